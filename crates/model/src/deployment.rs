@@ -1,0 +1,164 @@
+//! A Deployment as the rules see it.
+
+use k8s_openapi::api::apps::v1 as wire;
+
+use crate::{
+    DeploymentCondition, DeploymentConditionType, InvalidLimit, InvalidSelector, Limit, Meta, ParseError, Replicas,
+    Selector, Template,
+};
+
+/// The API's way to say "no limit" in `progressDeadlineSeconds` and `revisionHistoryLimit`.
+const UNLIMITED: i32 = i32::MAX;
+
+/// A Deployment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deployment {
+    /// Who it is.
+    pub meta: Meta,
+    /// How many pods the user wants.
+    pub replicas: Replicas,
+    /// Which ReplicaSets are its own; an invalid selector fails the sync.
+    pub selector: Result<Selector, InvalidSelector>,
+    /// What the pods should be.
+    pub template: Template,
+    /// How old pods give way to new ones.
+    pub strategy: Strategy,
+    /// How long a pod must be ready to count as available.
+    pub min_ready_seconds: i32,
+    /// How many old ReplicaSets are kept; `None` keeps all.
+    pub revision_history_limit: Option<Replicas>,
+    /// How many seconds may pass without progress; `None` for ever.
+    pub progress_deadline_seconds: Option<i32>,
+    /// Whether the rollout is on hold.
+    pub paused: bool,
+    /// What was last reported.
+    pub status: DeploymentStatus,
+}
+
+/// How old pods give way to new ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// All old pods go before the first new one comes.
+    Recreate,
+    /// Old and new overlap within limits; a limit that cannot be read stops the rollout.
+    RollingUpdate(Result<RollingLimits, InvalidLimit>),
+    /// A word that is no strategy, which fails the sync.
+    Unknown(String),
+}
+
+/// How far a rolling update may go beyond and below the wanted number of pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RollingLimits {
+    /// `maxSurge`.
+    pub surge: Limit,
+    /// `maxUnavailable`.
+    pub unavailable: Limit,
+}
+
+/// What is reported of a Deployment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeploymentStatus {
+    /// The generation that this status speaks of.
+    pub observed_generation: i64,
+    /// Pods of all ReplicaSets.
+    pub replicas: Replicas,
+    /// Pods of the new ReplicaSet.
+    pub updated: Replicas,
+    /// Pods that are ready.
+    pub ready: Replicas,
+    /// Pods that have been ready long enough.
+    pub available: Replicas,
+    /// Pods that are missing for full availability.
+    pub unavailable: Replicas,
+    /// Pods on their way out; `None` while some ReplicaSet does not say.
+    pub terminating: Option<Replicas>,
+    /// How often a new ReplicaSet's name was taken.
+    pub collision_count: Option<i32>,
+    /// The conditions, in the order in which they were last set.
+    pub conditions: Vec<DeploymentCondition>,
+}
+
+impl Deployment {
+    /// Takes over a Deployment that was read from an API server.
+    pub fn parse(deployment: wire::Deployment) -> Result<Self, ParseError> {
+        let spec = deployment.spec;
+        let limited = |field: Option<i32>| field.filter(|limit| *limit != UNLIMITED);
+        Ok(Self {
+            meta: Meta::parse(deployment.metadata)?,
+            replicas: Replicas::parse(spec.replicas.or(Some(1))),
+            selector: Selector::parse(spec.selector),
+            template: Template::parse(spec.template),
+            strategy: Strategy::parse(spec.strategy),
+            min_ready_seconds: spec.min_ready_seconds.unwrap_or(0),
+            revision_history_limit: limited(spec.revision_history_limit).map(|limit| Replicas::parse(Some(limit))),
+            progress_deadline_seconds: limited(spec.progress_deadline_seconds),
+            paused: spec.paused.unwrap_or(false),
+            status: DeploymentStatus::parse(deployment.status.unwrap_or_default()),
+        })
+    }
+}
+
+impl Strategy {
+    fn parse(strategy: Option<wire::DeploymentStrategy>) -> Self {
+        let strategy = strategy.unwrap_or_default();
+        match strategy.type_.as_deref() {
+            None | Some("" | "RollingUpdate") => {
+                let limits = strategy.rolling_update.unwrap_or_default();
+                Self::RollingUpdate(Limit::parse(limits.max_surge.as_ref()).and_then(|surge| {
+                    let unavailable = Limit::parse(limits.max_unavailable.as_ref())?;
+                    Ok(RollingLimits { surge, unavailable })
+                }))
+            }
+            Some("Recreate") => Self::Recreate,
+            Some(other) => Self::Unknown(other.to_owned()),
+        }
+    }
+}
+
+impl DeploymentStatus {
+    /// Takes over a status from the wire.
+    pub fn parse(status: wire::DeploymentStatus) -> Self {
+        Self {
+            observed_generation: status.observed_generation.unwrap_or(0),
+            replicas: Replicas::parse(status.replicas),
+            updated: Replicas::parse(status.updated_replicas),
+            ready: Replicas::parse(status.ready_replicas),
+            available: Replicas::parse(status.available_replicas),
+            unavailable: Replicas::parse(status.unavailable_replicas),
+            terminating: status.terminating_replicas.map(|n| Replicas::parse(Some(n))),
+            collision_count: status.collision_count,
+            conditions: status
+                .conditions
+                .unwrap_or_default()
+                .into_iter()
+                .map(DeploymentCondition::parse)
+                .collect(),
+        }
+    }
+
+    /// The status as the wire carries it: counters of zero are left out, except for `terminatingReplicas`.
+    pub fn render(&self) -> wire::DeploymentStatus {
+        let conditions: Vec<_> = self.conditions.iter().map(DeploymentCondition::render).collect();
+        wire::DeploymentStatus {
+            observed_generation: (self.observed_generation != 0).then_some(self.observed_generation),
+            replicas: self.replicas.render_nonzero(),
+            updated_replicas: self.updated.render_nonzero(),
+            ready_replicas: self.ready.render_nonzero(),
+            available_replicas: self.available.render_nonzero(),
+            unavailable_replicas: self.unavailable.render_nonzero(),
+            terminating_replicas: self.terminating.map(Replicas::render),
+            collision_count: self.collision_count,
+            conditions: (!conditions.is_empty()).then_some(conditions),
+        }
+    }
+
+    /// The condition of this type, if there is one.
+    pub fn condition(&self, condition_type: &DeploymentConditionType) -> Option<&DeploymentCondition> {
+        self.conditions.iter().find(|condition| condition.condition_type == *condition_type)
+    }
+
+    /// The condition that says how the rollout moves.
+    pub fn progressing(&self) -> Option<&DeploymentCondition> {
+        self.condition(&DeploymentConditionType::Progressing)
+    }
+}

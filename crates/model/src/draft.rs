@@ -1,0 +1,90 @@
+//! Objects that do not exist yet: what a controller is about to create.
+
+use k8s_openapi::api::{apps::v1 as apps, core::v1 as core};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+use crate::{Annotations, Labels, Name, Namespace, OwnerReference, Replicas, Selector, Template};
+
+/// A ReplicaSet to create.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplicaSetDraft {
+    /// Where it will live.
+    pub namespace: Namespace,
+    /// What it will be called.
+    pub name: Name,
+    /// Its labels.
+    pub labels: Labels,
+    /// Its annotations.
+    pub annotations: Annotations,
+    /// The Deployment it belongs to.
+    pub owner: OwnerReference,
+    /// Its size from the first moment on.
+    pub replicas: Replicas,
+    /// Which pods are its own.
+    pub selector: Selector,
+    /// What its pods are made from.
+    pub template: Template,
+    /// How long a pod must be ready to count as available.
+    pub min_ready_seconds: i32,
+}
+
+/// A Pod to create; the API server completes its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PodDraft {
+    /// Where it will live.
+    pub namespace: Namespace,
+    /// What its name will begin with.
+    pub generate_name: String,
+    /// The ReplicaSet it belongs to.
+    pub owner: OwnerReference,
+    /// Its labels, annotations, finalizers and spec.
+    pub template: Template,
+}
+
+impl ReplicaSetDraft {
+    /// The object as it is posted.
+    pub fn render(&self) -> apps::ReplicaSet {
+        apps::ReplicaSet {
+            metadata: ObjectMeta {
+                namespace: Some(self.namespace.to_string()),
+                name: Some(self.name.to_string()),
+                labels: nonempty(&self.labels),
+                annotations: nonempty(&self.annotations),
+                owner_references: Some(vec![self.owner.render()]),
+                ..ObjectMeta::default()
+            },
+            spec: apps::ReplicaSetSpec {
+                replicas: Some(self.replicas.render()),
+                selector: self.selector.render(),
+                template: Some(self.template.render()),
+                min_ready_seconds: (self.min_ready_seconds != 0).then_some(self.min_ready_seconds),
+            },
+            status: None,
+        }
+    }
+}
+
+impl PodDraft {
+    /// The object as it is posted.
+    pub fn render(&self) -> core::Pod {
+        let template = self.template.render();
+        let meta = template.metadata.unwrap_or_default();
+        core::Pod {
+            metadata: ObjectMeta {
+                namespace: Some(self.namespace.to_string()),
+                generate_name: Some(self.generate_name.clone()),
+                labels: meta.labels,
+                annotations: meta.annotations,
+                finalizers: meta.finalizers,
+                owner_references: Some(vec![self.owner.render()]),
+                ..ObjectMeta::default()
+            },
+            spec: template.spec,
+            status: None,
+        }
+    }
+}
+
+fn nonempty(map: &Labels) -> Option<Labels> {
+    (!map.is_empty()).then(|| map.clone())
+}

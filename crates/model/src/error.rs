@@ -1,0 +1,29 @@
+//! What is said of an object that no conforming API server would hand out.
+
+use std::fmt;
+
+/// An object lacks something that every stored object has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    field: &'static str,
+}
+
+impl ParseError {
+    /// A field that the API server always sets is not there.
+    pub(crate) fn missing(field: &'static str) -> Self {
+        Self { field }
+    }
+
+    /// Path of the field, as a person would write it in a manifest.
+    pub fn field(&self) -> &'static str {
+        self.field
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is missing: only objects read from an API server can be parsed", self.field)
+    }
+}
+
+impl std::error::Error for ParseError {}

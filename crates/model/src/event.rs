@@ -1,0 +1,43 @@
+//! What the rules tell a person about an object.
+
+/// Whether an event is news or trouble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EventType {
+    /// Things go as asked.
+    Normal,
+    /// Something wants attention.
+    Warning,
+}
+
+impl EventType {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Normal => "Normal",
+            Self::Warning => "Warning",
+        }
+    }
+}
+
+/// An event about the object that is being decided on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Event {
+    /// News or trouble.
+    pub event_type: EventType,
+    /// One word in camel case.
+    pub reason: &'static str,
+    /// A sentence for people.
+    pub message: String,
+}
+
+impl Event {
+    /// News.
+    pub fn normal(reason: &'static str, message: String) -> Self {
+        Self { event_type: EventType::Normal, reason, message }
+    }
+
+    /// Trouble.
+    pub fn warning(reason: &'static str, message: String) -> Self {
+        Self { event_type: EventType::Warning, reason, message }
+    }
+}

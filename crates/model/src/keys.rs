@@ -1,0 +1,31 @@
+//! The well-known keys and names that Kubernetes gives to labels, annotations and finalizers.
+
+/// Label that ties pods and ReplicaSets of one template together.
+pub const HASH_LABEL: &str = "pod-template-hash";
+
+/// Revision of a Deployment's template, on the Deployment and on its ReplicaSets.
+pub const REVISION: &str = "deployment.kubernetes.io/revision";
+/// Earlier revisions of a ReplicaSet that came back, comma separated, oldest first.
+pub const REVISION_HISTORY: &str = "deployment.kubernetes.io/revision-history";
+/// The Deployment's replica count when the ReplicaSet was last sized.
+pub const DESIRED_REPLICAS: &str = "deployment.kubernetes.io/desired-replicas";
+/// Replica count plus surge when the ReplicaSet was last sized.
+pub const MAX_REPLICAS: &str = "deployment.kubernetes.io/max-replicas";
+/// Legacy request to roll back, written by clients of long ago.
+pub const ROLLBACK_TO: &str = "deprecated.deployment.rollback.to";
+/// What `kubectl apply` last applied.
+pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+/// How much a pod minds being deleted, compared with its siblings.
+pub const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
+
+/// Finalizer of an owner that is deleted after its dependents.
+pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
+/// Finalizer of an owner whose dependents are to survive it.
+pub const ORPHAN_FINALIZER: &str = "orphan";
+
+/// API version of Deployments and ReplicaSets.
+pub const APPS_V1: &str = "apps/v1";
+/// Kind of a Deployment in an owner reference.
+pub const DEPLOYMENT: &str = "Deployment";
+/// Kind of a ReplicaSet in an owner reference.
+pub const REPLICA_SET: &str = "ReplicaSet";

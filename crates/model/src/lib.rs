@@ -1,0 +1,50 @@
+//! The nouns of Gantry: what the rules speak of, parsed once at the edge.
+//!
+//! Objects arrive as `k8s-openapi` types and are turned into the types of this crate by `parse`; from then on
+//! nobody asks again whether a replica count is set or a percentage is well formed. What the rules want written
+//! leaves as a *draft* (an object to create), an *edit* (a change to an object that exists) or a status, each of
+//! which renders itself back to `k8s-openapi`.
+//!
+//! This crate never decides anything: it holds no arithmetic on replicas. It knows no clock, no client and no
+//! async, and its types do not derive `Serialize`: the wire format is `k8s-openapi`'s business.
+//!
+//! Start with [`Deployment`], [`ReplicaSet`] and [`Pod`].
+
+mod condition;
+mod deployment;
+mod draft;
+mod edit;
+mod error;
+mod event;
+pub mod keys;
+mod limit;
+mod meta;
+mod names;
+mod owner;
+pub mod patch;
+mod pod;
+mod quantity;
+mod replica_set;
+mod replicas;
+mod selector;
+mod template;
+mod time;
+
+pub use condition::{
+    ConditionStatus, DeploymentCondition, DeploymentConditionType, ReplicaSetCondition, ReplicaSetConditionType,
+};
+pub use deployment::{Deployment, DeploymentStatus, RollingLimits, Strategy};
+pub use draft::{PodDraft, ReplicaSetDraft};
+pub use edit::{DeploymentEdit, ReplicaSetEdit};
+pub use error::ParseError;
+pub use event::{Event, EventType};
+pub use limit::{InvalidLimit, Limit};
+pub use meta::{Annotations, Labels, Meta};
+pub use names::{Name, Namespace, ObjectKey, ResourceVersion, Uid};
+pub use owner::{Controlled, OwnerReference};
+pub use pod::{Phase, Pod, Readiness, Restarts};
+pub use replica_set::{ReplicaSet, ReplicaSetStatus};
+pub use replicas::Replicas;
+pub use selector::{InvalidSelector, Requirement, Selector};
+pub use template::Template;
+pub use time::Timestamp;

@@ -1,0 +1,86 @@
+//! Metadata that the rules look at, the same for every namespaced kind.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+use crate::{Name, Namespace, ObjectKey, OwnerReference, ParseError, ResourceVersion, Timestamp, Uid};
+
+/// `metadata.labels`.
+pub type Labels = BTreeMap<String, String>;
+/// `metadata.annotations`.
+pub type Annotations = BTreeMap<String, String>;
+
+/// Metadata of a namespaced object that an API server has stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Meta {
+    /// The namespace it lives in.
+    pub namespace: Namespace,
+    /// Its name there.
+    pub name: Name,
+    /// Its identity.
+    pub uid: Uid,
+    /// The version that was read, the precondition of every full update.
+    pub resource_version: ResourceVersion,
+    /// Counts changes of what the user asked for.
+    pub generation: i64,
+    /// What selectors match on.
+    pub labels: Labels,
+    /// Notes, some of them to the controllers.
+    pub annotations: Annotations,
+    /// When it was created; unknown only for objects that no server has stamped.
+    pub created: Option<Timestamp>,
+    /// When its deletion was asked for, if it was.
+    pub deleting: Option<Timestamp>,
+    /// Whom it belongs to.
+    pub owners: Vec<OwnerReference>,
+    /// Who has to agree before it goes.
+    pub finalizers: Vec<String>,
+}
+
+impl Meta {
+    /// Takes over the metadata of an object that was read from an API server.
+    pub fn parse(meta: ObjectMeta) -> Result<Self, ParseError> {
+        let required = |field: Option<String>, path| {
+            field.filter(|text| !text.is_empty()).ok_or_else(|| ParseError::missing(path))
+        };
+        Ok(Self {
+            namespace: required(meta.namespace, "metadata.namespace")?.into(),
+            name: required(meta.name, "metadata.name")?.into(),
+            uid: required(meta.uid, "metadata.uid")?.into(),
+            resource_version: meta.resource_version.unwrap_or_default().into(),
+            generation: meta.generation.unwrap_or(0),
+            labels: meta.labels.unwrap_or_default(),
+            annotations: meta.annotations.unwrap_or_default(),
+            created: meta.creation_timestamp.as_ref().map(Timestamp::parse),
+            deleting: meta.deletion_timestamp.as_ref().map(Timestamp::parse),
+            owners: meta.owner_references.unwrap_or_default().into_iter().map(OwnerReference::parse).collect(),
+            finalizers: meta.finalizers.unwrap_or_default(),
+        })
+    }
+
+    /// Where the object is found.
+    pub fn key(&self) -> ObjectKey {
+        ObjectKey { namespace: self.namespace.clone(), name: self.name.clone() }
+    }
+
+    /// The one owner that manages the object, if it has one.
+    pub fn controller(&self) -> Option<&OwnerReference> {
+        self.owners.iter().find(|owner| owner.controller)
+    }
+
+    /// Whether the object with this uid manages this one.
+    pub fn is_controlled_by(&self, uid: &Uid) -> bool {
+        self.controller().is_some_and(|owner| owner.uid == *uid)
+    }
+
+    /// Whether its deletion was asked for.
+    pub fn is_deleting(&self) -> bool {
+        self.deleting.is_some()
+    }
+
+    /// Sort key for "by age": oldest first, equal ages by name.
+    pub fn age_order(&self) -> (Option<Timestamp>, &Name) {
+        (self.created, &self.name)
+    }
+}

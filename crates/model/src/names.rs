@@ -1,0 +1,115 @@
+//! Names, uids and versions: strings that must not be mistaken for one another.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Defines a string that is its own type, cheap to clone and ordered as text.
+macro_rules! text {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// The text itself.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.into())
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self(text.into())
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.0, f)
+            }
+        }
+    };
+}
+
+text! {
+    /// `metadata.name`: unique per kind and namespace, and reused after a deletion.
+    Name
+}
+text! {
+    /// `metadata.namespace` of a namespaced object.
+    Namespace
+}
+text! {
+    /// `metadata.uid`: one object's identity, never reused.
+    Uid
+}
+text! {
+    /// `metadata.resourceVersion`: a precondition for writes.
+    ResourceVersion
+}
+
+impl ResourceVersion {
+    /// Whether this version is as new as `other`.
+    ///
+    /// Versions are decimal numbers of any length (comparable since Kubernetes 1.35); `None` when either is not.
+    pub fn has_reached(&self, other: &Self) -> Option<bool> {
+        let digits = |v: &Self| {
+            let text = v.as_str();
+            (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()))
+                .then(|| text.trim_start_matches('0').to_owned())
+        };
+        let (mine, theirs) = (digits(self)?, digits(other)?);
+        Some((mine.len(), mine) >= (theirs.len(), theirs))
+    }
+}
+
+/// Where an object is found: the key of caches, queues and expectations.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectKey {
+    /// The namespace it lives in.
+    pub namespace: Namespace,
+    /// Its name there.
+    pub name: Name,
+}
+
+impl ObjectKey {
+    /// The key `namespace/name`.
+    pub fn new(namespace: impl Into<Namespace>, name: impl Into<Name>) -> Self {
+        Self { namespace: namespace.into(), name: name.into() }
+    }
+}
+
+impl fmt::Display for ObjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resource_versions_compare_as_numbers_of_any_length() {
+        let reached = |a: &str, b: &str| ResourceVersion::from(a).has_reached(&b.into());
+        assert_eq!(reached("10", "9"), Some(true));
+        assert_eq!(reached("9", "10"), Some(false));
+        assert_eq!(reached("7", "7"), Some(true));
+        assert_eq!(reached("007", "7"), Some(true));
+        assert_eq!(reached("99999999999999999999999", "100000000000000000000000"), Some(false));
+        assert_eq!(reached("", "1"), None);
+        assert_eq!(reached("12a", "1"), None);
+    }
+}

@@ -1,0 +1,66 @@
+//! The links from dependents to owners.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1 as wire;
+
+use crate::{Meta, Name, Uid};
+
+/// One entry of `metadata.ownerReferences`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnerReference {
+    /// Group and version of the owner's kind.
+    pub api_version: String,
+    /// The owner's kind.
+    pub kind: String,
+    /// The owner's name, in the dependent's namespace or in none.
+    pub name: Name,
+    /// The owner's identity.
+    pub uid: Uid,
+    /// Whether the owner manages the dependent; at most one does.
+    pub controller: bool,
+    /// Whether a foreground deletion of the owner waits for the dependent.
+    pub block_owner_deletion: bool,
+}
+
+impl OwnerReference {
+    /// Takes over a reference from the wire.
+    pub fn parse(reference: wire::OwnerReference) -> Self {
+        Self {
+            api_version: reference.api_version,
+            kind: reference.kind,
+            name: reference.name.into(),
+            uid: reference.uid.into(),
+            controller: reference.controller.unwrap_or(false),
+            block_owner_deletion: reference.block_owner_deletion.unwrap_or(false),
+        }
+    }
+
+    /// The reference a controller puts on what it manages.
+    pub fn to_controller(api_version: &str, kind: &str, owner: &Meta) -> Self {
+        Self {
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
+            name: owner.name.clone(),
+            uid: owner.uid.clone(),
+            controller: true,
+            block_owner_deletion: true,
+        }
+    }
+
+    /// The reference as the wire carries it.
+    pub fn render(&self) -> wire::OwnerReference {
+        wire::OwnerReference {
+            api_version: self.api_version.clone(),
+            kind: self.kind.clone(),
+            name: self.name.to_string(),
+            uid: self.uid.to_string(),
+            controller: self.controller.then_some(true),
+            block_owner_deletion: self.block_owner_deletion.then_some(true),
+        }
+    }
+}
+
+/// Something that a controller can manage: a ReplicaSet or a Pod.
+pub trait Controlled {
+    /// Its metadata, which holds its owners and the labels selectors match on.
+    fn meta(&self) -> &Meta;
+}

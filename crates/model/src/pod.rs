@@ -1,0 +1,179 @@
+//! A Pod as the rules see it.
+
+use k8s_openapi::api::core::v1 as wire;
+
+use crate::{Controlled, Meta, Name, ParseError, Timestamp, keys};
+
+/// A Pod.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pod {
+    /// Who it is.
+    pub meta: Meta,
+    /// How far its life has come.
+    pub phase: Phase,
+    /// The node it was assigned to.
+    pub node: Option<Name>,
+    /// Whether it serves.
+    pub readiness: Readiness,
+    /// How often its containers had to be started again.
+    pub restarts: Restarts,
+    /// How much it minds being deleted; zero unless a valid annotation says otherwise.
+    pub deletion_cost: i32,
+}
+
+/// How far a pod's life has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Accepted, not all containers started. Also what an empty or foreign phase is taken for.
+    Pending,
+    /// At least one container runs.
+    Running,
+    /// All containers ended well.
+    Succeeded,
+    /// All containers ended, one of them badly.
+    Failed,
+    /// The node does not answer.
+    Unknown,
+}
+
+/// Whether a pod serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    /// It does not, or nobody has said.
+    NotReady,
+    /// It does.
+    Ready {
+        /// Since when, if that was recorded.
+        since: Option<Timestamp>,
+    },
+}
+
+/// The highest restart counts of a pod's containers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Restarts {
+    /// Over the regular containers.
+    pub containers: i32,
+    /// Over the init containers that restart: the sidecars.
+    pub sidecars: i32,
+}
+
+impl Pod {
+    /// Takes over a Pod that was read from an API server.
+    pub fn parse(pod: wire::Pod) -> Result<Self, ParseError> {
+        let meta = Meta::parse(pod.metadata)?;
+        let spec = pod.spec.unwrap_or_default();
+        let status = pod.status.unwrap_or_default();
+        Ok(Self {
+            phase: Phase::parse(status.phase.as_deref()),
+            readiness: Readiness::parse(status.conditions.as_deref().unwrap_or_default()),
+            restarts: Restarts::parse(&spec, &status),
+            node: spec.node_name.filter(|node| !node.is_empty()).map(Name::from),
+            deletion_cost: meta.annotations.get(keys::DELETION_COST).map_or(0, |cost| deletion_cost(cost)),
+            meta,
+        })
+    }
+
+    /// Whether it counts: neither finished nor on its way out.
+    pub fn is_active(&self) -> bool {
+        !self.phase.is_finished() && !self.meta.is_deleting()
+    }
+
+    /// Whether it is on its way out and not finished yet.
+    pub fn is_terminating(&self) -> bool {
+        !self.phase.is_finished() && self.meta.is_deleting()
+    }
+
+    /// Whether it serves.
+    pub fn is_ready(&self) -> bool {
+        matches!(self.readiness, Readiness::Ready { .. })
+    }
+}
+
+impl Controlled for Pod {
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+}
+
+impl Phase {
+    fn parse(phase: Option<&str>) -> Self {
+        match phase {
+            Some("Running") => Self::Running,
+            Some("Succeeded") => Self::Succeeded,
+            Some("Failed") => Self::Failed,
+            Some("Unknown") => Self::Unknown,
+            _ => Self::Pending,
+        }
+    }
+
+    /// Whether nothing of the pod will run again.
+    pub fn is_finished(self) -> bool {
+        matches!(self, Self::Succeeded | Self::Failed)
+    }
+
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "Pending",
+            Self::Running => "Running",
+            Self::Succeeded => "Succeeded",
+            Self::Failed => "Failed",
+            Self::Unknown => "Unknown",
+        }
+    }
+}
+
+impl Readiness {
+    /// Only the first `Ready` condition counts.
+    fn parse(conditions: &[wire::PodCondition]) -> Self {
+        match conditions.iter().find(|condition| condition.type_ == "Ready") {
+            Some(ready) if ready.status == "True" => {
+                Self::Ready { since: ready.last_transition_time.as_ref().map(Timestamp::parse) }
+            }
+            _ => Self::NotReady,
+        }
+    }
+}
+
+impl Restarts {
+    fn parse(spec: &wire::PodSpec, status: &wire::PodStatus) -> Self {
+        let is_sidecar = |name: &str| {
+            spec.init_containers
+                .iter()
+                .flatten()
+                .any(|init| init.name == name && init.restart_policy.as_deref() == Some("Always"))
+        };
+        let containers = status.container_statuses.iter().flatten();
+        let init_containers = status.init_container_statuses.iter().flatten();
+        Self {
+            containers: containers.map(|container| container.restart_count).max().unwrap_or(0),
+            sidecars: init_containers
+                .filter(|container| is_sidecar(&container.name))
+                .map(|container| container.restart_count)
+                .max()
+                .unwrap_or(0),
+        }
+    }
+}
+
+/// Reads a deletion cost: a 32-bit decimal without `+` and without leading zeros, else nothing at all.
+fn deletion_cost(written: &str) -> i32 {
+    let digits = written.strip_prefix('-').unwrap_or(written);
+    let is_plain = digits == "0" || (!digits.starts_with('0') && !digits.starts_with('+'));
+    if is_plain { written.parse().unwrap_or(0) } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deletion_cost_is_a_plain_decimal() {
+        for (written, cost) in [("10", 10), ("-5", -5), ("0", 0), ("2147483647", i32::MAX)] {
+            assert_eq!(deletion_cost(written), cost, "{written:?}");
+        }
+        for invalid in ["", "+5", "05", "-05", "-0x1", "1.5", "many", "2147483648", "--1", "+-5", "-+5"] {
+            assert_eq!(deletion_cost(invalid), 0, "{invalid:?}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! A ReplicaSet as the rules see it.
+
+use k8s_openapi::api::apps::v1 as wire;
+
+use crate::{
+    Controlled, InvalidSelector, Meta, ParseError, ReplicaSetCondition, ReplicaSetConditionType, Replicas, Selector,
+    Template,
+};
+
+/// A ReplicaSet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplicaSet {
+    /// Who it is.
+    pub meta: Meta,
+    /// How many pods it should have.
+    pub replicas: Replicas,
+    /// Which pods are its own; an invalid selector makes it sit still.
+    pub selector: Result<Selector, InvalidSelector>,
+    /// What its pods are made from.
+    pub template: Template,
+    /// How long a pod must be ready to count as available.
+    pub min_ready_seconds: i32,
+    /// What was last reported.
+    pub status: ReplicaSetStatus,
+}
+
+/// What is reported of a ReplicaSet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReplicaSetStatus {
+    /// The generation that this status speaks of.
+    pub observed_generation: i64,
+    /// Pods that are neither finished nor terminating.
+    pub replicas: Replicas,
+    /// Those of them that carry all labels of the template.
+    pub fully_labeled: Replicas,
+    /// Those of them that are ready.
+    pub ready: Replicas,
+    /// Those of them that have been ready long enough.
+    pub available: Replicas,
+    /// Pods on their way out; `None` if nobody said.
+    pub terminating: Option<Replicas>,
+    /// The conditions, in the order in which they were last set.
+    pub conditions: Vec<ReplicaSetCondition>,
+}
+
+impl ReplicaSet {
+    /// Takes over a ReplicaSet that was read from an API server.
+    pub fn parse(set: wire::ReplicaSet) -> Result<Self, ParseError> {
+        let spec = set.spec;
+        Ok(Self {
+            meta: Meta::parse(set.metadata)?,
+            replicas: Replicas::parse(spec.replicas.or(Some(1))),
+            selector: Selector::parse(spec.selector),
+            template: Template::parse(spec.template.unwrap_or_default()),
+            min_ready_seconds: spec.min_ready_seconds.unwrap_or(0),
+            status: ReplicaSetStatus::parse(set.status.unwrap_or_default()),
+        })
+    }
+
+    /// Whether it should have any pods. Its status plays no part in this.
+    pub fn is_active(&self) -> bool {
+        !self.replicas.is_zero()
+    }
+}
+
+impl Controlled for ReplicaSet {
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+}
+
+impl ReplicaSetStatus {
+    /// Takes over a status from the wire.
+    pub fn parse(status: wire::ReplicaSetStatus) -> Self {
+        Self {
+            observed_generation: status.observed_generation.unwrap_or(0),
+            replicas: Replicas::parse(Some(status.replicas)),
+            fully_labeled: Replicas::parse(status.fully_labeled_replicas),
+            ready: Replicas::parse(status.ready_replicas),
+            available: Replicas::parse(status.available_replicas),
+            terminating: status.terminating_replicas.map(|n| Replicas::parse(Some(n))),
+            conditions: status
+                .conditions
+                .unwrap_or_default()
+                .into_iter()
+                .map(ReplicaSetCondition::parse)
+                .collect(),
+        }
+    }
+
+    /// The status as the wire carries it: `replicas` always, the other counters when they are not zero.
+    pub fn render(&self) -> wire::ReplicaSetStatus {
+        let conditions: Vec<_> = self.conditions.iter().map(ReplicaSetCondition::render).collect();
+        wire::ReplicaSetStatus {
+            observed_generation: (self.observed_generation != 0).then_some(self.observed_generation),
+            replicas: self.replicas.render(),
+            fully_labeled_replicas: self.fully_labeled.render_nonzero(),
+            ready_replicas: self.ready.render_nonzero(),
+            available_replicas: self.available.render_nonzero(),
+            terminating_replicas: self.terminating.map(Replicas::render),
+            conditions: (!conditions.is_empty()).then_some(conditions),
+        }
+    }
+
+    /// The condition that says that pods could not be created or deleted.
+    pub fn replica_failure(&self) -> Option<&ReplicaSetCondition> {
+        self.conditions.iter().find(|condition| condition.condition_type == ReplicaSetConditionType::ReplicaFailure)
+    }
+}

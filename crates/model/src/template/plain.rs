@@ -1,0 +1,48 @@
+//! Which fields of a template mean the same when they are zero and when they are left out.
+//!
+//! In Kubernetes' own types an optional field is either a pointer, for which zero and absent differ
+//! (`runAsUser: 0` is root), or a plain value, for which they are the same (`stdin: false`). The wire does not tell
+//! which; this table does, for everything reachable from a pod template.
+
+/// Whether an empty object in this field is the same as no object.
+pub(super) fn is_plain_struct(owner: &str, field: &str) -> bool {
+    matches!(
+        (owner, field),
+        ("PodTemplateSpec", "metadata" | "spec")
+            | ("Container" | "EphemeralContainer" | "PersistentVolumeClaimSpec", "resources")
+            | ("PersistentVolumeClaimTemplate", "metadata" | "spec")
+            | ("PreferredSchedulingTerm", "preference")
+            | ("WeightedPodAffinityTerm", "podAffinityTerm")
+    )
+}
+
+/// Whether zero or false in this field is the same as nothing.
+pub(super) fn is_plain_number(owner: &str, field: &str) -> bool {
+    match field {
+        "hostNetwork" | "hostPID" | "hostIPC" | "stdin" | "stdinOnce" | "tty" | "hostPort"
+        | "initialDelaySeconds" | "timeoutSeconds" | "periodSeconds" | "successThreshold" | "failureThreshold"
+        | "partition" | "chapAuthDiscovery" | "chapAuthSession" | "sslEnabled" | "generation" | "divisor" => true,
+        "readOnly" => !matches!(owner, "AzureDiskVolumeSource" | "CSIVolumeSource"),
+        _ => false,
+    }
+}
+
+/// Whether an empty text in this field is the same as nothing: true but for the few texts behind pointers.
+pub(super) fn is_plain_text(owner: &str, field: &str) -> bool {
+    let behind_a_pointer = match field {
+        "storageClassName" | "volumeAttributesClassName" | "volumeMode" | "runtimeClassName" | "preemptionPolicy"
+        | "hostnameOverride" | "service" | "initiatorName" | "cachingMode" | "localhostProfile" | "procMount"
+        | "gmsaCredentialSpec" | "gmsaCredentialSpecName" | "runAsUserName" | "fsGroupChangePolicy"
+        | "supplementalGroupsPolicy" | "seLinuxChangePolicy" | "resourceClaimName" | "resourceClaimTemplateName"
+        | "mountPropagation" | "recursiveReadOnly" | "apiGroup" | "stopSignal" | "nodeAffinityPolicy"
+        | "nodeTaintsPolicy" | "signerName" => true,
+        "fsType" | "kind" => matches!(owner, "AzureDiskVolumeSource" | "CSIVolumeSource"),
+        "restartPolicy" => matches!(owner, "Container" | "EphemeralContainer"),
+        "value" => owner == "PodDNSConfigOption",
+        "name" => owner == "ClusterTrustBundleProjection",
+        "type" => owner == "HostPathVolumeSource",
+        "namespace" => owner == "TypedObjectReference",
+        _ => false,
+    };
+    !behind_a_pointer
+}

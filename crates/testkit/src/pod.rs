@@ -1,0 +1,90 @@
+//! Pods for tests.
+
+use gantry_model::{OwnerReference, Phase, Pod, Readiness, ReplicaSet, Restarts, Timestamp, keys};
+
+use crate::{labels, meta};
+
+/// An unowned, pending, unassigned pod labelled `app=web`.
+pub fn pod(name: &str) -> Pod {
+    let mut meta = meta(name);
+    meta.labels = labels(&[("app", "web")]);
+    Pod {
+        meta,
+        phase: Phase::Pending,
+        node: None,
+        readiness: Readiness::NotReady,
+        restarts: Restarts::default(),
+        deletion_cost: 0,
+    }
+}
+
+/// What tests say of a Pod.
+#[must_use]
+pub trait PodWords: Sized {
+    /// The ReplicaSet controls it.
+    fn owned_by(self, owner: &ReplicaSet) -> Self;
+    /// It was assigned to this node.
+    fn on(self, node: &str) -> Self;
+    /// Its life has come so far.
+    fn phase(self, phase: Phase) -> Self;
+    /// It runs and has been ready since this moment.
+    fn ready_since(self, when: Timestamp) -> Self;
+    /// It minds being deleted so much.
+    fn cost(self, cost: i32) -> Self;
+    /// Its containers were restarted so often.
+    fn restarted(self, times: i32) -> Self;
+    /// It was created at this moment.
+    fn created(self, when: Timestamp) -> Self;
+    /// Its deletion was asked for at this moment.
+    fn deleting_since(self, when: Timestamp) -> Self;
+    /// It has these labels and no others.
+    fn labelled(self, pairs: &[(&str, &str)]) -> Self;
+}
+
+impl PodWords for Pod {
+    fn owned_by(mut self, owner: &ReplicaSet) -> Self {
+        self.meta.owners = vec![OwnerReference::to_controller(keys::APPS_V1, keys::REPLICA_SET, &owner.meta)];
+        self
+    }
+
+    fn on(mut self, node: &str) -> Self {
+        self.node = Some(node.into());
+        self
+    }
+
+    fn phase(mut self, phase: Phase) -> Self {
+        self.phase = phase;
+        self
+    }
+
+    fn ready_since(mut self, when: Timestamp) -> Self {
+        self.phase = Phase::Running;
+        self.readiness = Readiness::Ready { since: Some(when) };
+        self
+    }
+
+    fn cost(mut self, cost: i32) -> Self {
+        self.deletion_cost = cost;
+        self
+    }
+
+    fn restarted(mut self, times: i32) -> Self {
+        self.restarts.containers = times;
+        self
+    }
+
+    fn created(mut self, when: Timestamp) -> Self {
+        self.meta.created = Some(when);
+        self
+    }
+
+    fn deleting_since(mut self, when: Timestamp) -> Self {
+        self.meta.deleting = Some(when);
+        self
+    }
+
+    fn labelled(mut self, pairs: &[(&str, &str)]) -> Self {
+        self.meta.labels = labels(pairs);
+        self
+    }
+}
