@@ -1,2 +1,145 @@
-//! x
-fn main() {}
+//! The repository's own commands, run as `cargo xtask <command>`.
+//!
+//! One file (or folder) per command; [`COMMANDS`] is the whole list and the usage text is made from it. Nothing
+//! here ships in the product, and nothing here knows a rule of Kubernetes.
+
+mod bench;
+mod cargo;
+mod console;
+mod failure;
+mod install;
+mod lint;
+mod mutants;
+mod stories;
+mod test;
+mod tidy;
+mod tree;
+mod workspace;
+
+use failure::Failure;
+use std::process::ExitCode;
+
+/// One subcommand: what a person types, what help says about it, and what it does.
+struct Subcommand {
+    name: &'static str,
+    summary: &'static str,
+    usage: &'static str,
+    run: fn(&[String]) -> Result<(), Failure>,
+}
+
+const COMMANDS: &[Subcommand] = &[
+    Subcommand {
+        name: "test",
+        summary: "Run all that CI runs, in order, and stop at the first failure",
+        usage: test::USAGE,
+        run: test::run,
+    },
+    Subcommand {
+        name: "lint",
+        summary: "Check formatting, clippy and (where installed) cargo-deny",
+        usage: lint::USAGE,
+        run: lint::run,
+    },
+    Subcommand {
+        name: "tidy",
+        summary: "Run the repository's own checks: crate edges, modules, leftovers, links, rule coverage",
+        usage: tidy::USAGE,
+        run: tidy::run,
+    },
+    Subcommand {
+        name: "bench",
+        summary: "Measure decisions in time and instructions, and compare with an earlier run",
+        usage: bench::USAGE,
+        run: bench::run,
+    },
+    Subcommand {
+        name: "stories",
+        summary: "Rewrite the expected half of every story to what the code does now",
+        usage: stories::USAGE,
+        run: stories::run,
+    },
+    Subcommand {
+        name: "mutants",
+        summary: "Change the decisions in small ways and see that a test notices (long; not in CI)",
+        usage: mutants::USAGE,
+        run: mutants::run,
+    },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> =
+        std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
+    match dispatch(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            console::talk(&failure.to_string());
+            failure.exit_code()
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Result<(), Failure> {
+    let Some((name, rest)) = arguments.split_first() else {
+        console::data(&usage());
+        return Ok(());
+    };
+    if matches!(name.as_str(), "help" | "--help" | "-h") {
+        console::data(&help(rest));
+        return Ok(());
+    }
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+        return Err(Failure::Usage(format!("no command is called `{name}`\n\n{}", usage())));
+    };
+    if rest.iter().any(|argument| matches!(argument.as_str(), "--help" | "-h")) {
+        console::data(command.usage);
+        return Ok(());
+    }
+    (command.run)(rest).map_err(|failure| failure.with_usage(command.usage))
+}
+
+/// The text of `help`, or of `help <command>` when that command exists.
+fn help(topic: &[String]) -> String {
+    let named = topic.first().and_then(|name| COMMANDS.iter().find(|command| command.name == name));
+    named.map_or_else(usage, |command| command.usage.to_owned())
+}
+
+fn usage() -> String {
+    use std::fmt::Write as _;
+    let mut text = String::from("Usage: cargo xtask <command>\n\nCommands:\n");
+    for Subcommand { name, summary, .. } in COMMANDS {
+        let _ = writeln!(text, "  {name:<8} {summary}");
+    }
+    let _ = writeln!(text, "  {:<8} Print this text, or the options of one command", "help");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_has_one_line_for_every_command() {
+        let text = usage();
+        for command in COMMANDS {
+            assert!(
+                text.contains(&format!("\n  {:<8} {}\n", command.name, command.summary)),
+                "{}",
+                command.name
+            );
+        }
+    }
+
+    #[test]
+    fn every_command_shows_how_it_is_typed() {
+        for command in COMMANDS {
+            let start = format!("Usage: cargo xtask {}", command.name);
+            assert!(command.usage.starts_with(&start), "{}", command.usage);
+        }
+    }
+
+    #[test]
+    fn an_unknown_command_is_a_usage_failure_that_lists_the_known_ones() {
+        let failure = dispatch(&["tset".to_owned()]).unwrap_err();
+        assert!(matches!(&failure, Failure::Usage(text) if text.contains("`tset`") && text.contains("lint")));
+    }
+}

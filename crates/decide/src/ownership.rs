@@ -72,7 +72,9 @@ impl std::fmt::Display for AdoptionRefused {
             Self::OwnerReplaced { expected, found: Some(found) } => {
                 write!(f, "the owner was replaced: got uid {found}, wanted {expected}")
             }
-            Self::OwnerReplaced { expected, found: None } => write!(f, "the owner with uid {expected} is gone"),
+            Self::OwnerReplaced { expected, found: None } => {
+                write!(f, "the owner with uid {expected} is gone")
+            }
             Self::OwnerDeleting => write!(f, "the owner is being deleted"),
         }
     }

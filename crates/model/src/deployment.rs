@@ -3,8 +3,8 @@
 use k8s_openapi::api::apps::v1 as wire;
 
 use crate::{
-    DeploymentCondition, DeploymentConditionType, InvalidLimit, InvalidSelector, Limit, Meta, ParseError, Replicas,
-    Selector, Template,
+    DeploymentCondition, DeploymentConditionType, InvalidLimit, InvalidSelector, Limit, Meta, ParseError,
+    Replicas, Selector, Template,
 };
 
 /// The API's way to say "no limit" in `progressDeadlineSeconds` and `revisionHistoryLimit`.
@@ -90,7 +90,8 @@ impl Deployment {
             template: Template::parse(spec.template),
             strategy: Strategy::parse(spec.strategy),
             min_ready_seconds: spec.min_ready_seconds.unwrap_or(0),
-            revision_history_limit: limited(spec.revision_history_limit).map(|limit| Replicas::parse(Some(limit))),
+            revision_history_limit: limited(spec.revision_history_limit)
+                .map(|limit| Replicas::parse(Some(limit))),
             progress_deadline_seconds: limited(spec.progress_deadline_seconds),
             paused: spec.paused.unwrap_or(false),
             status: DeploymentStatus::parse(deployment.status.unwrap_or_default()),

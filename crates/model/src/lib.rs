@@ -16,10 +16,12 @@ mod draft;
 mod edit;
 mod error;
 mod event;
+mod identity;
 pub mod keys;
 mod limit;
 mod meta;
 mod names;
+mod object_metadata;
 mod owner;
 pub mod patch;
 mod pod;
@@ -31,16 +33,19 @@ mod template;
 mod time;
 
 pub use condition::{
-    ConditionStatus, DeploymentCondition, DeploymentConditionType, ReplicaSetCondition, ReplicaSetConditionType,
+    ConditionStatus, DeploymentCondition, DeploymentConditionType, ReplicaSetCondition,
+    ReplicaSetConditionType,
 };
 pub use deployment::{Deployment, DeploymentStatus, RollingLimits, Strategy};
 pub use draft::{PodDraft, ReplicaSetDraft};
 pub use edit::{DeploymentEdit, ReplicaSetEdit};
 pub use error::ParseError;
 pub use event::{Event, EventType};
+pub use identity::Identity;
 pub use limit::{InvalidLimit, Limit};
 pub use meta::{Annotations, Labels, Meta};
 pub use names::{Name, Namespace, ObjectKey, ResourceVersion, Uid};
+pub use object_metadata::ObjectMetadata;
 pub use owner::{Controlled, OwnerReference};
 pub use pod::{Phase, Pod, Readiness, Restarts};
 pub use replica_set::{ReplicaSet, ReplicaSetStatus};

@@ -54,7 +54,12 @@ impl Meta {
             annotations: meta.annotations.unwrap_or_default(),
             created: meta.creation_timestamp.as_ref().map(Timestamp::parse),
             deleting: meta.deletion_timestamp.as_ref().map(Timestamp::parse),
-            owners: meta.owner_references.unwrap_or_default().into_iter().map(OwnerReference::parse).collect(),
+            owners: meta
+                .owner_references
+                .unwrap_or_default()
+                .into_iter()
+                .map(OwnerReference::parse)
+                .collect(),
             finalizers: meta.finalizers.unwrap_or_default(),
         })
     }

@@ -8,8 +8,7 @@ pub(crate) fn in_nanos(written: &str) -> Option<i128> {
         b'+' => (false, &written[1..]),
         _ => (false, written),
     };
-    let number_ends =
-        unsigned.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(unsigned.len());
+    let number_ends = unsigned.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(unsigned.len());
     let (number, suffix) = unsigned.split_at(number_ends);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
@@ -80,7 +79,9 @@ mod tests {
 
     #[test]
     fn what_is_no_quantity_or_too_large_has_no_value() {
-        for text in ["", "-", "abc", "1.2.3", "1X", "1e", "1e99", "99999999999999999999999999999Ei", "1ee3", "é"] {
+        for text in
+            ["", "-", "abc", "1.2.3", "1X", "1e", "1e99", "99999999999999999999999999999Ei", "1ee3", "é"]
+        {
             assert_eq!(in_nanos(text), None, "{text:?}");
         }
     }

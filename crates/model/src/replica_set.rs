@@ -3,8 +3,8 @@
 use k8s_openapi::api::apps::v1 as wire;
 
 use crate::{
-    Controlled, InvalidSelector, Meta, ParseError, ReplicaSetCondition, ReplicaSetConditionType, Replicas, Selector,
-    Template,
+    Controlled, InvalidSelector, Meta, ParseError, ReplicaSetCondition, ReplicaSetConditionType, Replicas,
+    Selector, Template,
 };
 
 /// A ReplicaSet.
@@ -104,6 +104,8 @@ impl ReplicaSetStatus {
 
     /// The condition that says that pods could not be created or deleted.
     pub fn replica_failure(&self) -> Option<&ReplicaSetCondition> {
-        self.conditions.iter().find(|condition| condition.condition_type == ReplicaSetConditionType::ReplicaFailure)
+        self.conditions
+            .iter()
+            .find(|condition| condition.condition_type == ReplicaSetConditionType::ReplicaFailure)
     }
 }

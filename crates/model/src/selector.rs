@@ -117,12 +117,16 @@ impl Requirement {
         let requirement = match operator.as_str() {
             "In" | "NotIn" if values.is_empty() => {
                 return Err(InvalidSelector {
-                    problem: format!("for 'in', 'notin' operators, values set can't be empty (label {key:?})"),
+                    problem: format!(
+                        "for 'in', 'notin' operators, values set can't be empty (label {key:?})"
+                    ),
                 });
             }
             "Exists" | "DoesNotExist" if !values.is_empty() => {
                 return Err(InvalidSelector {
-                    problem: format!("values set must be empty for exists and does not exist (label {key:?})"),
+                    problem: format!(
+                        "values set must be empty for exists and does not exist (label {key:?})"
+                    ),
                 });
             }
             "In" => Self::In(key, values),

@@ -1,8 +1,8 @@
 //! Deployments for tests.
 
 use gantry_model::{
-    ConditionStatus, Deployment, DeploymentCondition, DeploymentConditionType, DeploymentStatus, Limit, Replicas,
-    RollingLimits, Strategy, Timestamp,
+    ConditionStatus, Deployment, DeploymentCondition, DeploymentConditionType, DeploymentStatus, Limit,
+    Replicas, RollingLimits, Strategy, Timestamp,
 };
 
 use crate::{labels, meta, selector, template};
@@ -30,7 +30,6 @@ pub fn deployment(name: &str) -> Deployment {
 }
 
 /// What tests say of a Deployment.
-#[must_use]
 pub trait DeploymentWords: Sized {
     /// It wants so many pods.
     fn size(self, n: u16) -> Self;

@@ -5,15 +5,18 @@
 //! objects this way.
 
 mod deployment;
+mod object_metadata;
 mod pod;
 mod replica_set;
 
 pub use deployment::{DeploymentWords, deployment};
+pub use object_metadata::{MetadataWords, object, reference};
 pub use pod::{PodWords, pod};
 pub use replica_set::{ReplicaSetWords, replica_set};
 
-use gantry_model::{Labels, Meta, Selector, Template, Timestamp};
+use gantry_model::{InvalidLimit, InvalidSelector, Labels, Limit, Meta, Selector, Template, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
 /// The moment at which stories begin: 2026-01-01T12:00:00Z.
 pub const NOON: Timestamp = Timestamp::from_secs(1_767_268_800);
@@ -48,8 +51,31 @@ pub fn labels(pairs: &[(&str, &str)]) -> Labels {
 /// A selector for these labels.
 pub fn selector(pairs: &[(&str, &str)]) -> Selector {
     let match_labels = (!pairs.is_empty()).then(|| labels(pairs));
-    Selector::parse(LabelSelector { match_labels, match_expressions: None })
-        .unwrap_or(Selector::Everything)
+    Selector::parse(LabelSelector { match_labels, match_expressions: None }).unwrap_or(Selector::Everything)
+}
+
+/// What is wrong with a selector that uses an operator nobody knows.
+///
+/// # Panics
+/// If the model came to accept it.
+pub fn invalid_selector() -> InvalidSelector {
+    let json =
+        serde_json::json!({"matchExpressions": [{"key": "app", "operator": "Foo", "values": ["web"]}]});
+    match Selector::parse(serde_json::from_value(json).unwrap_or_default()) {
+        Err(invalid) => invalid,
+        Ok(selector) => unreachable!("{selector:?} was accepted"),
+    }
+}
+
+/// What is wrong with a limit like this one.
+///
+/// # Panics
+/// If it is a limit after all.
+pub fn invalid_limit(written: &str) -> InvalidLimit {
+    match Limit::parse(Some(&IntOrString::String(written.to_owned()))) {
+        Err(invalid) => invalid,
+        Ok(limit) => unreachable!("{limit} was accepted"),
+    }
 }
 
 /// A template with label `app=web` and one container of this image.

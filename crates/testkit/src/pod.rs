@@ -19,7 +19,6 @@ pub fn pod(name: &str) -> Pod {
 }
 
 /// What tests say of a Pod.
-#[must_use]
 pub trait PodWords: Sized {
     /// The ReplicaSet controls it.
     fn owned_by(self, owner: &ReplicaSet) -> Self;
@@ -29,10 +28,16 @@ pub trait PodWords: Sized {
     fn phase(self, phase: Phase) -> Self;
     /// It runs and has been ready since this moment.
     fn ready_since(self, when: Timestamp) -> Self;
+    /// It runs and is ready, but does not say since when.
+    fn ready(self) -> Self;
     /// It minds being deleted so much.
     fn cost(self, cost: i32) -> Self;
     /// Its containers were restarted so often.
     fn restarted(self, times: i32) -> Self;
+    /// Its sidecars were restarted so often.
+    fn sidecars_restarted(self, times: i32) -> Self;
+    /// It has this uid.
+    fn uid(self, uid: &str) -> Self;
     /// It was created at this moment.
     fn created(self, when: Timestamp) -> Self;
     /// Its deletion was asked for at this moment.
@@ -63,6 +68,12 @@ impl PodWords for Pod {
         self
     }
 
+    fn ready(mut self) -> Self {
+        self.phase = Phase::Running;
+        self.readiness = Readiness::Ready { since: None };
+        self
+    }
+
     fn cost(mut self, cost: i32) -> Self {
         self.deletion_cost = cost;
         self
@@ -70,6 +81,16 @@ impl PodWords for Pod {
 
     fn restarted(mut self, times: i32) -> Self {
         self.restarts.containers = times;
+        self
+    }
+
+    fn sidecars_restarted(mut self, times: i32) -> Self {
+        self.restarts.sidecars = times;
+        self
+    }
+
+    fn uid(mut self, uid: &str) -> Self {
+        self.meta.uid = uid.into();
         self
     }
 

@@ -24,7 +24,6 @@ pub fn replica_set(name: &str) -> ReplicaSet {
 }
 
 /// What tests say of a ReplicaSet.
-#[must_use]
 pub trait ReplicaSetWords: Sized {
     /// The Deployment controls it.
     fn owned_by(self, owner: &Deployment) -> Self;
@@ -34,6 +33,8 @@ pub trait ReplicaSetWords: Sized {
     fn pods(self, n: u16) -> Self;
     /// Of its pods, so many are ready and available.
     fn available(self, n: u16) -> Self;
+    /// Its pods must be ready for so long to count as available.
+    fn min_ready(self, seconds: i32) -> Self;
     /// Its pods run this image.
     fn image(self, image: &str) -> Self;
     /// It carries this annotation.
@@ -71,6 +72,11 @@ impl ReplicaSetWords for ReplicaSet {
         self
     }
 
+    fn min_ready(mut self, seconds: i32) -> Self {
+        self.min_ready_seconds = seconds;
+        self
+    }
+
     fn image(mut self, image: &str) -> Self {
         self.template = template(image);
         self
@@ -86,7 +92,8 @@ impl ReplicaSetWords for ReplicaSet {
     }
 
     fn sized_for(self, desired: u16, max: u16) -> Self {
-        self.annotated(keys::DESIRED_REPLICAS, &desired.to_string()).annotated(keys::MAX_REPLICAS, &max.to_string())
+        self.annotated(keys::DESIRED_REPLICAS, &desired.to_string())
+            .annotated(keys::MAX_REPLICAS, &max.to_string())
     }
 
     fn created(mut self, when: Timestamp) -> Self {

@@ -140,7 +140,12 @@ impl<'a> Serializer for Canonical<'a> {
     fn serialize_unit_struct(self, _: &'static str) -> Result<Written, Unsupported> {
         Ok(Written::Nothing)
     }
-    fn serialize_unit_variant(self, _: &'static str, _: u32, name: &'static str) -> Result<Written, Unsupported> {
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        name: &'static str,
+    ) -> Result<Written, Unsupported> {
         Ok(self.text(name))
     }
     /// Quantities are the one newtype whose text is not its meaning.
@@ -185,7 +190,11 @@ impl<'a> Serializer for Canonical<'a> {
     fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, Unsupported> {
         Err(Unsupported("a tuple".to_owned()))
     }
-    fn serialize_tuple_struct(self, name: &'static str, _: usize) -> Result<Self::SerializeTupleStruct, Unsupported> {
+    fn serialize_tuple_struct(
+        self,
+        name: &'static str,
+        _: usize,
+    ) -> Result<Self::SerializeTupleStruct, Unsupported> {
         Err(Unsupported(format!("the tuple {name}")))
     }
     fn serialize_tuple_variant(
@@ -305,7 +314,11 @@ impl ser::SerializeStruct for Fields<'_> {
     type Ok = Written;
     type Error = Unsupported;
 
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, field: &'static str, value: &T) -> Result<(), Unsupported> {
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        field: &'static str,
+        value: &T,
+    ) -> Result<(), Unsupported> {
         self.write(field, value)
     }
     fn end(self) -> Result<Written, Unsupported> {

@@ -113,8 +113,12 @@ mod tests {
             assert_eq!(with_container(a), with_container(b));
         }
         assert_eq!(
-            template(r#"{"metadata":{"creationTimestamp":"2026-01-01T01:00:00+01:00"},"spec":{"containers":[]}}"#),
-            template(r#"{"metadata":{"creationTimestamp":"2026-01-01T00:00:00Z","labels":{}},"spec":{"containers":[]}}"#),
+            template(
+                r#"{"metadata":{"creationTimestamp":"2026-01-01T01:00:00+01:00"},"spec":{"containers":[]}}"#
+            ),
+            template(
+                r#"{"metadata":{"creationTimestamp":"2026-01-01T00:00:00Z","labels":{}},"spec":{"containers":[]}}"#
+            ),
         );
         let divisor = |d: &str| {
             with_container(&format!(
@@ -143,7 +147,10 @@ mod tests {
         }
         let grace = |s: &str| template(&format!(r#"{{"spec":{{"containers":[]{s}}}}}"#));
         assert_ne!(grace(r#","terminationGracePeriodSeconds":0"#), grace(""));
-        assert_ne!(grace(r#","volumes":[{"name":"v","emptyDir":{}}]"#), grace(r#","volumes":[{"name":"v"}]"#));
+        assert_ne!(
+            grace(r#","volumes":[{"name":"v","emptyDir":{}}]"#),
+            grace(r#","volumes":[{"name":"v"}]"#)
+        );
         let annotated = |a: &str| template(&format!(r#"{{"metadata":{{"annotations":{{{a}}}}}}}"#));
         assert_ne!(annotated(r#""at":"1""#), annotated(r#""at":"2""#));
         assert_ne!(annotated(r#""at":"""#), annotated(""));

@@ -6,22 +6,36 @@
 
 /// Whether an empty object in this field is the same as no object.
 pub(super) fn is_plain_struct(owner: &str, field: &str) -> bool {
-    matches!(
-        (owner, field),
-        ("PodTemplateSpec", "metadata" | "spec")
-            | ("Container" | "EphemeralContainer" | "PersistentVolumeClaimSpec", "resources")
-            | ("PersistentVolumeClaimTemplate", "metadata" | "spec")
-            | ("PreferredSchedulingTerm", "preference")
-            | ("WeightedPodAffinityTerm", "podAffinityTerm")
-    )
+    match field {
+        "metadata" | "spec" => matches!(owner, "PodTemplateSpec" | "PersistentVolumeClaimTemplate"),
+        "resources" => matches!(owner, "Container" | "EphemeralContainer" | "PersistentVolumeClaimSpec"),
+        "preference" => owner == "PreferredSchedulingTerm",
+        "podAffinityTerm" => owner == "WeightedPodAffinityTerm",
+        _ => false,
+    }
 }
 
 /// Whether zero or false in this field is the same as nothing.
 pub(super) fn is_plain_number(owner: &str, field: &str) -> bool {
     match field {
-        "hostNetwork" | "hostPID" | "hostIPC" | "stdin" | "stdinOnce" | "tty" | "hostPort"
-        | "initialDelaySeconds" | "timeoutSeconds" | "periodSeconds" | "successThreshold" | "failureThreshold"
-        | "partition" | "chapAuthDiscovery" | "chapAuthSession" | "sslEnabled" | "generation" | "divisor" => true,
+        "hostNetwork"
+        | "hostPID"
+        | "hostIPC"
+        | "stdin"
+        | "stdinOnce"
+        | "tty"
+        | "hostPort"
+        | "initialDelaySeconds"
+        | "timeoutSeconds"
+        | "periodSeconds"
+        | "successThreshold"
+        | "failureThreshold"
+        | "partition"
+        | "chapAuthDiscovery"
+        | "chapAuthSession"
+        | "sslEnabled"
+        | "generation"
+        | "divisor" => true,
         "readOnly" => !matches!(owner, "AzureDiskVolumeSource" | "CSIVolumeSource"),
         _ => false,
     }
@@ -30,12 +44,32 @@ pub(super) fn is_plain_number(owner: &str, field: &str) -> bool {
 /// Whether an empty text in this field is the same as nothing: true but for the few texts behind pointers.
 pub(super) fn is_plain_text(owner: &str, field: &str) -> bool {
     let behind_a_pointer = match field {
-        "storageClassName" | "volumeAttributesClassName" | "volumeMode" | "runtimeClassName" | "preemptionPolicy"
-        | "hostnameOverride" | "service" | "initiatorName" | "cachingMode" | "localhostProfile" | "procMount"
-        | "gmsaCredentialSpec" | "gmsaCredentialSpecName" | "runAsUserName" | "fsGroupChangePolicy"
-        | "supplementalGroupsPolicy" | "seLinuxChangePolicy" | "resourceClaimName" | "resourceClaimTemplateName"
-        | "mountPropagation" | "recursiveReadOnly" | "apiGroup" | "stopSignal" | "nodeAffinityPolicy"
-        | "nodeTaintsPolicy" | "signerName" => true,
+        "storageClassName"
+        | "volumeAttributesClassName"
+        | "volumeMode"
+        | "runtimeClassName"
+        | "preemptionPolicy"
+        | "hostnameOverride"
+        | "service"
+        | "initiatorName"
+        | "cachingMode"
+        | "localhostProfile"
+        | "procMount"
+        | "gmsaCredentialSpec"
+        | "gmsaCredentialSpecName"
+        | "runAsUserName"
+        | "fsGroupChangePolicy"
+        | "supplementalGroupsPolicy"
+        | "seLinuxChangePolicy"
+        | "resourceClaimName"
+        | "resourceClaimTemplateName"
+        | "mountPropagation"
+        | "recursiveReadOnly"
+        | "apiGroup"
+        | "stopSignal"
+        | "nodeAffinityPolicy"
+        | "nodeTaintsPolicy"
+        | "signerName" => true,
         "fsType" | "kind" => matches!(owner, "AzureDiskVolumeSource" | "CSIVolumeSource"),
         "restartPolicy" => matches!(owner, "Container" | "EphemeralContainer"),
         "value" => owner == "PodDNSConfigOption",

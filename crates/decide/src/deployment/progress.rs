@@ -1,0 +1,101 @@
+//! Progress: whether a rollout moves, is done, or has been stuck for too long.
+//!
+//! Missing the deadline changes nothing but the condition: the rollout keeps trying.
+
+use std::time::Duration;
+
+use gantry_model::{
+    Deployment, DeploymentCondition, DeploymentConditionType, DeploymentStatus, ReplicaSetCondition,
+    Timestamp,
+};
+
+use super::conditions::{self, Condition, DEADLINE_EXCEEDED, NEW_SET_AVAILABLE, is_complete, is_progressing};
+use super::decision::Deadline;
+use super::in_hand::InHand;
+use crate::Wake;
+
+impl InHand<'_> {
+    /// Reports a rollout: the counters, how it progresses, and what its ReplicaSets failed at.
+    pub(super) fn sync_rollout_status(&mut self) {
+        let mut status = self.computed_status();
+        self.estimate_progress(&mut status);
+        conditions::mirror_failure(&mut status, self.replica_failure());
+        if !self.write_status_if_changed(status) {
+            self.wake = progress_check(self.now, self.deployment, &self.status);
+        }
+    }
+
+    fn estimate_progress(&self, status: &mut DeploymentStatus) {
+        if self.deployment.progress_deadline_seconds.is_none() {
+            conditions::remove(status, &DeploymentConditionType::Progressing);
+            return;
+        }
+        let current = self.status.progressing();
+        let was_done = current.is_some_and(|condition| condition.reason == NEW_SET_AVAILABLE);
+        if was_done && status.replicas == status.updated {
+            // A pod that dies after the rollout is the ReplicaSet's business and starts no deadline.
+            return;
+        }
+        let new = self.new_set();
+        if is_complete(self.deployment, status) {
+            conditions::set(status, Condition::available_new_set(self.deployment, new), self.now);
+        } else if is_progressing(&self.status, status) {
+            conditions::replace(status, Condition::updated(self.deployment, new), self.now);
+        } else if current.is_some_and(|condition| self.has_timed_out(condition)) {
+            conditions::set(status, Condition::deadline_exceeded(self.deployment, new), self.now);
+        }
+    }
+
+    fn has_timed_out(&self, condition: &DeploymentCondition) -> bool {
+        match condition.reason.as_str() {
+            NEW_SET_AVAILABLE => false,
+            DEADLINE_EXCEEDED => true,
+            _ => fires_at(self.deployment, condition).is_some_and(|deadline| deadline < self.now),
+        }
+    }
+
+    /// The failure to show: the new set's, else that of the oldest set that has one.
+    fn replica_failure(&self) -> Option<&ReplicaSetCondition> {
+        let sets = self.new_set().into_iter().chain(self.old_sets());
+        sets.filter_map(|set| set.observed.as_ref()).find_map(|set| set.status.replica_failure())
+    }
+}
+
+/// When the lack of progress is reported, by what a status says.
+pub(super) fn deadline(deployment: &Deployment, status: &DeploymentStatus) -> Deadline {
+    let Some(condition) = status.progressing() else { return Deadline::None };
+    match condition.reason.as_str() {
+        DEADLINE_EXCEEDED => Deadline::Exceeded,
+        _ if !is_awaited(deployment, status, condition) => Deadline::None,
+        _ => fires_at(deployment, condition).map_or(Deadline::None, Deadline::At),
+    }
+}
+
+/// When to look whether the deadline was missed.
+///
+/// A second late, because the wire cuts times to whole seconds and the comparison is strict: on the dot it would be too
+/// early, and nothing else would look again.
+fn progress_check(now: Timestamp, deployment: &Deployment, status: &DeploymentStatus) -> Wake {
+    match deadline(deployment, status) {
+        Deadline::None | Deadline::Exceeded => Wake::OnChange,
+        Deadline::At(deadline) => match deadline.since(now) {
+            after if after < Duration::from_secs(1) => Wake::Soon,
+            after => Wake::After(after + Duration::from_secs(1)),
+        },
+    }
+}
+
+/// Whether a missed deadline would be reported.
+///
+/// Not once the rollout was done: a wake-up for a later dip in availability would change nothing.
+fn is_awaited(deployment: &Deployment, status: &DeploymentStatus, progressing: &DeploymentCondition) -> bool {
+    let done_before = progressing.reason == NEW_SET_AVAILABLE;
+    !is_complete(deployment, status) && !done_before && !deployment.paused
+}
+
+fn fires_at(deployment: &Deployment, progressing: &DeploymentCondition) -> Option<Timestamp> {
+    let seconds = u64::try_from(deployment.progress_deadline_seconds?).unwrap_or(0);
+    // A condition that nobody dated is older than any deadline.
+    let last_update = progressing.last_update.unwrap_or(Timestamp::from_nanos(i64::MIN));
+    Some(last_update.plus(Duration::from_secs(seconds)))
+}

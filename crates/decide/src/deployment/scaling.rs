@@ -1,0 +1,133 @@
+//! Scaling: a changed replica count, plainly or in proportion over several ReplicaSets.
+
+use std::cmp::Reverse;
+
+use gantry_model::{Replicas, Strategy};
+
+use super::decision::IfRefused;
+use super::in_hand::{InHand, Resize, SetInHand};
+use super::rollback;
+use super::waiting::WaitingOn;
+
+impl InHand<'_> {
+    /// Whether the replica count changed since some active set was last sized.
+    pub(super) fn is_scaling_event(&self) -> bool {
+        let is_outdated = |sized_for: i64| sized_for != self.desired();
+        self.sets.iter().filter(|set| set.is_active()).filter_map(SetInHand::sized_for).any(is_outdated)
+    }
+
+    /// Scales without rolling anything out: for paused Deployments and scaling events.
+    pub(super) fn scale_only(&mut self) {
+        let scaled = self.scale();
+        let paused = self.deployment.paused;
+        if paused && rollback::requested(self.deployment).is_none() {
+            self.clean_up_history();
+        }
+        if paused {
+            self.wait_on(WaitingOn::Resume);
+        }
+        if scaled {
+            self.wait_on(WaitingOn::OwnWrites);
+        }
+        self.sync_status();
+    }
+
+    fn scale(&mut self) -> bool {
+        let active: Vec<_> = (0..self.sets.len()).filter(|index| self.sets[*index].is_active()).collect();
+        if active.len() <= 1 {
+            let youngest_old = self.old_indices().last().copied();
+            let target = active.first().copied().or(self.new).or(youngest_old);
+            let desired = self.deployment.replicas;
+            return target
+                .is_some_and(|index| self.resize(index, desired, Resize::WhenNeeded, IfRefused::Fail));
+        }
+        if self.new_set().is_some_and(|new| self.is_saturated(new)) {
+            let mut scaled = false;
+            for index in self.old_indices() {
+                scaled |= self.resize(index, Replicas::ZERO, Resize::WhenNeeded, IfRefused::Fail);
+            }
+            return scaled;
+        }
+        if matches!(self.deployment.strategy, Strategy::RollingUpdate(_)) {
+            return self.scale_in_proportion(active);
+        }
+        self.wait_on(WaitingOn::ScalingRecreate { active: active.len() });
+        false
+    }
+
+    /// Whether the new set has all it should have, was sized for that, and all of it is available.
+    fn is_saturated(&self, new: &SetInHand<'_>) -> bool {
+        let desired = self.desired();
+        new.replicas.get() == desired && new.sized_for() == Some(desired) && new.available() == desired
+    }
+
+    /// Spreads the difference over the active sets by their size, so that a rollout that goes wrong at twice the size
+    /// is as far along as it was before.
+    ///
+    /// With 8 old and 5 new pods of at most 13, growing to at most 23 gives the old set `round(8·23/13) − 8 = 6` more
+    /// and the new one the remaining 4. What rounding leaves over goes to the first in order: the largest set, and of
+    /// equal ones the youngest when growing, the oldest when shrinking.
+    fn scale_in_proportion(&mut self, mut active: Vec<usize>) -> bool {
+        let allowed = if self.desired() == 0 { 0 } else { self.limits.ceiling() };
+        let current: i64 = active.iter().map(|index| self.sets[*index].replicas.get()).sum();
+        let delta = allowed - current;
+        // `sets` is by age, so the index says who is older.
+        if delta > 0 {
+            active.sort_by_key(|index| (Reverse(self.sets[*index].replicas), Reverse(*index)));
+        } else if delta < 0 {
+            active.sort_by_key(|index| (Reverse(self.sets[*index].replicas), *index));
+        }
+        let sizes = self.shares(&active, delta);
+        let mut scaled = false;
+        for (index, size) in active.into_iter().zip(sizes) {
+            scaled |= self.resize(index, Replicas::nearest(size), Resize::Forced, IfRefused::Fail);
+        }
+        scaled
+    }
+
+    /// The sizes of the sets in order once they have shared `delta`.
+    fn shares(&self, order: &[usize], delta: i64) -> Vec<i64> {
+        let mut added = 0;
+        let mut sizes: Vec<_> = order
+            .iter()
+            .map(|index| {
+                let set = &self.sets[*index];
+                let left = delta - added;
+                let share = match left {
+                    0 => 0,
+                    _ if delta > 0 => self.fraction(set).min(left),
+                    _ => self.fraction(set).max(left),
+                };
+                added += share;
+                set.replicas.get() + share
+            })
+            .collect();
+        if let Some(first) = sizes.first_mut() {
+            *first = (*first + delta - added).max(0);
+        }
+        sizes
+    }
+
+    /// What a set would gain or lose if all kept their proportions exactly.
+    ///
+    /// The proportion is taken from what the set itself was last sized for. A pass that was interrupted is thus
+    /// finished by the next: sets that have their share already get none.
+    fn fraction(&self, set: &SetInHand<'_>) -> i64 {
+        let size = set.replicas.get();
+        if self.desired() == 0 {
+            return -size;
+        }
+        let before = set.sized_for_max().filter(|max| *max != 0).unwrap_or(self.status.replicas.get());
+        if before == 0 {
+            return 0;
+        }
+        rounded_quotient(i128::from(size) * i128::from(self.limits.ceiling()), before.into()) - size
+    }
+}
+
+/// `dividend / divisor` to the nearest whole number, halves away from zero; the divisor is positive.
+fn rounded_quotient(dividend: i128, divisor: i128) -> i64 {
+    let magnitude = (2 * dividend.abs() + divisor) / (2 * divisor);
+    let rounded = if dividend < 0 { -magnitude } else { magnitude };
+    i64::try_from(rounded).unwrap_or(i64::MAX)
+}

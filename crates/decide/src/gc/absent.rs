@@ -1,0 +1,76 @@
+//! Owners known to be gone, so that their thousand dependents cost one live read and not a thousand.
+
+use std::collections::BTreeMap;
+
+use gantry_model::Identity;
+
+/// How many absent owners are remembered; the one not asked about for longest is forgotten first.
+pub const ABSENT_OWNERS_MAX: usize = 500;
+
+/// The identities that were proved absent lately.
+///
+/// A uid is never used again, so absence is for good and nothing is ever taken out but to make room. The key is the
+/// whole identity with its namespace: that one set of coordinates leads nowhere says nothing about another set with
+/// the same uid.
+#[derive(Clone, Debug)]
+pub struct AbsentOwners {
+    max: usize,
+    /// Counts uses; larger is more recent.
+    clock: u64,
+    last_use: BTreeMap<Identity, u64>,
+    by_last_use: BTreeMap<u64, Identity>,
+}
+
+impl AbsentOwners {
+    /// An empty memory of the usual size.
+    pub fn new() -> Self {
+        Self::with_room_for(ABSENT_OWNERS_MAX)
+    }
+
+    /// An empty memory for so many identities.
+    pub fn with_room_for(max: usize) -> Self {
+        Self { max, clock: 0, last_use: BTreeMap::new(), by_last_use: BTreeMap::new() }
+    }
+
+    /// Remembers that this identity is absent.
+    pub fn insert(&mut self, identity: Identity) {
+        self.touch(identity);
+        while self.last_use.len() > self.max {
+            let Some((_, oldest)) = self.by_last_use.pop_first() else { return };
+            self.last_use.remove(&oldest);
+        }
+    }
+
+    /// Whether this identity is known to be absent; asking counts as use.
+    pub fn contains(&mut self, identity: &Identity) -> bool {
+        let known = self.last_use.contains_key(identity);
+        if known {
+            self.touch(identity.clone());
+        }
+        known
+    }
+
+    /// How many identities are remembered.
+    pub fn len(&self) -> usize {
+        self.last_use.len()
+    }
+
+    /// Whether nothing is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.last_use.is_empty()
+    }
+
+    fn touch(&mut self, identity: Identity) {
+        self.clock = self.clock.saturating_add(1);
+        if let Some(before) = self.last_use.insert(identity.clone(), self.clock) {
+            self.by_last_use.remove(&before);
+        }
+        self.by_last_use.insert(self.clock, identity);
+    }
+}
+
+impl Default for AbsentOwners {
+    fn default() -> Self {
+        Self::new()
+    }
+}

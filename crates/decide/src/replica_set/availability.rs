@@ -1,0 +1,54 @@
+//! When a ready pod counts as available.
+
+use std::time::Duration;
+
+use gantry_model::{Pod, Readiness, ReplicaSet, ReplicaSetStatus, Timestamp};
+
+/// Whether a pod has been ready for long enough, to the moment.
+pub fn is_available(now: Timestamp, pod: &Pod, min_ready_seconds: i32) -> bool {
+    match pod.readiness {
+        Readiness::NotReady => false,
+        Readiness::Ready { .. } if min_ready_seconds == 0 => true,
+        Readiness::Ready { since } => {
+            since.is_some_and(|since| available_at(since, min_ready_seconds) <= now)
+        }
+    }
+}
+
+/// When to look again because a pod may have become available, if nothing changes before.
+///
+/// If no pod says when, a look after `minReadySeconds` is the last line of defence.
+pub(super) fn next_look<'a>(
+    now: Timestamp,
+    set: &ReplicaSet,
+    status: &ReplicaSetStatus,
+    active: impl IntoIterator<Item = &'a Pod>,
+) -> Option<Timestamp> {
+    let min_ready = u64::try_from(set.min_ready_seconds).ok().filter(|seconds| *seconds > 0)?;
+    if status.ready == status.available {
+        return None;
+    }
+    let first = first_available(now, set.min_ready_seconds, active);
+    Some(first.unwrap_or_else(|| now.plus(Duration::from_secs(min_ready))))
+}
+
+/// The earliest moment at which a pod that is ready, and not available yet, will be.
+///
+/// A pod that does not say since when it is ready never will.
+pub(super) fn first_available<'a>(
+    now: Timestamp,
+    min_ready_seconds: i32,
+    active: impl IntoIterator<Item = &'a Pod>,
+) -> Option<Timestamp> {
+    let moment = |pod: &Pod| match pod.readiness {
+        Readiness::Ready { since: Some(since) } => Some(available_at(since, min_ready_seconds)),
+        Readiness::Ready { since: None } | Readiness::NotReady => None,
+    };
+    active.into_iter().filter_map(moment).filter(|moment| *moment > now).min()
+}
+
+fn available_at(ready_since: Timestamp, min_ready_seconds: i32) -> Timestamp {
+    // 2^31 seconds are less than 2^63 nanoseconds; only the sum can leave the range.
+    let min_ready_nanos = i64::from(min_ready_seconds) * 1_000_000_000;
+    Timestamp::from_nanos(ready_since.as_nanos().saturating_add(min_ready_nanos))
+}

@@ -1,0 +1,60 @@
+//! The pod that a ReplicaSet creates.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use gantry_model::{OwnerReference, PodDraft, ReplicaSet, keys};
+
+/// The longest name that the API takes.
+const NAME_MAX_LEN: usize = 253;
+
+/// The template has no labels, so no selector would ever find the pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoLabels;
+
+/// The pod to create for a set; all its pods are alike and get their names from the API server.
+pub fn pod_draft(set: &ReplicaSet) -> Result<PodDraft, NoLabels> {
+    if set.template.labels().is_none_or(BTreeMap::is_empty) {
+        return Err(NoLabels);
+    }
+    Ok(PodDraft {
+        namespace: set.meta.namespace.clone(),
+        generate_name: generate_name(set.meta.name.as_str()),
+        owner: OwnerReference::to_controller(keys::APPS_V1, keys::REPLICA_SET, &set.meta),
+        template: set.template.clone(),
+    })
+}
+
+/// What the pods' names begin with: the set's name and a dash, if names may begin so.
+fn generate_name(set: &str) -> String {
+    let prefix = format!("{set}-");
+    if is_name_prefix(&prefix) { prefix } else { set.to_owned() }
+}
+
+/// Whether names may begin like this: a DNS subdomain, but that it may end in a dash.
+///
+/// Kubernetes judges a prefix that ends in a dash with its last two characters replaced by one letter. So the dash
+/// does not count, and a set with the longest possible name keeps it.
+fn is_name_prefix(prefix: &str) -> bool {
+    let masked = match prefix.as_bytes() {
+        [head @ .., _, b'-'] => [head, b"a"].concat(),
+        bytes => bytes.to_vec(),
+    };
+    masked.len() <= NAME_MAX_LEN && masked.split(|byte| *byte == b'.').all(is_dns_label)
+}
+
+/// Lower case letters, digits and inner dashes.
+fn is_dns_label(label: &[u8]) -> bool {
+    let is_plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    label.first().is_some_and(is_plain)
+        && label.last().is_some_and(is_plain)
+        && label.iter().all(|byte| is_plain(byte) || *byte == b'-')
+}
+
+impl fmt::Display for NoLabels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("unable to create pods, no labels")
+    }
+}
+
+impl std::error::Error for NoLabels {}

@@ -1,0 +1,113 @@
+//! What is reported of a ReplicaSet, and whether it is worth a write.
+
+use gantry_model::{
+    ConditionStatus, Labels, Pod, ReplicaSetCondition, ReplicaSetConditionType, ReplicaSetStatus, Replicas,
+    Timestamp,
+};
+
+use super::Observed;
+use super::availability::is_available;
+use super::manage::Gap;
+use super::outcome::ManageError;
+
+/// How often a status write is tried before the sync fails with its error.
+pub const STATUS_WRITE_ATTEMPTS: u32 = 2;
+
+/// What to do about the status of a set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StatusWrite {
+    /// It says all there is to say.
+    Unchanged,
+    /// Put this one in its place.
+    Put(ReplicaSetStatus),
+}
+
+/// What to do after a status write that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterFailedWrite {
+    /// Read the set past the cache and put the same status under the version that was read. If the read fails, the
+    /// sync fails with the read's error.
+    ReadAndPutAgain,
+    /// Fail the sync with the write's error.
+    GiveUp,
+}
+
+/// Judges a failed status write, after so many attempts.
+pub fn after_failed_write(attempts: u32) -> AfterFailedWrite {
+    if attempts < STATUS_WRITE_ATTEMPTS {
+        AfterFailedWrite::ReadAndPutAgain
+    } else {
+        AfterFailedWrite::GiveUp
+    }
+}
+
+/// What is true of the set, from its pods as they were before this sync touched them.
+pub(super) fn calculate(
+    now: Timestamp,
+    observed: &Observed<'_>,
+    managed: &Result<(), ManageError>,
+) -> ReplicaSetStatus {
+    let set = observed.set;
+    let nothing_required = Labels::new();
+    let required = set.template.labels().unwrap_or(&nothing_required);
+    let (mut fully_labeled, mut ready, mut available) = (0, 0, 0);
+    for pod in &observed.active {
+        fully_labeled += usize::from(has_all(pod, required));
+        ready += usize::from(pod.is_ready());
+        available += usize::from(is_available(now, pod, set.min_ready_seconds));
+    }
+    ReplicaSetStatus {
+        observed_generation: set.meta.generation,
+        replicas: Replicas::of(observed.active.len()),
+        fully_labeled: Replicas::of(fully_labeled),
+        ready: Replicas::of(ready),
+        available: Replicas::of(available),
+        terminating: Some(Replicas::of(observed.terminating.len())),
+        conditions: conditions(now, observed, managed),
+    }
+}
+
+/// Whether the status differs from the one that was last reported, or speaks of a newer spec.
+pub(super) fn to_write(observed: &Observed<'_>, status: ReplicaSetStatus) -> StatusWrite {
+    if status == observed.set.status { StatusWrite::Unchanged } else { StatusWrite::Put(status) }
+}
+
+fn has_all(pod: &Pod, labels: &Labels) -> bool {
+    labels.iter().all(|(key, value)| pod.meta.labels.get(key) == Some(value))
+}
+
+/// The conditions: `ReplicaFailure` while managing pods fails, and whatever else there was.
+///
+/// The condition keeps the words of the first failure; a message with a new pod name in it at each attempt would
+/// write the status, and wake the Deployment, at each attempt.
+fn conditions(
+    now: Timestamp,
+    observed: &Observed<'_>,
+    managed: &Result<(), ManageError>,
+) -> Vec<ReplicaSetCondition> {
+    let status = &observed.set.status;
+    let mut conditions = status.conditions.clone();
+    let is_other =
+        |condition: &ReplicaSetCondition| condition.condition_type != ReplicaSetConditionType::ReplicaFailure;
+    match (managed, status.replica_failure()) {
+        (Ok(()), Some(_)) => conditions.retain(is_other),
+        (Err(error), None) => conditions.push(ReplicaSetCondition {
+            condition_type: ReplicaSetConditionType::ReplicaFailure,
+            status: ConditionStatus::True,
+            reason: failure_reason(observed).to_owned(),
+            message: error.to_string(),
+            last_transition: Some(now),
+        }),
+        (Ok(()), None) | (Err(_), Some(_)) => {}
+    }
+    conditions
+}
+
+fn failure_reason(observed: &Observed<'_>) -> &'static str {
+    match Gap::of(observed.set, observed.active.len()) {
+        Gap::TooFew(_) => "FailedCreate",
+        Gap::TooMany(_) => "FailedDelete",
+        // Nothing was to be done, so nothing can have failed.
+        Gap::None => "",
+    }
+}

@@ -1,0 +1,88 @@
+//! How many pods are on each node.
+
+use gantry_model::{Name, Pod};
+
+/// The number of pods on each node; those without a node share one that has no name.
+///
+/// A table with open addressing: counting is linear, and unlike the standard library's maps it has no order that
+/// could leak into a decision.
+pub(super) struct PodsPerNode<'a> {
+    /// Never more than half full, so that a search soon finds a gap; a power of two in length.
+    slots: Vec<Option<Node<'a>>>,
+    nodes: usize,
+    unassigned: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Node<'a> {
+    name: &'a Name,
+    hash: u32,
+    pods: u32,
+}
+
+impl<'a> PodsPerNode<'a> {
+    pub(super) fn count(pods: &[&'a Pod]) -> Self {
+        let mut counts = Self { slots: vec![None; 64], nodes: 0, unassigned: 0 };
+        for pod in pods {
+            match &pod.node {
+                None => counts.unassigned = counts.unassigned.saturating_add(1),
+                Some(node) => counts.add(node),
+            }
+        }
+        counts
+    }
+
+    /// How many of the counted pods are on the same node as this one.
+    pub(super) fn on(&self, pod: &Pod) -> u32 {
+        match &pod.node {
+            None => self.unassigned,
+            Some(name) => self.slots[self.slot_of(name, hash(name))].map_or(0, |node| node.pods),
+        }
+    }
+
+    fn add(&mut self, name: &'a Name) {
+        let hash = hash(name);
+        let slot = self.slot_of(name, hash);
+        if let Some(node) = &mut self.slots[slot] {
+            node.pods = node.pods.saturating_add(1);
+            return;
+        }
+        self.slots[slot] = Some(Node { name, hash, pods: 1 });
+        self.nodes += 1;
+        if self.nodes * 2 > self.slots.len() {
+            self.grow();
+        }
+    }
+
+    fn grow(&mut self) {
+        let larger = vec![None; self.slots.len() * 2];
+        for node in std::mem::replace(&mut self.slots, larger).into_iter().flatten() {
+            let slot = self.slot_of(node.name, node.hash);
+            self.slots[slot] = Some(node);
+        }
+    }
+
+    /// Where the node is, or where it belongs if it is not there yet.
+    fn slot_of(&self, name: &Name, hash: u32) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = hash as usize & mask;
+        while self.slots[slot].is_some_and(|node| node.hash != hash || node.name != name) {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+}
+
+/// Spreads names over the table, eight bytes at a time; the counts do not depend on how well it does.
+fn hash(name: &Name) -> u32 {
+    /// The golden ratio in 64 bits, whose multiples lie far apart.
+    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut hash = 0_u64;
+    for chunk in name.as_str().as_bytes().chunks(8) {
+        let mut bytes = [0; 8];
+        bytes[..chunk.len()].copy_from_slice(chunk);
+        hash = (hash.rotate_left(23) ^ u64::from_le_bytes(bytes)).wrapping_mul(SPREAD);
+    }
+    // The high bits are the well mixed ones.
+    u32::try_from(hash >> 32).unwrap_or(0)
+}

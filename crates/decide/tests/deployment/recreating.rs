@@ -1,0 +1,106 @@
+//! Recreate: old pods go, really go, before new ones come.
+
+use gantry_decide::deployment::{Decision, WaitingOn};
+use gantry_model::{ConditionStatus, Deployment, Phase, Pod, ReplicaSet, keys};
+use gantry_testkit::{
+    DeploymentWords, NOON, PodWords, ReplicaSetWords, deployment, noon_plus, pod, replica_set,
+};
+
+use crate::{decided, decided_with, sizes, status_after};
+
+fn web() -> Deployment {
+    deployment("web").size(2).recreate().annotated(keys::REVISION, "1")
+}
+
+fn old(web: &Deployment) -> ReplicaSet {
+    replica_set("old").owned_by(web).image("old:1").created(noon_plus(-60)).revision(1).sized_for(2, 2)
+}
+
+fn with_pods(web: &Deployment, sets: &[ReplicaSet], pods: &[Pod]) -> Decision {
+    decided_with(NOON, web, sets, pods, None)
+}
+
+/// Section 10.2, D20: down to zero, wait until the pods are gone, then up.
+#[test]
+fn old_pods_go_before_new_ones_come() {
+    let web = web();
+    let running = old(&web).size(2).available(2);
+    assert_eq!(sizes(&with_pods(&web, &[running], &[])), ["scale old 2 -> 0"]);
+
+    let reported = old(&web).pods(2);
+    let waiting = with_pods(&web, &[reported], &[]);
+    assert_eq!(sizes(&waiting), [""; 0], "the set still reports pods");
+    assert_eq!(waiting.waiting_on, [WaitingOn::OldPods { remaining: 2 }]);
+
+    let gone = with_pods(&web, &[old(&web)], &[]);
+    assert!(sizes(&gone)[0].starts_with("create web-") && sizes(&gone)[0].ends_with("size 2"), "{gone:?}");
+}
+
+/// Section 10.2, step 3: every pod of another set that has not finished counts, terminating ones too.
+#[test]
+fn only_finished_pods_do_not_count_as_running() {
+    let web = web();
+    let drained = old(&web);
+    let p = |phase| pod("p").owned_by(&drained).phase(phase);
+    for waited_for in [
+        p(Phase::Pending),
+        p(Phase::Running),
+        p(Phase::Unknown),
+        p(Phase::Running).deleting_since(noon_plus(0)),
+    ] {
+        let decision = with_pods(&web, std::slice::from_ref(&drained), std::slice::from_ref(&waited_for));
+        assert_eq!(decision.waiting_on, [WaitingOn::OldPods { remaining: 1 }], "{waited_for:?}");
+    }
+    for finished in [p(Phase::Succeeded), p(Phase::Failed)] {
+        assert_eq!(sizes(&with_pods(&web, std::slice::from_ref(&drained), &[finished])).len(), 1);
+    }
+    let new = replica_set("new").owned_by(&web).revision(2).sized_for(2, 2);
+    let of_the_new_set = pod("p").owned_by(&new).phase(Phase::Running);
+    assert_eq!(sizes(&with_pods(&web, &[drained, new], &[of_the_new_set])), ["scale new 0 -> 2"]);
+}
+
+/// D10.6: until the old pods are gone the new set does not exist, and the revision is the old one's.
+#[test]
+fn while_waiting_there_is_no_new_revision() {
+    let web = web();
+    let waiting = with_pods(&web, &[old(&web).pods(1)], &[]);
+    assert!(!crate::lines(&waiting).iter().any(|line| line.contains("revision")), "{waiting:?}");
+}
+
+/// D10.7: the first rollout has nothing to wait for.
+#[test]
+fn the_first_rollout_waits_for_nothing() {
+    assert!(sizes(&decided(&web(), &[]))[0].starts_with("create web-"));
+}
+
+/// Section 10.2, step 5: history goes once the Deployment was complete.
+#[test]
+fn history_is_cleaned_up_once_complete() {
+    let mut web = web().reported(2, 2, 2);
+    web.revision_history_limit = Some(0.into());
+    let new = replica_set("new").owned_by(&web).revision(2).size(2).available(2).sized_for(2, 2);
+    assert_eq!(sizes(&decided(&web, &[old(&web), new.clone()])), ["delete old"]);
+    let not_yet = web.reported(2, 2, 1);
+    assert_eq!(sizes(&decided(&not_yet, &[old(&not_yet), new])), [""; 0]);
+}
+
+/// D21.1: several active sets and another size: Recreate stalls, and says so.
+#[test]
+fn recreate_cannot_scale_several_sets() {
+    let web = web().size(5);
+    let sets = [old(&web).size(1), replica_set("new").owned_by(&web).revision(2).size(1).sized_for(2, 2)];
+    let decision = decided(&web, &sets);
+    assert_eq!(sizes(&decision), [""; 0]);
+    assert_eq!(decision.waiting_on, [WaitingOn::ScalingRecreate { active: 2 }]);
+}
+
+/// D21.2: while it waits, the old condition stands and names the old set.
+#[test]
+fn while_waiting_progress_still_names_the_old_set() {
+    let mut web = web().progressing(ConditionStatus::True, "NewReplicaSetAvailable", noon_plus(-60));
+    web.status.conditions[0].message = "ReplicaSet \"old\" has successfully progressed.".to_owned();
+    let terminating = pod("p").owned_by(&old(&web)).phase(Phase::Running).deleting_since(noon_plus(0));
+    let decision = with_pods(&web, &[old(&web)], &[terminating]);
+    let progress = status_after(&web, &decision).progressing().unwrap().clone();
+    assert_eq!(progress.message, "ReplicaSet \"old\" has successfully progressed.");
+}

@@ -1,0 +1,138 @@
+//! Revisions and the annotations that go along.
+
+use gantry_decide::deployment::{Action, IfRefused, append_to_history, revision_of};
+use gantry_model::keys;
+use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, labels, noon_plus, replica_set};
+
+use crate::{decided, edit_of, lines, sizes, status_after};
+
+/// D6.1: missing is zero; what is not a number has no revision.
+#[test]
+fn a_revision_is_a_number_in_an_annotation() {
+    assert_eq!(revision_of(&labels(&[])), Some(0));
+    assert_eq!(revision_of(&labels(&[(keys::REVISION, "7")])), Some(7));
+    assert_eq!(revision_of(&labels(&[(keys::REVISION, "seven")])), None);
+    assert_eq!(revision_of(&labels(&[(keys::REVISION, "")])), None);
+}
+
+/// D6.1, D6.2: the next revision is one more than the highest old one; unreadable ones and the new set's own do not
+/// count.
+#[test]
+fn the_next_revision_follows_the_highest_old_one() {
+    let web = deployment("web");
+    let sets = [
+        replica_set("three").owned_by(&web).image("a").revision(3),
+        replica_set("what").owned_by(&web).image("b").annotated(keys::REVISION, "many"),
+        replica_set("new").owned_by(&web),
+    ];
+    assert_eq!(edit_of(&decided(&web, &sets), "new").unwrap().annotations[keys::REVISION], "4");
+    let at_the_end = [sets[0].clone().revision(i64::MAX), sets[2].clone()];
+    let edit = edit_of(&decided(&web, &at_the_end), "new").unwrap();
+    assert_eq!(edit.annotations[keys::REVISION], i64::MAX.to_string(), "and does not overflow");
+}
+
+/// D6.3: all annotations are copied but six; none is removed; desired and max are not touched here.
+#[test]
+fn annotations_are_copied_but_for_six() {
+    let mut web = deployment("web").annotated("team", "b").annotated("kubernetes.io/change-cause", "second");
+    for skipped in [
+        keys::LAST_APPLIED,
+        keys::REVISION,
+        keys::REVISION_HISTORY,
+        keys::DESIRED_REPLICAS,
+        keys::MAX_REPLICAS,
+    ] {
+        web = web.annotated(skipped, "from the deployment");
+    }
+    let set = replica_set("new").owned_by(&web).revision(1).annotated("team", "a").annotated("kept", "yes");
+    let deleting = web.deleting_since(noon_plus(0));
+    let edit = edit_of(&decided(&deleting, &[set.clone()]), "new").unwrap();
+    let notes =
+        [("kept", "yes"), ("kubernetes.io/change-cause", "second"), ("team", "b"), (keys::REVISION, "1")];
+    assert_eq!(edit.annotations.clone(), labels(&notes), "D21.4: what the Deployment drops stays on the set");
+    let asked = deleting.annotated(keys::ROLLBACK_TO, "no number");
+    assert_eq!(edit_of(&decided(&asked, &[set]), "new").unwrap().annotations, labels(&notes));
+}
+
+/// D6.3: a revision that cannot be read stops the annotation sync; alone, that is no reason to write.
+#[test]
+fn an_unreadable_revision_leaves_the_set_alone() {
+    let web = deployment("web").annotated("team", "a");
+    let set = replica_set("new").owned_by(&web).annotated(keys::REVISION, "many").size(3).sized_for(3, 4);
+    assert_eq!(edit_of(&decided(&web, &[set]), "new"), None);
+}
+
+/// D6.3: an empty revision counts as zero, and as one that was there before.
+#[test]
+fn an_empty_revision_counts_as_zero() {
+    let web = deployment("web");
+    let set = replica_set("new").owned_by(&web).annotated(keys::REVISION, "").size(3).sized_for(3, 4);
+    assert_eq!(edit_of(&decided(&web, &[set]), "new").unwrap().annotations[keys::REVISION], "1");
+}
+
+/// D6.3: minReadySeconds alone is a reason to write, and the Deployment's own note waits for the next sync.
+#[test]
+fn min_ready_seconds_is_copied_and_the_deployment_waits_its_turn() {
+    let mut web = deployment("web").deadline(None);
+    web.min_ready_seconds = 7;
+    let set = replica_set("new").owned_by(&web).revision(1).size(3).sized_for(3, 4);
+    let decision = decided(&web, &[set]);
+    assert_eq!(edit_of(&decision, "new").unwrap().min_ready_seconds, 7);
+    assert_eq!(decision.steps[0].if_refused, IfRefused::Fail);
+    let noted =
+        decision.steps.iter().any(|s| matches!(&s.action, Action::UpdateStatus { revision: Some(_), .. }));
+    assert!(!noted, "the revision annotation of the Deployment follows in a later sync");
+}
+
+/// D6.4, D6.7: a set that is in step hands its revision to the Deployment through the status, which changes no
+/// generation; with a deadline it is also said to be found, once.
+#[test]
+fn a_set_in_step_hands_its_revision_to_the_deployment() {
+    let web = deployment("web");
+    let set = replica_set("new").owned_by(&web).revision(4).size(3).sized_for(3, 4);
+    let decision = decided(&web, std::slice::from_ref(&set));
+    let Action::UpdateStatus { status, revision } = &decision.steps[0].action else { panic!("{decision:?}") };
+    assert_eq!(revision.as_deref(), Some("4"));
+    let found = status.progressing().unwrap();
+    assert_eq!(
+        (found.reason.as_str(), found.message.as_str()),
+        ("FoundNewReplicaSet", "Found new replica set \"new\"")
+    );
+
+    let no_deadline = decided(&web.clone().deadline(None), std::slice::from_ref(&set));
+    assert_eq!(status_after(&web, &no_deadline).progressing(), None);
+    let known = web.clone().annotated(keys::REVISION, "4").deadline(None);
+    let reports: Vec<_> =
+        lines(&decided(&known, &[set])).into_iter().filter(|l| l.contains("revision")).collect();
+    assert_eq!(reports, [""; 0], "nothing to hand over");
+}
+
+/// D6.5: the history keeps to its length by forgetting the oldest.
+#[test]
+fn the_history_forgets_the_oldest_to_keep_its_length() {
+    assert_eq!(append_to_history("", "3"), "3");
+    assert_eq!(append_to_history("1,2", "3"), "1,2,3");
+    let full = vec!["12345678"; 222].join(",");
+    assert_eq!(full.len(), 1997);
+    assert_eq!(append_to_history(&full, "12").len(), 2000, "exactly as long as it may be");
+    assert_eq!(append_to_history(&full, "123"), format!("{},123", &full[9..]));
+    let one_huge = "9".repeat(2000);
+    assert_eq!(append_to_history(&one_huge, "1"), "1");
+    let too_long = "8".repeat(2001);
+    assert_eq!(append_to_history("1,2", &too_long), "1,2", "what can never fit is left out");
+}
+
+/// D5.5: an earlier template finds its earlier set: nothing is created.
+#[test]
+fn going_back_reuses_the_earlier_set() {
+    let web = deployment("web")
+        .image("nginx:1")
+        .rolling(gantry_model::Limit::Count(1), gantry_model::Limit::Count(0));
+    let sets = [
+        replica_set("one").owned_by(&web).image("nginx:1").revision(1),
+        replica_set("two").owned_by(&web).image("nginx:2").revision(2).size(3).available(3).sized_for(3, 4),
+    ];
+    let decision = decided(&web, &sets);
+    assert_eq!(sizes(&decision), ["annotate one", "scale one 0 -> 1"]);
+    assert_eq!(edit_of(&decision, "one").unwrap().annotations[keys::REVISION], "3");
+}

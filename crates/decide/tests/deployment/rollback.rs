@@ -1,0 +1,131 @@
+//! The legacy rollback by annotation.
+
+use gantry_decide::deployment::Action;
+use gantry_model::{Deployment, DeploymentEdit, ReplicaSet, keys};
+use gantry_testkit::{
+    DeploymentWords, ReplicaSetWords, deployment, labels, noon_plus, replica_set, template,
+};
+
+use crate::{decided, lines, messages};
+
+fn web(rollback_to: &str) -> Deployment {
+    deployment("web")
+        .image("nginx:3")
+        .annotated(keys::ROLLBACK_TO, rollback_to)
+        .annotated(keys::REVISION, "3")
+}
+
+fn sets(web: &Deployment) -> Vec<ReplicaSet> {
+    (1..=3)
+        .map(|revision: i64| {
+            let set = replica_set(&format!("r{revision}")).owned_by(web).created(noon_plus(revision - 100));
+            let mut set = set.revision(revision).image(&format!("nginx:{revision}"));
+            set.template = set.template.with_hash("abc");
+            set
+        })
+        .collect()
+}
+
+fn edit(web: &Deployment, sets: &[ReplicaSet]) -> DeploymentEdit {
+    let decision = decided(web, sets);
+    let edits = decision.steps.into_iter().filter_map(|step| match step.action {
+        Action::UpdateDeployment(edit) => Some(*edit),
+        _ => None,
+    });
+    edits.last().unwrap()
+}
+
+/// D12: by number; template and user annotations come back, the Deployment's own notes stay.
+#[test]
+fn a_revision_comes_back_with_its_annotations() {
+    let web = web("1").annotated("team", "now").annotated("new", "note").annotated(keys::LAST_APPLIED, "{}");
+    let mut sets = sets(&web);
+    sets[0] = sets[0].clone().annotated("team", "then").annotated(keys::DESIRED_REPLICAS, "9");
+    let edit = edit(&web, &sets);
+    assert_eq!(edit.template, Some(template("nginx:1")));
+    assert_eq!(
+        edit.template.unwrap().labels(),
+        Some(&labels(&[("app", "web")])),
+        "the hash label stays behind"
+    );
+    let notes = [("team", "then"), (keys::LAST_APPLIED, "{}"), (keys::REVISION, "3")];
+    assert_eq!(edit.annotations, labels(&notes));
+    assert_eq!(
+        messages(&decided(&web, &sets)).last().unwrap(),
+        "Rolled back deployment \"web\" to revision 1"
+    );
+    assert!(lines(&decided(&web, &sets)).last().unwrap().starts_with("event"), "only once it is written");
+}
+
+/// D12: zero means the one before the last.
+#[test]
+fn zero_means_the_revision_before_the_last() {
+    let web = web("0");
+    assert_eq!(edit(&web, &sets(&web)).template, Some(template("nginx:2")));
+    let mut twins = sets(&web);
+    twins[1] = twins[1].clone().revision(3);
+    assert_eq!(
+        messages(&decided(&web, &twins)).last().unwrap(),
+        "Rolled back deployment \"web\" to revision 3"
+    );
+}
+
+/// D12: what cannot be done is said, and the request is taken off.
+#[test]
+fn what_cannot_be_done_is_said() {
+    let only_one = |rollback_to: &str| {
+        let web = web(rollback_to);
+        let sets = vec![sets(&web)[2].clone().revision(1)];
+        (web, sets)
+    };
+    let (last, sets_of_last) = only_one("0");
+    let (unknown, sets_of_unknown) = only_one("99");
+    let (negative, sets_of_negative) = only_one("-4");
+    let unchanged = web("3");
+    for (web, sets, reason, message) in [
+        (&last, &sets_of_last, "DeploymentRollbackRevisionNotFound", "Unable to find last revision."),
+        (
+            &unknown,
+            &sets_of_unknown,
+            "DeploymentRollbackRevisionNotFound",
+            "Unable to find the revision to rollback to.",
+        ),
+        (
+            &negative,
+            &sets_of_negative,
+            "DeploymentRollbackRevisionNotFound",
+            "Unable to find the revision to rollback to.",
+        ),
+        (
+            &unchanged,
+            &sets(&unchanged),
+            "DeploymentRollbackTemplateUnchanged",
+            "The rollback revision contains the same template as current deployment \"web\"",
+        ),
+    ] {
+        let lines = lines(&decided(web, sets));
+        assert!(lines.contains(&format!("event Warning {reason}: {message}")), "{lines:?}");
+        let edit = edit(web, sets);
+        assert_eq!(edit.template, None);
+        assert!(!edit.annotations.contains_key(keys::ROLLBACK_TO));
+        assert_eq!(edit.annotations.get(keys::REVISION), decided_revision(web, sets).as_ref());
+    }
+}
+
+/// The revision the Deployment has by the end of the sync.
+fn decided_revision(web: &Deployment, sets: &[ReplicaSet]) -> Option<String> {
+    let noted = decided(web, sets).steps.into_iter().rev().find_map(|step| match step.action {
+        Action::UpdateStatus { revision, .. } => revision,
+        _ => None,
+    });
+    noted.or_else(|| web.meta.annotations.get(keys::REVISION).cloned())
+}
+
+/// D12, step 1: the set of the present template is created first, so that it can be returned to.
+#[test]
+fn the_present_template_gets_its_set_first() {
+    let web = web("1").image("never-rolled:1");
+    let lines = lines(&decided(&web, &sets(&web)));
+    assert!(lines[0].starts_with("create web-"), "{lines:?}");
+    assert!(lines.contains(&"restore template".to_owned()), "{lines:?}");
+}

@@ -1,0 +1,137 @@
+//! RollingUpdate, one step at a time.
+
+use gantry_decide::deployment::{Action, IfRefused, Outcome, Setback, SyncError, WaitingOn};
+use gantry_model::{Deployment, Limit, ReplicaSet, Strategy, keys};
+use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, noon_plus, replica_set};
+
+use crate::{decided, decided_after, sizes};
+
+/// 10 pods, at most 13, at least 8.
+fn web() -> Deployment {
+    deployment("web").size(10).rolling(Limit::Count(3), Limit::Count(2)).annotated(keys::REVISION, "2")
+}
+
+fn old(web: &Deployment, size: u16, available: u16) -> ReplicaSet {
+    let set = replica_set("old").owned_by(web).image("old:1").created(noon_plus(-60)).revision(1);
+    set.size(size).available(available).sized_for(10, 13)
+}
+
+fn new(web: &Deployment, size: u16, available: u16) -> ReplicaSet {
+    replica_set("new").owned_by(web).revision(2).size(size).available(available).sized_for(10, 13)
+}
+
+/// Section 10.1: one sync grows or shrinks, never both.
+#[test]
+fn a_sync_that_grows_does_not_shrink() {
+    let web = web();
+    let decision = decided(&web, &[old(&web, 8, 8), new(&web, 3, 3)]);
+    assert_eq!(sizes(&decision), ["scale new 3 -> 5"], "although 3 old ones could go");
+    assert_eq!(decision.waiting_on, [WaitingOn::OwnWrites]);
+}
+
+/// Section 10.1, step 2: a new set that is too large is trimmed.
+#[test]
+fn a_new_set_that_is_too_large_is_trimmed() {
+    let web = web();
+    assert_eq!(sizes(&decided(&web, &[new(&web, 14, 14)])), ["scale new 14 -> 10"]);
+}
+
+/// D8.2: the size and both annotations go in one write, and a resize to the same size is none, however stale its
+/// annotations are. D8.3: the write is conditional; refused, it fails the sync.
+#[test]
+fn size_and_annotations_go_in_one_write() {
+    let web = web();
+    let decision = decided(&web, &[old(&web, 8, 8), new(&web, 3, 3)]);
+    let edit = crate::edit_of(&decision, "new").unwrap();
+    assert_eq!(
+        (edit.annotations[keys::DESIRED_REPLICAS].as_str(), edit.annotations[keys::MAX_REPLICAS].as_str()),
+        ("10", "13")
+    );
+    assert_eq!(decision.steps[0].if_refused, IfRefused::Fail);
+    let stale_max = new(&web, 10, 10).annotated(keys::MAX_REPLICAS, "99");
+    assert_eq!(sizes(&decided(&web, &[stale_max])), [""; 0]);
+}
+
+/// D10.1, D10.5: what holds a rollout is said: the ceiling, the floor, and the pods behind both.
+#[test]
+fn a_stuck_rollout_says_what_holds_it() {
+    let web = web();
+    let decision = decided(&web, &[old(&web, 8, 8), new(&web, 5, 0)]);
+    assert_eq!(sizes(&decision), [""; 0]);
+    assert_eq!(
+        decision.waiting_on,
+        [
+            WaitingOn::SurgeLimit { total: 13, limit: 13 },
+            WaitingOn::AvailabilityFloor { available: 8, minimum: 8, new_unavailable: 5 },
+            WaitingOn::NewPods { set: "new".into(), wanted: 5.into(), available: 0.into() },
+        ]
+    );
+}
+
+/// A finished rollout waits for nothing.
+#[test]
+fn a_finished_rollout_waits_for_nothing() {
+    let web = web();
+    assert_eq!(decided(&web, &[old(&web, 0, 0), new(&web, 10, 10)]).waiting_on, []);
+}
+
+/// D10.3: the oldest set drains first.
+#[test]
+fn the_oldest_set_drains_first() {
+    let web = web();
+    let mut older = old(&web, 4, 4).created(noon_plus(-90)).image("old:0");
+    older.meta.name = "older".into();
+    let decision = decided(&web, &[old(&web, 4, 4), older, new(&web, 5, 5)]);
+    assert_eq!(sizes(&decision), ["scale older 4 -> 0", "scale old 4 -> 3"], "5 more than the floor of 8");
+}
+
+/// D10.4: a refused shrink is swallowed: the sync goes on as if there had been nothing to shrink.
+#[test]
+fn a_refused_shrink_lets_the_sync_go_on() {
+    let web = web();
+    let sets = [old(&web, 8, 8), new(&web, 5, 5)];
+    let decision = decided(&web, &sets);
+    let shrink =
+        decision.steps.iter().find(|s| matches!(&s.action, Action::UpdateReplicaSet { .. })).unwrap();
+    assert_eq!(shrink.if_refused, IfRefused::DecideOnShrink);
+    let after = decided_after(Setback::ShrinkFailed, &web, &sets);
+    assert_eq!(sizes(&after), [""; 0]);
+    assert_eq!(after.outcome, Outcome::Done);
+    assert!(
+        matches!(after.steps.last().unwrap().action, Action::UpdateStatus { .. }),
+        "the status is still reported"
+    );
+}
+
+/// D7.1: a limit that is no percentage is an error of the sync, once a size has to be computed.
+#[test]
+fn a_limit_that_cannot_be_read_is_an_error() {
+    let mut web = web();
+    let bad = gantry_testkit::invalid_limit("3");
+    web.strategy = Strategy::RollingUpdate(Err(bad.clone()));
+    let decision = decided(&web, &[old(&web, 8, 8), new(&web, 5, 5)]);
+    assert_eq!(decision.outcome, Outcome::Failed(SyncError::InvalidLimit(bad.clone())));
+    assert!(bad.to_string().contains("\"3\""), "{bad}");
+    assert_eq!(decided(&web, &[]).outcome, Outcome::Failed(SyncError::InvalidLimit(bad)));
+}
+
+/// D7.3, D7.4: Recreate has neither surge nor tolerance.
+#[test]
+fn recreate_has_no_limits() {
+    use gantry_decide::deployment::Limits;
+    let web = web().recreate();
+    assert_eq!(Limits::of(&web), Limits { desired: 10, surge: 0, unavailable: 0 });
+}
+
+/// D8.1, D7.3: sizes far beyond reason neither overflow nor wrap.
+#[test]
+fn sizes_at_the_end_of_the_range_do_not_wrap() {
+    use gantry_decide::deployment::{Limits, new_set_size};
+    use gantry_model::Replicas;
+    let mut web = web().rolling(Limit::Percent(i32::MAX), Limit::Count(i32::MIN));
+    web.replicas = Replicas::MAX;
+    let _ = Limits::of(&web).ceiling();
+    assert_eq!(new_set_size(&web, 0, 0).unwrap(), Replicas::MAX);
+    let draft = decided(&web, &[]);
+    assert!(sizes(&draft)[0].ends_with("size 2147483647"));
+}

@@ -1,0 +1,122 @@
+//! What the garbage collector sees of an object: metadata, and of any kind.
+//!
+//! [`crate::Meta`] is the metadata of the three kinds the controllers know, which are all namespaced; this is the
+//! metadata of everything else as well.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+use crate::{Identity, OwnerReference, ParseError, ResourceVersion, Timestamp, keys};
+
+/// The part of an object's metadata that decides whether it is garbage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectMetadata {
+    /// Which object it is.
+    pub identity: Identity,
+    /// Whom it belongs to.
+    pub owners: Vec<OwnerReference>,
+    /// Who has to agree before it goes.
+    pub finalizers: Vec<String>,
+    /// When its deletion was asked for, if it was.
+    pub deleting: Option<Timestamp>,
+    /// The version that was read, a precondition of writes.
+    pub resource_version: ResourceVersion,
+}
+
+impl ObjectMetadata {
+    /// Takes over the metadata of an object of this kind that was read from an API server.
+    pub fn parse(api_version: &str, kind: &str, meta: ObjectMeta) -> Result<Self, ParseError> {
+        let present = |field: Option<String>| field.filter(|text| !text.is_empty());
+        let required = |field, path| present(field).ok_or_else(|| ParseError::missing(path));
+        let identity = Identity {
+            kind: kind.to_owned(),
+            api_version: api_version.to_owned(),
+            namespace: present(meta.namespace).map(Into::into),
+            name: required(meta.name, "metadata.name")?.into(),
+            uid: required(meta.uid, "metadata.uid")?.into(),
+        };
+        Ok(Self {
+            identity,
+            owners: meta
+                .owner_references
+                .unwrap_or_default()
+                .into_iter()
+                .map(OwnerReference::parse)
+                .collect(),
+            finalizers: meta.finalizers.unwrap_or_default(),
+            deleting: meta.deletion_timestamp.as_ref().map(Timestamp::parse),
+            resource_version: meta.resource_version.unwrap_or_default().into(),
+        })
+    }
+
+    /// Whether its deletion was asked for.
+    pub fn is_deleting(&self) -> bool {
+        self.deleting.is_some()
+    }
+
+    /// Whether this finalizer holds it.
+    pub fn has_finalizer(&self, finalizer: &str) -> bool {
+        self.finalizers.iter().any(|held| held == finalizer)
+    }
+
+    /// Whether it is being deleted after its dependents.
+    pub fn is_deleting_dependents(&self) -> bool {
+        self.is_deleting() && self.has_finalizer(keys::FOREGROUND_FINALIZER)
+    }
+
+    /// Whether it is being deleted and its dependents are to survive it.
+    pub fn is_orphaning(&self) -> bool {
+        self.is_deleting() && self.has_finalizer(keys::ORPHAN_FINALIZER)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+
+    use super::*;
+    use crate::Namespace;
+
+    fn stored() -> ObjectMeta {
+        ObjectMeta {
+            namespace: Some("shop".into()),
+            name: Some("web".into()),
+            uid: Some("u-1".into()),
+            resource_version: Some("7".into()),
+            ..ObjectMeta::default()
+        }
+    }
+
+    #[test]
+    fn cluster_scoped_objects_have_no_namespace() {
+        let meta = |namespace: Option<&str>| ObjectMeta { namespace: namespace.map(Into::into), ..stored() };
+        let parse = |meta| ObjectMetadata::parse("v1", "Thing", meta).map(|object| object.identity.namespace);
+        assert_eq!(parse(meta(Some("shop"))), Ok(Some(Namespace::from("shop"))));
+        assert_eq!(parse(meta(None)), Ok(None));
+        assert_eq!(parse(meta(Some(""))), Ok(None));
+    }
+
+    #[test]
+    fn an_object_without_a_name_or_uid_is_refused() {
+        let field = |meta| ObjectMetadata::parse("v1", "Thing", meta).map_err(|error| error.field());
+        assert_eq!(field(ObjectMeta { name: None, ..stored() }), Err("metadata.name"));
+        assert_eq!(field(ObjectMeta { uid: Some(String::new()), ..stored() }), Err("metadata.uid"));
+    }
+
+    /// G2.2: a finalizer says how an object is deleted only once it is being deleted.
+    #[test]
+    fn finalizers_speak_only_of_what_is_being_deleted() {
+        let parse = |finalizer: &str, deleting: bool| {
+            let meta = ObjectMeta {
+                finalizers: Some(vec!["example.com/held".into(), finalizer.into()]),
+                deletion_timestamp: deleting.then_some(Time(k8s_openapi::jiff::Timestamp::UNIX_EPOCH)),
+                ..stored()
+            };
+            ObjectMetadata::parse("v1", "Thing", meta).unwrap()
+        };
+        assert!(parse("foregroundDeletion", true).is_deleting_dependents());
+        assert!(!parse("foregroundDeletion", false).is_deleting_dependents());
+        assert!(!parse("orphan", true).is_deleting_dependents());
+        assert!(parse("orphan", true).is_orphaning());
+        assert!(!parse("orphan", false).is_orphaning());
+    }
+}

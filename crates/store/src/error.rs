@@ -1,0 +1,117 @@
+//! What can go wrong at the port, by consequence.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::{Key, Revision, Versioned};
+
+/// Why the store did not do what it was asked.
+///
+/// Unless it is [`Error::OutcomeUnknown`], a failed write has not happened and never will.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// A key is not at the revision the writer saw.
+    Conflict {
+        /// The first such key of the transaction.
+        key: Key,
+        /// What the key holds instead; `None` when it is absent.
+        current: Option<Versioned>,
+    },
+    /// History before `floor` is forgotten.
+    Compacted {
+        /// The oldest revision that can still be read, and after which a watch can start.
+        floor: Revision,
+    },
+    /// The store has not reached that revision yet.
+    FutureRevision {
+        /// Where the store is.
+        current: Revision,
+    },
+    /// The store cannot answer now.
+    Unavailable {
+        /// The reason, for people.
+        why: String,
+    },
+    /// The write may or may not have happened; only reading tells.
+    OutcomeUnknown {
+        /// The reason, for people.
+        why: String,
+    },
+    /// There is no room for the write; reads go on.
+    OutOfSpace {
+        /// The reason, for people.
+        why: String,
+    },
+    /// The transaction is larger than the store takes.
+    TooLarge {
+        /// The most bytes a transaction may have.
+        bytes_max: usize,
+    },
+    /// What is on disk is not what was written there.
+    Corrupt(Corruption),
+}
+
+/// Damage found in a store's files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Corruption {
+    /// The damaged file.
+    pub file: PathBuf,
+    /// Where in the file the damage starts, in bytes.
+    pub offset: u64,
+    /// What was found there.
+    pub found: String,
+    /// What a person can do about it.
+    pub advice: String,
+}
+
+/// What the caller can do after an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// Read the current state and decide anew.
+    AfterReading,
+    /// The same request may succeed later.
+    Later,
+    /// The same request will fail again.
+    Never,
+}
+
+impl Error {
+    /// What the caller can do.
+    pub fn retry(&self) -> Retry {
+        match self {
+            Self::Conflict { .. } | Self::Compacted { .. } | Self::OutcomeUnknown { .. } => {
+                Retry::AfterReading
+            }
+            Self::FutureRevision { .. } | Self::Unavailable { .. } | Self::OutOfSpace { .. } => Retry::Later,
+            Self::TooLarge { .. } | Self::Corrupt(_) => Retry::Never,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Conflict { key, current: Some(current) } => {
+                write!(f, "{key} was changed by someone else and is at revision {}", current.revision)
+            }
+            Self::Conflict { key, current: None } => write!(f, "{key} does not exist"),
+            Self::Compacted { floor } => write!(f, "history before revision {floor} is forgotten"),
+            Self::FutureRevision { current } => write!(f, "the store is at revision {current}, not further"),
+            Self::Unavailable { why } => write!(f, "the store is unavailable: {why}"),
+            Self::OutcomeUnknown { why } => write!(f, "the write may or may not have happened: {why}"),
+            Self::OutOfSpace { why } => write!(f, "no room to store the write: {why}"),
+            Self::TooLarge { bytes_max } => write!(f, "a transaction has at most {bytes_max} bytes"),
+            Self::Corrupt(corruption) => corruption.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Corruption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, offset, found, advice } = self;
+        write!(f, "{} is damaged at byte {offset}: {found}; {advice}", file.display())
+    }
+}
+
+impl std::error::Error for Error {}
+impl std::error::Error for Corruption {}

@@ -1,0 +1,127 @@
+//! What a watch tells: one change of one key, shared by everyone who is told.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+
+use crate::{Key, Revision};
+
+/// A value and the revision that wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Versioned {
+    /// The bytes as they were written.
+    pub value: Bytes,
+    /// The revision of the write.
+    pub revision: Revision,
+}
+
+/// What happened to the key.
+///
+/// The previous value is always there: a watch with a selector needs it to tell "left the selection" from "never was in
+/// it".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The key was absent and now is not.
+    Created {
+        /// What it holds now.
+        value: Bytes,
+    },
+    /// The key held something else before.
+    Updated {
+        /// What it holds now.
+        value: Bytes,
+        /// What it held before.
+        previous: Versioned,
+    },
+    /// The key is gone.
+    Deleted {
+        /// What it held last.
+        previous: Versioned,
+    },
+}
+
+/// One change of one key at one revision.
+///
+/// All live watchers of a change are handed the same `Arc<Event>`. Whoever encodes it for the wire keeps the result in
+/// [`Event::attached`], so that a thousand watchers cost one encoding.
+pub struct Event {
+    /// The key that changed.
+    pub key: Key,
+    /// When: events of one watch come in this order.
+    pub revision: Revision,
+    /// What happened.
+    pub change: Change,
+    attachment: OnceLock<Arc<dyn Any + Send + Sync>>,
+}
+
+impl Event {
+    /// An event nobody has attached anything to yet.
+    pub fn new(key: Key, revision: Revision, change: Change) -> Self {
+        Self { key, revision, change, attachment: OnceLock::new() }
+    }
+
+    /// What was made of this event, made on the first call and shared by all later ones.
+    ///
+    /// There is one slot. A caller that asks for another type than the first caller did gets a value of its own, made on
+    /// the spot: correct, but not shared. One consumer, one type.
+    pub fn attached<T: Any + Send + Sync>(&self, make: impl Fn(&Self) -> T) -> Arc<T> {
+        let shared = Arc::clone(self.attachment.get_or_init(|| Arc::new(make(self))));
+        shared.downcast().unwrap_or_else(|_other_type| Arc::new(make(self)))
+    }
+
+    /// What the key holds now, if it still exists.
+    pub fn value(&self) -> Option<&Bytes> {
+        match &self.change {
+            Change::Created { value } | Change::Updated { value, .. } => Some(value),
+            Change::Deleted { .. } => None,
+        }
+    }
+
+    /// What the key held before, if it existed.
+    pub fn previous(&self) -> Option<&Versioned> {
+        match &self.change {
+            Change::Created { .. } => None,
+            Change::Updated { previous, .. } | Change::Deleted { previous } => Some(previous),
+        }
+    }
+}
+
+impl PartialEq for Event {
+    /// Equal when they tell the same; what is attached does not count.
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key && self.revision == other.revision && self.change == other.change
+    }
+}
+
+impl Eq for Event {}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{} {:?}", self.key, self.revision, self.change)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn what_is_attached_is_made_once_for_all_watchers() {
+        let made = AtomicUsize::new(0);
+        let created = Change::Created { value: Bytes::from_static(b"v") };
+        let event = Event::new(Key::new("k").unwrap(), Revision::EMPTY.next(), created);
+        let encode = |event: &Event| {
+            made.fetch_add(1, Ordering::Relaxed);
+            format!("{event:?}")
+        };
+        let first = event.attached(encode);
+        let second = event.attached(encode);
+        assert!(Arc::ptr_eq(&first, &second));
+        assert_eq!(made.load(Ordering::Relaxed), 1);
+        assert_eq!(*event.attached(|_| 7_u8), 7, "another type is answered too, only not shared");
+    }
+}

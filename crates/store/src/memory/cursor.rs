@@ -1,0 +1,129 @@
+//! Reading a state of the past, in steps, while the present moves on.
+//!
+//! The state at a revision is the present with every later change undone. A cursor collects those undone values once
+//! and then only what was added since its last step, so a long read costs what it reads plus what changes meanwhile,
+//! and holds the lock for one step at a time.
+
+use std::collections::BTreeMap;
+use std::iter::Peekable;
+use std::ops::Bound;
+
+use crate::memory::state::State;
+use crate::{Error, Item, Key, Prefix, Revision, Versioned};
+
+/// A read of one prefix at one revision.
+#[derive(Debug)]
+pub struct Cursor {
+    at: Revision,
+    /// The revision up to which later changes have been collected in `past`.
+    folded: Revision,
+    /// What the keys changed after `at` held then.
+    past: BTreeMap<Key, Option<Versioned>>,
+    prefix: Prefix,
+    start: Vec<u8>,
+    end: Option<Vec<u8>>,
+}
+
+impl Cursor {
+    /// A read of the prefix at a revision, from a key on.
+    pub fn new(state: &State, prefix: Prefix, start: Option<&Key>, at: Revision) -> Result<Self, Error> {
+        state.readable(at)?;
+        let mut cursor =
+            Self { at, folded: at, past: BTreeMap::new(), start: Vec::new(), end: prefix.end(), prefix };
+        let start = start.map_or(&[][..], Key::as_bytes).max(cursor.prefix.as_bytes()).to_vec();
+        cursor.advance_to(&start);
+        Ok(cursor)
+    }
+
+    /// The revision read at.
+    pub fn at(&self) -> Revision {
+        self.at
+    }
+
+    /// The next items in key order, at most that many; empty at the end.
+    pub fn take(&mut self, state: &State, items_max: usize) -> Result<Vec<Item>, Error> {
+        self.fold(state)?;
+        let items: Vec<Item> = self.rest(state).take(items_max).collect();
+        if let Some(last) = items.last() {
+            self.advance_to(last.key.successor().as_bytes());
+        }
+        Ok(items)
+    }
+
+    /// How many items are left.
+    pub fn remaining(&mut self, state: &State) -> Result<u64, Error> {
+        self.fold(state)?;
+        if self.past.is_empty() {
+            return Ok(state.live().range::<[u8], _>(self.range()).count() as u64);
+        }
+        Ok(self.rest(state).count() as u64)
+    }
+
+    /// Collects what was changed since the last step.
+    fn fold(&mut self, state: &State) -> Result<(), Error> {
+        let bounds = state.bounds();
+        if self.folded < state.history().forgotten() {
+            return Err(Error::Compacted { floor: bounds.floor });
+        }
+        for record in state.history().after(self.folded) {
+            if self.prefix.covers(&record.key) && record.key.as_bytes() >= self.start.as_slice() {
+                // The first change after `at` knows what the key held at `at`; later ones do not.
+                self.past.entry(record.key.clone()).or_insert_with(|| record.previous.clone());
+            }
+        }
+        self.folded = bounds.current;
+        Ok(())
+    }
+
+    fn rest<'a>(&'a self, state: &'a State) -> impl Iterator<Item = Item> + 'a {
+        let present = state.live().range::<[u8], _>(self.range()).peekable();
+        let past = self.past.range::<[u8], _>(self.range()).peekable();
+        Undone { present, past }
+    }
+
+    fn range(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
+        let end = self.end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+        (Bound::Included(self.start.as_slice()), end)
+    }
+
+    /// Moves on, but never behind the end: a range that ends before it starts is a panic, not an empty range.
+    fn advance_to(&mut self, start: &[u8]) {
+        let end = self.end.as_deref().unwrap_or(start);
+        self.start = start.min(end).to_vec();
+    }
+}
+
+/// The present merged with the past, which wins.
+struct Undone<P: Iterator, Q: Iterator> {
+    present: Peekable<P>,
+    past: Peekable<Q>,
+}
+
+impl<'a, P, Q> Iterator for Undone<P, Q>
+where
+    P: Iterator<Item = (&'a Key, &'a Versioned)>,
+    Q: Iterator<Item = (&'a Key, &'a Option<Versioned>)>,
+{
+    type Item = Item;
+
+    fn next(&mut self) -> Option<Item> {
+        loop {
+            let past_first = match (self.present.peek(), self.past.peek()) {
+                (Some((present, _)), Some((past, _))) => past <= present,
+                (_, past) => past.is_some(),
+            };
+            if !past_first {
+                return self.present.next().map(|(key, version)| item(key, version));
+            }
+            let (key, version) = self.past.next()?;
+            self.present.next_if(|(present, _)| *present == key);
+            if let Some(version) = version {
+                return Some(item(key, version));
+            }
+        }
+    }
+}
+
+fn item(key: &Key, version: &Versioned) -> Item {
+    Item { key: key.clone(), value: version.value.clone(), revision: version.revision }
+}

@@ -1,0 +1,237 @@
+//! The state shared between readers, writers and watchers.
+//!
+//! Two locks, always taken in this order: the hub's (who is told) and the state's (what is). A writer holds the hub for
+//! as long as it takes to apply and tell, so watchers are told in the order of revisions; readers only ever take the
+//! state's, which is held for an instant by writers and for one bounded step by readers.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::task::Waker;
+
+use crate::memory::cursor::Cursor;
+use crate::memory::hub::Hub;
+use crate::memory::staged::Staged;
+use crate::memory::state::{State, Usage};
+use crate::memory::watcher::Watcher;
+use crate::{
+    Bounds, Error, Event, Fetched, Item, Key, ListRequest, Page, Prefix, Revision, Transaction, Watch,
+};
+
+/// A [`State`] many can read while one writes.
+#[derive(Debug)]
+pub struct Live {
+    hub: Mutex<Hub>,
+    state: RwLock<State>,
+    /// Everything up to here has been left with the watchers it is for.
+    published: AtomicU64,
+}
+
+/// Watchers to wake, once the writer has nothing more urgent to do.
+#[must_use]
+#[derive(Debug)]
+pub struct Wakes(Vec<Waker>);
+
+/// A read in steps; what it still needs is not forgotten meanwhile.
+#[derive(Debug)]
+pub struct Reading<'a> {
+    live: &'a Live,
+    cursor: Cursor,
+}
+
+/// Items read under the lock at once: some hundred microseconds.
+const STEP: usize = 4096;
+
+impl Live {
+    /// Shares a state.
+    pub fn new(state: State) -> Arc<Self> {
+        let published = AtomicU64::new(state.bounds().current.get());
+        Arc::new(Self { hub: Mutex::default(), state: RwLock::new(state), published })
+    }
+
+    /// Reads one key.
+    pub fn get(&self, key: &Key) -> Fetched {
+        self.state().get(key)
+    }
+
+    /// From which revision to which the store remembers.
+    pub fn bounds(&self) -> Bounds {
+        self.state().bounds()
+    }
+
+    /// How much the store holds.
+    pub fn usage(&self) -> Usage {
+        self.state().usage()
+    }
+
+    /// Reads a page.
+    pub fn list(&self, request: &ListRequest) -> Result<Page, Error> {
+        let limit = request.limit.map_or(usize::MAX, NonZeroUsize::get);
+        let state = self.state();
+        let at = request.at.unwrap_or(state.bounds().current);
+        let mut cursor = Cursor::new(&state, request.prefix.clone(), request.start.as_ref(), at)?;
+        let items = cursor.take(&state, limit.min(STEP))?;
+        if items.len() < STEP.min(limit) {
+            return Ok(page(at, items, 0));
+        }
+        if limit <= STEP {
+            return Ok(page(at, items, cursor.remaining(&state)?));
+        }
+        drop(state);
+        match self.list_on(cursor, items, limit) {
+            // Somebody forgot in between what a read of the present must not depend on: read it in one go.
+            Err(Error::Compacted { .. }) if request.at.is_none() => self.list_at_once(request, limit),
+            page => page,
+        }
+    }
+
+    fn list_at_once(&self, request: &ListRequest, limit: usize) -> Result<Page, Error> {
+        let state = self.state();
+        let at = state.bounds().current;
+        let mut cursor = Cursor::new(&state, request.prefix.clone(), request.start.as_ref(), at)?;
+        let items = cursor.take(&state, limit)?;
+        Ok(page(at, items, cursor.remaining(&state)?))
+    }
+
+    /// Reads on from a first step.
+    fn list_on(&self, cursor: Cursor, mut items: Vec<Item>, limit: usize) -> Result<Page, Error> {
+        let mut reading = self.pinned(cursor);
+        while items.len() < limit {
+            let step = reading.take(STEP.min(limit - items.len()))?;
+            if step.is_empty() {
+                return Ok(page(reading.at(), items, 0));
+            }
+            items.extend(step);
+        }
+        let remaining = reading.remaining()?;
+        Ok(page(reading.at(), items, remaining))
+    }
+
+    /// Starts a read in steps, at a revision or at the current one.
+    pub fn read_at(
+        &self,
+        prefix: Prefix,
+        start: Option<&Key>,
+        at: Option<Revision>,
+    ) -> Result<Reading<'_>, Error> {
+        let mut state = self.state_mut();
+        let at = at.unwrap_or(state.bounds().current);
+        let cursor = Cursor::new(&state, prefix, start, at)?;
+        state.pin(at);
+        Ok(Reading { live: self, cursor })
+    }
+
+    /// Keeps what a cursor still needs. If that is gone already, its next step says so.
+    fn pinned(&self, cursor: Cursor) -> Reading<'_> {
+        self.state_mut().pin(cursor.at());
+        Reading { live: self, cursor }
+    }
+
+    /// Adds a transaction to a batch if its conditions hold after the transactions already in it.
+    ///
+    /// There must be one writer at a time from the first stage to the publish of its batch.
+    pub fn stage(&self, staged: &mut Staged, transaction: Transaction) -> Result<Revision, Error> {
+        self.state().stage(staged, transaction)
+    }
+
+    /// Makes a batch visible to readers and leaves it with its watchers.
+    pub fn publish(&self, staged: Staged, at_millis: u64) -> Wakes {
+        let hub = self.hub();
+        self.publish_to(&hub, staged, at_millis)
+    }
+
+    /// Stages and publishes one transaction at once, for a store without a disk.
+    pub fn commit(&self, transaction: Transaction, at_millis: u64) -> Result<(Revision, Wakes), Error> {
+        let hub = self.hub();
+        let mut staged = Staged::default();
+        let revision = self.state().stage(&mut staged, transaction)?;
+        Ok((revision, self.publish_to(&hub, staged, at_millis)))
+    }
+
+    /// Tells all changes under the prefix made after the revision.
+    pub fn watch(self: &Arc<Self>, prefix: Prefix, after: Revision) -> Result<Watch, Error> {
+        Ok(Watch::new(Watcher::start(Arc::clone(self), prefix, after)?))
+    }
+
+    /// Forgets history.
+    pub fn compact(&self, through: Revision) -> Result<(), Error> {
+        self.state_mut().compact(through)
+    }
+
+    /// Ends every watch, now and later, with the reason.
+    pub fn close(&self, why: &str) -> Wakes {
+        Wakes(self.hub().close(why))
+    }
+
+    /// Everything up to here has been left with the watchers it is for.
+    pub(crate) fn published(&self) -> Revision {
+        Revision::new(self.published.load(Ordering::Acquire)).unwrap_or(Revision::EMPTY)
+    }
+
+    pub(crate) fn hub(&self) -> MutexGuard<'_, Hub> {
+        self.hub.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn state_mut(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn publish_to(&self, hub: &Hub, staged: Staged, at_millis: u64) -> Wakes {
+        let before = self.published();
+        let events = {
+            let mut state = self.state_mut();
+            for transaction in staged.into_transactions() {
+                state.apply(transaction, at_millis);
+            }
+            if hub.is_idle() { Vec::new() } else { events_after(&state, before) }
+        };
+        let mut wakers = Vec::new();
+        hub.publish(&events, &mut wakers);
+        let current = self.state().bounds().current;
+        self.published.store(current.get(), Ordering::Release);
+        Wakes(wakers)
+    }
+}
+
+impl Wakes {
+    /// Wakes them.
+    pub fn wake(self) {
+        self.0.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Reading<'_> {
+    /// The revision read at.
+    pub fn at(&self) -> Revision {
+        self.cursor.at()
+    }
+
+    /// The next items in key order, at most that many; empty at the end.
+    pub fn take(&mut self, items_max: usize) -> Result<Vec<Item>, Error> {
+        self.cursor.take(&self.live.state(), items_max)
+    }
+
+    /// How many items are left.
+    pub fn remaining(&mut self) -> Result<u64, Error> {
+        self.cursor.remaining(&self.live.state())
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.live.state_mut().unpin(self.cursor.at());
+    }
+}
+
+fn events_after(state: &State, revision: Revision) -> Vec<Arc<Event>> {
+    state.history().after(revision).map(|record| Arc::new(record.event())).collect()
+}
+
+fn page(revision: Revision, items: Vec<Item>, remaining: u64) -> Page {
+    let next = items.last().filter(|_| remaining > 0).map(|last| last.key.successor());
+    Page { revision, items, next, remaining }
+}

@@ -1,0 +1,92 @@
+//! The in-memory store: a throw-away backend, and the live state every durable one can be built around.
+//!
+//! `State` is the revisioned map, `Live` shares it, `Staged` is a batch between decision and visibility, and
+//! `MemoryStore` is the port over them, forgetting everything when it is dropped. Start at [`State`].
+
+mod cursor;
+mod history;
+mod hub;
+mod live;
+mod staged;
+mod state;
+mod watcher;
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::port::{Answer, Bounds, Fetched, ListRequest, Page, Store, VALUE_BYTES_MAX};
+use crate::{Error, Key, Prefix, Revision, Transaction, Watch};
+
+pub use cursor::Cursor;
+pub use history::HistoryLimits;
+pub use live::{Live, Reading, Wakes};
+pub use staged::Staged;
+pub use state::{State, Usage};
+
+/// A store that lives as long as its process.
+#[derive(Clone, Debug)]
+pub struct MemoryStore {
+    live: Arc<Live>,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    pub fn new(limits: HistoryLimits) -> Self {
+        Self { live: Live::new(State::empty(limits)) }
+    }
+
+    /// How much the store holds.
+    pub fn usage(&self) -> Usage {
+        self.live.usage()
+    }
+
+    fn commit_now(&self, transaction: &Transaction) -> Result<Revision, Error> {
+        if transaction.bytes() > VALUE_BYTES_MAX {
+            return Err(Error::TooLarge { bytes_max: VALUE_BYTES_MAX });
+        }
+        let (revision, wakes) = self.live.commit(transaction.detached(), now_millis())?;
+        wakes.wake();
+        Ok(revision)
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new(HistoryLimits::default())
+    }
+}
+
+impl Store for MemoryStore {
+    fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched> {
+        answer(Ok(self.live.get(key)))
+    }
+
+    fn list(&self, request: ListRequest) -> Answer<'_, Page> {
+        answer(self.live.list(&request))
+    }
+
+    fn commit(&self, transaction: Transaction) -> Answer<'_, Revision> {
+        answer(self.commit_now(&transaction))
+    }
+
+    fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch> {
+        answer(self.live.watch(prefix, after))
+    }
+
+    fn compact(&self, through: Revision) -> Answer<'_, ()> {
+        answer(self.live.compact(through))
+    }
+
+    fn bounds(&self) -> Answer<'_, Bounds> {
+        answer(Ok(self.live.bounds()))
+    }
+}
+
+fn answer<'a, T: Send + 'a>(result: Result<T, Error>) -> Answer<'a, T> {
+    Box::pin(std::future::ready(result))
+}
+
+fn now_millis() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

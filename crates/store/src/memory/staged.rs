@@ -1,0 +1,46 @@
+//! Transactions that are decided but not yet visible: what a group commit makes durable together.
+
+use std::collections::BTreeMap;
+
+use crate::{Key, Revision, Transaction, Versioned};
+
+/// A batch of transactions with consecutive revisions, each allowed by the state after the one before it.
+#[derive(Debug, Default)]
+pub struct Staged {
+    transactions: Vec<Transaction>,
+    /// What the keys will hold once the batch is applied; `None` for deleted.
+    outcome: BTreeMap<Key, Option<Versioned>>,
+}
+
+impl Staged {
+    /// The transactions, in the order of their revisions.
+    pub fn transactions(&self) -> &[Transaction] {
+        &self.transactions
+    }
+
+    /// Whether nothing has been staged.
+    pub fn is_empty(&self) -> bool {
+        self.transactions.is_empty()
+    }
+
+    /// The transactions, taken out.
+    pub fn into_transactions(self) -> Vec<Transaction> {
+        self.transactions
+    }
+
+    /// What the batch leaves of a key: the outer `None` when it does not touch it.
+    pub(crate) fn get(&self, key: &Key) -> Option<&Option<Versioned>> {
+        self.outcome.get(key)
+    }
+
+    /// Takes in a transaction whose conditions hold, and says which revision it gets.
+    pub(crate) fn push(&mut self, current: Revision, transaction: Transaction) -> Revision {
+        let revision = current.advanced(self.transactions.len() as u64 + 1);
+        for (key, op) in transaction.ops() {
+            let outcome = op.value().map(|value| Versioned { value: value.clone(), revision });
+            self.outcome.insert(key.clone(), outcome);
+        }
+        self.transactions.push(transaction);
+        revision
+    }
+}

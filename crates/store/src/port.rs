@@ -1,0 +1,135 @@
+//! The port every backend implements and the API server is written against.
+
+use std::fmt::Debug;
+use std::num::NonZeroUsize;
+use std::pin::Pin;
+
+use bytes::Bytes;
+
+use crate::{Error, Key, Prefix, Revision, Transaction, Versioned, Watch};
+
+/// The largest value every backend takes; Kubernetes refuses requests above 3 MiB.
+///
+/// etcd takes 1.5 MiB unless its `--max-request-bytes` is raised; its backend answers [`Error::TooLarge`] beyond.
+pub const VALUE_BYTES_MAX: usize = 4 << 20;
+
+/// The most writes in one transaction every backend takes; it is etcd's limit.
+pub const TRANSACTION_OPS_MAX: usize = 128;
+
+/// What a method of the port returns.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+
+/// A key-value store with one global, strictly growing revision.
+///
+/// Reads are linearizable: they see every write acknowledged before they began, and nothing that is not durable.
+/// A write is acknowledged when it is durable in the sense of its backend.
+pub trait Store: Debug + Send + Sync {
+    /// Reads one key.
+    fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched>;
+
+    /// Reads a page of the keys under a prefix, as they are or as they were.
+    ///
+    /// Fails with [`Error::Compacted`] or [`Error::FutureRevision`] when that state cannot be read.
+    fn list(&self, request: ListRequest) -> Answer<'_, Page>;
+
+    /// Writes all of the transaction at one new revision, which it returns, or nothing.
+    ///
+    /// Fails with [`Error::Conflict`] naming the first key, in key order, whose condition does not hold. Every backend
+    /// takes up to [`TRANSACTION_OPS_MAX`] writes and [`VALUE_BYTES_MAX`] bytes; beyond, [`Error::TooLarge`].
+    fn commit(&self, transaction: Transaction) -> Answer<'_, Revision>;
+
+    /// Tells all changes under the prefix made after the revision.
+    ///
+    /// [`Error::Compacted`] comes from here or as the first item of the watch. A revision in the future is allowed: the
+    /// watch is silent until the store is behind it.
+    fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch>;
+
+    /// Forgets history: afterwards `through` is the oldest revision that can be read and watched from.
+    ///
+    /// A revision that is forgotten already is no error; one the store has not reached is [`Error::FutureRevision`].
+    /// A backend may also forget on its own, by age and size.
+    fn compact(&self, through: Revision) -> Answer<'_, ()>;
+
+    /// From which revision to which the store remembers.
+    fn bounds(&self) -> Answer<'_, Bounds>;
+}
+
+/// What a read of one key found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// The revision of the store the answer is true for.
+    pub revision: Revision,
+    /// What the key holds, if it exists.
+    pub found: Option<Versioned>,
+}
+
+/// Which part of the store to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListRequest {
+    /// The keys to read.
+    pub prefix: Prefix,
+    /// The key to begin with, inclusive: the `next` of the page before.
+    pub start: Option<Key>,
+    /// How many items at most.
+    pub limit: Option<NonZeroUsize>,
+    /// The revision to read at; `None` for the current one.
+    pub at: Option<Revision>,
+}
+
+/// Some of the keys under a prefix, in key order, at one revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// The revision the page is true for: the one asked for, otherwise the current one.
+    pub revision: Revision,
+    /// What was found, in key order.
+    pub items: Vec<Item>,
+    /// Where the next page starts; `None` when this is the last.
+    pub next: Option<Key>,
+    /// How many items the pages after this one have at this revision.
+    pub remaining: u64,
+}
+
+/// A key with what it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// The key.
+    pub key: Key,
+    /// What it holds.
+    pub value: Bytes,
+    /// The revision that wrote it.
+    pub revision: Revision,
+}
+
+/// The stretch of history a store remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The oldest revision that can be read, and after which a watch can start. etcd calls it the compact revision.
+    pub floor: Revision,
+    /// The revision of the last write.
+    pub current: Revision,
+}
+
+impl ListRequest {
+    /// Everything under the prefix, as it is now.
+    pub fn all(prefix: Prefix) -> Self {
+        Self { prefix, start: None, limit: None, at: None }
+    }
+
+    /// The same request for a state of the past.
+    pub fn at(mut self, revision: Revision) -> Self {
+        self.at = Some(revision);
+        self
+    }
+
+    /// The same request with a page size; zero means no limit.
+    pub fn limit(mut self, items_max: usize) -> Self {
+        self.limit = NonZeroUsize::new(items_max);
+        self
+    }
+
+    /// The same request from this key on.
+    pub fn start(mut self, key: Key) -> Self {
+        self.start = Some(key);
+        self
+    }
+}

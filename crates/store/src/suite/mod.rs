@@ -1,0 +1,166 @@
+//! The conformance suite: what every backend of the port must do, as stories.
+//!
+//! A backend's test calls [`conformance!`](crate::conformance) with a function that makes a fresh store; each story
+//! becomes a test of its own. A story wants a store nobody else uses (compaction is global), but does not mind one that
+//! has been used before: revisions are compared, never spelled out.
+
+#![allow(clippy::missing_panics_doc, reason = "a suite judges by panicking")]
+#![expect(clippy::unwrap_used, reason = "a suite judges by panicking")]
+
+mod compaction;
+mod dice;
+mod lists;
+mod races;
+mod watches;
+mod writes;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use compaction::*;
+pub use dice::{Dice, is_long_run, seeds};
+pub use lists::*;
+pub use races::*;
+pub use watches::*;
+pub use writes::*;
+
+use crate::{Error, Event, Item, Key, ListRequest, Notice, Prefix, Revision, Store, Transaction, Watch};
+
+/// Turns every story of the suite into a test of the backend.
+///
+/// The argument names an async function without arguments that returns a fresh `Arc<dyn Store>` and a guard that keeps
+/// alive whatever the store needs (a directory, a process). The test crate needs `tokio` with `macros` and
+/// `rt-multi-thread`.
+#[macro_export]
+macro_rules! conformance {
+    ($new_store:path) => {
+        $crate::conformance! { $new_store:
+            an_absent_key_is_not_found,
+            a_created_key_is_found_at_its_revision,
+            creating_an_existing_key_is_a_conflict_with_what_is_there,
+            updating_and_deleting_need_the_revision_last_seen,
+            updating_and_deleting_an_absent_key_is_a_conflict_with_nothing,
+            a_deleted_key_can_be_created_anew,
+            a_transaction_happens_at_one_revision,
+            a_transaction_with_one_conflict_changes_nothing,
+            a_transaction_as_large_as_promised_is_taken,
+            any_bytes_come_back_as_they_were,
+            what_is_too_large_is_refused_and_nothing_breaks,
+            a_list_has_the_keys_of_its_prefix_in_order,
+            a_list_of_nothing_has_the_current_revision,
+            pages_show_one_state_while_writes_go_on,
+            a_page_that_starts_behind_the_prefix_is_empty,
+            a_list_of_the_past_shows_the_past,
+            a_list_of_the_future_is_refused,
+            a_long_list_is_complete,
+            a_watch_tells_what_happened_and_what_was_before,
+            a_watch_goes_from_history_to_the_present_without_a_gap,
+            a_watch_tells_only_its_prefix,
+            a_watch_tells_all_of_a_transaction_at_once,
+            a_watch_resumes_where_it_stopped,
+            a_watch_of_the_future_stays_silent_until_then,
+            a_watch_nobody_reads_loses_nothing,
+            many_watchers_are_told_the_same,
+            progress_is_marked_where_nothing_happened,
+            progress_never_overtakes_a_change,
+            forgotten_history_can_neither_be_read_nor_watched,
+            the_floor_itself_can_be_read_and_watched_from,
+            compacting_the_forgotten_again_is_no_error,
+            compacting_the_future_is_refused,
+            one_of_many_creators_wins,
+            no_increment_is_lost,
+            watchers_agree_with_the_list_after_a_storm,
+        }
+    };
+    ($new_store:path: $($story:ident),* $(,)?) => {
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $story() {
+                let (store, _guard) = $new_store().await;
+                $crate::suite::$story(store).await;
+            }
+        )*
+    };
+}
+
+/// The store under judgement.
+pub type Subject = Arc<dyn Store>;
+
+/// How long a story waits for what must come; long enough for a slow disk, short enough to notice.
+const SOON: Duration = Duration::from_secs(20);
+
+/// How long a story waits for what must not come.
+const A_MOMENT: Duration = Duration::from_millis(150);
+
+/// The key of this name.
+pub fn key(name: impl Into<String>) -> Key {
+    Key::new(name.into()).unwrap()
+}
+
+/// The prefix of this name.
+pub fn prefix(name: impl Into<String>) -> Prefix {
+    Prefix::new(name.into())
+}
+
+/// Waits for what must come soon.
+pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
+    let waited = tokio::time::timeout(SOON, future).await;
+    waited.unwrap_or_else(|_| unreachable!("{what} did not come within {SOON:?}"))
+}
+
+async fn create(store: &Subject, name: &str, value: &str) -> Revision {
+    store.commit(Transaction::create(key(name), value.to_owned())).await.unwrap()
+}
+
+async fn update(store: &Subject, name: &str, value: &str, seen: Revision) -> Revision {
+    store.commit(Transaction::update(key(name), value.to_owned(), seen)).await.unwrap()
+}
+
+async fn delete(store: &Subject, name: &str, seen: Revision) -> Revision {
+    store.commit(Transaction::delete(key(name), seen)).await.unwrap()
+}
+
+async fn current(store: &Subject) -> Revision {
+    store.bounds().await.unwrap().current
+}
+
+async fn watch(store: &Subject, under: &str, after: Revision) -> Watch {
+    store.watch(prefix(under), after).await.unwrap()
+}
+
+/// The next change, whatever progress is marked before it.
+async fn next_change(watch: &mut Watch) -> Arc<Event> {
+    loop {
+        match soon("a change", watch.next()).await {
+            Some(Ok(Notice::Change(event))) => return event,
+            Some(Ok(Notice::Progress(_))) => {}
+            other => unreachable!("the watch ended: {other:?}"),
+        }
+    }
+}
+
+async fn next_changes(watch: &mut Watch, count: usize) -> Vec<Arc<Event>> {
+    let mut events = Vec::with_capacity(count);
+    while events.len() < count {
+        events.push(next_change(watch).await);
+    }
+    events
+}
+
+/// The error that refuses a watch, at once or as its first item.
+async fn refusal(store: &Subject, under: &str, after: Revision) -> Error {
+    match store.watch(prefix(under), after).await {
+        Err(error) => error,
+        Ok(mut watch) => soon("the refusal", watch.next()).await.unwrap().unwrap_err(),
+    }
+}
+
+/// `name=value` of each item, for short comparisons.
+fn told(items: &[Item]) -> Vec<String> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    items.iter().map(|item| format!("{}={}", item.key, text(&item.value))).collect()
+}
+
+async fn listed(store: &Subject, request: ListRequest) -> Vec<String> {
+    told(&store.list(request).await.unwrap().items)
+}

@@ -1,0 +1,131 @@
+//! Stories of single writes and transactions.
+
+use bytes::Bytes;
+
+use crate::suite::{Subject, create, current, delete, key, update};
+use crate::{Error, Op, Revision, TRANSACTION_OPS_MAX, Transaction, VALUE_BYTES_MAX, Versioned};
+
+/// A key nobody wrote is absent, and saying so is no error.
+pub async fn an_absent_key_is_not_found(store: Subject) {
+    let fetched = store.get(&key("/w/none")).await.unwrap();
+    assert_eq!(fetched.found, None);
+    assert_eq!(fetched.revision, current(&store).await);
+}
+
+/// What was written is read back with the revision of its write.
+pub async fn a_created_key_is_found_at_its_revision(store: Subject) {
+    let before = current(&store).await;
+    let revision = create(&store, "/w/a", "one").await;
+    assert!(revision > before);
+    assert!(revision > Revision::EMPTY, "the empty store's own revision is never given to a write");
+    let fetched = store.get(&key("/w/a")).await.unwrap();
+    assert_eq!(fetched.found, Some(Versioned { value: "one".into(), revision }));
+    assert!(fetched.revision >= revision);
+    assert_eq!(current(&store).await, revision);
+}
+
+/// The loser of a create learns what is there.
+pub async fn creating_an_existing_key_is_a_conflict_with_what_is_there(store: Subject) {
+    let revision = create(&store, "/w/a", "one").await;
+    let error = store.commit(Transaction::create(key("/w/a"), "two")).await.unwrap_err();
+    let there = Versioned { value: "one".into(), revision };
+    assert_eq!(error, Error::Conflict { key: key("/w/a"), current: Some(there) });
+    assert_eq!(current(&store).await, revision, "a refused write takes no revision");
+}
+
+/// Writing over what one has not seen is refused.
+pub async fn updating_and_deleting_need_the_revision_last_seen(store: Subject) {
+    let first = create(&store, "/w/a", "one").await;
+    let second = update(&store, "/w/a", "two", first).await;
+    assert!(second > first);
+    let there = Some(Versioned { value: "two".into(), revision: second });
+    let conflict = Err(Error::Conflict { key: key("/w/a"), current: there });
+    assert_eq!(store.commit(Transaction::update(key("/w/a"), "x", first)).await, conflict);
+    assert_eq!(store.commit(Transaction::delete(key("/w/a"), first)).await, conflict);
+    let third = delete(&store, "/w/a", second).await;
+    assert!(third > second);
+    let fetched = store.get(&key("/w/a")).await.unwrap();
+    assert_eq!((fetched.found, fetched.revision), (None, third));
+}
+
+/// What is absent cannot be changed.
+pub async fn updating_and_deleting_an_absent_key_is_a_conflict_with_nothing(store: Subject) {
+    let conflict = Err(Error::Conflict { key: key("/w/none"), current: None });
+    let seen = current(&store).await;
+    assert_eq!(store.commit(Transaction::update(key("/w/none"), "x", seen)).await, conflict);
+    assert_eq!(store.commit(Transaction::delete(key("/w/none"), seen)).await, conflict);
+}
+
+/// A key may come back, as something new.
+pub async fn a_deleted_key_can_be_created_anew(store: Subject) {
+    let first = create(&store, "/w/a", "one").await;
+    delete(&store, "/w/a", first).await;
+    let again = create(&store, "/w/a", "again").await;
+    let stale = store.commit(Transaction::update(key("/w/a"), "x", first)).await;
+    let there = Some(Versioned { value: "again".into(), revision: again });
+    assert_eq!(stale, Err(Error::Conflict { key: key("/w/a"), current: there }));
+}
+
+/// All writes of a transaction carry its revision.
+pub async fn a_transaction_happens_at_one_revision(store: Subject) {
+    let old = create(&store, "/w/old", "old").await;
+    let gone = create(&store, "/w/gone", "gone").await;
+    let transaction = Transaction::create(key("/w/new"), "new")
+        .and(key("/w/old"), Op::Update { value: "changed".into(), seen: old })
+        .and_then(|transaction| transaction.and(key("/w/gone"), Op::Delete { seen: gone }));
+    let revision = store.commit(transaction.unwrap()).await.unwrap();
+    let version = async |name| store.get(&key(name)).await.unwrap().found;
+    assert_eq!(version("/w/new").await, Some(Versioned { value: "new".into(), revision }));
+    assert_eq!(version("/w/old").await, Some(Versioned { value: "changed".into(), revision }));
+    assert_eq!(version("/w/gone").await, None);
+    assert_eq!(current(&store).await, revision);
+}
+
+/// One broken condition is enough, and the first key that breaks one is named.
+pub async fn a_transaction_with_one_conflict_changes_nothing(store: Subject) {
+    let old = create(&store, "/w/b", "old").await;
+    let transaction = Transaction::create(key("/w/a"), "new")
+        .and(key("/w/b"), Op::Create { value: "x".into() })
+        .and_then(|transaction| transaction.and(key("/w/c"), Op::Delete { seen: old }));
+    let there = Some(Versioned { value: "old".into(), revision: old });
+    let conflict = Err(Error::Conflict { key: key("/w/b"), current: there });
+    assert_eq!(store.commit(transaction.unwrap()).await, conflict);
+    assert_eq!(store.get(&key("/w/a")).await.unwrap().found, None);
+    assert_eq!(current(&store).await, old);
+}
+
+/// The number of writes the port promises fits into one transaction.
+pub async fn a_transaction_as_large_as_promised_is_taken(store: Subject) {
+    let mut transaction = Transaction::create(key("/w/0"), "0");
+    for number in 1..TRANSACTION_OPS_MAX {
+        let op = Op::Create { value: number.to_string().into() };
+        transaction = transaction.and(key(format!("/w/{number}")), op).unwrap();
+    }
+    let revision = store.commit(transaction).await.unwrap();
+    let last = store.get(&key(format!("/w/{}", TRANSACTION_OPS_MAX - 1))).await.unwrap();
+    assert_eq!(last.found.map(|version| version.revision), Some(revision));
+}
+
+/// Keys and values are bytes, not text.
+pub async fn any_bytes_come_back_as_they_were(store: Subject) {
+    let all: Vec<u8> = (0..=u8::MAX).collect();
+    let large = vec![0xa5; 1 << 20];
+    for value in [Vec::new(), vec![0], all.clone(), large] {
+        let mut name = b"/w/".to_vec();
+        name.extend_from_slice(&all);
+        name.extend_from_slice(&value.len().to_be_bytes());
+        let name = crate::Key::new(name).unwrap();
+        store.commit(Transaction::create(name.clone(), value.clone())).await.unwrap();
+        let found = store.get(&name).await.unwrap().found.unwrap();
+        assert_eq!(found.value, Bytes::from(value));
+    }
+}
+
+/// A write that is too large is refused, and the next one is not.
+pub async fn what_is_too_large_is_refused_and_nothing_breaks(store: Subject) {
+    let huge = vec![0; VALUE_BYTES_MAX + 1];
+    let error = store.commit(Transaction::create(key("/w/huge"), huge)).await.unwrap_err();
+    assert!(matches!(error, Error::TooLarge { .. }), "{error:?}");
+    assert_eq!(store.get(&key("/w/huge")).await.unwrap().found, None);
+    create(&store, "/w/small", "fits").await;
+}

@@ -1,0 +1,145 @@
+//! Writes: each on a condition, all or none.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use bytes::Bytes;
+
+use crate::Key;
+use crate::revision::Revision;
+
+/// What a transaction does to one key, and on which condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Writes the value if the key is absent.
+    Create {
+        /// What to write.
+        value: Bytes,
+    },
+    /// Writes the value if the key was last written at `seen`.
+    Update {
+        /// What to write.
+        value: Bytes,
+        /// The revision the writer last saw.
+        seen: Revision,
+    },
+    /// Removes the key if it was last written at `seen`.
+    Delete {
+        /// The revision the writer last saw.
+        seen: Revision,
+    },
+}
+
+/// One or more writes that happen at one revision, or not at all.
+///
+/// It names each key once, and never is empty. Its events are told in the order of their keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transaction {
+    ops: BTreeMap<Key, Op>,
+}
+
+/// The transaction already does something to this key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DuplicateKey(pub Key);
+
+impl Transaction {
+    /// A transaction of one write.
+    pub fn single(key: Key, op: Op) -> Self {
+        Self { ops: BTreeMap::from([(key, op)]) }
+    }
+
+    /// Writes the value if the key is absent.
+    pub fn create(key: Key, value: impl Into<Bytes>) -> Self {
+        Self::single(key, Op::Create { value: value.into() })
+    }
+
+    /// Writes the value if the key was last written at `seen`.
+    pub fn update(key: Key, value: impl Into<Bytes>, seen: Revision) -> Self {
+        Self::single(key, Op::Update { value: value.into(), seen })
+    }
+
+    /// Removes the key if it was last written at `seen`.
+    pub fn delete(key: Key, seen: Revision) -> Self {
+        Self::single(key, Op::Delete { seen })
+    }
+
+    /// The same transaction with one more write.
+    pub fn and(mut self, key: Key, op: Op) -> Result<Self, DuplicateKey> {
+        if self.ops.contains_key(&key) {
+            return Err(DuplicateKey(key));
+        }
+        self.ops.insert(key, op);
+        Ok(self)
+    }
+
+    /// The writes, in the order of their keys.
+    pub fn ops(&self) -> impl ExactSizeIterator<Item = (&Key, &Op)> {
+        self.ops.iter()
+    }
+
+    /// The writes, in the order of their keys, taken out.
+    pub fn into_ops(self) -> impl ExactSizeIterator<Item = (Key, Op)> {
+        self.ops.into_iter()
+    }
+
+    /// The bytes of all keys and values together.
+    pub fn bytes(&self) -> usize {
+        self.ops.iter().map(|(key, op)| key.as_bytes().len() + op.value().map_or(0, Bytes::len)).sum()
+    }
+
+    /// The same transaction in memory of its own.
+    ///
+    /// A value cut from a request's buffer would keep the whole buffer alive for as long as it is stored.
+    pub fn detached(&self) -> Self {
+        Self { ops: self.ops.iter().map(|(key, op)| (key.detached(), op.detached())).collect() }
+    }
+}
+
+impl Op {
+    /// What the key is to hold, if it is to exist.
+    pub fn value(&self) -> Option<&Bytes> {
+        match self {
+            Self::Create { value } | Self::Update { value, .. } => Some(value),
+            Self::Delete { .. } => None,
+        }
+    }
+
+    /// The revision the key must be at, `None` for absent.
+    pub fn expects(&self) -> Option<Revision> {
+        match self {
+            Self::Create { .. } => None,
+            Self::Update { seen, .. } | Self::Delete { seen } => Some(*seen),
+        }
+    }
+
+    fn detached(&self) -> Self {
+        match self {
+            Self::Create { value } => Self::Create { value: Bytes::copy_from_slice(value) },
+            Self::Update { value, seen } => {
+                Self::Update { value: Bytes::copy_from_slice(value), seen: *seen }
+            }
+            Self::Delete { seen } => Self::Delete { seen: *seen },
+        }
+    }
+}
+
+impl fmt::Display for DuplicateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a transaction names each key once, and {} twice", self.0)
+    }
+}
+
+impl std::error::Error for DuplicateKey {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transaction_names_each_key_once() {
+        let key = Key::new("a").unwrap();
+        let twice =
+            Transaction::create(key.clone(), "1").and(key.clone(), Op::Delete { seen: Revision::EMPTY });
+        assert_eq!(twice, Err(DuplicateKey(key)));
+    }
+}

@@ -1,0 +1,147 @@
+//! `cargo xtask bench`: what a decision costs, in time and in instructions.
+//!
+//! Time is what a user feels and differs from machine to machine; the instruction count is what two runs can be
+//! compared by. Benchmarks are ordinary bench targets with `harness = false` that speak a small protocol:
+//!
+//! ```text
+//! <binary> --list                           prints the case names, one per line
+//! <binary> --case NAME --iterations N       sets the case up, runs it N times, prints `NAME <ns per iteration>`
+//! ```
+//!
+//! Other arguments are ignored: cargo passes `--bench` of its own. Set-up must be the same in every run, so that the
+//! instructions of two runs differ by the iterations alone. `xtask/benches/calibration.rs` is the model to copy.
+
+mod binaries;
+mod measure;
+mod report;
+
+use crate::cargo;
+use crate::console;
+use crate::failure::Failure;
+use crate::install;
+use crate::workspace::Workspace;
+use binaries::{Case, Profile};
+use report::Report;
+use std::path::{Path, PathBuf};
+
+/// How `bench` is typed.
+pub(crate) const USAGE: &str = "\
+Usage: cargo xtask bench [NAME] [--save FILE] [--compare FILE]
+       cargo xtask bench [NAME] --smoke
+
+Measure every benchmark case: nanoseconds per iteration (median of 5 runs) and instructions per iteration
+(counted by valgrind, which is installed from Debian when missing).
+
+  NAME             Only the cases whose `bench/case` contains this
+  --save FILE      Write the numbers as JSON, for a later --compare
+  --compare FILE   Print the ratio of every number to the one in that file
+  --smoke          Run every case once, unoptimised, and print no numbers: do the benchmarks still work?
+";
+
+/// What was typed.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Options {
+    name: Option<String>,
+    smoke: bool,
+    save: Option<PathBuf>,
+    compare: Option<PathBuf>,
+}
+
+/// Measures, or only runs, the cases asked for.
+pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
+    let options = Options::parse(arguments)?;
+    let root = cargo::repository_root()?;
+    if options.smoke { smoke(&root, options.name.as_deref()) } else { measure(&root, &options) }
+}
+
+/// Runs every case once, without claiming a number.
+pub(crate) fn smoke(root: &Path, name: Option<&str>) -> Result<(), Failure> {
+    let workspace = Workspace::read(root)?;
+    let cases = binaries::build(root, &workspace, Profile::Unoptimised)?;
+    for case in wanted(cases, name)? {
+        measure::nanoseconds(&case, 1)?;
+        console::talk(&format!("ran {}", case.label()));
+    }
+    Ok(())
+}
+
+fn measure(root: &Path, options: &Options) -> Result<(), Failure> {
+    let earlier = options.compare.as_deref().map(Report::load).transpose()?;
+    install::ensure(&[install::VALGRIND])?;
+    let workspace = Workspace::read(root)?;
+    let cases = binaries::build(root, &workspace, Profile::Optimised)?;
+    let mut report = Report::default();
+    for case in wanted(cases, options.name.as_deref())? {
+        console::talk(&format!("measuring {}", case.label()));
+        report.add(case.label(), measure::measure(&case)?);
+    }
+    console::data(&report.table(earlier.as_ref()));
+    options.save.as_deref().map_or(Ok(()), |file| report.save(file))
+}
+
+fn wanted(cases: Vec<Case>, name: Option<&str>) -> Result<Vec<Case>, Failure> {
+    let all: Vec<String> = cases.iter().map(Case::label).collect();
+    let name = name.unwrap_or_default();
+    let wanted: Vec<Case> = cases.into_iter().filter(|case| case.label().contains(name)).collect();
+    if wanted.is_empty() {
+        return Err(Failure::Failed(format!("no case is called `{name}`; there are: {}", all.join(", "))));
+    }
+    Ok(wanted)
+}
+
+impl Options {
+    fn parse(arguments: &[String]) -> Result<Self, Failure> {
+        let mut options = Self::default();
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            let mut file = || {
+                let named = rest.next().map(PathBuf::from);
+                named.ok_or_else(|| Failure::Usage(format!("`{argument}` needs a file")))
+            };
+            match argument.as_str() {
+                "--smoke" => options.smoke = true,
+                "--save" => options.save = Some(file()?),
+                "--compare" => options.compare = Some(file()?),
+                name if !name.starts_with('-') && options.name.is_none() => {
+                    options.name = Some(name.to_owned());
+                }
+                other => return Err(Failure::unknown_argument(other)),
+            }
+        }
+        if options.smoke && (options.save.is_some() || options.compare.is_some()) {
+            return Err(Failure::Usage("--smoke measures nothing to save or compare".to_owned()));
+        }
+        Ok(options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Options, Failure> {
+        Options::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_name_and_files_are_read_in_any_order() {
+        let expected = Options {
+            name: Some("deployment".to_owned()),
+            smoke: false,
+            save: Some("new.json".into()),
+            compare: Some("old.json".into()),
+        };
+        assert_eq!(parse("--save new.json deployment --compare old.json").unwrap(), expected);
+        assert_eq!(parse("").unwrap(), Options::default());
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_by_name() {
+        for (line, word) in
+            [("--save", "--save"), ("a b", "`b`"), ("--fast", "--fast"), ("--smoke --save x", "--smoke")]
+        {
+            let failure = parse(line).unwrap_err().to_string();
+            assert!(failure.contains(word), "{line}: {failure}");
+        }
+    }
+}

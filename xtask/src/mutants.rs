@@ -1,0 +1,22 @@
+//! `cargo xtask mutants`: does a test notice when a decision is changed? Long, so not part of CI.
+
+use crate::cargo::{self, cargo};
+use crate::failure::Failure;
+
+/// How `mutants` is typed.
+pub(crate) const USAGE: &str = "\
+Usage: cargo xtask mutants [ARGUMENTS OF CARGO-MUTANTS…]
+
+Run `cargo mutants --package gantry-decide`: every small change to the decisions should fail a test. Takes long;
+narrow it with e.g. `--file '**/deployment/*.rs'`.
+";
+
+/// Runs cargo-mutants over the decisions, or says how to get it.
+pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
+    let root = cargo::repository_root()?;
+    if !cargo::has_subcommand(&root, "mutants") {
+        let hint = "cargo-mutants is not installed\nhint: cargo install cargo-mutants";
+        return Err(Failure::Failed(hint.to_owned()));
+    }
+    cargo::run(cargo(&root, &["mutants", "--package", "gantry-decide"]).args(arguments))
+}

@@ -1,0 +1,104 @@
+//! `cargo xtask test`: all that CI runs, in order. A laptop runs the same.
+
+use crate::cargo::{self, cargo};
+use crate::failure::Failure;
+use crate::{bench, console, install, lint, tidy};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How `test` is typed.
+pub(crate) const USAGE: &str = "\
+Usage: cargo xtask test
+
+Run all that CI runs: install what is missing from Debian, formatting, clippy, tidy, tests, documentation, and
+every benchmark once. Stops at the first failure and says how to run that step alone.
+";
+
+/// One step of CI.
+struct Step {
+    name: &'static str,
+    /// What to type to run this step alone.
+    again: &'static str,
+    run: fn(&Path) -> Result<(), Failure>,
+}
+
+const STEPS: &[Step] = &[
+    Step { name: "install", again: "cargo xtask test", run: |_| install::ensure(install::FOR_TESTS) },
+    Step { name: "format", again: "cargo fmt --all --check", run: lint::format },
+    Step {
+        name: "clippy",
+        again: "cargo clippy --workspace --all-targets -- -D warnings",
+        run: lint::clippy,
+    },
+    Step { name: "tidy", again: "cargo xtask tidy", run: tidy::check },
+    Step { name: "tests", again: "cargo test --workspace", run: tests },
+    Step {
+        name: "documentation",
+        again: "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps",
+        run: documentation,
+    },
+    Step { name: "benchmarks run", again: "cargo xtask bench --smoke", run: |root| bench::smoke(root, None) },
+];
+
+/// Runs every step until one fails.
+pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
+    if let Some(argument) = arguments.first() {
+        return Err(Failure::unknown_argument(argument));
+    }
+    let root = cargo::repository_root()?;
+    let started = Instant::now();
+    for (index, step) in STEPS.iter().enumerate() {
+        take(step, index, &root)?;
+    }
+    console::talk(&format!("== all {} steps passed in {}", STEPS.len(), shown(started.elapsed())));
+    Ok(())
+}
+
+fn take(step: &Step, index: usize, root: &Path) -> Result<(), Failure> {
+    let heading = format!("== {}/{} {}", index + 1, STEPS.len(), step.name);
+    console::talk(&heading);
+    let started = Instant::now();
+    let outcome = (step.run)(root);
+    let took = shown(started.elapsed());
+    outcome.map_err(|failure| failed(step, &failure, &took))?;
+    console::talk(&format!("{heading}: ok in {took}"));
+    Ok(())
+}
+
+fn failed(step: &Step, failure: &Failure, took: &str) -> Failure {
+    let Step { name, again, .. } = step;
+    Failure::Failed(format!("{failure}\nstep `{name}` failed after {took}; to run it alone: {again}"))
+}
+
+fn tests(root: &Path) -> Result<(), Failure> {
+    cargo::run(&mut cargo(root, &["test", "--workspace"]))
+}
+
+fn documentation(root: &Path) -> Result<(), Failure> {
+    cargo::run(cargo(root, &["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn shown(duration: Duration) -> String {
+    format!("{:.1} s", duration.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_step_says_why_and_how_to_run_it_alone() {
+        let sums = Step { name: "sums", again: "cargo sums", run: |_| Ok(()) };
+        let Failure::Failed(text) = failed(&sums, &Failure::Failed("2 and 2 make 5".to_owned()), "0.1 s")
+        else {
+            panic!("a failed step is no usage error");
+        };
+        let expected = "error: 2 and 2 make 5\nstep `sums` failed after 0.1 s; to run it alone: cargo sums";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn ci_has_no_options_to_get_wrong() {
+        assert!(matches!(run(&["--quick".to_owned()]), Err(Failure::Usage(_))));
+    }
+}

@@ -1,0 +1,128 @@
+//! Rule coverage: every rule of the behaviour we match is cited by a test.
+//!
+//! `docs/rules.tsv` names the rules by handle; tests cite handles. Tidy can tell that a test speaks of a rule, not that
+//! it would fail without it: that is for the reviewer (and `cargo xtask mutants`).
+
+mod citations;
+mod handle;
+mod list;
+mod specification;
+
+use super::{Finding, Repository};
+use citations::Citation;
+use handle::Handle;
+use list::Rule;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+const LIST: &str = "docs/rules.tsv";
+
+/// Families of handles that must be in the list and under test today. Others join when their code does.
+const REQUIRED_FAMILIES: [char; 3] = ['D', 'G', 'R'];
+
+/// Finds rules without a test, citations of no rule, and a list that lags behind the specification.
+pub(super) fn check(repository: &Repository) -> Vec<Finding> {
+    let Some(text) = repository.tree.text(LIST) else {
+        return vec![Finding::new(LIST, 1, "is missing; one line per rule: handle, tab, title")];
+    };
+    let (rules, mut findings) = list::parse(LIST, text);
+    let citations = citations::find(&repository.tree);
+    let by_handle = tests_by_handle(&citations);
+    let uncovered =
+        rules.iter().filter(|rule| is_required(rule.handle) && !by_handle.contains_key(&rule.handle));
+    findings.extend(uncovered.map(|Rule { handle, title, line }| {
+        Finding::new(
+            LIST,
+            *line,
+            format!("no test cites {handle} ({title}); write one that fails without the rule"),
+        )
+    }));
+    findings.extend(citations::of_no_rule(&citations, &rules));
+    if let Some(specification) = &repository.specification {
+        findings.extend(specification::compare(LIST, &rules, &specification::parse(specification)));
+    }
+    findings
+}
+
+/// All rules with the tests that cite them, those without a test first.
+pub(super) fn listing(repository: &Repository) -> String {
+    let (rules, _) = list::parse(LIST, repository.tree.text(LIST).unwrap_or_default());
+    let citations = citations::find(&repository.tree);
+    let by_handle = tests_by_handle(&citations);
+    let (covered, uncovered): (Vec<&Rule>, Vec<&Rule>) =
+        rules.iter().partition(|rule| by_handle.contains_key(&rule.handle));
+    let mut text = format!("{} rules, {} without a test\n", rules.len(), uncovered.len());
+    for Rule { handle, title, .. } in uncovered.into_iter().chain(covered) {
+        let _ = writeln!(text, "{handle}\t{title}");
+        match by_handle.get(handle) {
+            None => text.push_str("    no test\n"),
+            Some(tests) => tests.iter().for_each(|Citation { path, line, .. }| {
+                let _ = writeln!(text, "    {path}:{line}");
+            }),
+        }
+    }
+    if let Some(specification) = &repository.specification {
+        text.push_str(&specification::later(&specification::parse(specification)));
+    }
+    text
+}
+
+fn tests_by_handle(citations: &[Citation]) -> BTreeMap<Handle, Vec<&Citation>> {
+    let mut by_handle: BTreeMap<Handle, Vec<&Citation>> = BTreeMap::new();
+    for citation in citations.iter().filter(|citation| citation.in_test) {
+        by_handle.entry(citation.handle).or_default().push(citation);
+    }
+    by_handle
+}
+
+fn is_required(handle: Handle) -> bool {
+    REQUIRED_FAMILIES.contains(&handle.family)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::Tree;
+
+    const RULES: &str = "D1.1\tWakes on change\nD1.2\tWakes the owner\nD1.10\tSleeps\n";
+
+    fn repository(test: &str) -> Repository {
+        let tree = Tree::of([(LIST, RULES), ("crates/decide/tests/wake.rs", test)]);
+        Repository { tree, ..Repository::default() }
+    }
+
+    #[test]
+    fn a_rule_that_no_test_cites_is_a_finding_on_its_line() {
+        let found = check(&repository("/// D1.1 and D1.2: wakes\n"));
+        let expected =
+            "docs/rules.tsv:3: no test cites D1.10 (Sleeps); write one that fails without the rule";
+        assert_eq!(found.iter().map(Finding::to_string).collect::<Vec<_>>(), [expected]);
+    }
+
+    #[test]
+    fn a_longer_handle_does_not_cover_a_shorter_one() {
+        let found = check(&repository("/// D1.10\n"));
+        assert_eq!(found.iter().map(|finding| finding.line).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn a_citation_of_no_rule_is_a_finding_where_it_stands() {
+        let found = check(&repository("/// D1.1-D1.2, D1.10\n/// D1.11\n"));
+        assert_eq!(found.len(), 1);
+        assert!(
+            found[0].to_string().starts_with("crates/decide/tests/wake.rs:2: cites D1.11"),
+            "{}",
+            found[0]
+        );
+    }
+
+    #[test]
+    fn the_listing_puts_rules_without_a_test_first() {
+        let text = listing(&repository("/// D1.1: wakes\n"));
+        let expected = "3 rules, 2 without a test\n\
+                        D1.2\tWakes the owner\n    no test\n\
+                        D1.10\tSleeps\n    no test\n\
+                        D1.1\tWakes on change\n    crates/decide/tests/wake.rs:1\n";
+        assert_eq!(text, expected);
+    }
+}

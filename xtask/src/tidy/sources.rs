@@ -1,0 +1,110 @@
+//! Every Rust file says what it is, is short enough to read, and leaves nothing for later.
+
+use super::{Finding, Repository, code, numbered};
+
+/// The longest file we can still call one room; most are a third of this.
+const LINES_MAX: usize = 700;
+
+/// Notes to self. Built from parts, so that this file does not find itself.
+const NOTES: [&str; 2] = [concat!("FIX", "ME"), concat!("TO", "DO")];
+
+/// Macros that stand for code that is not there yet, or was left over from a hunt.
+const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
+
+/// Looks at every Rust file of the repository.
+pub(super) fn check(repository: &Repository) -> Vec<Finding> {
+    repository.tree.with_extension("rs").flat_map(|(path, text)| check_file(path, text)).collect()
+}
+
+fn check_file(path: &str, text: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if !opens_with_a_sentence(text) {
+        findings.push(Finding::new(
+            path,
+            1,
+            "does not open with `//!`; say what the file is and what it is not",
+        ));
+    }
+    let lines = text.lines().count();
+    if lines > LINES_MAX {
+        let message = format!("has {lines} lines, more than {LINES_MAX}; there is a second room in it");
+        findings.push(Finding::new(path, lines, message));
+    }
+    findings.extend(notes(path, text));
+    findings.extend(unfinished(path, text));
+    findings
+}
+
+fn opens_with_a_sentence(text: &str) -> bool {
+    let opening = text.lines().next().and_then(|line| line.strip_prefix("//!"));
+    opening.is_some_and(|sentence| sentence.trim().contains(' '))
+}
+
+fn notes(path: &str, text: &str) -> Vec<Finding> {
+    let noted = numbered(text).filter_map(|(line, content)| Some((line, note(content)?)));
+    noted
+        .map(|(line, note)| {
+            Finding::new(path, line, format!("says {note}; do it, or open an issue and delete it"))
+        })
+        .collect()
+}
+
+fn note(line: &str) -> Option<&str> {
+    line.split(|sign| !code::is_word_char(sign)).find(|word| NOTES.contains(word))
+}
+
+fn unfinished(path: &str, text: &str) -> Vec<Finding> {
+    let code = code::only(text);
+    let tokens = code::tokens(&code);
+    let word = |index: usize| tokens.get(index).map_or("", |(_, word)| word);
+    let mut findings = Vec::new();
+    for (index, (position, token)) in tokens.iter().enumerate() {
+        let message = if UNFINISHED.contains(token) && word(index + 1) == "!" {
+            format!("`{token}!` is left over; finish the code")
+        } else if *token == "ignore" && word(index.wrapping_sub(1)) == "[" {
+            "an ignored test tests nothing; assert today's wrong answer, with a note".to_owned()
+        } else {
+            continue;
+        };
+        let line = code[..*position].matches('\n').count() + 1;
+        findings.push(Finding::new(path, line, message));
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<usize> {
+        check_file("a.rs", text).into_iter().map(|finding| finding.line).collect()
+    }
+
+    #[test]
+    fn a_file_opens_with_a_sentence() {
+        assert_eq!(lines("//! The nouns.\n"), [0; 0]);
+        assert_eq!(lines("//! x\n"), [1]);
+        assert_eq!(lines("use std::fmt;\n//! The nouns.\n"), [1]);
+        assert_eq!(lines(""), [1]);
+    }
+
+    #[test]
+    fn a_note_to_self_is_found_as_a_word_of_its_own() {
+        let note = NOTES[0];
+        assert_eq!(lines(&format!("//! The nouns.\n// {note}: later\nlet x{note}x = 1;\n")), [2]);
+    }
+
+    #[test]
+    fn unfinished_macros_and_ignored_tests_are_found_in_code_only() {
+        let text = "//! The nouns.\n#[ignore]\nfn a() { todo!() }\n// todo!() #[ignore]\nlet s = \"dbg!\";\n";
+        assert_eq!(lines(text), [2, 3]);
+        assert_eq!(lines("//! The nouns.\n#[ignore = \"slow\"]\n"), [2]);
+        assert_eq!(lines("//! The nouns.\n#[expect(unused)]\nlet todo = 1; ignore(todo);\n"), [0; 0]);
+    }
+
+    #[test]
+    fn seven_hundred_lines_are_enough() {
+        assert_eq!(lines(&format!("//! The nouns.\n{}", "\n".repeat(LINES_MAX - 1))), [0; 0]);
+        assert_eq!(lines(&format!("//! The nouns.\n{}", "\n".repeat(LINES_MAX))), [LINES_MAX + 1]);
+    }
+}
