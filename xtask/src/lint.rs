@@ -38,7 +38,15 @@ pub(crate) fn clippy(root: &Path) -> Result<(), Failure> {
 }
 
 fn fix(root: &Path) -> Result<(), Failure> {
-    let clippy = ["clippy", "--fix", "--allow-dirty", "--allow-staged", "--workspace", "--all-targets"];
+    let clippy = [
+        "clippy",
+        "--fix",
+        "--allow-dirty",
+        "--allow-staged",
+        "--allow-no-vcs",
+        "--workspace",
+        "--all-targets",
+    ];
     cargo::run(&mut cargo(root, &clippy))?;
     cargo::run(&mut cargo(root, &["fmt", "--all"]))
 }

@@ -34,7 +34,6 @@ pub fn reference(owner: &ObjectMetadata) -> OwnerReference {
 }
 
 /// What tests say of an object of any kind.
-#[must_use]
 pub trait MetadataWords: Sized {
     /// It lives in this namespace.
     fn in_namespace(self, namespace: &str) -> Self;

@@ -154,11 +154,11 @@ mod tests {
     #[test]
     fn a_path_attribute_counts_from_the_file_and_its_modules_live_beside_it() {
         let files = [
-            ("a/src/one.rs", "#[path = \"../shared/x.rs\"]\nmod y;"),
-            ("a/shared/x.rs", "mod z;"),
-            ("a/shared/z.rs", ""),
+            ("a/src/one.rs", "#[path = \"../extra/x.rs\"]\nmod y;"),
+            ("a/extra/x.rs", "mod z;"),
+            ("a/extra/z.rs", ""),
         ];
-        assert_eq!(reached(files, "a/src/one.rs"), ["a/shared/x.rs", "a/shared/z.rs", "a/src/one.rs"]);
+        assert_eq!(reached(files, "a/src/one.rs"), ["a/extra/x.rs", "a/extra/z.rs", "a/src/one.rs"]);
     }
 
     #[test]

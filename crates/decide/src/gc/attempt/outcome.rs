@@ -124,10 +124,10 @@ impl fmt::Display for Deed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing => write!(f, "did nothing"),
-            Self::Released(owners) => write!(f, "removed {} owner references", owners.len()),
+            Self::Released(owners) => write!(f, "removed {}", Counted(owners.len(), "owner reference")),
             Self::Deleted(propagation) => write!(f, "deleted ({propagation})"),
             Self::RemovedFinalizer(finalizer) => write!(f, "removed finalizer {finalizer}"),
-            Self::Asked(dependents) => write!(f, "queued {} dependents", dependents.len()),
+            Self::Asked(dependents) => write!(f, "queued {}", Counted(dependents.len(), "dependent")),
         }
     }
 }
@@ -145,10 +145,22 @@ impl fmt::Display for Why {
                 write!(f, "waiting for {blocking} dependents to go first")
             }
             Self::NoBlockingDependents => write!(f, "no dependents left to wait for"),
-            Self::DependentsOrphaned { dependents } => write!(f, "{dependents} dependents were orphaned"),
+            Self::DependentsOrphaned { dependents } => {
+                write!(f, "left {} without it", Counted(*dependents, "dependent"))
+            }
             Self::NotOrphaning => write!(f, "its dependents are not to be orphaned any more"),
             Self::OwnerOrphans(owner) => write!(f, "the owner with uid {owner} orphans its dependents"),
         }
+    }
+}
+
+/// So many of something.
+struct Counted(usize, &'static str);
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(count, noun) = self;
+        write!(f, "{count} {noun}{}", if *count == 1 { "" } else { "s" })
     }
 }
 

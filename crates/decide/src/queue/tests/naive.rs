@@ -183,6 +183,7 @@ proptest! {
                 queue.done(&key, now);
             }
             let Some(wake) = queue.next_wake() else { break };
+            prop_assert!(wake > now, "a due key was not handed out");
             now = wake;
         }
         prop_assert!(wanted.is_empty(), "still wanted: {:?}", wanted);

@@ -13,13 +13,13 @@ mod per_node;
 
 use gantry_model::{Phase, Pod, Readiness, ReplicaSet, Timestamp};
 
-use super::manage::Gap;
+use super::manage::{BURST, Gap};
 use fine::Fine;
 use per_node::PodsPerNode;
 
 /// Whether some pods go and others stay, so that [`related_pods`] have a say in which.
 pub fn is_choice_needed(set: &ReplicaSet, active: usize) -> bool {
-    matches!(Gap::of(set, active), Gap::TooMany(surplus) if surplus < active)
+    matches!(Gap::of(set, active), Gap::TooMany(surplus) if surplus.min(BURST) < active)
 }
 
 /// The active pods of all ReplicaSets of the same Deployment, by which crowded nodes are known.

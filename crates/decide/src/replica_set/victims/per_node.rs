@@ -75,14 +75,42 @@ impl<'a> PodsPerNode<'a> {
 
 /// Spreads names over the table, eight bytes at a time; the counts do not depend on how well it does.
 fn hash(name: &Name) -> u32 {
-    /// The golden ratio in 64 bits, whose multiples lie far apart.
-    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut hash = 0_u64;
-    for chunk in name.as_str().as_bytes().chunks(8) {
-        let mut bytes = [0; 8];
-        bytes[..chunk.len()].copy_from_slice(chunk);
-        hash = (hash.rotate_left(23) ^ u64::from_le_bytes(bytes)).wrapping_mul(SPREAD);
-    }
+    let (words, rest) = name.as_str().as_bytes().as_chunks();
+    let tail = rest.iter().fold(0, |tail, byte| tail << 8 | u64::from(*byte));
+    let hash = words.iter().fold(mix(0, tail), |hash, word| mix(hash, u64::from_le_bytes(*word)));
     // The high bits are the well mixed ones.
     u32::try_from(hash >> 32).unwrap_or(0)
+}
+
+fn mix(hash: u64, word: u64) -> u64 {
+    /// The golden ratio in 64 bits, whose multiples lie far apart.
+    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+    (hash.rotate_left(23) ^ word).wrapping_mul(SPREAD)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gantry_testkit::{PodWords, pod};
+
+    /// R6.2: those without a node count as being on one and the same.
+    #[test]
+    fn unassigned_pods_share_a_node_without_a_name() {
+        let pods = [pod("a"), pod("b"), pod("c").on("n1")];
+        let counts = PodsPerNode::count(&pods.each_ref());
+        assert_eq!(counts.on(&pod("x")), 2);
+        assert_eq!(counts.on(&pod("x").on("n1")), 1);
+        assert_eq!(counts.on(&pod("x").on("n2")), 0);
+    }
+
+    /// R6.1: the table grows with the nodes and loses none.
+    #[test]
+    fn every_node_has_its_own_count() {
+        let on = |node: usize| pod("a").on(&format!("{node}.rack-{}.example.com", node % 7));
+        let pods: Vec<_> = (0..1000).flat_map(|node| vec![on(node); node % 3 + 1]).collect();
+        let counts = PodsPerNode::count(&pods.iter().collect::<Vec<_>>());
+        for node in 0..1000 {
+            assert_eq!(counts.on(&on(node)) as usize, node % 3 + 1, "{node}");
+        }
+    }
 }

@@ -1,0 +1,59 @@
+//! The memory of absent owners.
+
+use gantry_model::{Identity, Namespace};
+
+use super::{pod, replica_set};
+use crate::gc::{ABSENT_OWNERS_MAX, AbsentOwners};
+
+fn owner(n: usize) -> Identity {
+    replica_set(&format!("web-{n}")).identity
+}
+
+/// G4.5: the memory holds 500 owners, and forgets the one that was not asked about for longest.
+#[test]
+fn the_five_hundred_and_first_owner_displaces_the_one_not_asked_about_for_longest() {
+    let mut absent = AbsentOwners::new();
+    (0..ABSENT_OWNERS_MAX).for_each(|n| absent.insert(owner(n)));
+    assert_eq!(absent.len(), 500);
+    assert!(absent.contains(&owner(0)), "nothing is displaced while there is room");
+
+    absent.insert(owner(ABSENT_OWNERS_MAX));
+
+    assert_eq!(absent.len(), 500);
+    assert!(absent.contains(&owner(0)), "it was asked about a moment ago");
+    assert!(!absent.contains(&owner(1)));
+    assert!(absent.contains(&owner(ABSENT_OWNERS_MAX)));
+}
+
+/// G4.5: telling again counts as use as well, and takes no second place.
+#[test]
+fn an_owner_that_is_told_of_twice_is_remembered_once() {
+    let mut absent = AbsentOwners::with_room_for(2);
+    absent.insert(owner(1));
+    absent.insert(owner(2));
+    absent.insert(owner(1));
+    absent.insert(owner(3));
+    let remembered: Vec<_> = (1..=3).filter(|n| absent.contains(&owner(*n))).collect();
+    assert_eq!(remembered, [1, 3]);
+}
+
+/// G4.5: that one set of coordinates leads nowhere says nothing about another one with the same uid.
+#[test]
+fn absence_is_remembered_for_all_coordinates_and_the_namespace() {
+    let gone = pod("web").identity;
+    let mut absent = AbsentOwners::new();
+    assert!(absent.is_empty());
+    absent.insert(gone.clone());
+
+    assert!(absent.contains(&gone));
+    for other in [
+        Identity { kind: "Node".into(), ..gone.clone() },
+        Identity { api_version: "v2".into(), ..gone.clone() },
+        Identity { name: "shop".into(), ..gone.clone() },
+        Identity { uid: "other".into(), ..gone.clone() },
+        gone.in_namespace(Some(Namespace::from("elsewhere"))),
+        gone.in_namespace(None),
+    ] {
+        assert!(!absent.contains(&other), "{other}");
+    }
+}

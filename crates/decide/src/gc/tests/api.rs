@@ -1,0 +1,142 @@
+//! A tiny API server: metadata only, no grace periods, every object's deletion by the rules O6.1 to O6.5.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use gantry_model::patch::{MetadataPatch, PatchForm};
+use gantry_model::{Identity, Name, Namespace, ObjectMetadata, OwnerReference, ResourceVersion, Uid, keys};
+use gantry_testkit::NOON;
+
+use crate::gc::attempt::{DeleteAnswer, PatchAnswer, ReadAnswer};
+use crate::gc::{Change, Deletion, Kinds, Propagation};
+
+use super::Served;
+
+/// Where an object is stored: all versions of a group share one place.
+type Place = (String, String, Option<Namespace>, Name);
+
+/// What is stored, and what the watches have yet to be told.
+#[derive(Default)]
+pub(super) struct Api {
+    objects: BTreeMap<Place, ObjectMetadata>,
+    versions: u64,
+    /// How many writes were accepted.
+    pub(super) writes: u64,
+    /// Changes not yet delivered.
+    pub(super) watch: VecDeque<Change>,
+}
+
+impl Api {
+    pub(super) fn create(&mut self, mut object: ObjectMetadata) {
+        let place = place(&object.identity);
+        assert!(!self.objects.contains_key(&place), "{} exists already", object.identity);
+        object.resource_version = self.next_version();
+        self.watch.push_back(Change::Applied(object.clone()));
+        self.objects.insert(place, object);
+    }
+
+    /// Whatever has this name.
+    pub(super) fn get(&self, identity: &Identity) -> Option<&ObjectMetadata> {
+        self.objects.get(&place(identity))
+    }
+
+    /// The very object with this uid.
+    pub(super) fn by_uid(&self, uid: &Uid) -> Option<&ObjectMetadata> {
+        self.objects().find(|object| object.identity.uid == *uid)
+    }
+
+    pub(super) fn objects(&self) -> impl Iterator<Item = &ObjectMetadata> {
+        self.objects.values()
+    }
+
+    pub(super) fn read(&self, identity: &Identity) -> ReadAnswer {
+        assert!(Served.scope(&identity.api_version, &identity.kind).is_some(), "{identity} cannot be asked for");
+        self.get(identity).cloned().map_or(ReadAnswer::NotFound, ReadAnswer::Found)
+    }
+
+    pub(super) fn delete(&mut self, deletion: &Deletion) -> DeleteAnswer {
+        let Some(stored) = self.get(&deletion.target) else { return DeleteAnswer::NotFound };
+        let is_version = |version: &ResourceVersion| *version == stored.resource_version;
+        if stored.identity.uid != deletion.uid || !deletion.version.as_ref().is_none_or(is_version) {
+            return DeleteAnswer::Conflict;
+        }
+        let mut object = stored.clone();
+        object.finalizers.retain(|held| held != keys::ORPHAN_FINALIZER && held != keys::FOREGROUND_FINALIZER);
+        match deletion.propagation {
+            Propagation::Orphan => object.finalizers.push(keys::ORPHAN_FINALIZER.to_owned()),
+            Propagation::Foreground => object.finalizers.push(keys::FOREGROUND_FINALIZER.to_owned()),
+            Propagation::Background => {}
+        }
+        object.deleting.get_or_insert(NOON);
+        self.store(object);
+        DeleteAnswer::Accepted
+    }
+
+    pub(super) fn patch(&mut self, identity: &Identity, patch: &MetadataPatch) -> PatchAnswer {
+        let is_custom = identity.api_version.contains("example.com");
+        if is_custom && patch.form() == PatchForm::StrategicMerge {
+            return PatchAnswer::UnsupportedForm;
+        }
+        let Some(stored) = self.get(identity) else { return PatchAnswer::NotFound };
+        let mut object = stored.clone();
+        let holds = match patch {
+            MetadataPatch::Release { object: uid, owners } => {
+                object.owners.retain(|owner| !owners.contains(&owner.uid));
+                *uid == object.identity.uid
+            }
+            MetadataPatch::Unblock { object: uid, references } => {
+                references.iter().for_each(|reference| merge_unblocked(&mut object.owners, reference));
+                *uid == object.identity.uid
+            }
+            MetadataPatch::SetOwners { version, owners } => {
+                object.owners.clone_from(owners);
+                *version == object.resource_version
+            }
+            MetadataPatch::SetFinalizers { version, finalizers } => {
+                object.finalizers.clone_from(finalizers);
+                *version == object.resource_version
+            }
+        };
+        if holds { PatchAnswer::Patched(self.store(object)) } else { PatchAnswer::Conflict }
+    }
+
+    /// Somebody changes the object with this uid, if it is there.
+    pub(super) fn update(&mut self, uid: &Uid, change: impl FnOnce(&mut ObjectMetadata)) {
+        let Some(mut object) = self.by_uid(uid).cloned() else { return };
+        change(&mut object);
+        self.store(object);
+    }
+
+    /// Keeps the object in its new state, or not at all: nothing holds what is being deleted but its finalizers.
+    fn store(&mut self, mut object: ObjectMetadata) -> ObjectMetadata {
+        self.writes += 1;
+        object.resource_version = self.next_version();
+        if object.is_deleting() && object.finalizers.is_empty() {
+            self.objects.remove(&place(&object.identity));
+            self.watch.push_back(Change::Deleted(object.identity.clone()));
+        } else {
+            self.objects.insert(place(&object.identity), object.clone());
+            self.watch.push_back(Change::Applied(object.clone()));
+        }
+        object
+    }
+
+    fn next_version(&mut self) -> ResourceVersion {
+        self.versions += 1;
+        self.versions.to_string().into()
+    }
+}
+
+fn place(identity: &Identity) -> Place {
+    let group = identity.api_version.split_once('/').map_or("", |(group, _)| group);
+    (group.to_owned(), identity.kind.clone(), identity.namespace.clone(), identity.name.clone())
+}
+
+/// Merges by uid, as the strategic merge patch of owner references does; a uid that is named twice is merged twice.
+fn merge_unblocked(owners: &mut Vec<OwnerReference>, reference: &OwnerReference) {
+    let merged = OwnerReference { block_owner_deletion: false, ..reference.clone() };
+    if owners.iter().any(|owner| owner.uid == reference.uid) {
+        owners.iter_mut().filter(|owner| owner.uid == reference.uid).for_each(|owner| *owner = merged.clone());
+    } else {
+        owners.push(merged);
+    }
+}

@@ -1,0 +1,363 @@
+//! Attempts to delete: from the live read of the item to the verdict.
+
+use gantry_model::patch::MetadataPatch;
+use gantry_model::{Identity, ObjectMetadata, OwnerReference};
+use gantry_testkit::{MetadataWords, reference};
+
+use super::{HOLD, Memory, asks_to_read, deployment, done, ghost, node, pod, replica_set, uid};
+use crate::gc::attempt::{Household, Owners, ReadAnswer, Refusal, Verdict, judge};
+use crate::gc::{Deed, Deletion, Item, Outcome, Propagation, Step, Trouble, Why};
+
+const FOREGROUND: &str = "foregroundDeletion";
+const ORPHAN: &str = "orphan";
+
+fn left(why: Why) -> Outcome {
+    Outcome::Settled { did: Deed::Nothing, why }
+}
+
+fn asks_to_delete(step: Step) -> Deletion {
+    match step {
+        Step::Delete(deletion, _) => deletion,
+        other => panic!("wanted a deletion, got {other:?}"),
+    }
+}
+
+/// Walks an attempt up to where the item was read and its first owner is asked for.
+fn with_item_read(memory: &mut Memory, item: &ObjectMetadata) -> Step {
+    let step = memory.attempt(item);
+    memory.finds(step, item)
+}
+
+/// G4.1: what is on its way out is left alone, without a live read; so is what spares its dependents.
+#[test]
+fn an_item_that_is_already_being_deleted_is_left_alone() {
+    for p in [pod("p").held_by(HOLD).deleting(), pod("p").held_by(ORPHAN).deleting()] {
+        assert_eq!(done(Memory::of(&[&p]).attempt(&p)), left(Why::AlreadyDeleting));
+    }
+}
+
+/// G4.1: what waits for its dependents is looked at all the same.
+#[test]
+fn an_item_that_waits_for_its_dependents_is_looked_at() {
+    let web = replica_set("web").held_by(FOREGROUND).deleting();
+    assert_eq!(asks_to_read(Memory::of(&[&web]).attempt(&web)).0, web.identity);
+}
+
+/// G4.2: a kind that nobody serves cannot be read; perhaps later.
+#[test]
+fn an_item_of_an_unknown_kind_fails_and_may_be_retried() {
+    let casper = ghost("casper");
+    let outcome = done(Memory::of(&[&casper]).attempt(&casper));
+    assert_eq!(outcome, Outcome::Failed(Trouble::UnknownKind(casper.identity)));
+}
+
+/// G4.2: an owner of a namespaced kind that only a cluster-scoped object names can be looked for nowhere.
+#[test]
+fn a_namespaced_item_without_a_namespace_fails_for_good() {
+    let web = replica_set("web").cluster_scoped();
+    let mut memory = Memory::of(&[&node("n").owned_by(&web)]);
+    let outcome = done(memory.attempt_item(&Item::Virtual(uid(&web))));
+    assert_eq!(outcome, Outcome::Failed(Trouble::NamespacedOwnerOfClusterScoped(web.identity)));
+}
+
+/// G4.2: a cluster-scoped owner is read in no namespace, though its dependent's was noted.
+#[test]
+fn a_cluster_scoped_item_is_read_in_no_namespace_and_reported_absent_as_the_graph_knows_it() {
+    let rack = node("rack");
+    let mut memory = Memory::of(&[&pod("p").owned_by(&rack)]);
+    let step = memory.attempt_item(&Item::Virtual(uid(&rack)));
+    assert!(matches!(&step, Step::Read(identity, _) if *identity == rack.identity));
+    let known_as = rack.identity.in_namespace(Some("default".into()));
+    assert_eq!(done(memory.answer(step, ReadAnswer::NotFound)), Outcome::Absent(known_as));
+}
+
+/// G4.2: nobody there, or somebody else.
+#[test]
+fn an_item_that_is_not_there_or_is_another_one_is_absent() {
+    let p = pod("p").owned_by(&replica_set("web"));
+    for answer in [ReadAnswer::NotFound, ReadAnswer::Found(p.clone().uid("another"))] {
+        let mut memory = Memory::of(&[&p]);
+        let step = memory.attempt(&p);
+        assert_eq!(done(memory.answer(step, answer)), Outcome::Absent(p.identity.clone()));
+    }
+}
+
+/// G4.2: no answer is no proof of absence.
+#[test]
+fn an_item_that_cannot_be_read_is_retried() {
+    let p = pod("p").owned_by(&replica_set("web"));
+    let mut memory = Memory::of(&[&p]);
+    let step = memory.attempt(&p);
+    let refusal = Refusal("timed out".into());
+    let outcome = done(memory.answer(step, ReadAnswer::Failed(refusal.clone())));
+    assert_eq!(outcome, Outcome::Failed(Trouble::ReadFailed(p.identity, refusal)));
+}
+
+/// G4.4: what counts are the live references, not what the graph remembers.
+#[test]
+fn an_item_without_live_owner_references_is_left_alone() {
+    let p = pod("p").owned_by(&replica_set("web"));
+    let mut memory = Memory::of(&[&p]);
+    let step = memory.attempt(&p);
+    assert_eq!(done(memory.finds(step, &pod("p"))), left(Why::NoOwners));
+}
+
+/// G4.5: an owner is looked for where its dependent lives, by exactly the coordinates of the reference.
+#[test]
+fn a_namespaced_owner_is_looked_for_in_the_items_namespace() {
+    let old_style = OwnerReference { api_version: "apps/v1beta2".into(), ..reference(&replica_set("web")) };
+    let p = pod("p").in_namespace("shop").referring(old_style);
+    let mut memory = Memory::of(&[&p]);
+    let (asked, _) = asks_to_read(with_item_read(&mut memory, &p));
+    let expected = Identity {
+        api_version: "apps/v1beta2".into(),
+        ..replica_set("web").in_namespace("shop").identity
+    };
+    assert_eq!(asked, expected);
+}
+
+/// G4.5: a cluster-scoped owner is looked for in no namespace.
+#[test]
+fn a_cluster_scoped_owner_is_looked_for_in_no_namespace() {
+    let p = pod("p").owned_by(&node("rack"));
+    let mut memory = Memory::of(&[&p]);
+    let (asked, _) = asks_to_read(with_item_read(&mut memory, &p));
+    assert_eq!(asked, node("rack").identity);
+}
+
+/// G4.5: an owner that exists keeps what it owns, whatever its own fate, unless it waits for its dependents.
+#[test]
+fn an_owner_that_exists_keeps_the_item() {
+    let web = replica_set("web");
+    for owner in [
+        web.clone(),
+        web.clone().held_by(FOREGROUND),
+        web.clone().held_by(HOLD).deleting(),
+        web.clone().held_by(ORPHAN).deleting(),
+    ] {
+        let p = pod("p").owned_by(&web);
+        let mut memory = Memory::of(&[&web, &p]);
+        let step = with_item_read(&mut memory, &p);
+        let outcome = done(memory.finds(step, &owner));
+        assert_eq!(outcome, left(Why::SolidOwners(vec![reference(&web)])), "{owner:?}");
+    }
+}
+
+/// G4.5: whatever else has the owner's name is not the owner, and both ways of not being there are remembered.
+#[test]
+fn an_owner_that_is_not_there_or_is_another_one_is_dangling_and_remembered() {
+    let web = replica_set("web");
+    for answer in [ReadAnswer::NotFound, ReadAnswer::Found(web.clone().uid("another"))] {
+        let p = pod("p").owned_by(&web);
+        let mut memory = Memory::of(&[&p]);
+        let step = with_item_read(&mut memory, &p);
+        let deletion = asks_to_delete(memory.answer(step, answer));
+        assert_eq!(deletion.target, p.identity);
+        assert!(memory.absent.contains(&web.identity));
+    }
+}
+
+/// G4.5: what is remembered need not be asked; cluster-scoped owners are remembered without a namespace.
+#[test]
+fn an_owner_known_to_be_absent_is_not_asked_for() {
+    for (owner, remembered) in
+        [(replica_set("web"), replica_set("web").identity), (node("rack"), node("rack").identity)]
+    {
+        let p = pod("p").owned_by(&owner);
+        let mut memory = Memory::of(&[&p]);
+        memory.absent.insert(remembered);
+        let deletion = asks_to_delete(with_item_read(&mut memory, &p));
+        assert_eq!(deletion.target, p.identity);
+    }
+}
+
+/// G4.5: an absent cluster-scoped owner is remembered for dependents in every namespace.
+#[test]
+fn the_absence_of_a_cluster_scoped_owner_is_remembered_without_a_namespace() {
+    let rack = node("rack");
+    let p = pod("p").owned_by(&rack);
+    let mut memory = Memory::of(&[&p]);
+    let step = with_item_read(&mut memory, &p);
+    asks_to_delete(memory.answer(step, ReadAnswer::NotFound));
+    let q = pod("q").in_namespace("elsewhere").owned_by(&rack);
+    memory.sees(&q);
+    assert_eq!(asks_to_delete(with_item_read(&mut memory, &q)).target, q.identity);
+}
+
+/// G4.5: an owner that is absent in one namespace may be present in another.
+#[test]
+fn the_absence_of_an_owner_elsewhere_says_nothing() {
+    let web = replica_set("web");
+    let p = pod("p").owned_by(&web);
+    let mut memory = Memory::of(&[&p]);
+    memory.absent.insert(web.identity.in_namespace(Some("elsewhere".into())));
+    assert_eq!(asks_to_read(with_item_read(&mut memory, &p)).0, web.identity);
+}
+
+/// G4.5: a reference that can lead nowhere is a mistake; who makes it is left alone, for good.
+#[test]
+fn a_cluster_scoped_item_with_a_namespaced_owner_fails_for_good() {
+    let web = replica_set("web").cluster_scoped();
+    let n = node("n").owned_by(&web);
+    let mut memory = Memory::of(&[&n]);
+    let outcome = done(with_item_read(&mut memory, &n));
+    assert_eq!(outcome, Outcome::Failed(Trouble::NamespacedOwnerOfClusterScoped(web.identity)));
+}
+
+/// G4.5: while one owner cannot be judged, nothing happens, whatever the others are.
+#[test]
+fn an_owner_that_cannot_be_read_leaves_the_item_for_later() {
+    let (gone, casper, web) = (replica_set("gone"), ghost("casper"), replica_set("web"));
+    let p = pod("p").owned_by(&gone).owned_by(&casper);
+    let mut memory = Memory::of(&[&p]);
+    let step = with_item_read(&mut memory, &p);
+    let outcome = done(memory.answer(step, ReadAnswer::NotFound));
+    assert_eq!(outcome, Outcome::Failed(Trouble::UnknownKind(casper.identity)));
+
+    let q = pod("q").owned_by(&gone).owned_by(&web);
+    memory.sees(&q);
+    let step = with_item_read(&mut memory, &q);
+    let refusal = Refusal("timed out".into());
+    let outcome = done(memory.answer(step, ReadAnswer::Failed(refusal.clone())));
+    assert_eq!(outcome, Outcome::Failed(Trouble::ReadFailed(web.identity, refusal)));
+}
+
+/// G4.5: one solid owner is enough; exactly the others are taken off.
+#[test]
+fn an_item_with_a_solid_owner_keeps_it_and_loses_the_others() {
+    let (gone, solid, waiting) = (replica_set("gone"), replica_set("solid"), replica_set("waiting"));
+    let p = pod("p").owned_by(&gone).owned_by(&solid).blocking(&waiting);
+    let mut memory = Memory::of(&[&p]);
+    let step = with_item_read(&mut memory, &p);
+    let step = memory.answer(step, ReadAnswer::NotFound);
+    let step = memory.finds(step, &solid);
+    let step = memory.finds(step, &waiting.clone().held_by(FOREGROUND).deleting());
+    let Step::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
+    assert_eq!(target, p.identity);
+    assert_eq!(patch, MetadataPatch::Release { object: uid(&p), owners: vec![uid(&gone), uid(&waiting)] });
+    let outcome = done(patching.resume(crate::gc::attempt::PatchAnswer::Patched(p)));
+    let did = Deed::Released(vec![uid(&gone), uid(&waiting)]);
+    assert_eq!(outcome, Outcome::Settled { did, why: Why::SolidOwners(vec![reference(&solid)]) });
+}
+
+/// G4.7, G4.8: garbage is deleted under the uid and version that were read.
+#[test]
+fn an_item_whose_owners_are_all_gone_is_deleted_in_the_background() {
+    let web = replica_set("web");
+    let p = pod("p").owned_by(&web).version("42");
+    let mut memory = Memory::of(&[&p]);
+    let step = with_item_read(&mut memory, &p);
+    let deletion = asks_to_delete(memory.answer(step, ReadAnswer::NotFound));
+    let expected = Deletion {
+        target: p.identity.clone(),
+        propagation: Propagation::Background,
+        uid: uid(&p),
+        version: Some("42".into()),
+    };
+    assert_eq!(deletion, expected);
+}
+
+/// G4.7: what was asked for before, by finalizers on the live object, is still asked for.
+#[test]
+fn the_finalizers_on_garbage_say_what_becomes_of_its_dependents() {
+    for (finalizer, propagation) in [
+        (ORPHAN, Propagation::Orphan),
+        (FOREGROUND, Propagation::Foreground),
+        (HOLD, Propagation::Background),
+    ] {
+        let web = replica_set("web").owned_by(&deployment("shop"));
+        let mut memory = Memory::of(&[&web]);
+        let step = memory.attempt(&web);
+        let step = memory.finds(step, &web.clone().held_by(finalizer));
+        let deletion = asks_to_delete(memory.answer(step, ReadAnswer::NotFound));
+        assert_eq!(deletion.propagation, propagation);
+    }
+}
+
+/// G4.6, G4.7: an owner that waits has what it owns deleted; after its own dependents, if there are any.
+#[test]
+fn an_item_of_a_waiting_owner_goes_after_its_own_dependents() {
+    let shop = deployment("shop");
+    let waiting = shop.clone().held_by(FOREGROUND).deleting();
+    let web = replica_set("web").blocking(&shop);
+    for (seen, propagation) in [
+        (vec![&web], Propagation::Background),
+        (vec![&web, &pod("p").owned_by(&web)], Propagation::Foreground),
+    ] {
+        let mut memory = Memory::of(&seen);
+        let step = with_item_read(&mut memory, &web);
+        assert_eq!(asks_to_delete(memory.finds(step, &waiting)).propagation, propagation);
+    }
+}
+
+/// G4.6: a dependent that waits for its own dependents may be waiting for this very item.
+#[test]
+fn an_item_that_may_be_in_a_ring_stops_blocking_before_it_is_deleted() {
+    let shop = deployment("shop");
+    let waiting = shop.clone().held_by(FOREGROUND).deleting();
+    let web = replica_set("web").blocking(&shop).owned_by(&deployment("gone"));
+    let looping = pod("p").blocking(&web).held_by(FOREGROUND).deleting();
+    let mut memory = Memory::of(&[&web, &looping]);
+    memory.absent.insert(deployment("gone").identity);
+    let step = with_item_read(&mut memory, &web);
+    let step = memory.finds(step, &waiting);
+    let Step::Patch(_, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
+    let blocking = OwnerReference { block_owner_deletion: true, ..reference(&shop) };
+    assert_eq!(patch, MetadataPatch::Unblock { object: uid(&web), references: vec![blocking] });
+
+    let unblocked = replica_set("web").owned_by(&shop).owned_by(&deployment("gone")).version("2");
+    let deletion =
+        asks_to_delete(patching.resume(crate::gc::attempt::PatchAnswer::Patched(unblocked)));
+    assert_eq!(deletion.propagation, Propagation::Foreground);
+    assert_eq!(deletion.version, Some("2".into()), "the patch has made a new version");
+}
+
+/// G4.6: there is nothing to unblock if no reference blocks.
+#[test]
+fn an_item_that_blocks_nobody_is_deleted_without_a_patch() {
+    let shop = deployment("shop");
+    let web = replica_set("web").owned_by(&shop);
+    let mut memory = Memory::of(&[&web, &pod("p").blocking(&web).held_by(FOREGROUND).deleting()]);
+    let step = with_item_read(&mut memory, &web);
+    let deletion = asks_to_delete(memory.finds(step, &shop.held_by(FOREGROUND).deleting()));
+    assert_eq!(deletion.propagation, Propagation::Foreground);
+}
+
+/// G4.8: an item that was given another owner while it was unblocked is judged afresh.
+#[test]
+fn an_item_that_gets_another_owner_while_it_is_unblocked_is_not_deleted() {
+    let shop = deployment("shop");
+    let web = replica_set("web").blocking(&shop);
+    let mut memory = Memory::of(&[&web, &pod("p").blocking(&web).held_by(FOREGROUND).deleting()]);
+    let step = with_item_read(&mut memory, &web);
+    let step = memory.finds(step, &shop.clone().held_by(FOREGROUND).deleting());
+    let Step::Patch(_, _, patching) = step else { panic!("wanted a patch, got {step:?}") };
+    let adopted = replica_set("web").owned_by(&shop).owned_by(&deployment("new"));
+    let outcome = done(patching.resume(crate::gc::attempt::PatchAnswer::Patched(adopted)));
+    assert_eq!(outcome, Outcome::Failed(Trouble::Conflict(web.identity)));
+}
+
+/// G4.5, G4.6, G4.7: the verdict, by who is left.
+#[test]
+fn the_verdict_follows_from_owners_and_dependents() {
+    let p = pod("p").blocking(&replica_set("web"));
+    let one = || vec![reference(&replica_set("web"))];
+    let other = || vec![reference(&replica_set("other"))];
+    let owners = |dangling, waiting, solid| Owners { dangling, waiting, solid };
+    let release = Verdict::Release(vec![uid(&replica_set("other"))]);
+    let after_dependents = |unblock| Verdict::DeleteAfterDependents { unblock };
+    let none = Vec::new;
+    use Household::{Dependents, DependentsThatWait, Empty};
+    for (owners, household, expected) in [
+        (owners(none(), none(), one()), Empty, Verdict::Keep),
+        (owners(none(), none(), one()), DependentsThatWait, Verdict::Keep),
+        (owners(other(), none(), one()), Dependents, release.clone()),
+        (owners(none(), other(), one()), Dependents, release),
+        (owners(one(), none(), none()), DependentsThatWait, Verdict::Delete),
+        (owners(one(), other(), none()), Empty, Verdict::Delete),
+        (owners(one(), other(), none()), Dependents, after_dependents(none())),
+        (owners(none(), one(), none()), DependentsThatWait, after_dependents(p.owners.clone())),
+    ] {
+        assert_eq!(judge(&p, &owners, household), expected, "{owners:?} {household:?}");
+    }
+}

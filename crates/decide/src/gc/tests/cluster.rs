@@ -1,0 +1,248 @@
+//! A tiny cluster: the API server of `api`, and a collector that is driven step by step until nothing changes.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use gantry_model::patch::MetadataPatch;
+use gantry_model::{Identity, ObjectMetadata, OwnerReference, Uid};
+
+use super::api::Api;
+use super::{Memory, Served, uid};
+use crate::gc::attempt::{self, PatchAnswer};
+use crate::gc::orphan::{self, Orphaning};
+use crate::gc::{
+    Change, Deed, Deletion, Effect, Fate, Item, Kinds, Outcome, Pace, Propagation, Report, Scope, Step,
+};
+
+/// After so many rounds of retries that changed nothing, nothing will.
+const QUIET_ROUNDS: u32 = 12;
+
+/// A story that takes longer than this does not end.
+const STEPS_MAX: u32 = 50_000;
+
+/// What a queue holds.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Work {
+    Delete(Item),
+    Orphan(Uid),
+}
+
+/// The API server, the collector, and what can be told about them afterwards.
+#[derive(Default)]
+pub(super) struct Cluster {
+    pub(super) api: Api,
+    pub(super) memory: Memory,
+    queue: VecDeque<Work>,
+    /// Work that waits for its rate limit.
+    later: Vec<Work>,
+    /// What the collector did, in its own words.
+    pub(super) log: Vec<String>,
+    pub(super) reports: Vec<Report>,
+    /// Deletions of objects that something should have protected.
+    pub(super) wrongs: Vec<String>,
+    /// Done to the object right before the next request to delete it.
+    pub(super) meddle: Option<fn(&mut Api, &Uid)>,
+}
+
+impl Cluster {
+    /// A cluster in which these objects were created, in this order.
+    pub(super) fn of(objects: &[&ObjectMetadata]) -> Self {
+        let mut cluster = Self::default();
+        for object in objects {
+            cluster.api.create((*object).clone());
+        }
+        cluster
+    }
+
+    /// A user deletes an object, and everybody does their work until nothing changes.
+    pub(super) fn delete(&mut self, object: &ObjectMetadata, propagation: Propagation) -> &mut Self {
+        self.ask_to_delete(&uid(object), propagation);
+        self.settle()
+    }
+
+    /// A user deletes the object with this uid, if it is there.
+    pub(super) fn ask_to_delete(&mut self, uid: &Uid, propagation: Propagation) {
+        if let Some(target) = self.api.by_uid(uid).map(|object| object.identity.clone()) {
+            self.api.delete(&Deletion { target, propagation, uid: uid.clone(), version: None });
+        }
+    }
+
+    pub(super) fn exists(&self, object: &ObjectMetadata) -> bool {
+        self.api.by_uid(&uid(object)).is_some()
+    }
+
+    /// The names of the owners that an object has now.
+    pub(super) fn owners(&self, object: &ObjectMetadata) -> Vec<String> {
+        let stored = self.api.by_uid(&uid(object));
+        stored.into_iter().flat_map(|object| &object.owners).map(|owner| owner.name.to_string()).collect()
+    }
+
+    /// Work that was put off and never came to an end.
+    pub(super) fn is_retrying(&self, object: &ObjectMetadata) -> bool {
+        self.later.iter().any(|work| matches!(work, Work::Delete(item) if *item.uid() == uid(object)))
+    }
+
+    /// Delivers, looks and retries until nothing changes.
+    pub(super) fn settle(&mut self) -> &mut Self {
+        let (mut quiet, mut writes) = (0, self.api.writes);
+        for _ in 0..STEPS_MAX {
+            if self.deliver() || self.work(0) {
+                continue;
+            }
+            quiet = if self.api.writes == writes { quiet + 1 } else { 0 };
+            writes = self.api.writes;
+            if quiet == QUIET_ROUNDS || self.later.is_empty() {
+                return self;
+            }
+            self.let_time_pass();
+        }
+        panic!("does not settle: {:#?}", &self.log[self.log.len().saturating_sub(20)..]);
+    }
+
+    /// Everything that waits for its rate limit has waited long enough.
+    pub(super) fn let_time_pass(&mut self) {
+        for work in std::mem::take(&mut self.later) {
+            self.enqueue(work, Pace::AtOnce);
+        }
+    }
+
+    /// Tells the graph of the next change, if there is one.
+    pub(super) fn deliver(&mut self) -> bool {
+        let Some(change) = self.api.watch.pop_front() else { return false };
+        for effect in self.memory.graph.observe(change, &mut self.memory.absent) {
+            match effect {
+                Effect::AttemptToDelete(item, pace) => self.enqueue(Work::Delete(item), pace),
+                Effect::AttemptToOrphan(uid) => self.enqueue(Work::Orphan(uid), Pace::AtOnce),
+                Effect::Report(report) => self.reports.push(report),
+            }
+        }
+        true
+    }
+
+    /// Works on one item of the queue, if there is any.
+    pub(super) fn work(&mut self, nth: usize) -> bool {
+        if self.queue.is_empty() {
+            return false;
+        }
+        let Some(work) = self.queue.remove(nth % self.queue.len()) else { return false };
+        let (item, outcome) = match &work {
+            Work::Delete(item) => {
+                let step = attempt::begin(item, &self.memory.knowledge());
+                (item.clone(), self.drive(step))
+            }
+            Work::Orphan(uid) => (Item::Observed(uid.clone()), self.orphan(uid)),
+        };
+        if outcome.fate(&item, &self.memory.graph) == Fate::Retry {
+            self.enqueue(work, Pace::RateLimited);
+        }
+        match outcome {
+            Outcome::Absent(identity) => self.api.watch.push_back(Change::VerifiedAbsent(identity)),
+            Outcome::Settled { did: Deed::Asked(items), .. } => {
+                items.into_iter().for_each(|item| self.enqueue(Work::Delete(item), Pace::AtOnce));
+            }
+            Outcome::Settled { .. } | Outcome::Failed(_) => {}
+        }
+        true
+    }
+
+    fn orphan(&mut self, owner: &Uid) -> Outcome {
+        match orphan::begin(owner, &self.memory.knowledge()) {
+            Orphaning::Done(outcome) => outcome,
+            Orphaning::Release(releases, afterwards) => {
+                let outcomes = releases.into_iter().map(|step| self.drive(step)).collect();
+                self.drive(afterwards.resume(outcomes))
+            }
+        }
+    }
+
+    /// Carries out what the steps ask for, to the end.
+    pub(super) fn drive(&mut self, mut step: Step) -> Outcome {
+        loop {
+            step = match step {
+                Step::Read(identity, reading) => {
+                    let answer = self.api.read(&identity);
+                    reading.resume(answer, &mut self.memory.knowledge())
+                }
+                Step::Patch(identity, patch, patching) => {
+                    let answer = self.api.patch(&identity, &patch);
+                    let refusal = match &answer {
+                        PatchAnswer::Patched(_) => String::new(),
+                        refusal => format!(": {refusal:?}"),
+                    };
+                    self.log.push(format!("{}{refusal}", in_words(&identity, &patch)));
+                    patching.resume(answer)
+                }
+                Step::Delete(deletion, deleting) => {
+                    if let Some(meddle) = self.meddle.take() {
+                        meddle(&mut self.api, &deletion.uid);
+                    }
+                    self.judge(&deletion);
+                    let Deletion { target, propagation, .. } = &deletion;
+                    self.log.push(format!("delete {} {} {propagation}", target.kind, target.name));
+                    deleting.resume(self.api.delete(&deletion))
+                }
+                Step::Wait(_, waiting) => waiting.resume(),
+                Step::Done(outcome) => return outcome,
+            }
+        }
+    }
+
+    fn enqueue(&mut self, work: Work, pace: Pace) {
+        match pace {
+            Pace::RateLimited if !self.later.contains(&work) => self.later.push(work),
+            Pace::AtOnce if !self.queue.contains(&work) => self.queue.push_back(work),
+            Pace::RateLimited | Pace::AtOnce => {}
+        }
+    }
+
+    /// Notes a request that would delete an object which something protects.
+    fn judge(&mut self, deletion: &Deletion) {
+        let Some(object) = self.api.by_uid(&deletion.uid) else { return };
+        let stale = deletion.version.as_ref().is_some_and(|version| *version != object.resource_version);
+        if !stale && (object.owners.is_empty() || object.owners.iter().any(|owner| self.protects(object, owner))) {
+            self.wrongs.push(format!("{} was deleted and should not have been", object.identity));
+        }
+    }
+
+    /// Whether a reference keeps its object from being collected, by what is stored.
+    pub(super) fn protects(&self, object: &ObjectMetadata, reference: &OwnerReference) -> bool {
+        match self.owner(object, reference) {
+            Ok(owner) => owner.is_some_and(|owner| !owner.is_deleting_dependents()),
+            // Nobody can tell, so it stays.
+            Err(()) => true,
+        }
+    }
+
+    /// The owner that a reference means, by what is stored; an error if it cannot be asked for.
+    pub(super) fn owner(
+        &self,
+        object: &ObjectMetadata,
+        reference: &OwnerReference,
+    ) -> Result<Option<&ObjectMetadata>, ()> {
+        let namespace = match Served.scope(&reference.api_version, &reference.kind) {
+            None => return Err(()),
+            Some(Scope::Cluster) => None,
+            Some(Scope::Namespaced) => Some(object.identity.namespace.clone().ok_or(())?),
+        };
+        let named = self.api.get(&Identity::of_owner(reference, namespace));
+        Ok(named.filter(|owner| owner.identity.uid == reference.uid))
+    }
+
+    /// The uids of all that is stored.
+    pub(super) fn uids(&self) -> BTreeSet<Uid> {
+        self.api.objects().map(uid).collect()
+    }
+}
+
+/// A patch as the log tells of it.
+fn in_words(identity: &Identity, patch: &MetadataPatch) -> String {
+    let Identity { kind, name, .. } = identity;
+    match patch {
+        MetadataPatch::Release { owners, .. } => format!("release {kind} {name} from {owners:?}"),
+        MetadataPatch::Unblock { references, .. } => {
+            let owners: Vec<_> = references.iter().map(|reference| &reference.uid).collect();
+            format!("unblock {owners:?} by {kind} {name}")
+        }
+        MetadataPatch::SetOwners { owners, .. } => format!("set {} owners of {kind} {name}", owners.len()),
+        MetadataPatch::SetFinalizers { finalizers, .. } => format!("leave {finalizers:?} on {kind} {name}"),
+    }
+}

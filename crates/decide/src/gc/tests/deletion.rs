@@ -1,0 +1,119 @@
+//! Requests to delete that are refused.
+
+use gantry_model::{ObjectMetadata, OwnerReference};
+use gantry_testkit::{MetadataWords, reference};
+
+use super::{Memory, done, pod, replica_set, uid};
+use crate::gc::attempt::{DeleteAnswer, Deleting, ReadAnswer, Refusal};
+use crate::gc::{Deed, Deletion, Outcome, Propagation, Step, Trouble, Why};
+
+/// A pod whose owner is gone, read in version 1.
+fn garbage() -> ObjectMetadata {
+    pod("p").owned_by(&replica_set("web"))
+}
+
+fn asks_to_delete(step: Step) -> (Deletion, Deleting) {
+    match step {
+        Step::Delete(deletion, deleting) => (deletion, deleting),
+        other => panic!("wanted a deletion, got {other:?}"),
+    }
+}
+
+/// An attempt that has got as far as asking for the deletion.
+fn about_to_delete(memory: &mut Memory) -> Deleting {
+    memory.sees(&garbage());
+    memory.absent.insert(replica_set("web").identity);
+    let step = memory.attempt(&garbage());
+    asks_to_delete(memory.finds(step, &garbage())).1
+}
+
+/// An attempt whose deletion was refused with a conflict, and that reads again.
+fn in_conflict(memory: &mut Memory) -> Step {
+    let step = about_to_delete(memory).resume(DeleteAnswer::Conflict);
+    assert!(matches!(&step, Step::Read(identity, _) if *identity == garbage().identity));
+    step
+}
+
+/// G4.8: what was done, and why.
+#[test]
+fn an_accepted_deletion_settles_the_item() {
+    let outcome = done(about_to_delete(&mut Memory::default()).resume(DeleteAnswer::Accepted));
+    let Outcome::Settled { did: Deed::Deleted(Propagation::Background), why: Why::NoSolidOwner(owners) } = outcome
+    else {
+        panic!("{outcome:?}")
+    };
+    assert_eq!(owners.dangling, [reference(&replica_set("web"))]);
+}
+
+/// G4.8: somebody was faster.
+#[test]
+fn a_deletion_of_what_is_already_gone_tells_the_graph() {
+    let outcome = done(about_to_delete(&mut Memory::default()).resume(DeleteAnswer::NotFound));
+    assert_eq!(outcome, Outcome::Absent(garbage().identity));
+}
+
+/// G4.8: other refusals are for later.
+#[test]
+fn a_deletion_that_fails_is_retried() {
+    let refusal = Refusal("webhook said no".into());
+    let outcome = done(about_to_delete(&mut Memory::default()).resume(DeleteAnswer::Failed(refusal.clone())));
+    assert_eq!(outcome, Outcome::Failed(Trouble::DeleteFailed(garbage().identity, refusal)));
+}
+
+/// G4.8: a change that left the owners alone does not make it less garbage; the uid is still a precondition.
+#[test]
+fn garbage_that_changed_but_for_its_owners_is_deleted_whatever_its_version() {
+    let mut memory = Memory::default();
+    let step = in_conflict(&mut memory);
+    let (deletion, deleting) = asks_to_delete(memory.finds(step, &garbage().version("2")));
+    let expected = Deletion {
+        target: garbage().identity,
+        propagation: Propagation::Background,
+        uid: uid(&garbage()),
+        version: None,
+    };
+    assert_eq!(deletion, expected);
+    let outcome = done(deleting.resume(DeleteAnswer::Conflict));
+    assert_eq!(outcome, Outcome::Failed(Trouble::Conflict(garbage().identity)), "the second refusal is the last");
+}
+
+/// G4.8, G4.7: a wish to spare the dependents that came in between is honoured.
+#[test]
+fn garbage_that_was_asked_to_orphan_meanwhile_does() {
+    let mut memory = Memory::default();
+    let step = in_conflict(&mut memory);
+    let (deletion, _) = asks_to_delete(memory.finds(step, &garbage().held_by("orphan").version("2")));
+    assert_eq!(deletion.propagation, Propagation::Orphan);
+}
+
+/// G4.8: every other difference is reason to judge afresh, later.
+#[test]
+fn a_conflict_that_a_mere_update_does_not_explain_is_retried_later() {
+    let adopted = garbage().owned_by(&replica_set("new")).version("2");
+    let blocking = OwnerReference { block_owner_deletion: true, ..reference(&replica_set("web")) };
+    let changed_reference = pod("p").referring(blocking).version("2");
+    for now in [adopted, changed_reference, garbage().uid("another").version("2"), garbage()] {
+        let mut memory = Memory::default();
+        let step = in_conflict(&mut memory);
+        let outcome = done(memory.finds(step, &now));
+        assert_eq!(outcome, Outcome::Failed(Trouble::Conflict(garbage().identity)), "{now:?}");
+    }
+}
+
+/// G4.8: the conflict was that it is gone.
+#[test]
+fn a_conflict_over_what_is_gone_tells_the_graph() {
+    let mut memory = Memory::default();
+    let step = in_conflict(&mut memory);
+    assert_eq!(done(memory.answer(step, ReadAnswer::NotFound)), Outcome::Absent(garbage().identity));
+}
+
+/// G4.8: without an answer nothing is known.
+#[test]
+fn a_conflict_that_cannot_be_explained_is_retried_later() {
+    let mut memory = Memory::default();
+    let step = in_conflict(&mut memory);
+    let refusal = Refusal("timed out".into());
+    let outcome = done(memory.answer(step, ReadAnswer::Failed(refusal.clone())));
+    assert_eq!(outcome, Outcome::Failed(Trouble::ReadFailed(garbage().identity, refusal)));
+}

@@ -1,0 +1,198 @@
+//! Owners that are deleted after their dependents.
+
+use gantry_model::patch::MetadataPatch;
+use gantry_model::{ObjectMetadata, OwnerReference};
+use gantry_testkit::{MetadataWords, reference};
+
+use super::cluster::Cluster;
+use super::{HOLD, Memory, deployment, done, pod, replica_set, uid};
+use crate::gc::{Deed, Item, Outcome, Propagation, Step, Why};
+
+const FOREGROUND: &str = "foregroundDeletion";
+
+/// A ReplicaSet that is to go after its dependents.
+fn leaving(name: &str) -> ObjectMetadata {
+    replica_set(name).held_by(FOREGROUND).deleting()
+}
+
+/// Walks an attempt to where the item was read.
+fn look(memory: &mut Memory, item: &ObjectMetadata) -> Step {
+    let step = memory.attempt(item);
+    memory.finds(step, item)
+}
+
+fn waiting(asked: &[&ObjectMetadata], blocking: usize) -> Outcome {
+    let items = asked.iter().map(|object| Item::Observed(uid(object))).collect();
+    Outcome::Settled { did: Deed::Asked(items), why: Why::WaitingForDependents { blocking } }
+}
+
+/// G4.3, G5.1, G5.3: an owner in the middle of its deletion waits for those that block it, and has them looked at.
+#[test]
+fn an_owner_asks_its_blocking_dependents_to_go_and_waits() {
+    let web = leaving("web");
+    let (p, q) = (pod("p").blocking(&web), pod("q").owned_by(&web));
+    let mut memory = Memory::of(&[&web, &p, &q]);
+    assert_eq!(done(look(&mut memory, &web)), waiting(&[&p], 1));
+}
+
+/// G4.3: that it has an owner itself does not matter any more.
+#[test]
+fn an_owner_that_waits_is_not_classified() {
+    let web = leaving("web").owned_by(&deployment("shop"));
+    let p = pod("p").blocking(&web);
+    let mut memory = Memory::of(&[&web, &p]);
+    assert_eq!(done(look(&mut memory, &web)), waiting(&[&p], 1));
+}
+
+/// G5.1: a reference that blocks another owner does not block this one.
+#[test]
+fn a_dependent_that_blocks_another_owner_does_not_block_this_one() {
+    let web = leaving("web");
+    let p = pod("p").owned_by(&web).blocking(&replica_set("other"));
+    let mut memory = Memory::of(&[&web, &p]);
+    assert!(matches!(look(&mut memory, &web), Step::Patch(..)));
+}
+
+/// G5.3: a dependent that waits for its own dependents knows already.
+#[test]
+fn a_dependent_that_waits_itself_is_waited_for_but_not_asked() {
+    let shop = deployment("shop").held_by(FOREGROUND).deleting();
+    let (web, idle) = (leaving("web").blocking(&shop), replica_set("idle").blocking(&shop));
+    let mut memory = Memory::of(&[&shop, &web, &idle]);
+    assert_eq!(done(look(&mut memory, &shop)), waiting(&[&idle], 2));
+}
+
+/// G5.2: nobody is in the way: the finalizer goes, under the version that was read.
+#[test]
+fn an_owner_that_nobody_blocks_loses_its_finalizer() {
+    let web = replica_set("web").held_by(HOLD).held_by(FOREGROUND).deleting().version("7");
+    let q = pod("q").owned_by(&web);
+    let mut memory = Memory::of(&[&web, &q]);
+    let step = look(&mut memory, &web);
+    let Step::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
+    assert_eq!(target, web.identity);
+    assert_eq!(patch, MetadataPatch::SetFinalizers { version: "7".into(), finalizers: vec![HOLD.to_owned()] });
+    let outcome = done(patching.resume(crate::gc::attempt::PatchAnswer::Patched(web)));
+    let did = Deed::RemovedFinalizer(FOREGROUND);
+    assert_eq!(outcome, Outcome::Settled { did, why: Why::NoBlockingDependents });
+}
+
+/// G5.2: whoever has removed it has done the work.
+#[test]
+fn an_owner_that_has_lost_its_finalizer_already_needs_no_patch() {
+    let web = leaving("web");
+    let mut memory = Memory::of(&[&web]);
+    let step = memory.attempt(&web);
+    let outcome = done(memory.finds(step, &replica_set("web").held_by(HOLD).deleting()));
+    let did = Deed::RemovedFinalizer(FOREGROUND);
+    assert_eq!(outcome, Outcome::Settled { did, why: Why::NoBlockingDependents });
+}
+
+/// G5.4: dependents that do not block are deleted as well, but nobody waits for them.
+#[test]
+fn dependents_that_do_not_block_are_deleted_but_not_waited_for() {
+    let web = replica_set("web");
+    let p = pod("p").owned_by(&web).held_by(HOLD);
+    let mut cluster = Cluster::of(&[&web, &p]);
+    cluster.settle().delete(&web, Propagation::Foreground);
+    assert!(!cluster.exists(&web));
+    assert!(cluster.api.by_uid(&uid(&p)).unwrap().is_deleting());
+}
+
+/// G5.5: from the outside: the Deployment is marked, then the ReplicaSet, then pods go, then the ReplicaSet, then the
+/// Deployment.
+#[test]
+fn a_deployment_goes_after_its_replica_set_which_goes_after_its_pods() {
+    let shop = deployment("shop");
+    let web = replica_set("web").blocking(&shop);
+    let (p, q) = (pod("p").blocking(&web), pod("q").blocking(&web));
+    let mut cluster = Cluster::of(&[&shop, &web, &p, &q]);
+    cluster.settle().delete(&shop, Propagation::Foreground);
+    assert_eq!(
+        cluster.log,
+        [
+            "delete ReplicaSet web Foreground",
+            "delete Pod p Background",
+            "delete Pod q Background",
+            "leave [] on ReplicaSet web",
+            "leave [] on Deployment shop",
+        ]
+    );
+    assert!(cluster.uids().is_empty());
+}
+
+/// G5.5, G5.3: as long as one pod is there, so are the ReplicaSet and the Deployment.
+#[test]
+fn a_pod_that_is_slow_to_go_keeps_its_owners() {
+    let shop = deployment("shop");
+    let web = replica_set("web").blocking(&shop);
+    let (p, slow) = (pod("p").blocking(&web), pod("slow").blocking(&web).held_by(HOLD));
+    let mut cluster = Cluster::of(&[&shop, &web, &p, &slow]);
+    cluster.settle().delete(&shop, Propagation::Foreground);
+    assert!(!cluster.exists(&p));
+    assert!(cluster.exists(&slow) && cluster.exists(&web) && cluster.exists(&shop));
+
+    cluster.api.update(&uid(&slow), |slow| slow.finalizers.clear());
+    cluster.settle();
+
+    assert!(cluster.uids().is_empty());
+}
+
+/// G5.6: a dependent that somebody else owns too stays, and lets go of the owner that leaves.
+#[test]
+fn a_dependent_with_another_owner_is_released_and_blocks_no_longer() {
+    let (web, other) = (replica_set("web"), replica_set("other"));
+    let p = pod("p").blocking(&web).owned_by(&other);
+    let mut cluster = Cluster::of(&[&web, &other, &p]);
+    cluster.settle().delete(&web, Propagation::Foreground);
+    assert!(!cluster.exists(&web));
+    assert_eq!(cluster.owners(&p), ["other"]);
+    assert_eq!(cluster.log, [r#"release Pod p from ["uid-of-web"]"#, "leave [] on ReplicaSet web"]);
+}
+
+/// G5.3: a ring in which everybody waits is broken by whoever is looked at next.
+#[test]
+fn an_owner_that_waits_in_a_ring_stops_blocking_the_owners_in_the_ring_only() {
+    let (a, b, outside) = (leaving("a"), leaving("b"), leaving("outside"));
+    let (a, b) = (a.clone().blocking(&b).blocking(&outside), b.blocking(&a));
+    let mut memory = Memory::of(&[&outside, &a, &b]);
+    let step = look(&mut memory, &a);
+    let Step::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
+    assert_eq!(target, a.identity);
+    let to_b = OwnerReference { block_owner_deletion: true, ..reference(&b) };
+    assert_eq!(patch, MetadataPatch::Unblock { object: uid(&a), references: vec![to_b] });
+    let outcome = done(patching.resume(crate::gc::attempt::PatchAnswer::Patched(a.clone())));
+    assert_eq!(outcome, waiting(&[], 1));
+}
+
+/// G5.3: a chain is not a ring.
+#[test]
+fn owners_that_wait_in_a_chain_are_in_no_ring() {
+    let c = leaving("c");
+    let b = leaving("b").blocking(&c);
+    let a = leaving("a").blocking(&b).blocking(&c);
+    let memory = Memory::of(&[&c, &b, &a]);
+    for object in [&a, &b, &c] {
+        assert!(memory.graph.owners_in_ring(&uid(object)).is_empty(), "{}", object.identity);
+    }
+}
+
+/// G5.3: the graph may lag: what the live object does not block needs no unblocking.
+#[test]
+fn a_ring_that_somebody_broke_already_needs_no_patch() {
+    let (a, b) = (leaving("a"), leaving("b"));
+    let (in_ring, b) = (a.clone().blocking(&b), b.blocking(&a));
+    let mut memory = Memory::of(&[&in_ring, &b]);
+    let step = memory.attempt(&in_ring);
+    assert_eq!(done(memory.finds(step, &a.owned_by(&b))), waiting(&[], 1));
+}
+
+/// G5.3: an object that owns itself is a ring of one.
+#[test]
+fn an_object_that_blocks_itself_can_be_deleted_in_the_foreground() {
+    let web = replica_set("web");
+    let narcissus = web.clone().blocking(&web);
+    let mut cluster = Cluster::of(&[&narcissus]);
+    cluster.settle().delete(&narcissus, Propagation::Foreground);
+    assert!(cluster.uids().is_empty());
+}

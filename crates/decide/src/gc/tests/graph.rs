@@ -1,0 +1,358 @@
+//! The owner graph: what each change leads to. Absences that only a live read has proved are in `refuted`.
+
+use gantry_model::{Identity, Namespace, OwnerReference};
+use gantry_testkit::{MetadataWords, reference};
+
+use super::{HOLD, Memory, deployment, look_at, node, pod, replica_set, uid, verify};
+use crate::gc::{Effect, Pace, Presence, Report};
+
+const FOREGROUND: &str = "foregroundDeletion";
+const ORPHAN: &str = "orphan";
+
+fn presence(memory: &Memory, object: &gantry_model::ObjectMetadata) -> Option<Presence> {
+    memory.graph.node(&uid(object)).map(crate::gc::Node::presence)
+}
+
+fn reports(effects: &[Effect]) -> Vec<&Report> {
+    let report = |effect| if let &Effect::Report(ref report) = effect { Some(report) } else { None };
+    effects.iter().filter_map(report).collect()
+}
+
+/// G1.4: changes are taken in one after the other, each on what the one before has left.
+#[test]
+fn the_graph_follows_an_object_from_its_creation_to_its_end() {
+    let (web, p) = (replica_set("web"), pod("p"));
+    let mut memory = Memory::of(&[&web]);
+    memory.sees(&p);
+    assert!(memory.graph.dependents(&uid(&web)).next().is_none());
+    memory.sees(&pod("p").owned_by(&web));
+    assert_eq!(memory.graph.dependents(&uid(&web)).map(|node| &node.identity().name).collect::<Vec<_>>(), [&p.identity.name]);
+    memory.sees_go(&p);
+    assert_eq!(presence(&memory, &p), None);
+    assert!(memory.graph.dependents(&uid(&web)).next().is_none());
+    assert_eq!(memory.sees_go(&p), [], "what is told twice leads to nothing more");
+}
+
+/// G2.1: an unknown owner is presumed where its dependent lives, and looked for.
+#[test]
+fn an_unknown_owner_is_presumed_in_its_dependents_namespace_and_verified() {
+    let web = replica_set("web").in_namespace("elsewhere");
+    let mut memory = Memory::default();
+    let effects = memory.sees(&pod("p").in_namespace("shop").owned_by(&web));
+    assert_eq!(effects, [verify(&web, Pace::AtOnce)]);
+    let presumed = memory.graph.node(&uid(&web)).unwrap();
+    assert_eq!(presumed.presence(), Presence::Virtual);
+    assert_eq!(*presumed.identity(), web.identity.in_namespace(Some(Namespace::from("shop"))));
+}
+
+/// G2.1: a second dependent of a presumed owner has nothing to add.
+#[test]
+fn an_owner_is_presumed_once() {
+    let web = replica_set("web");
+    let mut memory = Memory::of(&[&pod("p").owned_by(&web)]);
+    assert_eq!(memory.sees(&pod("q").owned_by(&web)), []);
+}
+
+/// G2.2: how an object is there, by its timestamp and its finalizers.
+#[test]
+fn a_new_object_is_live_or_on_its_way_out_as_its_metadata_says() {
+    for (object, expected) in [
+        (pod("p"), Presence::Live),
+        (pod("p").held_by(FOREGROUND), Presence::Live),
+        (pod("p").held_by(HOLD).deleting(), Presence::Deleting),
+        (pod("p").held_by(FOREGROUND).deleting(), Presence::DeletingDependents),
+        (pod("p").held_by(ORPHAN).deleting(), Presence::Orphaning),
+    ] {
+        let memory = Memory::of(&[&object]);
+        assert_eq!(presence(&memory, &object), Some(expected), "{object:?}");
+    }
+}
+
+/// G2.2, G2.6: an object that is first seen in the middle of its deletion is dealt with at once.
+#[test]
+fn a_new_object_that_waits_for_dependents_is_looked_at() {
+    let web = replica_set("web").held_by(FOREGROUND).deleting();
+    assert_eq!(Memory::default().sees(&web), [look_at(&web)]);
+}
+
+/// G2.3: references come and go with the object's updates.
+#[test]
+fn an_update_links_new_owners_and_unlinks_old_ones() {
+    let (old, new) = (replica_set("old"), replica_set("new"));
+    let mut memory = Memory::of(&[&old, &new, &pod("p").owned_by(&old)]);
+    assert_eq!(memory.sees(&pod("p").owned_by(&new)), []);
+    assert_eq!(memory.graph.dependents(&uid(&old)).count(), 0);
+    assert_eq!(memory.graph.dependents(&uid(&new)).count(), 1);
+    assert_eq!(memory.graph.node(&uid(&pod("p"))).unwrap().owners(), [reference(&new)]);
+}
+
+/// G2.3: an owner whose dependent blocks it no longer may be able to go.
+#[test]
+fn an_owner_is_looked_at_when_a_blocking_reference_goes_or_stops_blocking() {
+    let web = replica_set("web");
+    for after in [pod("p"), pod("p").owned_by(&web)] {
+        let mut memory = Memory::of(&[&web, &pod("p").blocking(&web)]);
+        assert_eq!(memory.sees(&after), [look_at(&web)], "{after:?}");
+    }
+}
+
+/// G2.3: nothing else about a reference wakes its owner.
+#[test]
+fn an_owner_is_not_looked_at_when_it_was_not_blocked_or_still_is() {
+    let web = replica_set("web");
+    for (before, after) in [
+        (pod("p").owned_by(&web), pod("p")),
+        (pod("p").owned_by(&web), pod("p").blocking(&web)),
+        (
+            pod("p").blocking(&web),
+            pod("p").referring(OwnerReference {
+                controller: true,
+                block_owner_deletion: true,
+                ..reference(&web)
+            }),
+        ),
+    ] {
+        let mut memory = Memory::of(&[&web, &before]);
+        assert_eq!(memory.sees(&after), [], "{before:?} to {after:?}");
+    }
+}
+
+/// G2.3, G2.1: a presumed owner that is no longer blocked is looked at as what it is.
+#[test]
+fn an_unblocked_owner_that_no_watch_has_shown_is_verified_again() {
+    let web = replica_set("web");
+    let mut memory = Memory::of(&[&pod("p").blocking(&web)]);
+    assert_eq!(memory.sees(&pod("p").owned_by(&web)), [verify(&web, Pace::AtOnce)]);
+}
+
+/// G2.3: an object that begins to be deleted is known to be.
+#[test]
+fn an_update_can_begin_a_deletion() {
+    let p = pod("p").held_by(HOLD);
+    let mut memory = Memory::of(&[&p]);
+    memory.sees(&p.clone().deleting());
+    assert_eq!(presence(&memory, &p), Some(Presence::Deleting));
+}
+
+/// G2.4, G7.1: an owner in another namespace is out of reach: people are told, and the dependent is looked at.
+#[test]
+fn a_dependent_of_an_owner_in_another_namespace_is_reported_and_looked_at() {
+    let web = replica_set("web").in_namespace("elsewhere");
+    let p = pod("p").owned_by(&web);
+    let mut memory = Memory::of(&[&web]);
+    let effects = memory.sees(&p);
+    assert_eq!(effects.len(), 2);
+    assert_eq!(reports(&effects)[0].about, p.identity);
+    assert_eq!(effects[1], look_at(&p));
+}
+
+/// G2.4: as long as nobody has seen the owner, its namespace is a guess, and nobody is told.
+#[test]
+fn a_dependent_of_a_presumed_owner_in_another_namespace_is_looked_at_quietly() {
+    let web = replica_set("web");
+    let mut memory = Memory::of(&[&pod("p").owned_by(&web)]);
+    let elsewhere = pod("q").in_namespace("elsewhere").owned_by(&web);
+    assert_eq!(memory.sees(&elsewhere), [look_at(&elsewhere)]);
+}
+
+/// G2.4: the uid fits, but the name, kind or version does not.
+#[test]
+fn a_dependent_that_knows_its_owner_by_other_coordinates_is_looked_at() {
+    let web = replica_set("web");
+    for wrong in [
+        OwnerReference { api_version: "apps/v1beta2".into(), ..reference(&web) },
+        OwnerReference { kind: "Deployment".into(), ..reference(&web) },
+        OwnerReference { name: "shop".into(), ..reference(&web) },
+    ] {
+        let p = pod("p").referring(wrong);
+        assert_eq!(Memory::of(&[&web]).sees(&p), [look_at(&p)]);
+    }
+}
+
+/// G2.4: several doubtful references are looked at in one go.
+#[test]
+fn a_dependent_with_two_doubtful_references_is_queued_once() {
+    let (web, shop) = (replica_set("web"), replica_set("shop"));
+    let wrong = |owner| OwnerReference { kind: "Deployment".into(), ..reference(owner) };
+    let p = pod("p").referring(wrong(&web)).referring(wrong(&shop));
+    assert_eq!(Memory::of(&[&web, &shop]).sees(&p), [look_at(&p)]);
+}
+
+/// G2.4: a cluster-scoped object's idea of an owner has no namespace, which may be wrong for namespaced dependents.
+#[test]
+fn a_namespaced_dependent_of_an_owner_presumed_cluster_scoped_is_looked_at() {
+    let rack = node("rack");
+    let mut memory = Memory::of(&[&node("n").owned_by(&rack)]);
+    let p = pod("p").owned_by(&rack);
+    assert_eq!(memory.sees(&p), [look_at(&p)]);
+    assert_eq!(memory.sees(&node("m").owned_by(&rack)), [], "another cluster-scoped dependent agrees");
+}
+
+/// G2.4: an owner that is known to be cluster-scoped can be reached from everywhere.
+#[test]
+fn dependents_of_an_observed_cluster_scoped_owner_raise_no_doubt() {
+    let rack = node("rack");
+    let mut memory = Memory::of(&[&rack]);
+    assert_eq!(memory.sees(&pod("p").owned_by(&rack)), []);
+    assert_eq!(memory.sees(&pod("q").in_namespace("elsewhere").owned_by(&rack)), []);
+}
+
+/// G2.5: the presumption was right, and nothing needs to be done.
+#[test]
+fn a_presumed_owner_that_turns_up_as_expected_is_observed() {
+    let web = replica_set("web");
+    let mut memory = Memory::of(&[&pod("p").owned_by(&web)]);
+    assert_eq!(memory.sees(&web), []);
+    assert_eq!(presence(&memory, &web), Some(Presence::Live));
+}
+
+/// G2.5: the presumption was wrong: whoever disagrees with the truth is looked at.
+#[test]
+fn a_presumed_owner_that_turns_up_as_another_has_its_mistaken_dependents_looked_at() {
+    let web = replica_set("web");
+    let mistaken = pod("p").referring(OwnerReference { name: "shop".into(), ..reference(&web) });
+    let right = pod("q").owned_by(&web);
+    let mut memory = Memory::of(&[&mistaken, &right]);
+    assert_eq!(memory.sees(&web), [look_at(&mistaken)]);
+    assert_eq!(*memory.graph.node(&uid(&web)).unwrap().identity(), web.identity);
+}
+
+/// G2.5, G7.1: of those, the ones in the wrong namespace are reported.
+#[test]
+fn a_presumed_owner_that_turns_up_in_another_namespace_has_its_dependents_reported() {
+    let web = replica_set("web").in_namespace("elsewhere");
+    let p = pod("p").owned_by(&web);
+    let mut memory = Memory::of(&[&p]);
+    let effects = memory.sees(&web);
+    assert_eq!(reports(&effects).len(), 1);
+    assert_eq!(reports(&effects)[0].about, p.identity);
+    assert_eq!(effects.last(), Some(&look_at(&p)));
+}
+
+/// G2.5: a presumed owner can be observed to go without ever having been observed to be there.
+#[test]
+fn a_presumed_owner_can_turn_up_by_going() {
+    let web = replica_set("web").in_namespace("elsewhere");
+    let p = pod("p").owned_by(&web);
+    let mut memory = Memory::of(&[&p]);
+    let effects = memory.sees_go(&web);
+    assert_eq!(reports(&effects).len(), 1);
+    assert!(effects.contains(&look_at(&p)));
+    assert!(memory.absent.contains(&web.identity));
+    assert_eq!(presence(&memory, &web), None);
+}
+
+/// G2.6: a deletion that spares the dependents is a matter for the orphaning queue, and for no other.
+#[test]
+fn the_beginning_of_an_orphaning_deletion_queues_the_owner_for_orphaning_only() {
+    let web = replica_set("web");
+    let mut memory = Memory::of(&[&web, &pod("p").blocking(&web)]);
+    let orphaning = web.held_by(ORPHAN).deleting();
+    assert_eq!(memory.sees(&orphaning), [Effect::AttemptToOrphan(uid(&orphaning))]);
+    assert_eq!(memory.sees(&orphaning.version("2")), [], "it began only once");
+}
+
+/// G2.6: a foreground deletion has all dependents looked at, blocking or not, and then the owner.
+#[test]
+fn the_beginning_of_a_foreground_deletion_queues_all_dependents_and_the_owner() {
+    let web = replica_set("web");
+    let (p, q) = (pod("p").blocking(&web), pod("q").owned_by(&web));
+    let mut memory = Memory::of(&[&web, &p, &q]);
+    let deleting = web.held_by(FOREGROUND).deleting();
+    assert_eq!(memory.sees(&deleting), [look_at(&p), look_at(&q), look_at(&deleting)]);
+    assert_eq!(memory.sees(&deleting.version("2")), [], "it began only once");
+}
+
+/// G2.6: a deletion that is asked for anew, in another way, begins anew.
+#[test]
+fn a_deletion_that_changes_its_way_begins_again() {
+    let web = replica_set("web").deleting();
+    let (orphaning, foreground) = (web.clone().held_by(ORPHAN), web.clone().held_by(FOREGROUND));
+    let mut memory = Memory::of(&[&web.held_by(HOLD)]);
+    assert_eq!(memory.sees(&foreground), [look_at(&foreground)]);
+    assert_eq!(memory.sees(&orphaning), [Effect::AttemptToOrphan(uid(&orphaning))]);
+    assert_eq!(memory.sees(&foreground), [look_at(&foreground)]);
+}
+
+/// G2.6: a deletion in the background concerns nobody until it is complete.
+#[test]
+fn the_beginning_of_a_background_deletion_queues_nothing() {
+    let web = replica_set("web").held_by(HOLD);
+    let mut memory = Memory::of(&[&web, &pod("p").blocking(&web)]);
+    assert_eq!(memory.sees(&web.deleting()), []);
+}
+
+/// G2.7: the dependents of what is gone are looked at, and know without asking that it is gone.
+#[test]
+fn an_object_that_goes_has_its_dependents_looked_at_and_is_remembered_as_absent() {
+    let web = replica_set("web");
+    let (p, q) = (pod("p").owned_by(&web), pod("q").blocking(&web));
+    let mut memory = Memory::of(&[&web, &p, &q]);
+    assert_eq!(memory.sees_go(&web), [look_at(&p), look_at(&q)]);
+    assert!(memory.absent.contains(&web.identity));
+    assert!(memory.graph.node(&uid(&web)).is_none());
+}
+
+/// G2.7: nobody will ask about an object that had no dependents.
+#[test]
+fn an_object_without_dependents_is_not_remembered_as_absent() {
+    let web = replica_set("web");
+    let mut memory = Memory::of(&[&web]);
+    assert_eq!(memory.sees_go(&web), []);
+    assert!(memory.absent.is_empty());
+}
+
+/// G2.7: an owner that waits for its dependents is looked at when one is gone, another owner is not.
+#[test]
+fn an_object_that_goes_has_the_owners_looked_at_that_wait_for_it() {
+    let waiting = deployment("waiting").held_by(FOREGROUND).deleting();
+    let living = deployment("living");
+    let web = replica_set("web").blocking(&waiting).blocking(&living);
+    let mut memory = Memory::of(&[&waiting, &living, &web]);
+    assert_eq!(memory.sees_go(&web), [look_at(&waiting)]);
+    assert_eq!(memory.graph.dependents(&uid(&waiting)).count(), 0);
+    assert_eq!(memory.graph.dependents(&uid(&living)).count(), 0);
+}
+
+/// G2.7: an object that owns itself is not its own orphan.
+#[test]
+fn an_object_that_owned_itself_leaves_nothing_behind() {
+    let web = replica_set("web");
+    let narcissus = replica_set("web").owned_by(&web);
+    let mut memory = Memory::of(&[&narcissus]);
+    assert_eq!(memory.sees_go(&narcissus), []);
+    assert!(memory.absent.is_empty());
+    assert_eq!(memory.graph.nodes().count(), 0);
+}
+
+/// G7.1: the sentence, word for word, kept beside the dependent.
+#[test]
+fn the_report_of_an_owner_elsewhere_names_the_reference_and_the_dependents_namespace() {
+    let web = replica_set("web").in_namespace("elsewhere");
+    let p = pod("p").in_namespace("shop").owned_by(&web);
+    let effects = Memory::of(&[&web]).sees(&p);
+    let report = reports(&effects)[0];
+    assert_eq!(report.event.reason, "OwnerRefInvalidNamespace");
+    assert_eq!(report.event.event_type.as_str(), "Warning");
+    assert_eq!(
+        report.event.message,
+        "ownerRef [apps/v1/ReplicaSet, namespace: shop, name: web, uid: uid-of-web] \
+         does not exist in namespace \"shop\""
+    );
+    assert_eq!(report.namespace(), Namespace::from("shop"));
+    assert_eq!(crate::gc::EVENT_SOURCE, "garbage-collector-controller");
+}
+
+/// G7.1: cluster-scoped dependents have no namespace to name, and their events are kept in `default`.
+#[test]
+fn the_report_about_a_cluster_scoped_dependent_leaves_the_namespace_empty() {
+    let web = replica_set("web").in_namespace("elsewhere");
+    let effects = Memory::of(&[&web]).sees(&node("n").owned_by(&web));
+    let report = reports(&effects)[0];
+    assert_eq!(
+        report.event.message,
+        "ownerRef [apps/v1/ReplicaSet, namespace: , name: web, uid: uid-of-web] does not exist in namespace \"\""
+    );
+    assert_eq!(report.about, Identity { namespace: None, ..node("n").identity });
+    assert_eq!(report.namespace(), Namespace::from("default"));
+}

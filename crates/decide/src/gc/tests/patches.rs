@@ -1,0 +1,204 @@
+//! Patches that are refused, and what is tried instead. Their bodies are the model's business.
+
+use std::time::Duration;
+
+use gantry_model::patch::MetadataPatch;
+use gantry_model::{ObjectMetadata, OwnerReference};
+use gantry_testkit::{MetadataWords, reference};
+
+use super::{HOLD, Memory, asks_to_read, done, pod, replica_set, widget};
+use crate::gc::attempt::{
+    FINALIZER_PATCH_TRIES, FINALIZER_RETRY_JITTER, PatchAnswer, Patching, ReadAnswer, Refusal,
+    finalizer_retry_delay,
+};
+use crate::gc::{Deed, Outcome, Step, Trouble, Why};
+
+const FOREGROUND: &str = "foregroundDeletion";
+
+fn asks_to_patch(step: Step) -> (MetadataPatch, Patching) {
+    match step {
+        Step::Patch(_, patch, patching) => (patch, patching),
+        other => panic!("wanted a patch, got {other:?}"),
+    }
+}
+
+/// A widget with one owner that is gone and one that is solid.
+fn half_orphan() -> ObjectMetadata {
+    widget("w").owned_by(&replica_set("gone")).owned_by(&replica_set("solid"))
+}
+
+/// An attempt that has got as far as taking the dangling reference off.
+fn about_to_release(memory: &mut Memory) -> Patching {
+    memory.sees(&half_orphan());
+    memory.absent.insert(replica_set("gone").identity);
+    let step = memory.attempt(&half_orphan());
+    let step = memory.finds(step, &half_orphan());
+    asks_to_patch(memory.finds(step, &replica_set("solid"))).1
+}
+
+/// G6.1: a kind without strategic merge gets the owners that stay, from a fresh read, under its version.
+#[test]
+fn a_kind_without_strategic_merge_gets_the_remaining_owners_as_a_whole() {
+    let mut memory = Memory::default();
+    let step = about_to_release(&mut memory).resume(PatchAnswer::UnsupportedForm);
+    assert!(matches!(&step, Step::Read(identity, _) if *identity == half_orphan().identity));
+    let fresh = half_orphan().owned_by(&replica_set("new")).version("9");
+    let (patch, patching) = asks_to_patch(memory.finds(step, &fresh));
+    let remaining = vec![reference(&replica_set("solid")), reference(&replica_set("new"))];
+    assert_eq!(patch, MetadataPatch::SetOwners { version: "9".into(), owners: remaining });
+    assert!(matches!(
+        done(patching.resume(PatchAnswer::Patched(fresh))),
+        Outcome::Settled { did: Deed::Released(_), why: Why::SolidOwners(_) }
+    ));
+}
+
+/// G6.1: whatever else goes wrong is for later.
+#[test]
+fn a_release_that_is_refused_is_retried_later() {
+    let identity = half_orphan().identity;
+    let refusal = Refusal("webhook said no".into());
+    for (answer, trouble) in [
+        (PatchAnswer::NotFound, Trouble::Vanished(identity.clone())),
+        (PatchAnswer::Conflict, Trouble::Conflict(identity.clone())),
+        (PatchAnswer::Failed(refusal.clone()), Trouble::PatchFailed(identity.clone(), refusal)),
+    ] {
+        let patching = about_to_release(&mut Memory::default());
+        assert_eq!(done(patching.resume(answer)), Outcome::Failed(trouble));
+    }
+}
+
+/// G6.1: the fallback can fail in all these ways too, and there is no third form.
+#[test]
+fn a_fallback_that_is_refused_is_retried_later() {
+    let identity = half_orphan().identity;
+    let mut memory = Memory::default();
+    let read = |memory: &mut Memory| about_to_release(memory).resume(PatchAnswer::UnsupportedForm);
+    for answer in [ReadAnswer::NotFound, ReadAnswer::Found(half_orphan().uid("another"))] {
+        let step = read(&mut memory);
+        assert_eq!(
+            done(memory.answer(step, answer)),
+            Outcome::Failed(Trouble::Vanished(identity.clone()))
+        );
+    }
+    let step = read(&mut memory);
+    let (_, patching) = asks_to_patch(memory.finds(step, &half_orphan()));
+    assert!(matches!(
+        done(patching.resume(PatchAnswer::UnsupportedForm)),
+        Outcome::Failed(Trouble::PatchFailed(..))
+    ));
+    let step = read(&mut memory);
+    let refusal = Refusal("timed out".into());
+    assert_eq!(
+        done(memory.answer(step, ReadAnswer::Failed(refusal.clone()))),
+        Outcome::Failed(Trouble::ReadFailed(identity, refusal))
+    );
+}
+
+/// G6.2: unblocking falls back to the whole list as well, and the deletion follows.
+#[test]
+fn a_kind_without_strategic_merge_is_unblocked_by_its_whole_list() {
+    let (owner, gone) = (replica_set("owner"), replica_set("gone"));
+    let w = widget("w").blocking(&owner).owned_by(&gone);
+    let mut memory = Memory::of(&[&w, &pod("p").blocking(&w).held_by(FOREGROUND).deleting()]);
+    memory.absent.insert(gone.identity.clone());
+    let step = memory.attempt(&w);
+    let step = memory.finds(step, &w);
+    let (_, patching) = asks_to_patch(memory.finds(step, &owner.clone().held_by(FOREGROUND).deleting()));
+    let step = patching.resume(PatchAnswer::UnsupportedForm);
+    let (patch, patching) = asks_to_patch(memory.finds(step, &w.clone().version("3")));
+    let unblocked = vec![reference(&owner), reference(&gone)];
+    assert_eq!(patch, MetadataPatch::SetOwners { version: "3".into(), owners: unblocked.clone() });
+    let patched = ObjectMetadata { owners: unblocked, ..w }.version("4");
+    let step = patching.resume(PatchAnswer::Patched(patched));
+    assert!(matches!(step, Step::Delete(deletion, _) if deletion.version == Some("4".into())));
+}
+
+/// G6.2: only the references that are to be unblocked change.
+#[test]
+fn unblocking_by_the_whole_list_leaves_other_references_as_they_are() {
+    let (a, b) = (replica_set("a"), widget("b").held_by(FOREGROUND).deleting());
+    let outside = OwnerReference { block_owner_deletion: true, ..reference(&a) };
+    let ring = b.clone().referring(outside.clone()).blocking(&b);
+    let mut memory = Memory::of(&[&ring]);
+    let step = memory.attempt(&ring);
+    let (_, patching) = asks_to_patch(memory.finds(step, &ring));
+    let (_, reading) = asks_to_read(patching.resume(PatchAnswer::UnsupportedForm));
+    let (patch, _) = asks_to_patch(reading.resume(ReadAnswer::Found(ring), &mut memory.knowledge()));
+    assert_eq!(patch, MetadataPatch::SetOwners { version: "1".into(), owners: vec![outside, reference(&b)] });
+}
+
+/// An owner that nobody blocks, and the attempt to take its finalizer off.
+fn about_to_finalize(memory: &mut Memory) -> (ObjectMetadata, Patching) {
+    let web = replica_set("web").held_by(FOREGROUND).deleting();
+    memory.sees(&web);
+    let step = memory.attempt(&web);
+    let (_, patching) = asks_to_patch(memory.finds(step, &web));
+    (web, patching)
+}
+
+/// G6.3: conflicts are waited out 10, 50 and 250 ms; each time the object is read again.
+#[test]
+fn the_removal_of_a_finalizer_is_tried_four_times() {
+    let mut memory = Memory::default();
+    let (web, mut patching) = about_to_finalize(&mut memory);
+    for (millis, version) in [(10, "2"), (50, "3"), (250, "4")] {
+        let Step::Wait(delay, waiting) = patching.resume(PatchAnswer::Conflict) else { panic!("wanted a wait") };
+        assert_eq!(delay, Duration::from_millis(millis));
+        let fresh = web.clone().held_by(HOLD).version(version);
+        let (patch, next) = asks_to_patch(memory.finds(waiting.resume(), &fresh));
+        let finalizers = vec![HOLD.to_owned()];
+        assert_eq!(patch, MetadataPatch::SetFinalizers { version: version.into(), finalizers });
+        patching = next;
+    }
+    let outcome = done(patching.resume(PatchAnswer::Conflict));
+    assert_eq!(outcome, Outcome::Failed(Trouble::Conflict(web.identity)), "the item is retried later");
+}
+
+/// G6.3: the waits as numbers.
+#[test]
+fn the_waits_between_tries_grow_fivefold() {
+    let delays: Vec<_> = (0..=FINALIZER_PATCH_TRIES).map(finalizer_retry_delay).collect();
+    let millis = |n| Some(Duration::from_millis(n));
+    assert_eq!(delays, [millis(0), millis(10), millis(50), millis(250), None]);
+    assert_eq!(finalizer_retry_delay(u32::MAX), None);
+    assert!((FINALIZER_RETRY_JITTER - 0.1).abs() < f64::EPSILON);
+}
+
+/// G6.3: an object that is gone has no finalizers.
+#[test]
+fn a_finalizer_of_an_object_that_is_gone_needs_no_removal() {
+    let settled = Outcome::Settled { did: Deed::RemovedFinalizer(FOREGROUND), why: Why::NoBlockingDependents };
+    let mut memory = Memory::default();
+    let (_, patching) = about_to_finalize(&mut memory);
+    assert_eq!(done(patching.resume(PatchAnswer::NotFound)), settled);
+
+    for answer in [ReadAnswer::NotFound, ReadAnswer::Found(replica_set("web").uid("another").held_by(FOREGROUND))] {
+        let (_, patching) = about_to_finalize(&mut memory);
+        let Step::Wait(_, waiting) = patching.resume(PatchAnswer::Conflict) else { panic!("wanted a wait") };
+        assert_eq!(done(memory.answer(waiting.resume(), answer)), settled);
+    }
+}
+
+/// G6.3: other refusals are for later.
+#[test]
+fn a_removal_that_fails_is_retried_later() {
+    let mut memory = Memory::default();
+    let refusal = Refusal("webhook said no".into());
+    let (web, patching) = about_to_finalize(&mut memory);
+    let identity = web.identity;
+    assert_eq!(
+        done(patching.resume(PatchAnswer::Failed(refusal.clone()))),
+        Outcome::Failed(Trouble::PatchFailed(identity.clone(), refusal.clone()))
+    );
+    let (_, patching) = about_to_finalize(&mut memory);
+    assert!(matches!(
+        done(patching.resume(PatchAnswer::UnsupportedForm)),
+        Outcome::Failed(Trouble::PatchFailed(..))
+    ));
+    let (_, patching) = about_to_finalize(&mut memory);
+    let Step::Wait(_, waiting) = patching.resume(PatchAnswer::Conflict) else { panic!("wanted a wait") };
+    assert_eq!(
+        done(memory.answer(waiting.resume(), ReadAnswer::Failed(refusal.clone()))),
+        Outcome::Failed(Trouble::ReadFailed(identity, refusal))
+    );
+}

@@ -1,0 +1,366 @@
+//! The situations that a garbage collector meets, from creation to rest. The numbers are those of the table.
+
+use gantry_model::OwnerReference;
+use gantry_testkit::{MetadataWords, object, reference};
+
+use super::cluster::Cluster;
+use super::{HOLD, deployment, ghost, node, pod, replica_set, uid, widget};
+use crate::gc::{Item, Presence, Propagation};
+
+/// Row 1, G7.1: the owner is looked for where the child lives, and is not there.
+#[test]
+fn a_child_of_an_owner_in_another_namespace_is_reported_and_deleted() {
+    let web = replica_set("web").in_namespace("elsewhere");
+    let p = pod("p").owned_by(&web);
+    for order in [[&web, &p], [&p, &web]] {
+        let mut cluster = Cluster::of(&order);
+        cluster.settle();
+        assert!(!cluster.exists(&p) && cluster.exists(&web));
+        assert_eq!(cluster.reports.len(), 1);
+        assert_eq!(cluster.reports[0].about, p.identity);
+    }
+}
+
+/// Row 2, G4.5: a mistake that cannot be judged is reported and left alone, whatever becomes of the owner.
+#[test]
+fn a_cluster_scoped_child_of_a_namespaced_owner_is_reported_and_kept_without_retries() {
+    let web = replica_set("web");
+    let n = node("n").owned_by(&web);
+    for order in [[&web, &n], [&n, &web]] {
+        let mut cluster = Cluster::of(&order);
+        cluster.settle().delete(&web, Propagation::Background);
+        assert!(cluster.exists(&n) && !cluster.exists(&web));
+        assert!(!cluster.is_retrying(&n) && !cluster.is_retrying(&web));
+        assert_eq!(cluster.reports.len(), 1);
+    }
+}
+
+/// Row 3, G2.4: cluster-scoped owners can be reached from everywhere, and take everybody with them.
+#[test]
+fn children_of_a_cluster_scoped_owner_live_and_go_with_it_in_any_namespace() {
+    let rack = node("rack");
+    let (p, q) = (pod("p").owned_by(&rack), pod("q").in_namespace("elsewhere").owned_by(&rack));
+    let n = node("n").owned_by(&rack);
+    for order in [[&rack, &p, &q, &n], [&p, &q, &n, &rack], [&n, &q, &rack, &p]] {
+        let mut cluster = Cluster::of(&order);
+        cluster.settle();
+        assert_eq!(cluster.uids().len(), 4);
+        assert!(cluster.reports.is_empty());
+        cluster.delete(&rack, Propagation::Background);
+        assert!(cluster.uids().is_empty());
+    }
+}
+
+/// Row 4, G4.5: a version that is served but not watched is as good as any.
+#[test]
+fn a_child_that_names_its_owner_in_another_version_lives_and_goes_with_it() {
+    let web = replica_set("web");
+    let old_style = OwnerReference { api_version: "apps/v1beta2".into(), ..reference(&web) };
+    let p = pod("p").referring(old_style);
+    for order in [[&web, &p], [&p, &web]] {
+        let mut cluster = Cluster::of(&order);
+        cluster.settle();
+        assert!(cluster.exists(&p));
+        cluster.delete(&web, Propagation::Background);
+        assert!(!cluster.exists(&p));
+    }
+}
+
+/// Row 5, G3.2: what cannot be asked for is asked for again and again, and keeps nobody else.
+#[test]
+fn a_child_of_an_unknown_kind_is_kept_and_retried_while_its_siblings_go() {
+    let web = replica_set("web");
+    let unserved = OwnerReference { api_version: "apps/v0".into(), ..reference(&web) };
+    let (lost, sibling) = (pod("lost").referring(unserved), pod("sibling").owned_by(&web));
+    for order in [[&lost, &sibling, &web], [&web, &sibling, &lost]] {
+        let mut cluster = Cluster::of(&order);
+        cluster.settle().delete(&web, Propagation::Background);
+        assert!(cluster.exists(&lost) && !cluster.exists(&sibling));
+        assert!(cluster.is_retrying(&lost));
+    }
+}
+
+/// Row 5: the same for an owner of which nobody has ever seen anything.
+#[test]
+fn a_child_of_a_ghost_is_kept() {
+    let casper = ghost("casper");
+    let p = pod("p").owned_by(&casper);
+    let mut cluster = Cluster::of(&[&p]);
+    cluster.settle();
+    assert!(cluster.exists(&p));
+    assert!(cluster.is_retrying(&casper));
+}
+
+/// Row 6, G2.1, G2.8: an owner that never was is as good as one that is gone.
+#[test]
+fn a_child_of_an_owner_that_does_not_exist_is_deleted() {
+    for p in [pod("p").owned_by(&replica_set("web")), pod("p").owned_by(&node("rack"))] {
+        let mut cluster = Cluster::of(&[&p]);
+        cluster.settle();
+        assert!(cluster.uids().is_empty());
+        assert_eq!(cluster.memory.graph.nodes().count(), 0, "nothing is left in the graph either");
+    }
+}
+
+/// Row 7, G2.7: the owner goes at once, then its children, then theirs.
+#[test]
+fn children_go_after_an_owner_that_is_deleted_in_the_background() {
+    let shop = deployment("shop");
+    let web = replica_set("web").blocking(&shop);
+    let p = pod("p").blocking(&web);
+    let mut cluster = Cluster::of(&[&shop, &web, &p]);
+    cluster.settle().delete(&shop, Propagation::Background);
+    assert_eq!(cluster.log, ["delete ReplicaSet web Background", "delete Pod p Background"]);
+    assert!(cluster.uids().is_empty());
+}
+
+/// Row 8, G4.5: an owner that somebody holds is still there.
+#[test]
+fn children_stay_while_their_owner_is_held_by_a_finalizer() {
+    let web = replica_set("web").held_by(HOLD);
+    let p = pod("p").blocking(&web);
+    let mut cluster = Cluster::of(&[&web, &p]);
+    cluster.settle().delete(&web, Propagation::Background);
+    assert!(cluster.api.by_uid(&uid(&web)).unwrap().is_deleting());
+    assert!(cluster.exists(&p));
+
+    cluster.api.update(&uid(&web), |web| web.finalizers.clear());
+    cluster.settle();
+
+    assert!(cluster.uids().is_empty());
+}
+
+/// Row 9, G4.2, G4.5: a namesake is not the owner.
+#[test]
+fn old_children_go_though_a_namesake_of_their_owner_lives() {
+    let (web, namesake) = (replica_set("web"), replica_set("web").uid("another"));
+    let (p, q) = (pod("p").owned_by(&web), pod("q").owned_by(&namesake));
+    let mut cluster = Cluster::of(&[&web, &p]);
+    cluster.settle();
+    cluster.ask_to_delete(&uid(&web), Propagation::Background);
+    cluster.api.create(namesake.clone());
+    cluster.api.create(q.clone());
+    cluster.settle();
+    assert!(!cluster.exists(&p));
+    assert!(cluster.exists(&namesake) && cluster.exists(&q));
+}
+
+/// Row 10, G4.5, G6.1: half an orphan is none.
+#[test]
+fn a_child_of_two_owners_stays_with_the_one_that_is_left() {
+    for child in [pod("child"), widget("child")] {
+        let (a, b) = (replica_set("a"), replica_set("b"));
+        let child = child.owned_by(&a).owned_by(&b);
+        let mut cluster = Cluster::of(&[&a, &b, &child]);
+        cluster.settle().delete(&a, Propagation::Background);
+        assert_eq!(cluster.owners(&child), ["b"]);
+        cluster.delete(&b, Propagation::Background);
+        assert!(!cluster.exists(&child));
+    }
+}
+
+/// Row 11, G5.4: the owner does not wait for children that do not block it.
+#[test]
+fn an_owner_does_not_wait_for_children_that_do_not_block() {
+    let web = replica_set("web");
+    let p = pod("p").owned_by(&web);
+    let mut cluster = Cluster::of(&[&web, &p]);
+    cluster.settle();
+    cluster.ask_to_delete(&uid(&web), Propagation::Foreground);
+    cluster.deliver();
+    cluster.work(1);
+    assert!(!cluster.exists(&web) && cluster.exists(&p), "the owner was looked at first, and is gone");
+    cluster.settle();
+    assert!(!cluster.exists(&p));
+}
+
+/// Row 12, G5.3: the owner waits for a child that somebody holds.
+#[test]
+fn an_owner_waits_for_a_child_that_is_held_by_a_finalizer() {
+    let web = replica_set("web");
+    let p = pod("p").blocking(&web).held_by(HOLD);
+    let mut cluster = Cluster::of(&[&web, &p]);
+    cluster.settle().delete(&web, Propagation::Foreground);
+    assert!(cluster.exists(&web));
+    assert!(cluster.api.by_uid(&uid(&p)).unwrap().is_deleting());
+    cluster.api.update(&uid(&p), |p| p.finalizers.clear());
+    cluster.settle();
+    assert!(cluster.uids().is_empty());
+}
+
+/// Row 13, G4.6: one of the two is deleted first, and stops blocking the other.
+#[test]
+fn a_ring_of_two_owners_is_broken_when_one_is_deleted_in_the_foreground() {
+    let a = replica_set("a").blocking(&replica_set("b"));
+    let b = replica_set("b").blocking(&replica_set("a"));
+    let mut cluster = Cluster::of(&[&a, &b]);
+    cluster.settle().delete(&a, Propagation::Foreground);
+    assert!(cluster.uids().is_empty());
+    assert_eq!(
+        cluster.log,
+        [
+            r#"unblock ["uid-of-a"] by ReplicaSet b"#,
+            "delete ReplicaSet b Foreground",
+            "leave [] on ReplicaSet a",
+            "leave [] on ReplicaSet b",
+        ]
+    );
+}
+
+/// Row 13: the same if both are deleted before anybody looks.
+#[test]
+fn a_ring_of_two_owners_is_broken_when_both_are_deleted_at_once() {
+    let a = widget("a").blocking(&replica_set("b"));
+    let b = replica_set("b").blocking(&widget("a"));
+    let mut cluster = Cluster::of(&[&a, &b]);
+    cluster.settle();
+    cluster.ask_to_delete(&uid(&a), Propagation::Foreground);
+    cluster.ask_to_delete(&uid(&b), Propagation::Foreground);
+    cluster.settle();
+    assert!(cluster.uids().is_empty());
+}
+
+/// Row 14, G2.7: an owner that stops waiting and goes leaves its children behind as garbage.
+#[test]
+fn a_background_deletion_overtakes_a_foreground_one() {
+    let web = replica_set("web");
+    let p = pod("p").blocking(&web).held_by(HOLD);
+    let mut cluster = Cluster::of(&[&web, &p]);
+    cluster.settle().delete(&web, Propagation::Foreground);
+    assert!(cluster.exists(&web));
+    cluster.delete(&web, Propagation::Background);
+    assert!(!cluster.exists(&web));
+    cluster.api.update(&uid(&p), |p| p.finalizers.clear());
+    cluster.settle();
+    assert!(cluster.uids().is_empty());
+}
+
+/// Row 15: were an Event an owner after all, no watch would show it: it is polled, and its child kept meanwhile.
+#[test]
+fn a_child_of_an_event_is_kept_while_the_event_exists() {
+    let event = object("v1", "Event", "e");
+    let p = pod("p").owned_by(&event);
+    let mut cluster = Cluster::of(&[&event]);
+    cluster.api.watch.clear();
+    cluster.api.create(p.clone());
+    cluster.settle();
+    assert!(cluster.exists(&p));
+    assert!(cluster.is_retrying(&event));
+
+    cluster.ask_to_delete(&uid(&event), Propagation::Background);
+    cluster.api.watch.clear();
+    cluster.settle();
+
+    assert!(!cluster.exists(&p));
+}
+
+/// Row 16, G4.4: nobody's garbage.
+#[test]
+fn objects_without_owners_are_never_touched() {
+    let (p, n) = (pod("p"), node("n"));
+    let mut cluster = Cluster::of(&[&p, &n]);
+    cluster.settle();
+    for object in [&p, &n] {
+        let step = cluster.memory.attempt(object);
+        cluster.drive(step);
+    }
+    assert_eq!(cluster.uids().len(), 2);
+    assert!(cluster.log.is_empty());
+}
+
+/// Row 17, G4.8: a change that has nothing to do with owners does not save the child.
+#[test]
+fn a_child_that_is_updated_while_it_is_collected_is_deleted() {
+    let web = replica_set("web");
+    let p = pod("p").owned_by(&web);
+    let mut cluster = Cluster::of(&[&web, &p]);
+    cluster.settle().meddle = Some(|api, uid| api.update(uid, |_| ()));
+    cluster.delete(&web, Propagation::Background);
+    assert!(!cluster.exists(&p));
+    assert_eq!(cluster.log, ["delete Pod p Background", "delete Pod p Background"]);
+}
+
+/// Row 17, G4.8: a new owner does.
+#[test]
+fn a_child_that_is_adopted_while_it_is_collected_is_kept() {
+    let (web, new) = (replica_set("web"), replica_set("new"));
+    let p = pod("p").owned_by(&web);
+    let mut cluster = Cluster::of(&[&web, &new, &p]);
+    cluster.settle().meddle = Some(|api, uid| {
+        api.update(uid, |p| p.owners.push(reference(&replica_set("new"))));
+    });
+    cluster.delete(&web, Propagation::Background);
+    assert!(cluster.exists(&p));
+    assert_eq!(cluster.owners(&p), ["new"]);
+    assert!(cluster.wrongs.is_empty(), "{:?}", cluster.wrongs);
+}
+
+/// Row 18, G4.7: pods were to survive the ReplicaSet, and do, though the Deployment went first.
+#[test]
+fn a_replica_set_that_orphans_its_pods_does_so_though_it_is_garbage() {
+    let shop = deployment("shop");
+    let web = replica_set("web").blocking(&shop);
+    let p = pod("p").blocking(&web);
+    let mut cluster = Cluster::of(&[&shop, &web, &p]);
+    cluster.settle();
+    cluster.ask_to_delete(&uid(&shop), Propagation::Background);
+    cluster.ask_to_delete(&uid(&web), Propagation::Orphan);
+    // The collector hears of the Deployment first, and looks at the ReplicaSet.
+    cluster.deliver();
+    cluster.work(0);
+    assert_eq!(cluster.log, ["delete ReplicaSet web Orphan"]);
+    cluster.settle();
+    assert!(!cluster.exists(&web) && cluster.exists(&p));
+    assert!(cluster.owners(&p).is_empty());
+}
+
+/// G1.3: what no watch has shown is read live before anybody suffers for it.
+#[test]
+fn an_owner_that_no_watch_has_shown_keeps_its_children() {
+    let web = replica_set("web");
+    let p = pod("p").owned_by(&web);
+    let mut cluster = Cluster::of(&[&web]);
+    cluster.api.watch.clear();
+    cluster.api.create(p.clone());
+    cluster.settle();
+    assert!(cluster.exists(&p));
+    assert_eq!(cluster.memory.graph.node(&uid(&web)).map(crate::gc::Node::presence), Some(Presence::Virtual));
+    assert!(matches!(cluster.memory.graph.node(&uid(&web)).unwrap().item(), Item::Virtual(_)));
+}
+
+/// G4.5: two owners that own each other keep each other, though nobody else keeps them.
+#[test]
+fn owners_in_a_ring_keep_each_other() {
+    let root = deployment("root");
+    let a = replica_set("a").owned_by(&root).owned_by(&replica_set("b"));
+    let b = replica_set("b").owned_by(&replica_set("a"));
+    let mut cluster = Cluster::of(&[&root, &a, &b]);
+    cluster.settle().delete(&root, Propagation::Background);
+    assert_eq!(cluster.owners(&a), ["b"]);
+    assert_eq!(cluster.owners(&b), ["a"]);
+}
+
+/// G2.8, G2.9: of two children that disagree on who their owner is, only the one that is right stays.
+#[test]
+fn children_that_disagree_on_their_owner_are_judged_each_by_its_own_word() {
+    let web = replica_set("web");
+    let mistaken = pod("mistaken").referring(OwnerReference { name: "other".into(), ..reference(&web) });
+    let right = pod("right").owned_by(&web);
+    for order in [[&mistaken, &right, &web], [&right, &mistaken, &web], [&web, &right, &mistaken]] {
+        let mut cluster = Cluster::of(&order);
+        cluster.settle();
+        assert!(cluster.exists(&right) && !cluster.exists(&mistaken));
+    }
+}
+
+/// G2.8, G2.9: of an owner that does not exist, the children go, whatever each of them calls it.
+#[test]
+fn children_that_disagree_on_an_owner_that_does_not_exist_all_go() {
+    let web = replica_set("web");
+    let children: Vec<_> = ["a", "b", "c"]
+        .map(|name| pod(name).referring(OwnerReference { name: name.into(), ..reference(&web) }))
+        .into();
+    let mut cluster = Cluster::of(&children.iter().collect::<Vec<_>>());
+    cluster.settle();
+    assert!(cluster.uids().is_empty());
+}

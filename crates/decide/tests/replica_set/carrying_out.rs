@@ -1,0 +1,157 @@
+//! What the API server's answers to creations and deletions mean.
+
+use gantry_decide::replica_set::{
+    Creating, Deleting, ManageError, Managed, Refusal, RefusalKind, Settled, SlowStart, creation_event,
+    deletion_event,
+};
+use gantry_model::{Event, Name};
+
+use crate::{key, refusal};
+
+/// The batches of a slow start in which the calls of these numbers, counted from one, fail.
+fn batches(calls: usize, failing: &[usize]) -> (Vec<usize>, usize) {
+    let mut slow_start = SlowStart::new(calls);
+    let (mut sizes, mut made) = (Vec::new(), 0);
+    while let Some(batch) = slow_start.batch() {
+        let failures = (made + 1..=made + batch).filter(|call| failing.contains(call)).count();
+        sizes.push(batch);
+        made += batch;
+        slow_start.completed(failures);
+    }
+    (sizes, slow_start.untried())
+}
+
+/// Creates so many pods; the answer to each call comes from its number, counted from one.
+fn create(count: usize, answer: impl Fn(usize) -> Result<Name, Refusal>) -> (usize, Managed) {
+    let mut creating = Creating::new(key("web"), count);
+    let mut calls = 0;
+    while let Some(batch) = creating.batch() {
+        let answers: Vec<_> = (calls + 1..=calls + batch).map(&answer).collect();
+        calls += batch;
+        creating.completed(answers);
+    }
+    (calls, creating.finish())
+}
+
+fn given_up(managed: &Managed) -> usize {
+    match managed.settled.as_slice() {
+        [] => 0,
+        [Settled::Creations { set, count }] if *set == key("web") => *count,
+        other => panic!("one note on creations: {other:?}"),
+    }
+}
+
+fn ok(call: usize) -> Result<Name, Refusal> {
+    Ok(format!("web-{call}").into())
+}
+
+fn quota() -> Refusal {
+    refusal(RefusalKind::Other, "exceeded quota")
+}
+
+/// R5.2: one, two, four, and what is left.
+#[test]
+fn batches_double_until_all_is_done() {
+    for (calls, sizes) in [
+        (0, vec![]),
+        (1, vec![1]),
+        (2, vec![1, 1]),
+        (3, vec![1, 2]),
+        (7, vec![1, 2, 4]),
+        (10, vec![1, 2, 4, 3]),
+        (500, vec![1, 2, 4, 8, 16, 32, 64, 128, 245]),
+    ] {
+        assert_eq!(batches(calls, &[]), (sizes, 0));
+    }
+}
+
+/// R5.2: a batch with a failure is the last; it completes, but the next never starts.
+#[test]
+fn a_failure_stops_after_its_batch() {
+    assert_eq!(batches(10, &[1]), (vec![1], 9));
+    assert_eq!(batches(10, &[3]), (vec![1, 2], 7));
+    assert_eq!(batches(10, &[4]), (vec![1, 2, 4], 3));
+    assert_eq!(batches(7, &[7]), (vec![1, 2, 4], 0));
+}
+
+/// R5.2: the first refusal that came is the sync's error.
+#[test]
+fn the_first_error_is_the_one_that_is_returned() {
+    let (_, managed) = create(7, |call| match call {
+        1..=3 => ok(call),
+        _ => Err(refusal(RefusalKind::Other, &format!("refused {call}"))),
+    });
+    assert_eq!(managed.result.unwrap_err().to_string(), "refused 4");
+}
+
+/// R5.3: what failed and what was never tried is not waited for.
+#[test]
+fn pods_that_were_not_created_are_not_expected() {
+    let (calls, managed) = create(10, |call| if call == 3 { Err(quota()) } else { ok(call) });
+    assert_eq!((calls, given_up(&managed)), (3, 8));
+    let (calls, managed) = create(10, ok);
+    assert_eq!((calls, given_up(&managed), managed.result), (10, 0, Ok(())));
+}
+
+/// R5.3: a call that nobody answered, or a shell that stopped halfway, leaves nothing to wait for either.
+#[test]
+fn unanswered_calls_count_as_failed() {
+    let mut creating = Creating::new(key("web"), 3);
+    creating.completed([ok(1)]);
+    creating.completed([ok(2)]);
+    assert_eq!(creating.batch(), None);
+    let managed = creating.finish();
+    assert_eq!(given_up(&managed), 1);
+    assert!(managed.result.is_err());
+    assert_eq!(given_up(&Creating::new(key("web"), 3).finish()), 3);
+}
+
+/// R5.4: a namespace on its way out refuses everything, which is nobody's failure; the expectation is left to expire.
+#[test]
+fn a_terminating_namespace_is_silent_success() {
+    let closing = || Err(refusal(RefusalKind::NamespaceTerminating, "namespace t1 is being terminated"));
+    let (calls, managed) = create(7, |_| closing());
+    assert_eq!(calls, 7, "no failure, so no batch is the last");
+    assert_eq!((given_up(&managed), managed.result), (0, Ok(())));
+    assert_eq!(creation_event(&closing()), None);
+}
+
+/// R5.6: the words of the events about creation.
+#[test]
+fn creations_are_told() {
+    let created = creation_event(&Ok("web-x7k2p".into()));
+    assert_eq!(created, Some(Event::normal("SuccessfulCreate", "Created pod: web-x7k2p".into())));
+    let failed = creation_event(&Err(quota()));
+    assert_eq!(failed, Some(Event::warning("FailedCreate", "Error creating: exceeded quota".into())));
+}
+
+/// R5.8: the words of the events about deletion; a pod that was gone is not worth one.
+#[test]
+fn deletions_are_told() {
+    let pod = Name::from("web-x7k2p");
+    let event = |answer| deletion_event(&pod, &answer);
+    let deleted = Event::normal("SuccessfulDelete", "Deleted pod: web-x7k2p".into());
+    assert_eq!(event(Ok(())), Some(deleted));
+    assert_eq!(event(Err(refusal(RefusalKind::NotFound, "not found"))), None);
+    let failed = Event::warning("FailedDelete", "Error deleting: forbidden".into());
+    assert_eq!(event(Err(refusal(RefusalKind::Other, "forbidden"))), Some(failed));
+}
+
+/// R5.8: a pod that was not deleted will not be seen to go; only if it is still there has the sync failed.
+#[test]
+fn failed_deletions_are_not_expected_and_fail_the_sync_unless_the_pod_was_gone() {
+    let deletion = |pod: &str| Settled::Deletion { set: key("web"), pod: key(pod) };
+    let mut deleting = Deleting::new(key("web"));
+    deleting.answered(&key("a"), Ok(()));
+    deleting.answered(&key("b"), Err(refusal(RefusalKind::NotFound, "not found")));
+    let gone = deleting.clone().finish();
+    assert_eq!((gone.settled, gone.result), (vec![deletion("b")], Ok(())));
+
+    deleting.answered(&key("c"), Err(refusal(RefusalKind::Other, "forbidden")));
+    deleting.answered(&key("d"), Err(refusal(RefusalKind::Other, "timeout")));
+    let failed = deleting.finish();
+    assert_eq!(failed.settled, ["b", "c", "d"].map(deletion));
+    let error = failed.result.unwrap_err();
+    assert_eq!(error.to_string(), "unable to delete pods: forbidden", "the first");
+    assert_eq!(error, ManageError::Delete(refusal(RefusalKind::Other, "forbidden")));
+}

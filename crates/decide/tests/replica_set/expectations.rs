@@ -1,0 +1,196 @@
+//! What a set has done and not yet seen.
+
+use gantry_decide::replica_set::{
+    Action, Begun, Expectations, Memory, ReadVersions, Settled, Standing, StatusWrite, WaitingOn, consider, decide,
+    report,
+};
+use gantry_model::{ObjectKey, Timestamp};
+use gantry_testkit::{NOON, PodWords, ReplicaSetWords, noon_plus, pod, replica_set};
+
+use crate::{creations, key, observed};
+
+fn created(count: usize) -> Settled {
+    Settled::Creations { set: key("web"), count }
+}
+
+fn deleted(pod: &str) -> Settled {
+    Settled::Deletion { set: key("web"), pod: key(pod) }
+}
+
+/// What `web` still waits for, creations and deletions.
+fn pending(expectations: &Expectations, now: Timestamp) -> Option<(usize, usize)> {
+    match expectations.standing(now, &key("web")) {
+        Standing::Satisfied => None,
+        Standing::Pending { creations, deletions, .. } => Some((creations, deletions)),
+    }
+}
+
+fn expecting_creations(count: usize) -> Expectations {
+    let mut expectations = Expectations::default();
+    expectations.expect_creations(NOON, &key("web"), count);
+    expectations
+}
+
+fn expecting_deletions(pods: &[&str]) -> Expectations {
+    let pods: Vec<ObjectKey> = pods.iter().map(|pod| key(pod)).collect();
+    let mut expectations = Expectations::default();
+    expectations.expect_deletions(NOON, &key("web"), &pods);
+    expectations
+}
+
+/// R2.1: one set's expectations are of one kind and not another set's.
+#[test]
+fn new_expectations_take_the_place_of_the_old_ones() {
+    let mut expectations = expecting_creations(3);
+    assert_eq!(pending(&expectations, NOON), Some((3, 0)));
+    expectations.expect_deletions(noon_plus(1), &key("web"), [&key("a"), &key("b")]);
+    assert_eq!(pending(&expectations, NOON), Some((0, 2)));
+    expectations.expect_creations(noon_plus(2), &key("web"), 1);
+    assert_eq!(pending(&expectations, NOON), Some((1, 0)));
+    assert_eq!(expectations.standing(NOON, &key("api")), Standing::Satisfied, "another set");
+    expectations.settle(&deleted("a"));
+    expectations.settle(&created(1));
+    assert_eq!(pending(&expectations, NOON), None, "the deletions are forgotten");
+}
+
+/// R2.2: nothing recorded, nothing left, or nothing for more than five minutes.
+#[test]
+fn expectations_are_satisfied_when_met_or_when_too_old() {
+    assert_eq!(pending(&Expectations::default(), NOON), None);
+    let mut met = expecting_creations(2);
+    met.settle(&created(1));
+    assert_eq!(pending(&met, NOON), Some((1, 0)));
+    met.settle(&created(1));
+    assert_eq!(pending(&met, NOON), None);
+
+    let unmet = expecting_creations(2);
+    let five_minutes = noon_plus(300);
+    assert_eq!(pending(&unmet, five_minutes), Some((2, 0)), "older than five minutes, not as old");
+    assert_eq!(pending(&unmet, Timestamp::from_nanos(five_minutes.as_nanos() + 1)), None);
+    assert_eq!(pending(&unmet, noon_plus(-10_000)), Some((2, 0)), "a clock that was set back");
+    assert_eq!(
+        unmet.standing(NOON, &key("web")),
+        Standing::Pending { creations: 2, deletions: 0, until: five_minutes }
+    );
+}
+
+/// R2.3: the deletion timestamp counts; the final deletion of the same pod, or of another, does not.
+#[test]
+fn each_deletion_counts_once() {
+    let mut expectations = expecting_deletions(&["a", "b"]);
+    expectations.settle(&deleted("a"));
+    expectations.settle(&deleted("a"));
+    expectations.settle(&deleted("stranger"));
+    assert_eq!(pending(&expectations, NOON), Some((0, 1)));
+    expectations.settle(&deleted("b"));
+    assert_eq!(pending(&expectations, NOON), None);
+}
+
+/// R2.4: creations are only counted, and there may be more than were expected.
+#[test]
+fn any_pod_that_appears_counts_as_a_creation() {
+    let mut expectations = expecting_creations(1);
+    for _ in 0..3 {
+        expectations.settle(&created(1));
+    }
+    assert_eq!(pending(&expectations, NOON), None);
+    expectations.settle(&created(usize::MAX));
+    expectations.settle(&created(usize::MAX));
+    assert_eq!(pending(&expectations, NOON), None, "however many");
+    expectations.expect_creations(NOON, &key("web"), 2);
+    assert_eq!(pending(&expectations, NOON), Some((2, 0)), "a surplus is not carried over");
+    let mut none = Expectations::default();
+    none.settle(&created(1));
+    assert_eq!(none, Expectations::default(), "nobody asked");
+}
+
+/// R2.5: asked before the pods are listed, the answer cannot be too new for the list.
+#[test]
+fn a_pod_that_arrives_between_question_and_list_is_not_created_twice() {
+    let web = replica_set("web").size(1);
+    let mut memory = Memory::default();
+    memory.expectations.expect_creations(NOON, &key("web"), 1);
+    let pods = [pod("a").owned_by(&web)];
+    let decide_with = |standing, pods| {
+        let observed = consider(&web, standing, pods).unwrap().claimed([], []).unwrap();
+        creations(&decide(NOON, &observed))
+    };
+
+    let asked_first = memory.expectations.standing(NOON, &key("web"));
+    memory.settle(&created(1)); // the pod arrives
+    let asked_last = memory.expectations.standing(NOON, &key("web"));
+
+    assert_eq!(decide_with(asked_first, &pods), 0);
+    assert_eq!(decide_with(asked_first, &[]), 0, "had it arrived after the list");
+    assert_eq!(decide_with(asked_last, &[]), 1, "what the order prevents: an old list and a new answer");
+}
+
+/// R2.6: adoption, release and status go on; only creation and deletion wait.
+#[test]
+fn unmet_expectations_suppress_only_pod_actions() {
+    let mut web = replica_set("web").size(3);
+    web.status.replicas = 0_u16.into();
+    let pods = [pod("own").owned_by(&web), pod("orphan"), pod("gone").owned_by(&web).labelled(&[("app", "x")])];
+    let until = noon_plus(300);
+    let standing = Standing::Pending { creations: 1, deletions: 0, until };
+    let considered = consider(&web, standing, &pods).unwrap();
+    assert_eq!(considered.claims.adopt, [&pods[1]]);
+    assert_eq!(considered.claims.release, [&pods[2]]);
+
+    let observed = considered.claimed([(&pods[1], Ok(()))], [(&pods[2], Ok(()))]).unwrap();
+    let decision = decide(NOON, &observed);
+    assert_eq!(decision.action, Action::Nothing);
+    assert_eq!(decision.waiting_on, WaitingOn::Expectations { creations: 1, deletions: 0, until });
+    let report = report(NOON, &observed, &decision, &gantry_decide::replica_set::Managed::nothing());
+    assert!(matches!(report.status, StatusWrite::Put(status) if status.replicas == 2_u16.into()));
+}
+
+/// R2.7, R1.2: a set of the same name starts clean.
+#[test]
+fn a_deleted_set_leaves_no_expectations_to_its_successor() {
+    let mut memory = Memory::default();
+    memory.expectations.expect_creations(NOON, &key("web"), 5);
+    memory.settle(&Settled::Everything { set: key("web"), uid: "uid-of-web".into() });
+    assert_eq!(memory, Memory::default());
+}
+
+/// R3.1: a set that is gone is forgotten, and there is nothing more to do.
+#[test]
+fn a_sync_of_a_set_that_is_gone_forgets_it_and_succeeds() {
+    let read = ReadVersions { pods: "9".into(), replica_sets: "9".into() };
+    let mut memory = Memory::default();
+    memory.expectations.expect_creations(NOON, &key("web"), 5);
+    assert_eq!(memory.begin(NOON, &key("web"), None, &read), Ok(Begun::Gone));
+    assert_eq!(memory, Memory::default());
+}
+
+/// R3.1, R2.5: a sync of a set that is there begins with the question whether it may act.
+#[test]
+fn a_sync_begins_with_the_expectations() {
+    let read = ReadVersions { pods: "9".into(), replica_sets: "9".into() };
+    let web = replica_set("web");
+    let mut memory = Memory::default();
+    let begun = memory.begin(NOON, &key("web"), Some(&web), &read);
+    assert_eq!(begun, Ok(Begun::Present(&web, Standing::Satisfied)));
+    memory.expectations.expect_creations(NOON, &key("web"), 5);
+    let begun = memory.begin(NOON, &key("web"), Some(&web), &read);
+    let standing = Standing::Pending { creations: 5, deletions: 0, until: noon_plus(300) };
+    assert_eq!(begun, Ok(Begun::Present(&web, standing)));
+}
+
+/// R5.1, R5.7: what is announced is what is about to be done; no action announces nothing.
+#[test]
+fn an_action_announces_what_it_will_do() {
+    let web = replica_set("web").size(3);
+    let mut expectations = Expectations::default();
+    decide(NOON, &observed(&web, &[])).action.announce(NOON, &key("web"), &mut expectations);
+    assert_eq!(pending(&expectations, NOON), Some((3, 0)));
+
+    let empty = replica_set("web");
+    let pods = [pod("a").owned_by(&web), pod("b").owned_by(&web)];
+    decide(NOON, &observed(&empty, &pods)).action.announce(NOON, &key("web"), &mut expectations);
+    assert_eq!(pending(&expectations, NOON), Some((0, 2)));
+    expectations.settle(&deleted("a"));
+    Action::Nothing.announce(NOON, &key("web"), &mut expectations);
+    assert_eq!(pending(&expectations, NOON), Some((0, 1)), "left as they are");
+}

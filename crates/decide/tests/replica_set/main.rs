@@ -1,0 +1,71 @@
+//! The ReplicaSet rules, told as small stories. Handles (R1.1 …) name the rule a test stands for.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+mod carrying_out;
+mod claiming;
+mod examples;
+mod expectations;
+mod failures;
+mod managing;
+mod properties;
+mod status;
+mod triggers;
+mod victims;
+mod waking;
+mod world;
+mod written_versions;
+
+use gantry_decide::replica_set::{
+    Action, Decision, ManageError, Managed, Observed, Refusal, RefusalKind, Report, Standing, decide, report,
+};
+use gantry_model::{ObjectKey, Pod, ReplicaSet, Timestamp};
+use gantry_testkit::NOON;
+
+/// A set that may act and owns these pods, the terminating ones among them.
+fn observed<'a>(set: &'a ReplicaSet, pods: &'a [Pod]) -> Observed<'a> {
+    let active = pods.iter().filter(|pod| pod.is_active()).collect();
+    let terminating = pods.iter().filter(|pod| pod.is_terminating()).collect();
+    Observed { set, standing: Standing::Satisfied, active, terminating, related: Vec::new() }
+}
+
+/// Decides at noon.
+fn decided(set: &ReplicaSet, pods: &[Pod]) -> Decision {
+    decide(NOON, &observed(set, pods))
+}
+
+/// Reports at this moment of a sync whose action went well, or had nothing to do.
+fn reported(now: Timestamp, observed: &Observed<'_>) -> Report {
+    report(now, observed, &decide(now, observed), &Managed::nothing())
+}
+
+/// Reports at noon of a sync in which creating a pod was refused.
+fn reported_refusal(observed: &Observed<'_>, message: &str) -> Report {
+    let error = ManageError::Create(refusal(RefusalKind::Other, message));
+    let managed = Managed { settled: Vec::new(), result: Err(error) };
+    report(NOON, observed, &decide(NOON, observed), &managed)
+}
+
+fn key(name: &str) -> ObjectKey {
+    ObjectKey::new("default", name)
+}
+
+fn refusal(kind: RefusalKind, message: &str) -> Refusal {
+    Refusal { kind, message: message.to_owned() }
+}
+
+/// How many pods the decision creates.
+fn creations(decision: &Decision) -> usize {
+    match decision.action {
+        Action::Create { count, .. } => count,
+        _ => 0,
+    }
+}
+
+/// The pods the decision deletes, by name, in alphabetical order.
+fn deletions(decision: &Decision) -> Vec<&str> {
+    let Action::Delete { pods } = &decision.action else { return Vec::new() };
+    let mut names: Vec<_> = pods.iter().map(|pod| pod.name.as_str()).collect();
+    names.sort_unstable();
+    names
+}

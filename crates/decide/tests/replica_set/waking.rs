@@ -1,0 +1,86 @@
+//! When a set looks again although nothing has changed.
+
+use std::time::Duration;
+
+use gantry_decide::Wake;
+use gantry_decide::replica_set::Report;
+use gantry_model::{Pod, ReplicaSet, Timestamp};
+use gantry_testkit::{NOON, PodWords, ReplicaSetWords, noon_plus, pod, replica_set};
+
+use crate::{observed, reported, reported_refusal};
+
+fn ready(seconds_ago: &[i64]) -> Vec<Pod> {
+    let web = replica_set("web");
+    let pod = |(n, ago): (usize, &i64)| pod(&format!("p{n}")).owned_by(&web).ready_since(noon_plus(-ago));
+    seconds_ago.iter().enumerate().map(pod).collect()
+}
+
+fn report_at_noon(web: &ReplicaSet, pods: &[Pod]) -> Report {
+    reported(NOON, &observed(web, pods))
+}
+
+/// R3.3: the first pod to become available is the next thing to happen.
+#[test]
+fn a_set_looks_again_when_its_next_pod_becomes_available() {
+    let web = replica_set("web").size(3).min_ready(10);
+    for (ready_ago, wake) in [
+        (vec![0, 3, 9], Wake::After(Duration::from_secs(1))),
+        (vec![12, 3, 11], Wake::After(Duration::from_secs(7))),
+        (vec![-5], Wake::After(Duration::from_secs(15))),
+        (vec![10, 11, 12], Wake::OnChange),
+        (vec![], Wake::OnChange),
+    ] {
+        assert_eq!(report_at_noon(&web, &ready(&ready_ago)).wake(NOON), wake, "{ready_ago:?}");
+    }
+}
+
+/// R3.3: without a minimum, or below one, a ready pod is available and nobody has to wait.
+#[test]
+fn only_a_positive_minimum_makes_a_set_look_again() {
+    for min_ready in [0, -1, i32::MIN] {
+        let web = replica_set("web").size(1).min_ready(min_ready);
+        assert_eq!(report_at_noon(&web, &ready(&[-1_000_000])).wake(NOON), Wake::OnChange, "{min_ready}");
+    }
+}
+
+/// R3.3: a pod that does not say since when it is ready is looked at again after the whole minimum.
+#[test]
+fn pods_that_name_no_moment_are_looked_at_after_the_minimum() {
+    let web = replica_set("web").size(2).min_ready(10);
+    let silent = pod("silent").owned_by(&web).ready();
+    let report = report_at_noon(&web, std::slice::from_ref(&silent));
+    assert_eq!(report.wake(NOON), Wake::After(Duration::from_secs(10)));
+    let mut pods = ready(&[4]);
+    pods.push(silent);
+    assert_eq!(report_at_noon(&web, &pods).wake(NOON), Wake::After(Duration::from_secs(6)));
+}
+
+/// R3.3: the delay counts from the clock as it is after the write, and is never negative.
+#[test]
+fn the_time_the_sync_took_is_taken_off_the_delay() {
+    let web = replica_set("web").size(1).min_ready(10);
+    let report = report_at_noon(&web, &ready(&[4]));
+    assert_eq!(report.wake(noon_plus(2)), Wake::After(Duration::from_secs(4)));
+    assert_eq!(report.wake(noon_plus(60)), Wake::After(Duration::ZERO));
+}
+
+/// R3.3: at the ends of time there is still an answer.
+#[test]
+fn the_longest_minimum_overflows_nothing() {
+    let web = replica_set("web").size(1).min_ready(i32::MAX);
+    for since in [i64::MIN, -1, 0, i64::MAX] {
+        let pods = [pod("a").owned_by(&web).ready_since(Timestamp::from_nanos(since))];
+        for now in [i64::MIN, 0, i64::MAX] {
+            let now = Timestamp::from_nanos(now);
+            let _ = reported(now, &observed(&web, &pods)).wake(now);
+        }
+    }
+}
+
+/// Section 1: a failed sync goes back through the queue's rate limit, whatever else there is to wait for.
+#[test]
+fn a_failed_sync_is_tried_again_soon() {
+    let web = replica_set("web").size(2).min_ready(10);
+    let pods = ready(&[4]);
+    assert_eq!(reported_refusal(&observed(&web, &pods), "exceeded quota").wake(NOON), Wake::Soon);
+}

@@ -1,0 +1,142 @@
+//! Objects as a person or a controller asks for them.
+
+use gantry_model::{
+    Deployment, DeploymentStatus, Labels, Limit, Meta, Phase, Pod, PodDraft, Readiness, ReplicaSet,
+    ReplicaSetStatus, Replicas, Restarts, RollingLimits, Selector, Strategy, Template,
+};
+use serde_json::json;
+
+/// A Deployment as a person writes it.
+#[derive(Clone, Debug)]
+pub struct NewDeployment {
+    /// Its name; its pods are labelled `app=<name>`.
+    pub name: String,
+    /// How many pods.
+    pub replicas: Replicas,
+    /// What image they run.
+    pub image: String,
+    /// How it rolls out.
+    pub strategy: Strategy,
+    /// How long a pod must be ready.
+    pub min_ready_seconds: i32,
+    /// How long without progress.
+    pub progress_deadline_seconds: Option<i32>,
+    /// How many old sets.
+    pub revision_history_limit: Option<Replicas>,
+    /// Whether it is on hold.
+    pub paused: bool,
+    /// Its annotations.
+    pub annotations: Labels,
+}
+
+/// A bare ReplicaSet as a person writes it.
+#[derive(Clone, Debug)]
+pub struct NewReplicaSet {
+    /// Its name.
+    pub name: String,
+    /// The value of the label `app` that it has, selects and gives to its pods.
+    pub app: String,
+    /// How many pods.
+    pub replicas: Replicas,
+    /// What image they run.
+    pub image: String,
+}
+
+impl NewDeployment {
+    /// A Deployment with the API's defaults.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            replicas: Replicas::from(1),
+            image: "nginx:1".to_owned(),
+            strategy: Strategy::RollingUpdate(Ok(RollingLimits {
+                surge: Limit::Percent(25),
+                unavailable: Limit::Percent(25),
+            })),
+            min_ready_seconds: 0,
+            progress_deadline_seconds: Some(600),
+            revision_history_limit: Some(Replicas::from(10)),
+            paused: false,
+            annotations: Labels::new(),
+        }
+    }
+
+    pub(super) fn build(self, mut meta: Meta) -> Deployment {
+        let labels = app(&self.name);
+        meta.annotations = self.annotations;
+        meta.labels.clone_from(&labels);
+        Deployment {
+            meta,
+            replicas: self.replicas,
+            selector: Ok(selecting(&labels)),
+            template: template(&labels, &self.image),
+            strategy: self.strategy,
+            min_ready_seconds: self.min_ready_seconds,
+            revision_history_limit: self.revision_history_limit,
+            progress_deadline_seconds: self.progress_deadline_seconds,
+            paused: self.paused,
+            status: DeploymentStatus::default(),
+        }
+    }
+}
+
+impl NewReplicaSet {
+    pub(super) fn build(self, mut meta: Meta) -> ReplicaSet {
+        let labels = app(&self.app);
+        meta.labels.clone_from(&labels);
+        ReplicaSet {
+            meta,
+            replicas: self.replicas,
+            selector: Ok(selecting(&labels)),
+            template: template(&labels, &self.image),
+            min_ready_seconds: 0,
+            status: ReplicaSetStatus::default(),
+        }
+    }
+}
+
+/// A pod as the API server stores it.
+pub(super) fn pod(mut meta: Meta, draft: &PodDraft) -> Pod {
+    let written = draft.template.written().metadata.clone().unwrap_or_default();
+    meta.labels = written.labels.unwrap_or_default();
+    meta.annotations = written.annotations.unwrap_or_default();
+    meta.finalizers = written.finalizers.unwrap_or_default();
+    meta.owners = vec![draft.owner.clone()];
+    Pod {
+        meta,
+        phase: Phase::Pending,
+        node: None,
+        readiness: Readiness::NotReady,
+        restarts: Restarts::default(),
+        deletion_cost: 0,
+    }
+}
+
+/// A template with these labels and one container `main` of this image.
+pub(crate) fn template(labels: &Labels, image: &str) -> Template {
+    let json = json!({
+        "metadata": {"labels": labels},
+        "spec": {"containers": [{"name": "main", "image": image}]},
+    });
+    Template::parse(serde_json::from_value(json).unwrap_or_default())
+}
+
+/// The end of a generated name: five characters, the same on every run.
+pub(super) fn suffix(nth: u64) -> String {
+    const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+    let mut rest = nth;
+    let mut letters = [b'b'; 5];
+    for letter in letters.iter_mut().rev() {
+        *letter = ALPHABET[usize::try_from(rest % 27).unwrap_or(0)];
+        rest /= 27;
+    }
+    String::from_utf8_lossy(&letters).into_owned()
+}
+
+fn app(name: &str) -> Labels {
+    Labels::from([("app".to_owned(), name.to_owned())])
+}
+
+fn selecting(labels: &Labels) -> Selector {
+    labels.iter().fold(Selector::Everything, |selector, (key, value)| selector.with_label(key, value))
+}

@@ -1,0 +1,287 @@
+//! What an API server does to objects, as far as the rules can tell: versions, generations, deletion.
+//!
+//! Not here: validation, defaulting, patches, selectors in lists. That is the API server's business, and the real one
+//! will be driven by the simulator too.
+
+mod deletion;
+mod drafts;
+mod shelf;
+
+pub use deletion::Propagation;
+pub(crate) use drafts::template;
+pub use drafts::{NewDeployment, NewReplicaSet};
+pub(crate) use shelf::{Change, Shelf, Stored, Watched};
+
+use gantry_model::{
+    Deployment, Identity, Meta, Name, Namespace, ObjectKey, ObjectMetadata, OwnerReference, Pod, PodDraft,
+    ReplicaSet, ReplicaSetDraft, Timestamp, Uid, keys,
+};
+
+/// The kinds of object a cluster holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// `apps/v1` Deployment.
+    Deployment,
+    /// `apps/v1` ReplicaSet.
+    ReplicaSet,
+    /// Core `v1` Pod.
+    Pod,
+}
+
+/// The objects of one namespace, and what became of them since somebody last asked.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    pub(crate) now: Timestamp,
+    pub(crate) deployments: Shelf<Deployment>,
+    pub(crate) sets: Shelf<ReplicaSet>,
+    pub(crate) pods: Shelf<Pod>,
+    /// If set, no more pods than this are admitted.
+    pub(crate) pod_quota: Option<usize>,
+    changes: Vec<Change>,
+    version: u64,
+    uids: u64,
+    pod_names: u64,
+}
+
+/// Why an object was not created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    AlreadyExists,
+    Forbidden(String),
+}
+
+impl Kind {
+    /// Group and version.
+    pub fn api_version(self) -> &'static str {
+        match self {
+            Self::Deployment | Self::ReplicaSet => keys::APPS_V1,
+            Self::Pod => "v1",
+        }
+    }
+
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Deployment => keys::DEPLOYMENT,
+            Self::ReplicaSet => keys::REPLICA_SET,
+            Self::Pod => "Pod",
+        }
+    }
+
+    pub(crate) fn named(word: &str) -> Option<Self> {
+        [Self::Deployment, Self::ReplicaSet, Self::Pod].into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+impl Cluster {
+    /// The namespace everything lives in.
+    pub const NAMESPACE: &str = "default";
+
+    /// An empty cluster.
+    pub fn new(now: Timestamp) -> Self {
+        Self {
+            now,
+            deployments: Shelf::default(),
+            sets: Shelf::default(),
+            pods: Shelf::default(),
+            pod_quota: None,
+            changes: Vec::new(),
+            version: 0,
+            uids: 0,
+            pod_names: 0,
+        }
+    }
+
+    /// All Deployments by name.
+    pub fn deployments(&self) -> impl Iterator<Item = &Deployment> {
+        self.deployments.iter()
+    }
+
+    /// All ReplicaSets by name.
+    pub fn replica_sets(&self) -> impl Iterator<Item = &ReplicaSet> {
+        self.sets.iter()
+    }
+
+    /// All Pods by name.
+    pub fn pods(&self) -> impl Iterator<Item = &Pod> {
+        self.pods.iter()
+    }
+
+    /// The Deployment of this name.
+    pub fn deployment(&self, name: &str) -> Option<&Deployment> {
+        self.deployments.get(&Self::key(name))
+    }
+
+    pub(crate) fn key(name: &str) -> ObjectKey {
+        ObjectKey::new(Self::NAMESPACE, name)
+    }
+
+    /// What changed since the last call, in order.
+    pub(crate) fn take_changes(&mut self) -> Vec<Change> {
+        std::mem::take(&mut self.changes)
+    }
+
+    // === creating ===
+
+    pub(crate) fn create_deployment(&mut self, draft: NewDeployment) -> Result<(), Refused> {
+        let meta = self.new_meta(&draft.name);
+        self.insert(draft.build(meta))
+    }
+
+    pub(crate) fn create_replica_set(&mut self, draft: NewReplicaSet) -> Result<(), Refused> {
+        let meta = self.new_meta(&draft.name);
+        self.insert(draft.build(meta))
+    }
+
+    pub(crate) fn create_drafted_set(&mut self, draft: ReplicaSetDraft) -> Result<(), Refused> {
+        let mut meta = self.new_meta(draft.name.as_str());
+        meta.labels = draft.labels;
+        meta.annotations = draft.annotations;
+        meta.owners = vec![draft.owner];
+        self.insert(ReplicaSet {
+            meta,
+            replicas: draft.replicas,
+            selector: Ok(draft.selector),
+            template: draft.template,
+            min_ready_seconds: draft.min_ready_seconds,
+            status: gantry_model::ReplicaSetStatus::default(),
+        })
+    }
+
+    pub(crate) fn create_drafted_pod(&mut self, draft: &PodDraft) -> Result<Name, Refused> {
+        self.pod_names += 1;
+        let name = format!("{}{}", draft.generate_name, drafts::suffix(self.pod_names));
+        if let Some(quota) = self.pod_quota.filter(|quota| self.pods.len() >= *quota) {
+            return Err(Refused::Forbidden(format!(
+                "pods \"{name}\" is forbidden: exceeded quota: pods, requested: pods=1, used: pods={quota}, \
+                 limited: pods={quota}"
+            )));
+        }
+        let meta = self.new_meta(&name);
+        let pod = drafts::pod(meta, draft);
+        let name = pod.meta.name.clone();
+        self.insert(pod).map(|()| name)
+    }
+
+    fn new_meta(&mut self, name: &str) -> Meta {
+        self.uids += 1;
+        Meta {
+            namespace: Namespace::from(Self::NAMESPACE),
+            name: name.into(),
+            uid: format!("uid-{:04}", self.uids).into(),
+            resource_version: "0".into(),
+            generation: 1,
+            labels: gantry_model::Labels::new(),
+            annotations: gantry_model::Annotations::new(),
+            created: Some(self.now.to_whole_seconds()),
+            deleting: None,
+            owners: Vec::new(),
+            finalizers: Vec::new(),
+        }
+    }
+
+    fn insert<T: Stored>(&mut self, mut object: T) -> Result<(), Refused> {
+        let key = object.meta().key();
+        if T::shelf(self).get(&key).is_some() {
+            return Err(Refused::AlreadyExists);
+        }
+        object.meta_mut().resource_version = self.next_version();
+        self.changes.push(T::added(object.clone()));
+        T::shelf_mut(self).put(object);
+        Ok(())
+    }
+
+    // === updating ===
+
+    /// Changes an object through its main resource: the generation counts changes of what was asked for.
+    pub(crate) fn update<T: Stored>(&mut self, key: &ObjectKey, change: impl FnOnce(&mut T)) {
+        self.write(key, change, |before: &T, after: &T| before.asks_for_more_than(after));
+    }
+
+    /// Changes an object through its status: the generation stays.
+    pub(crate) fn update_status<T: Stored>(&mut self, key: &ObjectKey, change: impl FnOnce(&mut T)) {
+        self.write(key, change, |_: &T, _: &T| false);
+    }
+
+    fn write<T: Stored>(
+        &mut self,
+        key: &ObjectKey,
+        change: impl FnOnce(&mut T),
+        bumps_generation: impl FnOnce(&T, &T) -> bool,
+    ) {
+        let Some(before) = T::shelf(self).get(key).cloned() else { return };
+        let mut after = before.clone();
+        change(&mut after);
+        if after == before {
+            return;
+        }
+        if bumps_generation(&before, &after) {
+            after.meta_mut().generation += 1;
+        }
+        after.meta_mut().resource_version = self.next_version();
+        T::shelf_mut(self).put(after.clone());
+        let may_go = after.meta().is_deleting() && after.meta().finalizers.is_empty() && !after.holds_on();
+        self.changes.push(T::updated(before, after));
+        if may_go {
+            self.remove::<T>(key);
+        }
+    }
+
+    fn remove<T: Stored>(&mut self, key: &ObjectKey) {
+        if let Some(gone) = T::shelf_mut(self).take(key) {
+            self.version += 1;
+            self.changes.push(T::deleted(gone));
+        }
+    }
+
+    fn next_version(&mut self) -> gantry_model::ResourceVersion {
+        self.version += 1;
+        self.version.to_string().into()
+    }
+
+    /// Changes the metadata of an object of any kind.
+    pub(crate) fn update_meta(&mut self, kind: Kind, key: &ObjectKey, change: impl FnOnce(&mut Meta)) {
+        match kind {
+            Kind::Deployment => self.update(key, |object: &mut Deployment| change(&mut object.meta)),
+            Kind::ReplicaSet => self.update(key, |object: &mut ReplicaSet| change(&mut object.meta)),
+            Kind::Pod => self.update(key, |object: &mut Pod| change(&mut object.meta)),
+        }
+    }
+
+    pub(crate) fn meta(&self, kind: Kind, key: &ObjectKey) -> Option<&Meta> {
+        match kind {
+            Kind::Deployment => self.deployments.get(key).map(|object| &object.meta),
+            Kind::ReplicaSet => self.sets.get(key).map(|object| &object.meta),
+            Kind::Pod => self.pods.get(key).map(|object| &object.meta),
+        }
+    }
+
+    pub(crate) fn adopt(&mut self, kind: Kind, key: &ObjectKey, owner: OwnerReference) {
+        self.update_meta(kind, key, |meta| meta.owners.push(owner));
+    }
+
+    pub(crate) fn release(&mut self, kind: Kind, key: &ObjectKey, owner: &Uid) {
+        self.update_meta(kind, key, |meta| meta.owners.retain(|reference| reference.uid != *owner));
+    }
+}
+
+/// An object as the garbage collector sees it.
+pub(crate) fn metadata(kind: Kind, meta: &Meta) -> ObjectMetadata {
+    ObjectMetadata {
+        identity: identity(kind, meta),
+        owners: meta.owners.clone(),
+        finalizers: meta.finalizers.clone(),
+        deleting: meta.deleting,
+        resource_version: meta.resource_version.clone(),
+    }
+}
+
+pub(crate) fn identity(kind: Kind, meta: &Meta) -> Identity {
+    Identity {
+        kind: kind.as_str().to_owned(),
+        api_version: kind.api_version().to_owned(),
+        namespace: Some(meta.namespace.clone()),
+        name: meta.name.clone(),
+        uid: meta.uid.clone(),
+    }
+}

@@ -1,0 +1,182 @@
+//! The Deployment controller over the simulated cluster.
+
+use gantry_decide::Wake;
+use gantry_decide::deployment::{
+    Action, CreateRefused, Decision, EVENT_SOURCE, IfRefused, Observed, Outcome, Setback, SyncError, decide,
+    triggers,
+};
+use gantry_decide::ownership::{claim, may_adopt};
+use gantry_decide::queue::{self, RetryPolicy, WorkQueue};
+use gantry_model::{Deployment, ObjectKey, OwnerReference, Pod, ReplicaSet, Selector, Strategy, keys};
+
+use super::Telling;
+use crate::cluster::{Change, Cluster, Kind, Refused, Watched};
+
+/// The Deployment controller.
+#[derive(Clone, Debug)]
+pub(crate) struct Deployments {
+    pub(crate) queue: WorkQueue<ObjectKey>,
+}
+
+impl Deployments {
+    pub(crate) fn new() -> Self {
+        Self { queue: WorkQueue::new() }
+    }
+
+    pub(crate) fn watch(&mut self, change: &Change, cluster: &Cluster) {
+        let keys = match change {
+            Change::Deployment(change) => match &**change {
+                Watched::Added(deployment)
+                | Watched::Updated { new: deployment, .. }
+                | Watched::Deleted(deployment) => vec![triggers::on_deployment(deployment)],
+            },
+            Change::ReplicaSet(change) => match &**change {
+                Watched::Added(set) => triggers::on_set_added(set, cluster),
+                Watched::Updated { old, new } => triggers::on_set_updated(old, new, cluster),
+                Watched::Deleted(set) => triggers::on_set_deleted(set, cluster),
+            },
+            Change::Pod(change) => match &**change {
+                Watched::Deleted(pod) => triggers::on_pod_deleted(pod, cluster).into_iter().collect(),
+                Watched::Added(_) | Watched::Updated { .. } => Vec::new(),
+            },
+        };
+        for key in keys {
+            self.queue.add(key, cluster.now);
+        }
+    }
+
+    /// Syncs one Deployment that is due. Returns whether there was one.
+    pub(crate) fn work(&mut self, cluster: &mut Cluster, telling: &mut Telling) -> bool {
+        let now = cluster.now;
+        let Some(key) = self.queue.next(now) else { return false };
+        let outcome = match sync(cluster, telling, &key) {
+            Some(decision) => {
+                match decision.wake {
+                    Wake::OnChange => {}
+                    Wake::Soon => {
+                        self.queue.add_rate_limited(key.clone(), now);
+                    }
+                    Wake::After(delay) => self.queue.add_after(key.clone(), delay, now),
+                }
+                match decision.outcome {
+                    Outcome::Done => queue::Outcome::Success,
+                    Outcome::Failed(SyncError::NamespaceTerminating) => queue::Outcome::NamespaceTerminating,
+                    Outcome::Failed(_) => queue::Outcome::Failure,
+                }
+            }
+            None => queue::Outcome::Success,
+        };
+        self.queue.finish(&key, outcome, RetryPolicy::DEPLOYMENT, now);
+        true
+    }
+}
+
+/// What would be decided about a Deployment if it were looked at now.
+pub(crate) fn outlook(cluster: &Cluster, key: &ObjectKey, setback: Option<Setback>) -> Option<Decision> {
+    let deployment = cluster.deployments.get(key)?;
+    let sets: Vec<&ReplicaSet> = match usable_selector(deployment) {
+        Some(selector) => claim(&deployment.meta, selector, cluster.sets.iter()).owned,
+        None => Vec::new(),
+    };
+    let pods: Vec<&Pod> = match deployment.strategy {
+        Strategy::Recreate => cluster.pods.iter().collect(),
+        Strategy::RollingUpdate(_) | Strategy::Unknown(_) => Vec::new(),
+    };
+    Some(decide(cluster.now, &Observed { deployment, sets: &sets, pods: &pods, setback }))
+}
+
+/// Syncs one Deployment: claim, decide, carry out; and again where a refusal has to be decided on.
+fn sync(cluster: &mut Cluster, telling: &mut Telling, key: &ObjectKey) -> Option<Decision> {
+    claim_sets(cluster, key);
+    let mut setback = None;
+    loop {
+        let decision = outlook(cluster, key, setback.take())?;
+        match carry_out(cluster, telling, key, &decision) {
+            Ok(()) => return Some(decision),
+            Err(refused) => setback = Some(refused),
+        }
+    }
+}
+
+fn usable_selector(deployment: &Deployment) -> Option<&Selector> {
+    deployment.selector.as_ref().ok().filter(|selector| **selector != Selector::Everything)
+}
+
+fn claim_sets(cluster: &mut Cluster, key: &ObjectKey) {
+    let Some(deployment) = cluster.deployments.get(key).cloned() else { return };
+    let Some(selector) = usable_selector(&deployment) else { return };
+    let claims = claim(&deployment.meta, selector, cluster.sets.iter());
+    let adopt: Vec<_> = claims.adopt.iter().map(|set| set.meta.key()).collect();
+    let release: Vec<_> = claims.release.iter().map(|set| set.meta.key()).collect();
+    let owner = OwnerReference::to_controller(keys::APPS_V1, keys::DEPLOYMENT, &deployment.meta);
+    if may_adopt(&deployment.meta.uid, cluster.meta(Kind::Deployment, key)).is_ok() {
+        for set in adopt {
+            cluster.adopt(Kind::ReplicaSet, &set, owner.clone());
+        }
+    }
+    for set in release {
+        cluster.release(Kind::ReplicaSet, &set, &deployment.meta.uid);
+    }
+}
+
+/// Carries out the steps in order, up to one whose refusal has to be decided on.
+fn carry_out(
+    cluster: &mut Cluster,
+    telling: &mut Telling,
+    key: &ObjectKey,
+    decision: &Decision,
+) -> Result<(), Setback> {
+    for step in &decision.steps {
+        telling.note(format!("{}: {}", key.name, step.action));
+        match &step.action {
+            Action::CreateReplicaSet(draft) => {
+                let name = Cluster::key(draft.name.as_str());
+                let created = cluster.create_drafted_set((**draft).clone());
+                if let (Err(refused), IfRefused::DecideOnCreate) = (created, step.if_refused) {
+                    return Err(Setback::CreateRefused(match refused {
+                        Refused::AlreadyExists => {
+                            CreateRefused::AlreadyExists(cluster.sets.get(&name).cloned().map(Box::new))
+                        }
+                        Refused::Forbidden(message) => CreateRefused::Failed(message),
+                    }));
+                }
+            }
+            Action::UpdateReplicaSet { set, edit, .. } => {
+                cluster.update(&Cluster::key(set.as_str()), |set: &mut ReplicaSet| {
+                    set.replicas = edit.replicas;
+                    set.min_ready_seconds = edit.min_ready_seconds;
+                    set.meta.annotations.clone_from(&edit.annotations);
+                });
+            }
+            Action::DeleteReplicaSet { set } => {
+                let set = Cluster::key(set.as_str());
+                cluster.delete(Kind::ReplicaSet, &set, crate::cluster::Propagation::Background);
+            }
+            Action::UpdateStatus { status, revision } => {
+                cluster.update_status(key, |deployment: &mut Deployment| {
+                    deployment.status = truncated(status);
+                    if let Some(revision) = revision {
+                        deployment.meta.annotations.insert(keys::REVISION.to_owned(), revision.clone());
+                    }
+                });
+            }
+            Action::UpdateDeployment(edit) => cluster.update(key, |deployment: &mut Deployment| {
+                deployment.meta.annotations.clone_from(&edit.annotations);
+                if let Some(template) = &edit.template {
+                    deployment.template = template.clone();
+                }
+            }),
+            Action::Emit(event) => {
+                if let Some(deployment) = cluster.deployments.get(key) {
+                    telling.tell(cluster.now, EVENT_SOURCE, Kind::Deployment, &deployment.meta, event);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A status as it comes back from the wire, which cuts times to whole seconds.
+fn truncated(status: &gantry_model::DeploymentStatus) -> gantry_model::DeploymentStatus {
+    gantry_model::DeploymentStatus::parse(status.render())
+}

@@ -1,0 +1,275 @@
+//! Plays commands on a world.
+
+use std::time::Duration;
+
+use gantry_decide::deployment::revision_of;
+use gantry_model::{Deployment, Name, ObjectKey, Pod, ReplicaSet, Timestamp};
+
+use super::command::{self, Command};
+use super::names::Names;
+use super::rendering;
+use crate::cluster::{Cluster, Kind, NewDeployment, Propagation, Refused, template};
+use crate::world::{Turns, World};
+
+/// The moment at which stories begin: 2026-01-01T12:00:00Z.
+const START: Timestamp = Timestamp::from_secs(1_767_268_800);
+
+/// The most pods that `drain` makes ready.
+const DRAIN_MAX: usize = 1000;
+
+/// A world, and who is who in it.
+#[derive(Clone, Debug)]
+pub struct Player {
+    /// The world.
+    pub world: World,
+    pub(super) names: Names,
+    /// The Deployment that commands speak of: the last one created.
+    pub(super) subject: Option<String>,
+}
+
+impl Player {
+    /// An empty world.
+    pub fn new(turns: Turns) -> Self {
+        Self { world: World::new(START, turns), names: Names::default(), subject: None }
+    }
+
+    /// Plays one command and lets the world settle.
+    pub fn play(&mut self, command: &Command) -> Result<(), String> {
+        if matches!(command, Command::Drain) {
+            for _ in 0..DRAIN_MAX {
+                if self.unready(None).is_empty() {
+                    return Ok(());
+                }
+                self.play(&Command::Ready(Some(1), None))?;
+            }
+            return Err(format!("drain: {DRAIN_MAX} pods were made ready and it does not end"));
+        }
+        self.act(command)?;
+        self.settle();
+        Ok(())
+    }
+
+    /// What happened since the last call, and where things stand.
+    pub fn tell(&mut self) -> String {
+        let trace = self.world.take_trace();
+        rendering::render(self, &trace)
+    }
+
+    /// Pods that are not ready and not on their way out, in order; of one set or of all.
+    pub fn unready(&self, set: Option<usize>) -> Vec<Name> {
+        self.pods(set).filter(|pod| !pod.is_ready()).map(name_of).collect()
+    }
+
+    /// The sets that exist, in the order in which they first appeared.
+    pub fn sets(&self) -> Vec<&ReplicaSet> {
+        self.names.sets(&self.world.cluster)
+    }
+
+    /// Replaces the names of sets in a text by what `rename` makes of their places, counted from zero.
+    pub fn shorten(&self, text: &str, rename: impl Fn(usize) -> String) -> String {
+        self.names.shorten(text, rename)
+    }
+
+    fn settle(&mut self) {
+        self.world.settle();
+        self.names.notice(&self.world.cluster);
+    }
+
+    fn act(&mut self, command: &Command) -> Result<(), String> {
+        match command {
+            Command::CreateDeployment(draft) => self.create(draft)?,
+            Command::CreateReplicaSet(draft) => {
+                self.world.cluster.create_replica_set(draft.clone()).map_err(|refused| refusal(&refused))?;
+            }
+            Command::Change(changes) => self.change(changes.iter().map(|(k, v)| (k.as_str(), v.as_str())))?,
+            Command::Annotate(key, value) => self.edit(|deployment| {
+                deployment.meta.annotations.insert(key.clone(), value.clone());
+            })?,
+            Command::Label(key, value) => {
+                let deployment = self.deployment()?.meta.key();
+                self.label(Kind::Deployment, &deployment, key, value);
+            }
+            Command::LabelTemplate(key, value) => self.label_template(key, value)?,
+            Command::Undo(set) => self.undo(*set)?,
+            Command::ScaleSet(set, size) => {
+                let key = self.set(*set)?;
+                self.world.cluster.update(&key, |set: &mut ReplicaSet| set.replicas = *size);
+            }
+            Command::LabelSet(set, key, value) => self.label(Kind::ReplicaSet, &self.set(*set)?, key, value),
+            Command::LabelPod(pod, key, value) => self.label(Kind::Pod, &self.pod(*pod)?, key, value),
+            Command::Cost(pod, cost) => {
+                let key = self.pod(*pod)?;
+                self.world.cluster.update(&key, |pod: &mut Pod| pod.deletion_cost = *cost);
+            }
+            Command::Delete(kind, name, propagation) => self.delete(*kind, name.as_deref(), *propagation)?,
+            Command::Ready(n, set) => self.ready(*n, *set),
+            Command::Unready(n, set) => {
+                let ready: Vec<_> =
+                    self.pods(*set).filter(|pod| pod.is_ready()).take(*n).map(name_of).collect();
+                for pod in ready {
+                    self.world.run_pod(&pod, false);
+                }
+            }
+            Command::Fail(n) => {
+                let first: Vec<_> = self.pods(None).take(*n).map(name_of).collect();
+                for pod in first {
+                    self.world.fail_pod(&pod);
+                }
+            }
+            Command::Reaping(on) => self.world.reaping = *on,
+            Command::Reap => {
+                self.world.reap();
+            }
+            Command::Quota(quota) => self.world.cluster.pod_quota = *quota,
+            Command::Wait(seconds) => self.world.pass(Duration::from_secs(*seconds)),
+            Command::Drain => {}
+        }
+        Ok(())
+    }
+
+    fn create(&mut self, draft: &NewDeployment) -> Result<(), String> {
+        self.subject = Some(draft.name.clone());
+        self.world.cluster.create_deployment(draft.clone()).map_err(|refused| refusal(&refused))
+    }
+
+    fn ready(&mut self, n: Option<usize>, set: Option<usize>) {
+        let Some(n) = n else {
+            for pod in self.unready(set) {
+                self.world.run_pod(&pod, true);
+                self.world.work_now();
+            }
+            return;
+        };
+        for _ in 0..n {
+            if let Some(pod) = self.unready(set).first() {
+                self.world.run_pod(pod, true);
+                self.settle();
+            }
+        }
+    }
+
+    fn change<'a>(&mut self, changes: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(), String> {
+        let deployment = self.deployment()?;
+        let mut draft = NewDeployment {
+            replicas: deployment.replicas,
+            strategy: deployment.strategy.clone(),
+            min_ready_seconds: deployment.min_ready_seconds,
+            progress_deadline_seconds: deployment.progress_deadline_seconds,
+            revision_history_limit: deployment.revision_history_limit,
+            paused: deployment.paused,
+            image: String::new(),
+            annotations: deployment.meta.annotations.clone(),
+            ..NewDeployment::new("")
+        };
+        for (key, value) in changes {
+            command::apply(&mut draft, key, value)?;
+        }
+        let labels = deployment.template.labels().cloned().unwrap_or_default();
+        self.edit(|deployment| {
+            deployment.replicas = draft.replicas;
+            deployment.strategy = draft.strategy;
+            deployment.min_ready_seconds = draft.min_ready_seconds;
+            deployment.progress_deadline_seconds = draft.progress_deadline_seconds;
+            deployment.revision_history_limit = draft.revision_history_limit;
+            deployment.paused = draft.paused;
+            deployment.meta.annotations = draft.annotations;
+            if !draft.image.is_empty() {
+                deployment.template = template(&labels, &draft.image);
+            }
+        })
+    }
+
+    /// As `kubectl rollout undo` does it: the template of another set is written back.
+    fn undo(&mut self, set: Option<usize>) -> Result<(), String> {
+        let sets = self.names.sets(&self.world.cluster);
+        let target = match set {
+            Some(place) => sets.get(place.wrapping_sub(1)).copied(),
+            None => {
+                let mut by_revision = sets;
+                by_revision
+                    .sort_by_key(|set| std::cmp::Reverse(revision_of(&set.meta.annotations).unwrap_or(0)));
+                by_revision.get(1).copied()
+            }
+        };
+        let template = target.ok_or("there is no such revision")?.template.without_hash();
+        self.edit(|deployment| deployment.template = template)
+    }
+
+    fn label_template(&mut self, key: &str, value: &str) -> Result<(), String> {
+        let template_before = &self.deployment()?.template;
+        let mut labels = template_before.labels().cloned().unwrap_or_default();
+        labels.insert(key.to_owned(), value.to_owned());
+        let relabelled = template(&labels, image_of(template_before).unwrap_or_default());
+        self.edit(|deployment| deployment.template = relabelled)
+    }
+
+    fn label(&mut self, kind: Kind, object: &ObjectKey, key: &str, value: &str) {
+        self.world.cluster.update_meta(kind, object, |meta| {
+            meta.labels.insert(key.to_owned(), value.to_owned());
+        });
+    }
+
+    fn delete(&mut self, kind: Kind, name: Option<&str>, propagation: Propagation) -> Result<(), String> {
+        let number = name.and_then(|name| name.parse().ok());
+        let key = match (kind, number) {
+            (Kind::Deployment, _) => {
+                Cluster::key(name.or(self.subject.as_deref()).ok_or("there is no deployment")?)
+            }
+            (Kind::ReplicaSet, Some(place)) => self.set(place)?,
+            (Kind::Pod, Some(place)) => self.pod(place)?,
+            (Kind::ReplicaSet | Kind::Pod, None) => Cluster::key(name.ok_or("delete which one?")?),
+        };
+        self.world.cluster.delete(kind, &key, propagation);
+        Ok(())
+    }
+
+    pub(super) fn deployment(&self) -> Result<&Deployment, String> {
+        let name = self.subject.as_deref().ok_or("there is no deployment yet")?;
+        self.world.cluster.deployment(name).ok_or_else(|| format!("the deployment {name} is gone"))
+    }
+
+    fn edit(&mut self, edit: impl FnOnce(&mut Deployment)) -> Result<(), String> {
+        let key = self.deployment()?.meta.key();
+        self.world.cluster.update(&key, edit);
+        Ok(())
+    }
+
+    fn pods(&self, set: Option<usize>) -> impl Iterator<Item = &Pod> {
+        let place = set.map(|set| set.wrapping_sub(1));
+        let owner = place
+            .map(|place| self.names.sets(&self.world.cluster).get(place).map(|set| set.meta.uid.clone()));
+        let pods = self.names.pods(&self.world.cluster).into_iter();
+        pods.filter(move |pod| match &owner {
+            None => true,
+            Some(None) => false,
+            Some(Some(uid)) => pod.meta.is_controlled_by(uid),
+        })
+    }
+
+    fn set(&self, place: usize) -> Result<ObjectKey, String> {
+        let sets = self.names.sets(&self.world.cluster);
+        let set = sets.get(place.wrapping_sub(1)).ok_or_else(|| format!("there is no set {place}"))?;
+        Ok(set.meta.key())
+    }
+
+    fn pod(&self, place: usize) -> Result<ObjectKey, String> {
+        let pod =
+            self.pods(None).nth(place.wrapping_sub(1)).ok_or_else(|| format!("there is no pod {place}"))?;
+        Ok(pod.meta.key())
+    }
+}
+
+fn name_of(pod: &Pod) -> Name {
+    pod.meta.name.clone()
+}
+
+fn image_of(template: &gantry_model::Template) -> Option<&str> {
+    template.written().spec.as_ref()?.containers.first()?.image.as_deref()
+}
+
+fn refusal(refused: &Refused) -> String {
+    match refused {
+        Refused::AlreadyExists => "an object of that name exists already".to_owned(),
+        Refused::Forbidden(message) => message.clone(),
+    }
+}

@@ -1,0 +1,204 @@
+//! A cluster with its controllers, and a clock that only moves when told.
+
+use std::time::Duration;
+
+use gantry_decide::deployment::Decision;
+use gantry_decide::events::EventRecord;
+use gantry_model::{Name, ObjectKey, Phase, Pod, Readiness, Timestamp};
+
+use crate::cluster::{Cluster, Kind};
+use crate::controllers::Telling;
+use crate::controllers::deployment::{self, Deployments};
+use crate::controllers::garbage::Garbage;
+use crate::controllers::replica_set::ReplicaSets;
+use crate::dice::Dice;
+
+/// How long nothing may happen for the world to count as settled.
+const QUIET: Duration = Duration::from_millis(500);
+
+/// The most syncs between two moves of the clock. No real cluster comes near; whoever reaches it runs in a circle.
+const SYNCS_MAX: usize = 100_000;
+
+/// A cluster with its controllers in virtual time.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// The objects.
+    pub cluster: Cluster,
+    deployments: Deployments,
+    replica_sets: ReplicaSets,
+    garbage: Garbage,
+    telling: Telling,
+    turns: Turns,
+    /// How many pods were bound, for the next to go to another node.
+    bound: usize,
+    /// Whether nodes finish terminating pods by themselves.
+    pub reaping: bool,
+}
+
+/// Who is next when several controllers have work.
+#[derive(Clone, Debug)]
+pub enum Turns {
+    /// The ReplicaSet controller, the garbage collector, the Deployment controller: a Deployment is looked at again
+    /// once its sets have reacted, which is how it goes in a cluster that is not overloaded.
+    InStep,
+    /// Anybody, as the dice fall.
+    Shuffled(Dice),
+}
+
+impl World {
+    /// An empty world.
+    pub fn new(start: Timestamp, turns: Turns) -> Self {
+        Self {
+            cluster: Cluster::new(start),
+            deployments: Deployments::new(),
+            replica_sets: ReplicaSets::new(),
+            garbage: Garbage::new(),
+            telling: Telling::new(),
+            turns,
+            bound: 0,
+            reaping: true,
+        }
+    }
+
+    /// The time.
+    pub fn now(&self) -> Timestamp {
+        self.cluster.now
+    }
+
+    /// All events, as an API server would hold them.
+    pub fn events(&self) -> impl Iterator<Item = &EventRecord> {
+        self.telling.events.values()
+    }
+
+    /// What the controllers did since the last call, a line each.
+    pub fn take_trace(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.telling.trace)
+    }
+
+    /// What would be decided about a Deployment if it were looked at now.
+    pub fn outlook(&self, name: &str) -> Option<Decision> {
+        deployment::outlook(&self.cluster, &Cluster::key(name), None)
+    }
+
+    // === time ===
+
+    /// Lets the controllers work until nothing happens for half a second.
+    pub fn settle(&mut self) {
+        loop {
+            self.work_now();
+            let quiet_at = self.now().plus(QUIET);
+            match self.next_wake() {
+                Some(wake) if wake <= quiet_at => self.cluster.now = wake.max(self.now()),
+                _ => {
+                    self.cluster.now = quiet_at;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Lets so much time pass, with everything that happens in it.
+    pub fn pass(&mut self, duration: Duration) {
+        let end = self.now().plus(duration);
+        loop {
+            self.work_now();
+            match self.next_wake() {
+                Some(wake) if wake <= end => self.cluster.now = wake.max(self.now()),
+                _ => break,
+            }
+        }
+        self.cluster.now = end;
+        self.work_now();
+    }
+
+    /// Does all that can be done without time passing.
+    ///
+    /// # Panics
+    /// If that never ends: two controllers undo each other's work.
+    pub fn work_now(&mut self) {
+        let mut syncs = 0;
+        while self.step() {
+            syncs += 1;
+            assert!(syncs < SYNCS_MAX, "the controllers run in a circle: {:?}", self.telling.trace.last());
+        }
+    }
+
+    /// Does one sync, or completes one deletion. Returns whether there was anything to do.
+    pub fn step(&mut self) -> bool {
+        self.deliver_changes();
+        let first = match &mut self.turns {
+            Turns::InStep => 0,
+            Turns::Shuffled(dice) => dice.roll(3),
+        };
+        let worked = (0..3).any(|turn| self.work_of((first + turn) % 3));
+        worked || (self.reaping && self.reap())
+    }
+
+    fn work_of(&mut self, controller: usize) -> bool {
+        match controller {
+            0 => self.replica_sets.work(&mut self.cluster, &mut self.telling),
+            1 => self.garbage.work(&mut self.cluster, &mut self.telling),
+            _ => self.deployments.work(&mut self.cluster, &mut self.telling),
+        }
+    }
+
+    fn deliver_changes(&mut self) {
+        for change in self.cluster.take_changes() {
+            self.deployments.watch(&change, &self.cluster);
+            self.replica_sets.watch(&change, &self.cluster);
+            self.garbage.watch(&change, &self.cluster, &mut self.telling);
+        }
+    }
+
+    fn next_wake(&self) -> Option<Timestamp> {
+        let wakes = [
+            self.deployments.queue.next_wake(),
+            self.replica_sets.queue.next_wake(),
+            self.garbage.to_delete.next_wake(),
+            self.garbage.to_orphan.next_wake(),
+        ];
+        wakes.into_iter().flatten().min()
+    }
+
+    // === what nodes do ===
+
+    /// A pod runs, and is ready or not; one that had no node gets one.
+    pub fn run_pod(&mut self, pod: &Name, ready: bool) {
+        self.set_pod(pod, Phase::Running, ready);
+    }
+
+    /// A pod ends badly.
+    pub fn fail_pod(&mut self, pod: &Name) {
+        self.set_pod(pod, Phase::Failed, false);
+    }
+
+    fn set_pod(&mut self, pod: &Name, phase: Phase, ready: bool) {
+        let key = ObjectKey { namespace: Cluster::NAMESPACE.into(), name: pod.clone() };
+        let since = Some(self.now().to_whole_seconds());
+        if self.cluster.pods.get(&key).is_some_and(|pod| pod.node.is_none()) {
+            let node = Name::from(format!("node-{}", self.bound % 3));
+            self.bound += 1;
+            self.cluster.update(&key, |pod: &mut Pod| pod.node = Some(node));
+        }
+        self.cluster.update_status(&key, |pod: &mut Pod| {
+            pod.phase = phase;
+            pod.readiness = if ready { Readiness::Ready { since } } else { Readiness::NotReady };
+        });
+    }
+
+    /// The nodes say of every terminating pod that it is gone. Returns whether there was one.
+    pub fn reap(&mut self) -> bool {
+        let terminating =
+            self.cluster.pods.iter().filter(|pod| pod.meta.is_deleting() && pod.meta.finalizers.is_empty());
+        let terminating: Vec<_> = terminating.map(|pod| pod.meta.key()).collect();
+        for pod in &terminating {
+            self.cluster.finish_pod(pod);
+        }
+        !terminating.is_empty()
+    }
+
+    /// Deletes an object, as a person would.
+    pub fn delete(&mut self, kind: Kind, name: &str, propagation: crate::Propagation) {
+        self.cluster.delete(kind, &Cluster::key(name), propagation);
+    }
+}

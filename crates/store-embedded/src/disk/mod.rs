@@ -1,0 +1,69 @@
+//! All file access, as a small trait, so that a test can be the disk.
+
+mod directory;
+#[cfg(test)]
+pub(crate) mod simulated;
+
+use std::fmt::Debug;
+use std::io;
+use std::path::PathBuf;
+
+pub use directory::Directory;
+
+/// The files of one directory.
+///
+/// What a crash does to it is what POSIX allows: written bytes are safe after [`DiskFile::sync`], and a created, renamed or
+/// removed name after [`Disk::sync_names`]; before that, each may be there, or not, or in part.
+pub trait Disk: Debug + Send + Sync {
+    /// The names of all files.
+    fn names(&self) -> io::Result<Vec<String>>;
+
+    /// Opens a file that exists.
+    fn open(&self, name: &str) -> io::Result<Box<dyn DiskFile>>;
+
+    /// Creates an empty file, in place of one of that name.
+    fn create(&self, name: &str) -> io::Result<Box<dyn DiskFile>>;
+
+    /// Gives a file another name, in place of one of that name.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Removes a file.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Makes names durable.
+    fn sync_names(&self) -> io::Result<()>;
+
+    /// The full path of a name, for messages.
+    fn path(&self, name: &str) -> PathBuf;
+}
+
+/// One open file.
+#[allow(clippy::len_without_is_empty, reason = "the question is never asked")]
+pub trait DiskFile: Debug + Send + Sync {
+    /// Its length in bytes.
+    fn len(&self) -> io::Result<u64>;
+
+    /// Fills the buffer from an offset; ends early only at the end of the file.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// Writes all bytes at an offset.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+
+    /// Makes written bytes durable.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// Reads a whole file.
+pub(crate) fn read_all(disk: &dyn Disk, name: &str) -> io::Result<Vec<u8>> {
+    let file = disk.open(name)?;
+    let length = usize::try_from(file.len()?).map_err(|_| io::ErrorKind::FileTooLarge)?;
+    let mut bytes = vec![0; length];
+    let read = file.read_at(&mut bytes, 0)?;
+    bytes.truncate(read);
+    Ok(bytes)
+}
+
+/// Whether there was no room.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}

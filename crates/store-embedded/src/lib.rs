@@ -1,0 +1,41 @@
+//! The store in a directory: everything in memory, and on disk before anyone is told.
+//!
+//! ```text
+//! commit ─► writer thread ─► stage (Live) ─► log: append, sync ─► publish (Live) ─► answer, watchers
+//!                                              │
+//!                        keeper thread: next segment, snapshot, removal of what the snapshot covers
+//! ```
+//!
+//! Start at [`EmbeddedStore`]. What is on disk: numbered log segments ([`frame`](mod@frame) describes their content), one
+//! snapshot of the state at the oldest remembered revision, and `LOCK`. Recovery loads the snapshot and replays the log from
+//! there, which rebuilds not only the keys but the history too, so watches resume after a restart.
+//!
+//! Absent on purpose: other backends, HTTP, Kubernetes types, and any file access that does not go through [`Disk`].
+
+mod backup;
+mod check;
+mod codec;
+pub mod disk;
+mod engine;
+mod error;
+mod frame;
+mod keeper;
+mod lock;
+mod log;
+mod options;
+mod recovery;
+mod segment;
+mod snapshot;
+mod store;
+mod upkeep;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use backup::{Backup, Restored, backup, restore};
+pub use check::{Report, SegmentReport, check};
+pub use disk::{Directory, Disk, DiskFile};
+pub use error::OpenError;
+pub use options::Options;
+pub use store::EmbeddedStore;

@@ -1,0 +1,163 @@
+//! Many clients at once, doing everything the port offers to a few keys.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::suite::{Dice, key, prefix};
+use crate::{Error, ListRequest, Notice, Op, Revision, Store, Transaction};
+
+/// How much is done at once, and how often.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// What chance decides is decided by this.
+    pub seed: u64,
+    /// Clients that write.
+    pub writers: u64,
+    /// Clients that read.
+    pub readers: u64,
+    /// Clients that watch, disconnect and resume.
+    pub watchers: u64,
+    /// What each writer and reader does, at most.
+    pub steps: u64,
+}
+
+/// The keys everyone fights for.
+const KEYS: u64 = 12;
+
+impl Load {
+    /// Runs all clients until the writers are done, or the store stays unavailable.
+    ///
+    /// A store that is away for a while is what this is for: everyone tries again. `start` is where watchers begin.
+    pub async fn run(self, store: Arc<dyn Store>, start: Revision) {
+        let mut dice = Dice::new(self.seed);
+        let done = Arc::new(AtomicBool::new(false));
+        let mut writers = tokio::task::JoinSet::new();
+        for id in 0..self.writers {
+            writers.spawn(write(Arc::clone(&store), dice.split(), format!("{}-{id}", self.seed), self.steps));
+        }
+        let mut others = tokio::task::JoinSet::new();
+        for _ in 0..self.readers {
+            others.spawn(read(Arc::clone(&store), dice.split(), self.steps));
+        }
+        for _ in 0..self.watchers {
+            others.spawn(follow(Arc::clone(&store), dice.split(), start, Arc::clone(&done)));
+        }
+        while writers.join_next().await.is_some() {}
+        done.store(true, Ordering::Release);
+        while others.join_next().await.is_some() {}
+    }
+}
+
+async fn write(store: Arc<dyn Store>, mut dice: Dice, name: String, steps: u64) {
+    for step in 0..steps {
+        let first = some_key(&mut dice);
+        let Some(op) = some_op(&store, &mut dice, &first, format!("{name}-{step}")).await else { continue };
+        let mut transaction = Transaction::single(first, op);
+        if dice.one_in(4) {
+            let second = some_key(&mut dice);
+            if let Some(op) = some_op(&store, &mut dice, &second, format!("{name}-{step}-also")).await {
+                transaction = transaction.clone().and(second, op).unwrap_or(transaction);
+            }
+        }
+        if let Err(Error::Unavailable { .. } | Error::OutcomeUnknown { .. }) = store.commit(transaction).await
+        {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+/// Something to do to a key, mostly on the right condition; every value is written once in a lifetime.
+async fn some_op(store: &Arc<dyn Store>, dice: &mut Dice, key: &crate::Key, value: String) -> Option<Op> {
+    let fetched = store.get(key).await.ok()?;
+    let value = value.into();
+    Some(match fetched.found {
+        None => Op::Create { value },
+        Some(_) if dice.one_in(10) => Op::Create { value },
+        Some(seen) if dice.one_in(5) => Op::Delete { seen: seen.revision },
+        Some(seen) if dice.one_in(10) => Op::Update { value, seen: seen.revision.before() },
+        Some(seen) => Op::Update { value, seen: seen.revision },
+    })
+}
+
+async fn read(store: Arc<dyn Store>, mut dice: Dice, steps: u64) {
+    for _ in 0..steps {
+        let request = ListRequest::all(prefix(some_prefix(&mut dice)));
+        // What fails is not recorded; what is answered is judged later.
+        drop(match dice.below(3) {
+            0 => store.get(&some_key(&mut dice)).await.map(drop),
+            1 => store.list(request).await.map(drop),
+            _ => read_pages(&store, request.limit(2)).await,
+        });
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn read_pages(store: &Arc<dyn Store>, request: ListRequest) -> Result<(), Error> {
+    let mut page = store.list(request.clone()).await?;
+    while let Some(next) = page.next {
+        page = store.list(request.clone().at(page.revision).start(next)).await?;
+    }
+    Ok(())
+}
+
+/// Watches, drops the watch at random moments, and resumes after the last whole revision it was told.
+async fn follow(store: Arc<dyn Store>, mut dice: Dice, start: Revision, done: Arc<AtomicBool>) {
+    let mut after = start;
+    let under = some_prefix(&mut dice);
+    loop {
+        let finishing = done.load(Ordering::Acquire);
+        let until = if finishing { store.bounds().await.ok().map(|bounds| bounds.current) } else { None };
+        if finishing && until.is_none_or(|until| after >= until) {
+            return;
+        }
+        let notices = if finishing { u64::MAX } else { dice.below(30) };
+        tokio::task::yield_now().await;
+        let followed = follow_for(&store, &under, after, notices, until).await;
+        match followed {
+            Some(reached) => after = after.max(reached),
+            None => tokio::time::sleep(Duration::from_millis(5)).await,
+        }
+    }
+}
+
+/// One connection: that many notices, or until a revision is reached, or a short silence.
+async fn follow_for(
+    store: &Arc<dyn Store>,
+    under: &str,
+    after: Revision,
+    notices: u64,
+    until: Option<Revision>,
+) -> Option<Revision> {
+    let mut watch = store.watch(prefix(under), after).await.ok()?;
+    let mut reached = after;
+    let mut last = after;
+    for _ in 0..notices {
+        // A store in memory always has an answer; without this the watchers would have the threads to themselves.
+        tokio::task::yield_now().await;
+        watch.request_progress();
+        let Ok(notice) = tokio::time::timeout(Duration::from_millis(200), watch.next()).await else { break };
+        match notice?.ok()? {
+            Notice::Progress(revision) => reached = revision,
+            // Another revision begins, so the one before it is complete.
+            Notice::Change(event) if event.revision > last => {
+                reached = reached.max(last);
+                last = event.revision;
+            }
+            Notice::Change(_) => {}
+        }
+        if until.is_some_and(|until| reached >= until) {
+            break;
+        }
+    }
+    Some(reached)
+}
+
+fn some_key(dice: &mut Dice) -> crate::Key {
+    let number = dice.below(KEYS);
+    key(format!("/{}/{number}", if number.is_multiple_of(2) { "even" } else { "odd" }))
+}
+
+fn some_prefix(dice: &mut Dice) -> String {
+    ["/", "/even/", "/odd/", "/odd/3"][dice.index(4)].to_owned()
+}

@@ -1,0 +1,198 @@
+//! Holds every answer against the model.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use crate::checker::timeline::Timeline;
+use crate::checker::{Entry, Seen};
+use crate::{Error, Event, Notice, Op, Prefix, Revision, Transaction};
+
+/// Something a client saw that no single sequence of writes explains.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// The log of changes could not be read.
+    Unreadable(Error),
+    /// The log itself goes back or repeats.
+    LogOutOfOrder(Arc<Event>),
+    /// A change claims to follow something that was not there.
+    WrongPrevious(Arc<Event>),
+    /// An acknowledged write is not in the log, or not as it was made.
+    LostWrite(Revision, Transaction),
+    /// The log has a change nobody made.
+    Phantom(Revision),
+    /// Two writes were acknowledged at one revision.
+    SharedRevision(Revision),
+    /// An answer is older than what had been answered before it was asked.
+    Stale {
+        /// What was asked.
+        what: String,
+        /// The revision of the answer.
+        answered: Revision,
+        /// The revision somebody had already seen.
+        known: Revision,
+    },
+    /// A read shows what was not there at its revision.
+    WrongRead(String),
+    /// A conflict was reported that was none.
+    WrongConflict(String),
+    /// A watch missed, repeated, reordered or invented a change.
+    WrongWatch {
+        /// What was watched.
+        prefix: Prefix,
+        /// From where.
+        after: Revision,
+        /// What it said.
+        told: Notice,
+        /// What it should have said, if anything.
+        expected: Option<Arc<Event>>,
+    },
+}
+
+/// Judges all entries; what is wrong is added to `violations`.
+pub(crate) fn judge(timeline: &Timeline, entries: &[Entry], violations: &mut Vec<Violation>) {
+    let known = Known::from(timeline, entries);
+    account_for_revisions(timeline, entries, violations);
+    for entry in entries {
+        judge_entry(timeline, &known, entry, violations);
+    }
+}
+
+/// The highest revision anybody had been answered by each tick.
+struct Known {
+    start: Revision,
+    by_tick: BTreeMap<u64, Revision>,
+}
+
+/// Every revision of the log was made by exactly one write, acknowledged or of unknown outcome.
+fn account_for_revisions(timeline: &Timeline, entries: &[Entry], violations: &mut Vec<Violation>) {
+    let mut claimed = BTreeSet::new();
+    let mut unknown = Vec::new();
+    for entry in entries {
+        match &entry.seen {
+            Seen::Commit { transaction, answer: Ok(revision) } => {
+                if !claimed.insert(*revision) {
+                    violations.push(Violation::SharedRevision(*revision));
+                }
+                if !made(transaction, timeline.changes_at(*revision)) {
+                    violations.push(Violation::LostWrite(*revision, transaction.clone()));
+                }
+            }
+            Seen::Commit { transaction, answer: Err(Error::OutcomeUnknown { .. }) } => {
+                unknown.push(transaction);
+            }
+            _ => {}
+        }
+    }
+    for revision in timeline.revisions().filter(|revision| !claimed.contains(revision)) {
+        let maker = unknown.iter().position(|transaction| made(transaction, timeline.changes_at(revision)));
+        match maker {
+            Some(maker) => drop(unknown.swap_remove(maker)),
+            None => violations.push(Violation::Phantom(revision)),
+        }
+    }
+}
+
+fn judge_entry(timeline: &Timeline, known: &Known, entry: &Entry, violations: &mut Vec<Violation>) {
+    let since = known.before(entry.began);
+    match &entry.seen {
+        Seen::Commit { transaction, answer: Ok(revision) } if *revision <= since => {
+            violations.push(stale(transaction, *revision, since));
+        }
+        Seen::Commit { transaction, answer: Err(Error::Conflict { key, current }) } => {
+            let expected = transaction.ops().find(|(written, _)| *written == key).map(|(_, op)| op.expects());
+            let was_conflict =
+                expected.is_some_and(|expected| expected != current.as_ref().map(|v| v.revision));
+            if !was_conflict || !timeline.held_since(key, current.as_ref(), since) {
+                violations.push(Violation::WrongConflict(format!("{transaction:?}: {current:?}")));
+            }
+        }
+        Seen::Get { key, fetched } => {
+            if fetched.revision < since {
+                violations.push(stale(key, fetched.revision, since));
+            }
+            if timeline.at(key, fetched.revision) != fetched.found.as_ref() {
+                violations.push(Violation::WrongRead(format!("{key}: {fetched:?}")));
+            }
+        }
+        Seen::List { request, page } => {
+            if request.at.is_none() && page.revision < since {
+                violations.push(stale(request, page.revision, since));
+            }
+            let mut items = timeline.items(request, page.revision);
+            let remaining =
+                items.split_off(items.len().min(request.limit.map_or(usize::MAX, NonZeroUsize::get)));
+            if items != page.items || remaining.len() as u64 != page.remaining {
+                violations.push(Violation::WrongRead(format!("{request:?}: {page:?}")));
+            }
+        }
+        Seen::Watch { prefix, after, notices } => judge_watch(timeline, prefix, *after, notices, violations),
+        Seen::Commit { .. } => {}
+    }
+}
+
+/// A watch tells a beginning of the log's changes under its prefix; a progress mark, that none is missing up to it.
+fn judge_watch(
+    timeline: &Timeline,
+    prefix: &Prefix,
+    after: Revision,
+    notices: &[Notice],
+    violations: &mut Vec<Violation>,
+) {
+    let mut expected = timeline.changes_under(prefix, after).peekable();
+    for notice in notices {
+        let right = match notice {
+            Notice::Change(event) => expected.next_if(|expected| *expected == event).is_some(),
+            Notice::Progress(revision) => expected.peek().is_none_or(|next| next.revision > *revision),
+        };
+        if !right {
+            let (prefix, told) = (prefix.clone(), notice.clone());
+            let expected = expected.next().cloned();
+            return violations.push(Violation::WrongWatch { prefix, after, told, expected });
+        }
+    }
+}
+
+/// Whether these changes are exactly what the transaction does.
+fn made(transaction: &Transaction, changes: &[Arc<Event>]) -> bool {
+    let did = |(key, op): (&_, &Op), event: &Arc<Event>| {
+        event.key == *key
+            && event.value() == op.value()
+            && event.previous().map(|previous| previous.revision) == op.expects()
+    };
+    transaction.ops().len() == changes.len()
+        && transaction.ops().zip(changes).all(|(op, event)| did(op, event))
+}
+
+fn stale(what: &impl fmt::Debug, answered: Revision, known: Revision) -> Violation {
+    Violation::Stale { what: format!("{what:?}"), answered, known }
+}
+
+impl Known {
+    fn from(timeline: &Timeline, entries: &[Entry]) -> Self {
+        let mut ends: Vec<_> =
+            entries.iter().filter_map(|entry| Some((entry.ended, answered(entry)?))).collect();
+        ends.sort_unstable();
+        let mut highest = timeline.start();
+        let by_tick = ends.into_iter().map(|(ended, revision)| {
+            highest = highest.max(revision);
+            (ended, highest)
+        });
+        Self { start: timeline.start(), by_tick: by_tick.collect() }
+    }
+
+    fn before(&self, tick: u64) -> Revision {
+        self.by_tick.range(..tick).next_back().map_or(self.start, |(_, revision)| *revision)
+    }
+}
+
+/// The revision of the present an answer speaks of.
+fn answered(entry: &Entry) -> Option<Revision> {
+    match &entry.seen {
+        Seen::Commit { answer, .. } => answer.as_ref().ok().copied(),
+        Seen::Get { fetched, .. } => Some(fetched.revision),
+        Seen::List { request, page } => request.at.is_none().then_some(page.revision),
+        Seen::Watch { .. } => None,
+    }
+}
