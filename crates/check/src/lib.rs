@@ -1,1 +1,33 @@
-//! Under construction.
+//! Invariants that any cluster must satisfy, whoever runs it, as functions that return findings.
+//!
+//! The checker shares no code with what it judges: it resolves limits and adds up pods by itself, in the plainest way,
+//! from the objects alone. Its only dependency is `gantry-model`. Nobody acts on a finding; tests and simulations fail
+//! on it.
+
+mod rollout;
+mod state;
+
+pub use rollout::rollout_step;
+pub use state::{reported, rolled_out};
+
+use std::fmt;
+
+/// Something that must not be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The invariant, as a sentence.
+    pub broken: &'static str,
+    /// What was found instead.
+    pub found: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.broken, self.found)
+    }
+}
+
+/// A finding unless the invariant holds.
+fn unless(holds: bool, broken: &'static str, found: impl FnOnce() -> String) -> Option<Finding> {
+    (!holds).then(|| Finding { broken, found: found() })
+}

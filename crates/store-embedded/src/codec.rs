@@ -46,7 +46,7 @@ pub(crate) fn put_item(out: &mut Vec<u8>, item: &Item) {
     out.extend_from_slice(&item.value);
 }
 
-impl<'a> Input<'a> {
+impl Input<'_> {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -112,11 +112,6 @@ impl<'a> Input<'a> {
         let (value, rest) = self.0.split_at_checked(length).ok_or(Malformed("an early end"))?;
         self.0 = rest;
         Ok(Bytes::copy_from_slice(value))
-    }
-
-    #[cfg(test)]
-    pub(crate) fn remaining(&self) -> &'a [u8] {
-        self.0
     }
 }
 

@@ -88,7 +88,11 @@ pub(crate) fn mark(nonce: u64, kind: Kind, base: Revision, at_millis: u64) -> Ve
 pub(crate) fn read(segment: &[u8], offset: usize, nonce: u64) -> Found<'_> {
     let Some(bytes) = segment.get(offset..) else { return Found::Nothing };
     let Some((header, rest)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
-        return if bytes.iter().all(|byte| *byte == 0) { Found::Nothing } else { Found::Broken("half a header") };
+        return if bytes.iter().all(|byte| *byte == 0) {
+            Found::Nothing
+        } else {
+            Found::Broken("half a header")
+        };
     };
     if header.iter().all(|byte| *byte == 0) {
         return Found::Nothing;
@@ -176,13 +180,17 @@ fn parse<'a>(header: &[u8; HEADER_BYTES], rest: &'a [u8], nonce: u64) -> Result<
     if bytes > PAYLOAD_BYTES_MAX {
         return Err(Malformed("an impossible length"));
     }
-    let payload = rest.get(..bytes).ok_or(Malformed("a frame longer than its segment"))?;
+    let padded = (HEADER_BYTES + bytes).next_multiple_of(ALIGNMENT);
+    let padded_payload =
+        rest.get(..padded - HEADER_BYTES).ok_or(Malformed("a frame longer than its segment"))?;
+    let payload = &padded_payload[..bytes];
+    // Cheap questions first: looking for frames in megabytes of other bytes asks them at every eighth byte.
+    let kind = Kind::from_code(kind)?;
+    let base = Revision::new(base).ok_or(Malformed("a revision of zero"))?;
     if sum != checksum(nonce, length, &header[8..], payload) {
         return Err(Malformed("a checksum that does not match"));
     }
-    let base = Revision::new(base).ok_or(Malformed("a revision of zero"))?;
-    let bytes = (HEADER_BYTES + bytes).next_multiple_of(ALIGNMENT);
-    Ok(Frame { kind: Kind::from_code(kind)?, base, at_millis, count, payload, bytes })
+    Ok(Frame { kind, base, at_millis, count, payload, bytes: padded })
 }
 
 fn checksum(nonce: u64, length: u32, header: &[u8], payload: &[u8]) -> u32 {

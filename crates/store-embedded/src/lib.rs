@@ -6,7 +6,7 @@
 //!                        keeper thread: next segment, snapshot, removal of what the snapshot covers
 //! ```
 //!
-//! Start at [`EmbeddedStore`]. What is on disk: numbered log segments ([`frame`](mod@frame) describes their content), one
+//! Start at [`EmbeddedStore`]. What is on disk: numbered log segments (`frame.rs` describes their content), one
 //! snapshot of the state at the oldest remembered revision, and `LOCK`. Recovery loads the snapshot and replays the log from
 //! there, which rebuilds not only the keys but the history too, so watches resume after a restart.
 //!

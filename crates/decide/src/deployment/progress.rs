@@ -5,13 +5,14 @@
 use std::time::Duration;
 
 use gantry_model::{
-    Deployment, DeploymentCondition, DeploymentConditionType, DeploymentStatus, ReplicaSetCondition,
+    Deployment, DeploymentCondition, DeploymentConditionType, DeploymentStatus, Name, ReplicaSetCondition,
     Timestamp,
 };
 
 use super::conditions::{self, Condition, DEADLINE_EXCEEDED, NEW_SET_AVAILABLE, is_complete, is_progressing};
 use super::decision::Deadline;
 use super::in_hand::InHand;
+use super::waiting::WaitingOn;
 use crate::Wake;
 
 impl InHand<'_> {
@@ -19,7 +20,16 @@ impl InHand<'_> {
     pub(super) fn sync_rollout_status(&mut self) {
         let mut status = self.computed_status();
         self.estimate_progress(&mut status);
-        conditions::mirror_failure(&mut status, self.replica_failure());
+        let failure = self.replica_failure();
+        conditions::mirror_failure(&mut status, failure.map(|(_, failure)| failure));
+        if let Some((set, failure)) = failure {
+            let reason = WaitingOn::ReplicaFailure {
+                set: set.clone(),
+                reason: failure.reason.clone(),
+                message: failure.message.clone(),
+            };
+            self.wait_on(reason);
+        }
         if !self.write_status_if_changed(status) {
             self.wake = progress_check(self.now, self.deployment, &self.status);
         }
@@ -55,9 +65,9 @@ impl InHand<'_> {
     }
 
     /// The failure to show: the new set's, else that of the oldest set that has one.
-    fn replica_failure(&self) -> Option<&ReplicaSetCondition> {
-        let sets = self.new_set().into_iter().chain(self.old_sets());
-        sets.filter_map(|set| set.observed.as_ref()).find_map(|set| set.status.replica_failure())
+    fn replica_failure(&self) -> Option<(&Name, &ReplicaSetCondition)> {
+        let mut sets = self.new_set().into_iter().chain(self.old_sets());
+        sets.find_map(|set| Some((&set.name, set.observed.as_ref()?.status.replica_failure()?)))
     }
 }
 

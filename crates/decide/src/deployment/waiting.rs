@@ -40,6 +40,15 @@ pub enum WaitingOn {
         /// Pods of it that are available.
         available: Replicas,
     },
+    /// A ReplicaSet cannot create or delete pods, for this reason.
+    ReplicaFailure {
+        /// Which one.
+        set: Name,
+        /// Its word for it.
+        reason: String,
+        /// What the API said.
+        message: String,
+    },
     /// Old pods still exist although no ReplicaSet wants them any more.
     OldPods {
         /// The old ReplicaSets that still count pods.
@@ -71,6 +80,7 @@ impl fmt::Display for WaitingOn {
             Self::NewPods { set, wanted, available } => {
                 write!(f, "{set} has {available} of {wanted} pods available")
             }
+            Self::ReplicaFailure { set, reason, message } => write!(f, "{set} reports {reason}: {message}"),
             Self::OldPods { remaining } => write!(f, "{remaining} old pods are not gone"),
             Self::ScalingRecreate { active } => {
                 write!(f, "{active} sets are active, which Recreate cannot scale")

@@ -24,12 +24,12 @@ pub(super) fn next_look<'a>(
     status: &ReplicaSetStatus,
     active: impl IntoIterator<Item = &'a Pod>,
 ) -> Option<Timestamp> {
-    let min_ready = u64::try_from(set.min_ready_seconds).ok().filter(|seconds| *seconds > 0)?;
-    if status.ready == status.available {
+    if set.min_ready_seconds <= 0 || status.ready == status.available {
         return None;
     }
+    let min_ready = Duration::from_secs(set.min_ready_seconds.unsigned_abs().into());
     let first = first_available(now, set.min_ready_seconds, active);
-    Some(first.unwrap_or_else(|| now.plus(Duration::from_secs(min_ready))))
+    Some(first.unwrap_or_else(|| now.plus(min_ready)))
 }
 
 /// The earliest moment at which a pod that is ready, and not available yet, will be.

@@ -36,10 +36,10 @@ impl Memory {
         cached: Option<&'a ReplicaSet>,
         read: &ReadVersions,
     ) -> Result<Begun<'a>, StaleCache> {
+        // The versions are forgotten once the caches have reached them, so there is nothing left to drop below.
         self.written.check(key, read)?;
         let Some(set) = cached else {
             self.expectations.forget(key);
-            self.written.forget_name(key);
             return Ok(Begun::Gone);
         };
         Ok(Begun::Present(set, self.expectations.standing(now, key)))

@@ -92,11 +92,6 @@ impl WrittenVersions {
             self.by_set.remove(set);
         }
     }
-
-    /// Forgets what was written for any set of this name.
-    pub fn forget_name(&mut self, set: &ObjectKey) {
-        self.by_set.remove(set);
-    }
 }
 
 impl ReadVersions {

@@ -42,7 +42,11 @@ fn given_up(managed: &Managed) -> usize {
 }
 
 fn ok(call: usize) -> Result<Name, Refusal> {
-    Ok(format!("web-{call}").into())
+    unless(false, call)
+}
+
+fn unless(is_refused: bool, call: usize) -> Result<Name, Refusal> {
+    if is_refused { Err(quota()) } else { Ok(format!("web-{call}").into()) }
 }
 
 fn quota() -> Refusal {
@@ -87,7 +91,7 @@ fn the_first_error_is_the_one_that_is_returned() {
 /// R5.3: what failed and what was never tried is not waited for.
 #[test]
 fn pods_that_were_not_created_are_not_expected() {
-    let (calls, managed) = create(10, |call| if call == 3 { Err(quota()) } else { ok(call) });
+    let (calls, managed) = create(10, |call| unless(call == 3, call));
     assert_eq!((calls, given_up(&managed)), (3, 8));
     let (calls, managed) = create(10, ok);
     assert_eq!((calls, given_up(&managed), managed.result), (10, 0, Ok(())));

@@ -86,7 +86,8 @@ fn a_refused_adoption_fails_the_sync() {
     let web = replica_set("web");
     let pods = [pod("a"), pod("b")];
     let refused = || Err(refusal(RefusalKind::Other, "the owner is being deleted"));
-    let failed = considered(&web, &pods).claimed([(&pods[0], refused()), (&pods[1], refused())], []).unwrap_err();
+    let failed =
+        considered(&web, &pods).claimed([(&pods[0], refused()), (&pods[1], refused())], []).unwrap_err();
     assert_eq!(failed.to_string(), "the owner is being deleted");
 }
 

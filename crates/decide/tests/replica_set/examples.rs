@@ -107,11 +107,15 @@ fn crowding_decides_unless_the_cost_has() {
 #[test]
 fn the_newly_ready_pod_goes_and_the_unready_one_before_it() {
     let web = replica_set("web").size(1);
-    let since = |name, ago| pod(name).owned_by(&web).on("n1").ready_since(noon_plus(-ago));
+    let since = |name, ago: i64| pod(name).owned_by(&web).on("n1").ready_since(noon_plus(-ago));
     let pods = [since("old", 3 * 3600), since("young", 5)];
     assert_eq!(deletions(&decided(&web, &pods)), ["young"], "example 8");
     let starting = pod("starting").owned_by(&web).on("n1").phase(Phase::Running).cost(100);
-    assert_eq!(deletions(&decided(&web, &[starting, since("old", 60).cost(-100)])), ["starting"], "example 9");
+    assert_eq!(
+        deletions(&decided(&web, &[starting, since("old", 60).cost(-100)])),
+        ["starting"],
+        "example 9"
+    );
 }
 
 /// Examples 10 and 11. R3.3.

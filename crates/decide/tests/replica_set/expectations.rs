@@ -1,10 +1,10 @@
 //! What a set has done and not yet seen.
 
 use gantry_decide::replica_set::{
-    Action, Begun, Expectations, Memory, ReadVersions, Settled, Standing, StatusWrite, WaitingOn, consider, decide,
-    report,
+    Action, Begun, Expectations, Managed, Memory, ReadVersions, Settled, Standing, StatusWrite, WaitingOn,
+    consider, decide, report,
 };
-use gantry_model::{ObjectKey, Timestamp};
+use gantry_model::{ObjectKey, Pod, Timestamp};
 use gantry_testkit::{NOON, PodWords, ReplicaSetWords, noon_plus, pod, replica_set};
 
 use crate::{creations, key, observed};
@@ -111,7 +111,7 @@ fn a_pod_that_arrives_between_question_and_list_is_not_created_twice() {
     let mut memory = Memory::default();
     memory.expectations.expect_creations(NOON, &key("web"), 1);
     let pods = [pod("a").owned_by(&web)];
-    let decide_with = |standing, pods| {
+    let creations_with = |standing, pods: &[Pod]| {
         let observed = consider(&web, standing, pods).unwrap().claimed([], []).unwrap();
         creations(&decide(NOON, &observed))
     };
@@ -120,9 +120,9 @@ fn a_pod_that_arrives_between_question_and_list_is_not_created_twice() {
     memory.settle(&created(1)); // the pod arrives
     let asked_last = memory.expectations.standing(NOON, &key("web"));
 
-    assert_eq!(decide_with(asked_first, &pods), 0);
-    assert_eq!(decide_with(asked_first, &[]), 0, "had it arrived after the list");
-    assert_eq!(decide_with(asked_last, &[]), 1, "what the order prevents: an old list and a new answer");
+    assert_eq!(creations_with(asked_first, &pods), 0);
+    assert_eq!(creations_with(asked_first, &[]), 0, "had it arrived after the list");
+    assert_eq!(creations_with(asked_last, &[]), 1, "what the order prevents: an old list and a new answer");
 }
 
 /// R2.6: adoption, release and status go on; only creation and deletion wait.
@@ -130,7 +130,8 @@ fn a_pod_that_arrives_between_question_and_list_is_not_created_twice() {
 fn unmet_expectations_suppress_only_pod_actions() {
     let mut web = replica_set("web").size(3);
     web.status.replicas = 0_u16.into();
-    let pods = [pod("own").owned_by(&web), pod("orphan"), pod("gone").owned_by(&web).labelled(&[("app", "x")])];
+    let pods =
+        [pod("own").owned_by(&web), pod("orphan"), pod("gone").owned_by(&web).labelled(&[("app", "x")])];
     let until = noon_plus(300);
     let standing = Standing::Pending { creations: 1, deletions: 0, until };
     let considered = consider(&web, standing, &pods).unwrap();
@@ -141,7 +142,7 @@ fn unmet_expectations_suppress_only_pod_actions() {
     let decision = decide(NOON, &observed);
     assert_eq!(decision.action, Action::Nothing);
     assert_eq!(decision.waiting_on, WaitingOn::Expectations { creations: 1, deletions: 0, until });
-    let report = report(NOON, &observed, &decision, &gantry_decide::replica_set::Managed::nothing());
+    let report = report(NOON, &observed, &decision, &Managed::nothing());
     assert!(matches!(report.status, StatusWrite::Put(status) if status.replicas == 2_u16.into()));
 }
 

@@ -17,9 +17,14 @@ fn pods_of(set: &ReplicaSet, count: usize) -> Vec<Pod> {
 /// R5.1: as many as are missing, at most five hundred, and the rest in later turns.
 #[test]
 fn missing_pods_are_created_up_to_the_burst() {
-    for (desired, active, count, remaining) in
-        [(1, 0, 1, 0), (10, 4, 6, 0), (500, 0, 500, 0), (501, 0, 500, 1), (1200, 0, 500, 700), (1200, 500, 500, 200)]
-    {
+    for (desired, active, count, remaining) in [
+        (1, 0, 1, 0),
+        (10, 4, 6, 0),
+        (500, 0, 500, 0),
+        (501, 0, 500, 1),
+        (1200, 0, 500, 700),
+        (1200, 500, 500, 200),
+    ] {
         let web = replica_set("web").size(desired);
         let decision = decided(&web, &pods_of(&web, active));
         assert_eq!(creations(&decision), count, "{active} of {desired}");
@@ -90,7 +95,8 @@ fn a_new_pod_is_the_template_with_an_owner() {
     template_meta.namespace = Some("ignored".into());
     template_meta.annotations = Some(labels(&[("note", "kept")]));
     template_meta.finalizers = Some(vec!["example.com/kept".into()]);
-    template_meta.owner_references = Some(vec![pod("a").owned_by(&replica_set("ignored")).meta.owners[0].render()]);
+    template_meta.owner_references =
+        Some(vec![pod("a").owned_by(&replica_set("ignored")).meta.owners[0].render()]);
     web.template = Template::parse(written.clone());
 
     let Action::Create { draft, .. } = decided(&web, &[]).action else { panic!("one pod is missing") };

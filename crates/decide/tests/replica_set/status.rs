@@ -8,9 +8,7 @@ use gantry_model::{
     ConditionStatus, Phase, Pod, ReplicaSet, ReplicaSetCondition, ReplicaSetConditionType, ReplicaSetStatus,
     Replicas, Timestamp,
 };
-use gantry_testkit::{
-    NOON, PodWords, ReplicaSetWords, labelled_template, noon_plus, pod, replica_set,
-};
+use gantry_testkit::{NOON, PodWords, ReplicaSetWords, labelled_template, noon_plus, pod, replica_set};
 
 use crate::{observed, reported, reported_refusal};
 
@@ -45,7 +43,8 @@ fn the_counters_count_what_they_say() {
     let mut web = replica_set("web").size(6).min_ready(10);
     web.meta.generation = 7;
     web.template = labelled_template(&[("app", "web"), ("tier", "front")], "nginx:1");
-    let front = |name: &str| pod(name).owned_by(&web).labelled(&[("app", "web"), ("tier", "front"), ("x", "y")]);
+    let front =
+        |name: &str| pod(name).owned_by(&web).labelled(&[("app", "web"), ("tier", "front"), ("x", "y")]);
     let pods = [
         pod("bare").owned_by(&web),
         front("starting"),
@@ -145,14 +144,18 @@ fn the_status_speaks_of_the_pods_before_the_sync() {
     let (mut web, pods) = steady();
     web.meta.generation = 2;
     web.replicas = 5_u16.into();
-    let StatusWrite::Put(status) = reported(NOON, &observed(&web, &pods)).status else { panic!("a new spec") };
+    let StatusWrite::Put(status) = reported(NOON, &observed(&web, &pods)).status else {
+        panic!("a new spec")
+    };
     assert_eq!((status.observed_generation, status.replicas), (2, 2_u16.into()));
     web.status = status;
     assert_eq!(reported(NOON, &observed(&web, &pods)).status, StatusWrite::Unchanged);
 
     web.replicas = 0_u16.into();
     web.meta.generation = 3;
-    let StatusWrite::Put(status) = reported(NOON, &observed(&web, &pods)).status else { panic!("a new spec") };
+    let StatusWrite::Put(status) = reported(NOON, &observed(&web, &pods)).status else {
+        panic!("a new spec")
+    };
     assert_eq!(status.replicas, 2_u16.into(), "the pods just deleted still count");
 }
 
@@ -193,7 +196,9 @@ fn the_condition_goes_with_the_failure() {
     foreign.condition_type = ReplicaSetConditionType::Other("Foreign".into());
     web.status.conditions = vec![failure("FailedCreate", "exceeded quota", NOON), foreign.clone()];
     let mut observed = observed(&web, &pods);
-    for standing in [Standing::Satisfied, Standing::Pending { creations: 1, deletions: 0, until: noon_plus(300) }] {
+    for standing in
+        [Standing::Satisfied, Standing::Pending { creations: 1, deletions: 0, until: noon_plus(300) }]
+    {
         observed.standing = standing;
         let status = status_after(&observed, &reported(NOON, &observed));
         assert_eq!(status.conditions, [foreign.clone()]);

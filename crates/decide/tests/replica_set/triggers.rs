@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use gantry_decide::replica_set::Settled;
 use gantry_decide::replica_set::triggers::{
-    Lookup, Triggered, on_pod_added, on_pod_deleted, on_pod_updated, on_set_added, on_set_deleted, on_set_updated,
+    Lookup, Triggered, on_pod_added, on_pod_deleted, on_pod_updated, on_set_added, on_set_deleted,
+    on_set_updated,
 };
 use gantry_model::{Name, Namespace, OwnerReference, Pod, ReplicaSet, Requirement, Selector};
 use gantry_testkit::{NOON, PodWords, ReplicaSetWords, invalid_selector, pod, replica_set, selector};
@@ -160,7 +161,11 @@ fn a_pod_that_becomes_ready_wakes_its_set_again_after_min_ready_seconds() {
             triggered.enqueue.into_iter().map(|enqueue| enqueue.after).collect()
         };
         assert_eq!(delays_of(on_pod_updated(&starting, &next(&ready), &cache)), delays, "{min_ready}");
-        assert_eq!(delays_of(on_pod_updated(&ready, &next(&ready), &cache)), [Duration::ZERO], "ready before");
+        assert_eq!(
+            delays_of(on_pod_updated(&ready, &next(&ready), &cache)),
+            [Duration::ZERO],
+            "ready before"
+        );
     }
 }
 
@@ -240,5 +245,9 @@ fn an_orphan_wakes_all_sets_with_a_proper_selector_that_match() {
         selecting("tierless", Ok(without_tier)),
     ]);
     assert_eq!(at_once(&on_pod_added(&pod("a"), &cache)), ["one", "two", "tierless"]);
-    assert_eq!(on_pod_added(&pod("a").labelled(&[]), &cache), Triggered::default(), "no labels match nothing");
+    assert_eq!(
+        on_pod_added(&pod("a").labelled(&[]), &cache),
+        Triggered::default(),
+        "no labels match nothing"
+    );
 }

@@ -158,7 +158,7 @@ fn a_choice_is_needed_only_if_some_pods_stay() {
 /// Section 6, rule 6, and R6.3: so much younger that the logarithm tells.
 #[test]
 fn the_pod_that_has_been_ready_for_a_shorter_time_goes() {
-    let ready = |pod: Pod, ago| pod.ready_since(noon_plus(-ago));
+    let ready = |pod: Pod, ago: i64| pod.ready_since(noon_plus(-ago));
     assert_eq!(goes(&ready(low(), 20), &ready(top(), 10)), "top");
     assert_eq!(goes(&ready(low(), 10_800), &ready(top(), 5)), "top");
     assert_eq!(goes(&ready(low(), 1), &ready(top(), -5)), "top", "in the future: younger than anything");
@@ -169,7 +169,7 @@ fn the_pod_that_has_been_ready_for_a_shorter_time_goes() {
 /// R6.3: about the same age is the same age, and the uid decides.
 #[test]
 fn pods_of_about_the_same_age_go_by_uid() {
-    let ready = |pod: Pod, ago| pod.ready_since(noon_plus(-ago));
+    let ready = |pod: Pod, ago: i64| pod.ready_since(noon_plus(-ago));
     assert_eq!(goes(&ready(low(), 16), &ready(top(), 10)), "low");
     assert_eq!(goes(&ready(low(), 10), &ready(top(), 16)), "low");
     let uids = |one: &str, other: &str| {
@@ -206,7 +206,7 @@ fn the_pod_that_was_restarted_more_goes() {
 /// Section 6, rule 8, and R6.3.
 #[test]
 fn the_younger_pod_goes() {
-    let born = |pod: Pod, ago| pod.created(noon_plus(-ago));
+    let born = |pod: Pod, ago: i64| pod.created(noon_plus(-ago));
     assert_eq!(goes(&born(low(), 20), &born(top(), 10)), "top");
     assert_eq!(goes(&born(low(), 16), &born(top(), 10)), "low", "about the same age");
     let mut ageless = top();

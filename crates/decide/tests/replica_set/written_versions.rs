@@ -101,7 +101,10 @@ fn a_record_is_kept_by_name_and_uid() {
     memory.wrote(&successor, Resource::Pods, &"120".into());
     assert!(begin(&mut memory.clone(), &read("120", "120")).is_ok(), "the predecessor's record is gone");
     memory.settle(&gone(&web));
-    assert!(begin(&mut memory.clone(), &read("119", "119")).is_err(), "a late deletion leaves the successor's");
+    assert!(
+        begin(&mut memory.clone(), &read("119", "119")).is_err(),
+        "a late deletion leaves the successor's"
+    );
     memory.settle(&gone(&successor));
     assert_eq!(memory, Memory::default());
 }

@@ -70,12 +70,14 @@ impl Player {
         self.names.shorten(text, rename)
     }
 
-    fn settle(&mut self) {
+    /// Lets the world settle.
+    pub fn settle(&mut self) {
         self.world.settle();
         self.names.notice(&self.world.cluster);
     }
 
-    fn act(&mut self, command: &Command) -> Result<(), String> {
+    /// Does what a command says, and leaves what follows to the controllers. `drain` is left to [`play`](Self::play).
+    pub fn act(&mut self, command: &Command) -> Result<(), String> {
         match command {
             Command::CreateDeployment(draft) => self.create(draft)?,
             Command::CreateReplicaSet(draft) => {

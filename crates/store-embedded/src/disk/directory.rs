@@ -33,7 +33,8 @@ impl Directory {
 
 impl Disk for Directory {
     fn names(&self) -> io::Result<Vec<String>> {
-        let names = fs::read_dir(&self.path)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+        let names =
+            fs::read_dir(&self.path)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
         names.collect()
     }
 
@@ -41,7 +42,12 @@ impl Disk for Directory {
         let path = self.path(name);
         match OpenOptions::new().read(true).write(true).open(&path) {
             // Reading a directory one may not write to, as a check or a backup does, needs no more than that.
-            Err(error) if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+                ) =>
+            {
                 Ok(Box::new(File::open(path)?))
             }
             opened => Ok(Box::new(opened?)),

@@ -88,13 +88,19 @@ impl State {
 
     /// Adds a transaction to a batch if its conditions hold after the transactions already in it.
     pub fn stage(&self, staged: &mut Staged, transaction: Transaction) -> Result<Revision, Error> {
+        self.check(staged, &transaction)?;
+        Ok(staged.push(self.current, transaction))
+    }
+
+    /// Whether every condition of a transaction holds after those staged before it.
+    fn check(&self, staged: &Staged, transaction: &Transaction) -> Result<(), Error> {
         for (key, op) in transaction.ops() {
             let current = staged.get(key).map_or_else(|| self.live.get(key), Option::as_ref);
             if op.expects() != current.map(|version| version.revision) {
                 return Err(Error::Conflict { key: key.clone(), current: current.cloned() });
             }
         }
-        Ok(staged.push(self.current, transaction))
+        Ok(())
     }
 
     /// Makes a staged or recovered transaction part of the state.
@@ -104,6 +110,13 @@ impl State {
             self.apply_op(key, &op, at_millis);
         }
         self.forget(at_millis);
+    }
+
+    /// Applies a transaction read back from a log, if its conditions hold: they held when it was written.
+    pub fn replay(&mut self, transaction: Transaction, at_millis: u64) -> Result<(), Error> {
+        self.check(&Staged::default(), &transaction)?;
+        self.apply(transaction, at_millis);
+        Ok(())
     }
 
     /// Forgets history: afterwards `through` is the oldest readable revision.

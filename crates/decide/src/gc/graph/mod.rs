@@ -125,6 +125,11 @@ impl Graph {
         let added: Vec<_> = now.iter().filter(|owner| !had.contains(&owner.uid)).cloned().collect();
         self.link(dependent, &added, effects);
         self.unlink(&dependent.uid, &had - &has);
+        // Beyond upstream: a cluster-scoped object with a namespaced owner is left alone and never retried. Once its
+        // references are put right it has to be looked at again, or it would be left alone until the next restart.
+        if dependent.namespace.is_none() && !now.is_empty() {
+            effects.push(Effect::attempt_on(&dependent.uid));
+        }
     }
 
     /// G2.6: an object began to be deleted in a way that concerns its dependents.

@@ -49,7 +49,10 @@ impl Api {
     }
 
     pub(super) fn read(&self, identity: &Identity) -> ReadAnswer {
-        assert!(Served.scope(&identity.api_version, &identity.kind).is_some(), "{identity} cannot be asked for");
+        assert!(
+            Served.scope(&identity.api_version, &identity.kind).is_some(),
+            "{identity} cannot be asked for"
+        );
         self.get(identity).cloned().map_or(ReadAnswer::NotFound, ReadAnswer::Found)
     }
 
@@ -135,7 +138,10 @@ fn place(identity: &Identity) -> Place {
 fn merge_unblocked(owners: &mut Vec<OwnerReference>, reference: &OwnerReference) {
     let merged = OwnerReference { block_owner_deletion: false, ..reference.clone() };
     if owners.iter().any(|owner| owner.uid == reference.uid) {
-        owners.iter_mut().filter(|owner| owner.uid == reference.uid).for_each(|owner| *owner = merged.clone());
+        owners
+            .iter_mut()
+            .filter(|owner| owner.uid == reference.uid)
+            .for_each(|owner| *owner = merged.clone());
     } else {
         owners.push(merged);
     }

@@ -109,10 +109,8 @@ fn a_namespaced_owner_is_looked_for_in_the_items_namespace() {
     let p = pod("p").in_namespace("shop").referring(old_style);
     let mut memory = Memory::of(&[&p]);
     let (asked, _) = asks_to_read(with_item_read(&mut memory, &p));
-    let expected = Identity {
-        api_version: "apps/v1beta2".into(),
-        ..replica_set("web").in_namespace("shop").identity
-    };
+    let expected =
+        Identity { api_version: "apps/v1beta2".into(), ..replica_set("web").in_namespace("shop").identity };
     assert_eq!(asked, expected);
 }
 
@@ -306,8 +304,7 @@ fn an_item_that_may_be_in_a_ring_stops_blocking_before_it_is_deleted() {
     assert_eq!(patch, MetadataPatch::Unblock { object: uid(&web), references: vec![blocking] });
 
     let unblocked = replica_set("web").owned_by(&shop).owned_by(&deployment("gone")).version("2");
-    let deletion =
-        asks_to_delete(patching.resume(crate::gc::attempt::PatchAnswer::Patched(unblocked)));
+    let deletion = asks_to_delete(patching.resume(crate::gc::attempt::PatchAnswer::Patched(unblocked)));
     assert_eq!(deletion.propagation, Propagation::Foreground);
     assert_eq!(deletion.version, Some("2".into()), "the patch has made a new version");
 }

@@ -198,7 +198,9 @@ impl Cluster {
     fn judge(&mut self, deletion: &Deletion) {
         let Some(object) = self.api.by_uid(&deletion.uid) else { return };
         let stale = deletion.version.as_ref().is_some_and(|version| *version != object.resource_version);
-        if !stale && (object.owners.is_empty() || object.owners.iter().any(|owner| self.protects(object, owner))) {
+        if !stale
+            && (object.owners.is_empty() || object.owners.iter().any(|owner| self.protects(object, owner)))
+        {
             self.wrongs.push(format!("{} was deleted and should not have been", object.identity));
         }
     }

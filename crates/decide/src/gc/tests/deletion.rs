@@ -38,7 +38,8 @@ fn in_conflict(memory: &mut Memory) -> Step {
 #[test]
 fn an_accepted_deletion_settles_the_item() {
     let outcome = done(about_to_delete(&mut Memory::default()).resume(DeleteAnswer::Accepted));
-    let Outcome::Settled { did: Deed::Deleted(Propagation::Background), why: Why::NoSolidOwner(owners) } = outcome
+    let Outcome::Settled { did: Deed::Deleted(Propagation::Background), why: Why::NoSolidOwner(owners) } =
+        outcome
     else {
         panic!("{outcome:?}")
     };
@@ -74,7 +75,11 @@ fn garbage_that_changed_but_for_its_owners_is_deleted_whatever_its_version() {
     };
     assert_eq!(deletion, expected);
     let outcome = done(deleting.resume(DeleteAnswer::Conflict));
-    assert_eq!(outcome, Outcome::Failed(Trouble::Conflict(garbage().identity)), "the second refusal is the last");
+    assert_eq!(
+        outcome,
+        Outcome::Failed(Trouble::Conflict(garbage().identity)),
+        "the second refusal is the last"
+    );
 }
 
 /// G4.8, G4.7: a wish to spare the dependents that came in between is honoured.

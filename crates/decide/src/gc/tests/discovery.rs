@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::gc::discovery::{self, Discovery, INITIAL_SYNC_MAX, Offer, Standing, Start, Sync, WatchPlan, Watches};
+use crate::gc::discovery::{
+    self, Discovery, INITIAL_SYNC_MAX, Offer, Standing, Start, Sync, WatchPlan, Watches,
+};
 use crate::gc::{Kinds, Resource, Scope, ServedKinds};
 
 const ALL: [&str; 4] = ["delete", "list", "watch", "get"];
@@ -69,7 +71,8 @@ fn a_resource_is_watched_in_its_preferred_version_only() {
 /// G1.1: new types are added, vanished ones removed.
 #[test]
 fn the_watches_follow_discovery() {
-    let (pods, widgets, relics) = (resource("v1", "pods"), resource("w/v1", "widgets"), resource("r/v1", "relics"));
+    let (pods, widgets, relics) =
+        (resource("v1", "pods"), resource("w/v1", "widgets"), resource("r/v1", "relics"));
     let present = watched(&[(pods.clone(), Sync::Synced), (relics.clone(), Sync::Synced)]);
     let plan =
         discovery::plan(&present, &found(&[offer("v1", "pods", &ALL), offer("w/v1", "widgets", &ALL)]));
@@ -97,10 +100,8 @@ fn a_failed_group_keeps_the_watches_that_work() {
         (gadgets.clone(), Sync::Pending),
         (relics.clone(), Sync::Synced),
     ]);
-    let discovery = Discovery {
-        failed_groups: BTreeSet::from(["w".to_owned()]),
-        ..found(&[offer("v1", "pods", &ALL)])
-    };
+    let discovery =
+        Discovery { failed_groups: BTreeSet::from(["w".to_owned()]), ..found(&[offer("v1", "pods", &ALL)]) };
     let plan = discovery::plan(&present, &discovery);
     assert_eq!(plan.keep, set(&[widgets]));
     assert_eq!(plan.stop, set(&[gadgets, relics]));
@@ -109,7 +110,8 @@ fn a_failed_group_keeps_the_watches_that_work() {
 /// G1.3: a watch that never catches up holds nobody up for longer than half a minute.
 #[test]
 fn collecting_starts_after_half_a_minute_even_if_a_watch_never_syncs() {
-    let one_pending = watched(&[(resource("v1", "pods"), Sync::Synced), (resource("w/v1", "w"), Sync::Pending)]);
+    let one_pending =
+        watched(&[(resource("v1", "pods"), Sync::Synced), (resource("w/v1", "w"), Sync::Pending)]);
     let all_synced = watched(&[(resource("v1", "pods"), Sync::Synced)]);
     assert_eq!(discovery::start(&all_synced, Duration::ZERO), Start::Synced);
     assert_eq!(discovery::start(&one_pending, Duration::from_secs(29)), Start::Wait);
@@ -123,7 +125,10 @@ fn kinds_are_known_in_every_version() {
     kinds.update(&found(&[
         offer("apps/v1", "deployments", &ALL),
         other(offer("apps/v1beta2", "deployments", &ALL)),
-        Offer { resource: Resource { scope: Scope::Cluster, ..resource("v1", "nodes") }, ..offer("v1", "nodes", &ALL) },
+        Offer {
+            resource: Resource { scope: Scope::Cluster, ..resource("v1", "nodes") },
+            ..offer("v1", "nodes", &ALL)
+        },
     ]));
     assert_eq!(kinds.scope("apps/v1", "DEPLOYMENTS"), Some(Scope::Namespaced));
     assert_eq!(kinds.scope("apps/v1beta2", "DEPLOYMENTS"), Some(Scope::Namespaced));
@@ -137,7 +142,11 @@ fn kinds_are_forgotten_when_their_group_says_so() {
     let mut kinds = ServedKinds::default();
     kinds.update(&found(&[offer("w/v1", "widgets", &ALL), offer("r/v1", "relics", &ALL)]));
     kinds.update(&found(&[]));
-    assert_eq!(kinds.scope("r/v1", "RELICS"), Some(Scope::Namespaced), "nothing was found, so nothing was learnt");
+    assert_eq!(
+        kinds.scope("r/v1", "RELICS"),
+        Some(Scope::Namespaced),
+        "nothing was found, so nothing was learnt"
+    );
 
     kinds.update(&Discovery {
         failed_groups: BTreeSet::from(["w".to_owned()]),

@@ -71,7 +71,10 @@ fn an_owner_that_nobody_blocks_loses_its_finalizer() {
     let step = look(&mut memory, &web);
     let Step::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
     assert_eq!(target, web.identity);
-    assert_eq!(patch, MetadataPatch::SetFinalizers { version: "7".into(), finalizers: vec![HOLD.to_owned()] });
+    assert_eq!(
+        patch,
+        MetadataPatch::SetFinalizers { version: "7".into(), finalizers: vec![HOLD.to_owned()] }
+    );
     let outcome = done(patching.resume(crate::gc::attempt::PatchAnswer::Patched(web)));
     let did = Deed::RemovedFinalizer(FOREGROUND);
     assert_eq!(outcome, Outcome::Settled { did, why: Why::NoBlockingDependents });

@@ -26,7 +26,10 @@ fn the_graph_follows_an_object_from_its_creation_to_its_end() {
     memory.sees(&p);
     assert!(memory.graph.dependents(&uid(&web)).next().is_none());
     memory.sees(&pod("p").owned_by(&web));
-    assert_eq!(memory.graph.dependents(&uid(&web)).map(|node| &node.identity().name).collect::<Vec<_>>(), [&p.identity.name]);
+    assert_eq!(
+        memory.graph.dependents(&uid(&web)).map(|node| &node.identity().name).collect::<Vec<_>>(),
+        [&p.identity.name]
+    );
     memory.sees_go(&p);
     assert_eq!(presence(&memory, &p), None);
     assert!(memory.graph.dependents(&uid(&web)).next().is_none());
@@ -123,6 +126,17 @@ fn an_unblocked_owner_that_no_watch_has_shown_is_verified_again() {
     let web = replica_set("web");
     let mut memory = Memory::of(&[&pod("p").blocking(&web)]);
     assert_eq!(memory.sees(&pod("p").owned_by(&web)), [verify(&web, Pace::AtOnce)]);
+}
+
+/// G2.3, G3.2: trouble that is never retried ends when the references change, so that is when to look again.
+#[test]
+fn a_cluster_scoped_object_is_looked_at_when_its_references_change() {
+    let (web, rack) = (replica_set("web"), node("rack"));
+    let (wrong, right) = (node("n").owned_by(&web).owned_by(&rack), node("n").owned_by(&rack));
+    let mut memory = Memory::of(&[&web, &rack, &wrong]);
+    assert_eq!(memory.sees(&wrong.version("2")), []);
+    assert_eq!(memory.sees(&right), [look_at(&right)]);
+    assert_eq!(memory.sees(&node("n")), [], "nobody owns it any more");
 }
 
 /// G2.3: an object that begins to be deleted is known to be.

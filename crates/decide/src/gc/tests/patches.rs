@@ -75,10 +75,7 @@ fn a_fallback_that_is_refused_is_retried_later() {
     let read = |memory: &mut Memory| about_to_release(memory).resume(PatchAnswer::UnsupportedForm);
     for answer in [ReadAnswer::NotFound, ReadAnswer::Found(half_orphan().uid("another"))] {
         let step = read(&mut memory);
-        assert_eq!(
-            done(memory.answer(step, answer)),
-            Outcome::Failed(Trouble::Vanished(identity.clone()))
-        );
+        assert_eq!(done(memory.answer(step, answer)), Outcome::Failed(Trouble::Vanished(identity.clone())));
     }
     let step = read(&mut memory);
     let (_, patching) = asks_to_patch(memory.finds(step, &half_orphan()));
@@ -142,7 +139,9 @@ fn the_removal_of_a_finalizer_is_tried_four_times() {
     let mut memory = Memory::default();
     let (web, mut patching) = about_to_finalize(&mut memory);
     for (millis, version) in [(10, "2"), (50, "3"), (250, "4")] {
-        let Step::Wait(delay, waiting) = patching.resume(PatchAnswer::Conflict) else { panic!("wanted a wait") };
+        let Step::Wait(delay, waiting) = patching.resume(PatchAnswer::Conflict) else {
+            panic!("wanted a wait")
+        };
         assert_eq!(delay, Duration::from_millis(millis));
         let fresh = web.clone().held_by(HOLD).version(version);
         let (patch, next) = asks_to_patch(memory.finds(waiting.resume(), &fresh));
@@ -167,12 +166,15 @@ fn the_waits_between_tries_grow_fivefold() {
 /// G6.3: an object that is gone has no finalizers.
 #[test]
 fn a_finalizer_of_an_object_that_is_gone_needs_no_removal() {
-    let settled = Outcome::Settled { did: Deed::RemovedFinalizer(FOREGROUND), why: Why::NoBlockingDependents };
+    let settled =
+        Outcome::Settled { did: Deed::RemovedFinalizer(FOREGROUND), why: Why::NoBlockingDependents };
     let mut memory = Memory::default();
     let (_, patching) = about_to_finalize(&mut memory);
     assert_eq!(done(patching.resume(PatchAnswer::NotFound)), settled);
 
-    for answer in [ReadAnswer::NotFound, ReadAnswer::Found(replica_set("web").uid("another").held_by(FOREGROUND))] {
+    for answer in
+        [ReadAnswer::NotFound, ReadAnswer::Found(replica_set("web").uid("another").held_by(FOREGROUND))]
+    {
         let (_, patching) = about_to_finalize(&mut memory);
         let Step::Wait(_, waiting) = patching.resume(PatchAnswer::Conflict) else { panic!("wanted a wait") };
         assert_eq!(done(memory.answer(waiting.resume(), answer)), settled);

@@ -107,8 +107,11 @@ fn worlds() -> impl Strategy<Value = World> {
             (Just(blanks), owners, happenings)
         })
         .prop_map(|(blanks, owners, happenings)| {
-            let named: Vec<_> =
-                blanks.iter().enumerate().map(|(n, (kind, elsewhere, _))| blank(*kind, n, *elsewhere)).collect();
+            let named: Vec<_> = blanks
+                .iter()
+                .enumerate()
+                .map(|(n, (kind, elsewhere, _))| blank(*kind, n, *elsewhere))
+                .collect();
             let nobody = replica_set("nobody");
             let mut objects = named.clone();
             for ((object, (_, _, held)), owners) in objects.iter_mut().zip(&blanks).zip(owners) {

@@ -149,7 +149,8 @@ fn an_alternate_identity_of_a_cluster_scoped_kind_has_no_namespace() {
     memory.verifies_absent(&rack.identity);
     assert_eq!(identity(&memory, &rack), Some(Identity { name: "shelf".into(), ..rack.identity.clone() }));
     memory.verifies_absent(&Identity { name: "shelf".into(), ..rack.identity.clone() });
-    let pod_here = Identity { kind: "Pod".into(), namespace: Some("default".into()), ..rack.identity.clone() };
+    let pod_here =
+        Identity { kind: "Pod".into(), namespace: Some("default".into()), ..rack.identity.clone() };
     assert_eq!(identity(&memory, &rack), Some(pod_here));
 }
 

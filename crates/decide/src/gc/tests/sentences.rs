@@ -21,14 +21,19 @@ fn an_outcome_says_what_was_done_and_why_no_more() {
             settled(Deed::Nothing, Why::SolidOwners(vec![web.clone(), shop])),
             "left alone: it is owned by ReplicaSet web, Deployment shop",
         ),
-        (settled(Deed::Released(vec![web.uid.clone()]), Why::SolidOwners(vec![web])),
-            "removed 1 owner reference: it is owned by ReplicaSet web"),
+        (
+            settled(Deed::Released(vec![web.uid.clone()]), Why::SolidOwners(vec![web])),
+            "removed 1 owner reference: it is owned by ReplicaSet web",
+        ),
         (
             settled(Deed::Deleted(Propagation::Foreground), Why::NoSolidOwner(lost)),
             "deleted (Foreground): owners gone: ReplicaSet web; waiting for dependents: Deployment shop",
         ),
         (
-            settled(Deed::Asked(vec![Item::Observed(uid(&pod("p")))]), Why::WaitingForDependents { blocking: 2 }),
+            settled(
+                Deed::Asked(vec![Item::Observed(uid(&pod("p")))]),
+                Why::WaitingForDependents { blocking: 2 },
+            ),
             "queued 1 dependent: waiting for 2 dependents to go first",
         ),
         (
@@ -47,7 +52,10 @@ fn trouble_names_the_object_and_what_was_said() {
     let timeout = || Refusal("timed out".into());
     for (trouble, expected) in [
         (Trouble::UnknownKind(p.clone()), "failed: no kind Pod is served in v1"),
-        (Trouble::ReadFailed(p.clone(), timeout()), "failed: cannot read v1/Pod default/p (uid uid-of-p): timed out"),
+        (
+            Trouble::ReadFailed(p.clone(), timeout()),
+            "failed: cannot read v1/Pod default/p (uid uid-of-p): timed out",
+        ),
         (Trouble::Conflict(p.clone()), "failed: v1/Pod default/p (uid uid-of-p) changed meanwhile"),
     ] {
         assert_eq!(Outcome::Failed(trouble).to_string(), expected);

@@ -1,0 +1,301 @@
+//! A little world around one ReplicaSet: an API server that can be unwilling, a pod cache that lags behind it, and a
+//! controller that carries out what the rules decide.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use gantry_decide::Wake;
+use gantry_decide::replica_set::triggers::{Lookup, Triggered, on_pod_added, on_pod_deleted, on_pod_updated};
+use gantry_decide::replica_set::{
+    Action, Begun, Creating, Decision, Deleting, Managed, Memory, Observed, ReadVersions, Refusal,
+    RefusalKind, StatusWrite, WaitingOn, consider, creation_event, decide, deletion_event, related_pods,
+    report,
+};
+use gantry_model::{
+    Event, Name, Namespace, ObjectKey, OwnerReference, Pod, PodDraft, ReplicaSet, Timestamp, keys,
+};
+use gantry_testkit::{NOON, pod};
+
+use crate::refusal;
+
+/// How the API server takes to new pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mood {
+    Willing,
+    /// There may be so many pods, finished ones apart.
+    Quota(usize),
+    /// The admission says no, in these words.
+    Against(&'static str),
+    NamespaceTerminating,
+    /// It creates the pod, but nobody hears of it.
+    LosesAnswers,
+}
+
+/// What one sync did.
+#[derive(Debug)]
+pub(crate) struct Synced {
+    /// The sizes of the batches of creations.
+    pub(crate) batches: Vec<usize>,
+    pub(crate) deleted: usize,
+    pub(crate) wrote_status: bool,
+    pub(crate) result: Result<(), String>,
+    pub(crate) waiting_on: WaitingOn,
+    pub(crate) wake: Wake,
+}
+
+pub(crate) struct World {
+    pub(crate) now: Timestamp,
+    pub(crate) set: ReplicaSet,
+    pub(crate) mood: Mood,
+    pub(crate) events: Vec<Event>,
+    /// What the API server has.
+    pub(crate) store: BTreeMap<Name, Pod>,
+    /// What the controller has heard of.
+    cache: BTreeMap<Name, Pod>,
+    /// Whose changes it will hear of, in this order.
+    news: VecDeque<Name>,
+    memory: Memory,
+    writes: u32,
+}
+
+impl World {
+    /// A world in which the set has all the pods that it should have, and knows it.
+    pub(crate) fn settled(set: ReplicaSet) -> Self {
+        let mut world = Self {
+            now: NOON,
+            set,
+            mood: Mood::Willing,
+            events: Vec::new(),
+            store: BTreeMap::new(),
+            cache: BTreeMap::new(),
+            news: VecDeque::new(),
+            memory: Memory::default(),
+            writes: 0,
+        };
+        world.settle();
+        world.events.clear();
+        world
+    }
+
+    /// Syncs and delivers until nothing happens any more; finishes the deletions, too.
+    pub(crate) fn settle(&mut self) {
+        for _ in 0..100 {
+            self.finish_deletions();
+            self.deliver_all();
+            let synced = self.sync();
+            if synced.batches.is_empty() && synced.deleted == 0 && !synced.wrote_status {
+                return;
+            }
+        }
+        panic!("it never settles");
+    }
+
+    /// Changes a pod in the store, as a user or a node would.
+    pub(crate) fn change(&mut self, name: &str, change: impl FnOnce(Pod) -> Pod) {
+        let name = Name::from(name);
+        let pod = self.store.remove(&name).unwrap_or_else(|| pod(name.as_str()));
+        self.put(change(pod));
+    }
+
+    /// The controller hears of the next change.
+    pub(crate) fn deliver_one(&mut self) {
+        let Some(name) = self.news.pop_front() else { return };
+        let old = self.cache.remove(&name);
+        let new = self.store.get(&name).cloned();
+        let triggered = match (&old, &new) {
+            (None, None) => Triggered::default(),
+            (None, Some(new)) => on_pod_added(new, self),
+            (Some(old), Some(new)) => on_pod_updated(old, new, self),
+            (Some(old), None) => on_pod_deleted(old, self),
+        };
+        for settled in &triggered.settled {
+            self.memory.settle(settled);
+        }
+        self.cache.extend(new.map(|pod| (name, pod)));
+    }
+
+    pub(crate) fn deliver_all(&mut self) {
+        while !self.news.is_empty() {
+            self.deliver_one();
+        }
+    }
+
+    /// Terminating pods come to their end.
+    pub(crate) fn finish_deletions(&mut self) {
+        let gone: Vec<Name> = self.store.values().filter(|pod| pod.meta.is_deleting()).map(name_of).collect();
+        for name in gone {
+            self.store.remove(&name);
+            self.news.push_back(name);
+        }
+    }
+
+    /// The controller starts anew: it has heard of everything, and remembers nothing.
+    pub(crate) fn restart(&mut self) {
+        self.deliver_all();
+        self.memory = Memory::default();
+    }
+
+    /// The active pods that the API server has for the set.
+    pub(crate) fn alive(&self) -> usize {
+        let is_own = |pod: &&Pod| pod.is_active() && pod.meta.is_controlled_by(&self.set.meta.uid);
+        self.store.values().filter(is_own).count()
+    }
+
+    /// The events as people read them.
+    pub(crate) fn told(&self) -> Vec<String> {
+        let line =
+            |event: &Event| format!("{} {} {}", event.event_type.as_str(), event.reason, event.message);
+        self.events.iter().map(line).collect()
+    }
+
+    /// One sync, from beginning to end.
+    pub(crate) fn sync(&mut self) -> Synced {
+        let set = self.set.clone();
+        let cache = self.cache.clone();
+        let read = ReadVersions { pods: "0".into(), replica_sets: "0".into() };
+        let begun = self.memory.begin(self.now, &set.meta.key(), Some(&set), &read);
+        let Ok(Begun::Present(set, standing)) = begun else { panic!("the set is there: {begun:?}") };
+
+        let considered = consider(set, standing, cache.values()).unwrap();
+        let adoptions: Vec<_> = considered.claims.adopt.iter().map(|pod| (*pod, self.adopt(pod))).collect();
+        let releases: Vec<_> =
+            considered.claims.release.iter().map(|pod| (*pod, self.release(pod))).collect();
+        let mut observed = considered.claimed(adoptions, releases).unwrap();
+        observed.related = related_pods(set, [set], cache.values());
+
+        let decision = decide(self.now, &observed);
+        decision.action.announce(self.now, &set.meta.key(), &mut self.memory.expectations);
+        let (batches, managed) = self.carry_out(&set.meta.key(), &decision);
+        for settled in &managed.settled {
+            self.memory.settle(settled);
+        }
+        self.report(&observed, &decision, &managed, batches)
+    }
+
+    fn report(
+        &mut self,
+        observed: &Observed<'_>,
+        decision: &Decision,
+        managed: &Managed,
+        batches: Vec<usize>,
+    ) -> Synced {
+        let report = report(self.now, observed, decision, managed);
+        let wake = report.wake(self.now);
+        let wrote_status = match report.status {
+            StatusWrite::Unchanged => false,
+            StatusWrite::Put(status) => {
+                self.set.status = status;
+                true
+            }
+        };
+        let deleted = match &decision.action {
+            Action::Delete { pods } => pods.len(),
+            _ => 0,
+        };
+        let result = report.result.map_err(|error| error.to_string());
+        Synced { batches, deleted, wrote_status, result, waiting_on: report.waiting_on, wake }
+    }
+
+    fn carry_out(&mut self, set: &ObjectKey, decision: &Decision) -> (Vec<usize>, Managed) {
+        match &decision.action {
+            Action::Nothing => (Vec::new(), Managed::nothing()),
+            Action::CannotCreate(no_labels) => (Vec::new(), Managed::impossible(*no_labels)),
+            Action::Create { count, draft } => {
+                let mut creating = Creating::new(set.clone(), *count);
+                let mut batches = Vec::new();
+                while let Some(batch) = creating.batch() {
+                    let answers: Vec<_> = (0..batch).map(|_| self.create(draft)).collect();
+                    self.events.extend(answers.iter().filter_map(creation_event));
+                    creating.completed(answers);
+                    batches.push(batch);
+                }
+                (batches, creating.finish())
+            }
+            Action::Delete { pods } => {
+                let mut deleting = Deleting::new(set.clone());
+                for pod in pods {
+                    let answer = self.delete(&pod.name);
+                    self.events.extend(deletion_event(&pod.name, &answer));
+                    deleting.answered(pod, answer);
+                }
+                (Vec::new(), deleting.finish())
+            }
+        }
+    }
+
+    fn create(&mut self, draft: &PodDraft) -> Result<Name, Refusal> {
+        self.writes += 1;
+        let name = format!("{}{:05}", draft.generate_name, self.writes);
+        let used = self.store.values().filter(|pod| !pod.phase.is_finished()).count();
+        match self.mood {
+            Mood::Quota(limit) if used >= limit => {
+                return Err(refusal(
+                    RefusalKind::Other,
+                    &format!(
+                        "pods \"{name}\" is forbidden: exceeded quota: q, requested: pods=1, used: pods={used}, limited: pods={limit}"
+                    ),
+                ));
+            }
+            Mood::Against(words) => return Err(refusal(RefusalKind::Other, words)),
+            Mood::NamespaceTerminating => {
+                return Err(refusal(RefusalKind::NamespaceTerminating, "it is being terminated"));
+            }
+            Mood::Willing | Mood::Quota(_) | Mood::LosesAnswers => {}
+        }
+        let mut pod = pod(&name);
+        pod.meta.labels = draft.template.labels().cloned().unwrap_or_default();
+        pod.meta.owners = vec![draft.owner.clone()];
+        self.put(pod);
+        if self.mood == Mood::LosesAnswers {
+            return Err(refusal(RefusalKind::Other, "the answer was lost"));
+        }
+        Ok(name.into())
+    }
+
+    fn delete(&mut self, name: &Name) -> Result<(), Refusal> {
+        let Some(mut pod) = self.store.remove(name) else {
+            return Err(refusal(RefusalKind::NotFound, "not found"));
+        };
+        pod.meta.deleting.get_or_insert(self.now);
+        self.put(pod);
+        Ok(())
+    }
+
+    fn adopt(&mut self, pod: &Pod) -> Result<(), Refusal> {
+        let owner = OwnerReference::to_controller(keys::APPS_V1, keys::REPLICA_SET, &self.set.meta);
+        self.patch(pod, |pod| pod.meta.owners.push(owner))
+    }
+
+    fn release(&mut self, pod: &Pod) -> Result<(), Refusal> {
+        let uid = self.set.meta.uid.clone();
+        self.patch(pod, |pod| pod.meta.owners.retain(|owner| owner.uid != uid))
+    }
+
+    fn patch(&mut self, pod: &Pod, change: impl FnOnce(&mut Pod)) -> Result<(), Refusal> {
+        let gone = || refusal(RefusalKind::NotFound, "not found");
+        let mut pod = self.store.remove(&pod.meta.name).ok_or_else(gone)?;
+        change(&mut pod);
+        self.put(pod);
+        Ok(())
+    }
+
+    fn put(&mut self, mut pod: Pod) {
+        self.writes += 1;
+        pod.meta.resource_version = self.writes.to_string().into();
+        self.news.push_back(pod.meta.name.clone());
+        self.store.insert(pod.meta.name.clone(), pod);
+    }
+}
+
+impl Lookup for World {
+    fn replica_set(&self, _: &Namespace, name: &Name) -> Option<&ReplicaSet> {
+        Some(&self.set).filter(|set| set.meta.name == *name)
+    }
+
+    fn replica_sets(&self, _: &Namespace) -> impl Iterator<Item = &ReplicaSet> {
+        [&self.set].into_iter()
+    }
+}
+
+fn name_of(pod: &Pod) -> Name {
+    pod.meta.name.clone()
+}

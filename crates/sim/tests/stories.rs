@@ -1,0 +1,66 @@
+//! The stories in `stories/`: each is played, and what happened must be what stands there.
+//!
+//! `cargo xtask stories` plays them and writes down what happened, to be reviewed as prose.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+use std::path::PathBuf;
+
+use gantry_sim::story;
+
+const REWRITE: &str = "GANTRY_REWRITE_STORIES";
+
+fn stories() -> Vec<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/stories");
+    let mut stories: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    stories.sort();
+    stories
+}
+
+#[test]
+fn every_story_goes_as_it_is_told() {
+    let mut wrong = Vec::new();
+    for path in stories() {
+        let told = std::fs::read_to_string(&path).unwrap();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let played = story::play(&told).unwrap_or_else(|error| panic!("{name}: {error}"));
+        if std::env::var_os(REWRITE).is_some() {
+            std::fs::write(&path, &played).unwrap();
+        } else if let Some(difference) = first_difference(&told, &played) {
+            wrong.push(format!("{name}:{difference}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}\n(`cargo xtask stories` writes down what happens)", wrong.join("\n"));
+}
+
+#[test]
+fn a_story_that_makes_no_sense_says_where_and_why() {
+    for (text, line, problem) in [
+        ("# hello\n\nscale 3\n", 3, "there is no deployment yet"),
+        ("deployment web replicas=many\n", 1, "`many` should be a number"),
+        ("deployment web\nfrobnicate\n", 2, "`frobnicate` is no command"),
+        ("deployment web\nchange colour=red\n", 2, "`colour=red` is nothing a Deployment has"),
+        ("deployment web surge=3x\n", 1, "`3x` should be a number"),
+        ("deployment web\nscale-set 7 1\n", 2, "there is no set 7"),
+    ] {
+        let error = story::play(text).unwrap_err();
+        assert_eq!(error.line, line, "{error}");
+        assert!(error.problem.contains(problem), "{error}");
+    }
+}
+
+/// The line number and the two lines where the texts first differ.
+fn first_difference(told: &str, played: &str) -> Option<String> {
+    let (mut told_lines, mut played_lines) = (told.lines(), played.lines());
+    for number in 1.. {
+        match (told_lines.next(), played_lines.next()) {
+            (None, None) => return None,
+            (a, b) if a == b => {}
+            (a, b) => {
+                let shown = |line: Option<&str>| line.unwrap_or("(the end)").to_owned();
+                return Some(format!("{number}\n  told:   {}\n  played: {}", shown(a), shown(b)));
+            }
+        }
+    }
+    None
+}

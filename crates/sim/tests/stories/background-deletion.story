@@ -1,0 +1,23 @@
+# Background: the Deployment is gone at once, the rest follows. D18, G4.7.
+
+deployment web replicas=2
+ready all
+image nginx:2
+----
+create web-1 size 2
+create web-2 size 1
+web wants 2: 3 pods, 1 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+  web-1 2/2 ready of 2, revision 1
+ *web-2 0/1 ready of 1, revision 2
+  waits: total 3 of at most 3
+  waits: available 2 of at least 2, 1 new not available
+  waits: web-2 has 0 of 1 pods available
+  deadline in 600 s
+
+delete deployment web background
+----
+gc: web-1: deleted (Background): owners gone: Deployment web
+gc: web-2: deleted (Background): owners gone: Deployment web
+gc: web-1-bbbbc: deleted (Background): owners gone: ReplicaSet web-1
+gc: web-1-bbbbd: deleted (Background): owners gone: ReplicaSet web-1
+gc: web-2-bbbbf: deleted (Background): owners gone: ReplicaSet web-2

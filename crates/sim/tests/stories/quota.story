@@ -1,0 +1,30 @@
+# Pods are refused: the set says so, the Deployment above it too, and slow start asks for no more than it must. R5.2, R7.4, R7.6, R8, D16.3.
+
+quota 3
+deployment web replicas=5
+----
+create web-1 size 5
+web wants 5: 3 pods, 3 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated, ReplicaFailure=True FailedCreate
+ *web-1 0/3 ready of 5, revision 1, FailedCreate
+  waits: web-1 has 0 of 5 pods available
+  deadline in 599 s
+
+wait 5
+----
+web wants 5: 3 pods, 3 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated, ReplicaFailure=True FailedCreate
+ *web-1 0/3 ready of 5, revision 1, FailedCreate
+  waits: web-1 has 0 of 5 pods available
+  deadline in 593 s
+
+quota none
+wait 10
+----
+web wants 5: 5 pods, 5 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated
+ *web-1 0/5 ready of 5, revision 1
+  waits: web-1 has 0 of 5 pods available
+  deadline in 592 s
+
+ready all
+----
+web wants 5: 5 pods, 5 updated, 5 ready, 5 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+ *web-1 5/5 ready of 5, revision 1

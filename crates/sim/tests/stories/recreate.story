@@ -1,0 +1,31 @@
+# Recreate: down to none, wait until they are gone, up again. D10.6, D10.7, D20, D21.2.
+
+deployment web replicas=2 strategy=Recreate
+ready all
+reap off
+----
+create web-1 size 2
+web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+ *web-1 2/2 ready of 2, revision 1
+
+image nginx:2
+----
+scale web-1 2 -> 0
+web wants 2: 0 pods, 0 updated, 0 ready, 0 available; Progressing=True NewReplicaSetAvailable, Available=False MinimumReplicasUnavailable
+  web-1 0/0 ready of 0, 2 terminating, revision 1
+  waits: 2 old pods are not gone
+
+reap now
+----
+create web-2 size 2
+web wants 2: 2 pods, 2 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated
+  web-1 0/0 ready of 0, revision 1
+ *web-2 0/2 ready of 2, revision 2
+  waits: web-2 has 0 of 2 pods available
+  deadline in 600 s
+
+ready all
+----
+web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+  web-1 0/0 ready of 0, revision 1
+ *web-2 2/2 ready of 2, revision 2

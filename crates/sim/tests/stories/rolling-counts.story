@@ -1,0 +1,69 @@
+# Both limits are counts: at most 13 pods, at least 8 available. D10.1, D10.3, D20.
+
+deployment web replicas=10 surge=3 unavailable=2
+ready all
+----
+create web-1 size 10
+web wants 10: 10 pods, 10 updated, 10 ready, 10 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+ *web-1 10/10 ready of 10, revision 1
+
+image nginx:2
+----
+create web-2 size 3
+scale web-1 10 -> 8
+scale web-2 3 -> 5
+web wants 10: 13 pods, 5 updated, 8 ready, 8 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+  web-1 8/8 ready of 8, revision 1
+ *web-2 0/5 ready of 5, revision 2
+  waits: total 13 of at most 13
+  waits: available 8 of at least 8, 5 new not available
+  waits: web-2 has 0 of 5 pods available
+  deadline in 600 s
+
+ready 1
+----
+scale web-1 8 -> 7
+scale web-2 5 -> 6
+web wants 10: 13 pods, 6 updated, 8 ready, 8 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+  web-1 7/7 ready of 7, revision 1
+ *web-2 1/6 ready of 6, revision 2
+  waits: total 13 of at most 13
+  waits: available 8 of at least 8, 5 new not available
+  waits: web-2 has 1 of 6 pods available
+  deadline in 599 s
+
+ready 1
+----
+scale web-1 7 -> 6
+scale web-2 6 -> 7
+web wants 10: 13 pods, 7 updated, 8 ready, 8 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+  web-1 6/6 ready of 6, revision 1
+ *web-2 2/7 ready of 7, revision 2
+  waits: total 13 of at most 13
+  waits: available 8 of at least 8, 5 new not available
+  waits: web-2 has 2 of 7 pods available
+  deadline in 599 s
+
+ready 3
+----
+scale web-1 6 -> 5
+scale web-2 7 -> 8
+scale web-1 5 -> 4
+scale web-2 8 -> 9
+scale web-1 4 -> 3
+scale web-2 9 -> 10
+web wants 10: 13 pods, 10 updated, 8 ready, 8 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+  web-1 3/3 ready of 3, revision 1
+ *web-2 5/10 ready of 10, revision 2
+  waits: available 8 of at least 8, 5 new not available
+  waits: web-2 has 5 of 10 pods available
+  deadline in 599 s
+
+drain
+----
+scale web-1 3 -> 2
+scale web-1 2 -> 1
+scale web-1 1 -> 0
+web wants 10: 10 pods, 10 updated, 10 ready, 10 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+  web-1 0/0 ready of 0, revision 1
+ *web-2 10/10 ready of 10, revision 2

@@ -1,0 +1,28 @@
+# A label of the template is part of it: another label is another rollout. D5.1.
+
+deployment web replicas=2
+ready all
+----
+create web-1 size 2
+web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+ *web-1 2/2 ready of 2, revision 1
+
+label-template tier gold
+----
+create web-2 size 1
+web wants 2: 3 pods, 1 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+  web-1 2/2 ready of 2, revision 1
+ *web-2 0/1 ready of 1, revision 2
+  waits: total 3 of at most 3
+  waits: available 2 of at least 2, 1 new not available
+  waits: web-2 has 0 of 1 pods available
+  deadline in 600 s
+
+drain
+----
+scale web-1 2 -> 1
+scale web-2 1 -> 2
+scale web-1 1 -> 0
+web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+  web-1 0/0 ready of 0, revision 1
+ *web-2 2/2 ready of 2, revision 2

@@ -1,0 +1,77 @@
+//! Reading everything once, to know that it can be read.
+
+use std::path::Path;
+
+use gantry_store::memory::HistoryLimits;
+use gantry_store::{Bounds, Revision};
+
+use crate::disk::{Directory, Disk};
+use crate::error::OpenError;
+use crate::lock::DirectoryLock;
+use crate::recovery::{self, Recovered};
+use crate::segment;
+
+/// What a check found in a directory that is in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// From which revision to which the store remembers.
+    pub bounds: Bounds,
+    /// Live keys.
+    pub keys: usize,
+    /// Bytes of live keys and values.
+    pub live_bytes: usize,
+    /// The snapshot, if there is one: its revision and its bytes.
+    pub snapshot: Option<(Revision, u64)>,
+    /// The log segments in their order.
+    pub segments: Vec<SegmentReport>,
+    /// Bytes of a last write that a crash interrupted; the next start removes them.
+    pub torn_bytes: u64,
+    /// Files nobody needs; the next start removes them.
+    pub leftovers: Vec<String>,
+}
+
+/// What a check found in a log segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentReport {
+    /// Its file.
+    pub name: String,
+    /// The size of the file.
+    pub bytes: u64,
+    /// How much of it is written.
+    pub used_bytes: u64,
+    /// How many group commits and marks are in it.
+    pub frames: u64,
+}
+
+/// Reads all files of a store nobody is using, and changes nothing.
+pub fn check(directory: impl AsRef<Path>) -> Result<Report, OpenError> {
+    let path = directory.as_ref();
+    let _lock = DirectoryLock::take(path)?;
+    check_disk(&Directory::existing(path))
+}
+
+pub(crate) fn check_disk(disk: &dyn Disk) -> Result<Report, OpenError> {
+    // Nothing is forgotten, so that every change is really replayed from what is on disk.
+    Ok(Report::from(recovery::read(disk, HistoryLimits::UNLIMITED)?))
+}
+
+impl From<Recovered> for Report {
+    fn from(recovered: Recovered) -> Self {
+        let usage = recovered.state.usage();
+        let segments = recovered.segments.iter().map(|read| SegmentReport {
+            name: segment::name(read.number),
+            bytes: read.bytes,
+            used_bytes: read.used_bytes,
+            frames: read.frames,
+        });
+        Self {
+            bounds: recovered.state.bounds(),
+            keys: usage.keys,
+            live_bytes: usage.live_bytes,
+            snapshot: recovered.files.snapshot.map(|revision| (revision, recovered.snapshot_bytes)),
+            segments: segments.collect(),
+            torn_bytes: recovered.tail.as_ref().map_or(0, |tail| tail.torn_bytes),
+            leftovers: recovered.leftovers,
+        }
+    }
+}

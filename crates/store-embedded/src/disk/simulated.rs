@@ -1,0 +1,325 @@
+//! A disk that forgets what was not synced: in part, out of order, and as meanly as POSIX allows.
+//!
+//! Each file is what programs see now (the cache) and what is safe. At a power failure, every unsynced write is cut into
+//! sectors, and of each sector all, a beginning or nothing arrives; every unsynced change of a name arrives or does not.
+//! A failed sync drops pages from what is still to be written while they stay readable, as Linux does.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use gantry_store::suite::Dice;
+
+use crate::disk::{Disk, DiskFile};
+
+/// A disk in memory, shared by its clones.
+#[derive(Clone, Debug)]
+pub(crate) struct SimulatedDisk(Arc<Mutex<Platter>>);
+
+#[derive(Debug)]
+struct Platter {
+    dice: Dice,
+    files: Vec<Content>,
+    /// The directory as programs see it.
+    names: BTreeMap<String, usize>,
+    /// The directory that is safe.
+    safe_names: BTreeMap<String, usize>,
+    /// Changes of names that are not safe yet, each whole or not at all.
+    name_changes: Vec<Vec<(String, Option<usize>)>>,
+    operations: u64,
+    faults: Faults,
+}
+
+/// What goes wrong, and when.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Faults {
+    /// The operation at which the process is gone; every later one fails.
+    pub(crate) dies_at: Option<u64>,
+    /// The operation from which on a sync fails, once.
+    pub(crate) sync_fails_at: Option<u64>,
+    /// How many bytes fit on the disk.
+    pub(crate) room: Option<u64>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Content {
+    cached: Vec<u8>,
+    safe: Vec<u8>,
+    unsynced: Vec<(usize, Vec<u8>)>,
+}
+
+#[derive(Debug)]
+struct SimulatedFile {
+    disk: SimulatedDisk,
+    file: usize,
+}
+
+/// How the world ends for a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It is killed; the cache survives.
+    Killed,
+    /// The power fails; only what is safe survives, and of the rest what chance allows.
+    PowerFailure,
+}
+
+const SECTOR_BYTES: usize = 512;
+
+impl SimulatedDisk {
+    pub(crate) fn new(seed: u64) -> Self {
+        let (files, names, safe_names) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        let (name_changes, faults) = (Vec::new(), Faults::default());
+        let dice = Dice::new(seed);
+        Self(Arc::new(Mutex::new(Platter {
+            dice,
+            files,
+            names,
+            safe_names,
+            name_changes,
+            operations: 0,
+            faults,
+        })))
+    }
+
+    pub(crate) fn set_faults(&self, faults: Faults) {
+        self.lock().faults = faults;
+    }
+
+    pub(crate) fn operations(&self) -> u64 {
+        self.lock().operations
+    }
+
+    /// The disk the next process finds.
+    pub(crate) fn after(&self, end: End) -> Self {
+        let mut platter = self.lock();
+        let seed = platter.dice.number();
+        let next = Self::new(seed);
+        {
+            let mut after = next.lock();
+            after.names = match end {
+                End::Killed => platter.names.clone(),
+                End::PowerFailure => platter.names_after_power_failure(),
+            };
+            after.safe_names = after.names.clone();
+            let Platter { files, dice, .. } = &mut *platter;
+            after.files = files.iter().map(|content| content.after(end, dice)).collect();
+            after.forget_unnamed();
+            after.operations = platter.operations;
+        }
+        next
+    }
+
+    /// Changes a byte of a file, as a bad disk would.
+    pub(crate) fn damage(&self, name: &str, offset: usize) {
+        let mut platter = self.lock();
+        let file = platter.names[name];
+        let content = &mut platter.files[file];
+        content.cached[offset] ^= 0x40;
+        content.safe = content.cached.clone();
+    }
+
+    pub(crate) fn bytes_used(&self) -> u64 {
+        self.lock().used()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Platter> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Platter {
+    /// Counts an operation, or says that there is nobody left to do it.
+    fn operate(&mut self) -> io::Result<()> {
+        self.operations += 1;
+        match self.faults.dies_at {
+            Some(dies_at) if self.operations >= dies_at => Err(io::Error::other("the process is gone")),
+            _ => Ok(()),
+        }
+    }
+
+    fn find(&self, name: &str) -> io::Result<usize> {
+        self.names.get(name).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn used(&self) -> u64 {
+        self.names.values().map(|file| self.files[*file].cached.len() as u64).sum()
+    }
+
+    /// Gives back the memory of files nobody can open any more.
+    fn forget_unnamed(&mut self) {
+        let named: BTreeSet<usize> = self.names.values().copied().collect();
+        let unnamed = |file: &usize| !named.contains(file);
+        for file in (0..self.files.len()).filter(unnamed) {
+            self.files[file] = Content::default();
+        }
+    }
+
+    fn change_names(&mut self, changes: Vec<(String, Option<usize>)>) {
+        apply_names(&mut self.names, &changes);
+        self.name_changes.push(changes);
+    }
+
+    fn names_after_power_failure(&mut self) -> BTreeMap<String, usize> {
+        let mut names = self.safe_names.clone();
+        for changes in &self.name_changes {
+            if self.dice.one_in(2) {
+                apply_names(&mut names, changes);
+            }
+        }
+        names
+    }
+}
+
+impl Content {
+    fn after(&self, end: End, dice: &mut Dice) -> Self {
+        let mut left = match end {
+            End::Killed => self.cached.clone(),
+            End::PowerFailure => self.safe.clone(),
+        };
+        if end == End::PowerFailure {
+            for (offset, bytes) in &self.unsynced {
+                write_some_sectors(&mut left, *offset, bytes, dice);
+            }
+        }
+        // A killed process leaves its unsynced writes to the kernel, and the next power failure may still take them.
+        let unsynced = if end == End::Killed { self.unsynced.clone() } else { Vec::new() };
+        let safe = if end == End::Killed { self.safe.clone() } else { left.clone() };
+        Self { cached: left, safe, unsynced }
+    }
+}
+
+fn write_some_sectors(left: &mut Vec<u8>, offset: usize, bytes: &[u8], dice: &mut Dice) {
+    let mut start = 0;
+    while start < bytes.len() {
+        let end = bytes.len().min((offset + start + 1).next_multiple_of(SECTOR_BYTES) - offset);
+        let arrived = match dice.below(4) {
+            0 => 0,
+            1 => dice.index(end - start),
+            _ => end - start,
+        };
+        overwrite(left, offset + start, &bytes[start..start + arrived]);
+        start = end;
+    }
+}
+
+fn overwrite(content: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
+    if bytes.is_empty() {
+        return;
+    }
+    let end = offset + bytes.len();
+    if content.len() < end {
+        content.resize(end, 0);
+    }
+    content[offset..end].copy_from_slice(bytes);
+}
+
+fn apply_names(names: &mut BTreeMap<String, usize>, changes: &[(String, Option<usize>)]) {
+    for (name, file) in changes {
+        match file {
+            Some(file) => names.insert(name.clone(), *file),
+            None => names.remove(name),
+        };
+    }
+}
+
+impl Disk for SimulatedDisk {
+    fn names(&self) -> io::Result<Vec<String>> {
+        Ok(self.lock().names.keys().cloned().collect())
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
+        let file = self.lock().find(name)?;
+        Ok(Box::new(SimulatedFile { disk: self.clone(), file }))
+    }
+
+    fn create(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
+        let mut platter = self.lock();
+        platter.operate()?;
+        platter.files.push(Content::default());
+        let file = platter.files.len() - 1;
+        platter.change_names(vec![(name.to_owned(), Some(file))]);
+        Ok(Box::new(SimulatedFile { disk: self.clone(), file }))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        let mut platter = self.lock();
+        platter.operate()?;
+        let file = platter.find(from)?;
+        platter.change_names(vec![(from.to_owned(), None), (to.to_owned(), Some(file))]);
+        Ok(())
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        let mut platter = self.lock();
+        platter.operate()?;
+        platter.find(name)?;
+        platter.change_names(vec![(name.to_owned(), None)]);
+        Ok(())
+    }
+
+    fn sync_names(&self) -> io::Result<()> {
+        let mut platter = self.lock();
+        platter.operate()?;
+        platter.safe_names = platter.names.clone();
+        platter.name_changes.clear();
+        Ok(())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        PathBuf::from("/simulated").join(name)
+    }
+}
+
+impl DiskFile for SimulatedFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.disk.lock().files[self.file].cached.len() as u64)
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let platter = self.disk.lock();
+        let content = &platter.files[self.file].cached;
+        let start = content.len().min(usize::try_from(offset).unwrap_or(usize::MAX));
+        let length = buffer.len().min(content.len() - start);
+        buffer[..length].copy_from_slice(&content[start..start + length]);
+        Ok(length)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let mut platter = self.disk.lock();
+        let died = platter.operate();
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+        let used = platter.used();
+        let room = platter.faults.room;
+        let Platter { files, dice, .. } = &mut *platter;
+        let content = &mut files[self.file];
+        let growth = (offset + bytes.len()).saturating_sub(content.cached.len()) as u64;
+        let full = room.is_some_and(|room| growth > 0 && used + growth > room);
+        // Whatever stops a write, some of it may have been done.
+        let done = if died.is_err() || full { dice.index(bytes.len() + 1) } else { bytes.len() };
+        let done = if full { done.min(content.cached.len().saturating_sub(offset)) } else { done };
+        overwrite(&mut content.cached, offset, &bytes[..done]);
+        content.unsynced.push((offset, bytes[..done].to_vec()));
+        died?;
+        if full { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        let mut platter = self.disk.lock();
+        platter.operate()?;
+        let fails = platter.faults.sync_fails_at.is_some_and(|at| platter.operations >= at);
+        if fails {
+            platter.faults.sync_fails_at = None;
+        }
+        let Platter { files, dice, .. } = &mut *platter;
+        let content = &mut files[self.file];
+        for (offset, bytes) in std::mem::take(&mut content.unsynced) {
+            if fails {
+                write_some_sectors(&mut content.safe, offset, &bytes, dice);
+            } else {
+                overwrite(&mut content.safe, offset, &bytes);
+            }
+        }
+        if fails { Err(io::Error::other("the disk failed")) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,170 @@
+//! The store without threads: batches in, durable and visible state out. One writer, no waiting but for the disk.
+
+use std::io;
+use std::sync::Arc;
+
+use gantry_store::memory::{Live, Staged, Wakes};
+use gantry_store::{Error, Revision, Transaction};
+
+use crate::disk::{Disk, DiskFile};
+use crate::error::OpenError;
+use crate::frame::{self, Kind};
+use crate::log::Log;
+use crate::options::Options;
+use crate::recovery::{self, Recovered, Tail};
+use crate::segment::{self, Header, Segment};
+use crate::upkeep::{self, Upkeep};
+
+/// A store and its log.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    live: Arc<Live>,
+    log: Log,
+    upkeep: Arc<Upkeep>,
+}
+
+/// What became of a batch: an answer for each transaction, and watchers to wake.
+pub(crate) struct Outcome {
+    pub(crate) answers: Vec<Result<Revision, Error>>,
+    pub(crate) wakes: Option<Wakes>,
+}
+
+impl Engine {
+    /// Reads the directory, repairs what a crash left, and is ready to write.
+    pub(crate) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Self, OpenError> {
+        let recovered = recovery::read(&*disk, options.history)?;
+        make_durable(&*disk, &recovered)?;
+        let Recovered { state, files, tail, .. } = recovered;
+        let (segment, end) = match tail {
+            Some(tail) => (repair(&*disk, &tail)?, tail.end),
+            None => (first_segment(&*disk, files.current, &options)?, segment::HEADER_BYTES as u64),
+        };
+        let live = Live::new(state);
+        let upkeep = Arc::new(Upkeep::new(disk, Arc::clone(&live), options, files, segment.bytes));
+        Ok(Self { live, log: Log::new(Arc::clone(&upkeep), segment, end), upkeep })
+    }
+
+    pub(crate) fn live(&self) -> &Arc<Live> {
+        &self.live
+    }
+
+    pub(crate) fn upkeep(&self) -> &Arc<Upkeep> {
+        &self.upkeep
+    }
+
+    /// Why nothing can be written any more, if so.
+    pub(crate) fn stopped(&self) -> Option<&str> {
+        self.log.stopped()
+    }
+
+    /// Decides, makes durable, and then shows a batch.
+    pub(crate) fn commit(&mut self, batch: impl IntoIterator<Item = Transaction>) -> Outcome {
+        let mut staged = Staged::default();
+        let stage = |transaction| self.live.stage(&mut staged, transaction);
+        let mut answers: Vec<_> = batch.into_iter().map(stage).collect();
+        if staged.is_empty() {
+            return Outcome { answers, wakes: None };
+        }
+        let at_millis = self.now();
+        let base = self.live.bounds().current;
+        let transactions = staged.transactions();
+        let bytes = frame_bytes(transactions);
+        match self
+            .log
+            .append(base, at_millis, bytes, |nonce| frame::batch(nonce, base, at_millis, transactions))
+        {
+            Ok(()) => Outcome { answers, wakes: Some(self.live.publish(staged, at_millis)) },
+            Err(error) => {
+                // A conflict with a change that was then not made is no conflict anyone may be told about.
+                answers.fill(Err(error));
+                Outcome { answers, wakes: None }
+            }
+        }
+    }
+
+    /// Forgets history, durably: the floor does not go back with a restart.
+    pub(crate) fn compact(&mut self, through: Revision) -> Result<(), Error> {
+        let bounds = self.live.bounds();
+        if through > bounds.current {
+            return Err(Error::FutureRevision { current: bounds.current });
+        }
+        if through <= bounds.floor {
+            return Ok(());
+        }
+        let (base, at_millis) = (bounds.current, self.now());
+        let frame = |nonce| frame::compact(nonce, base, at_millis, through);
+        self.log.append(base, at_millis, frame::HEADER_BYTES + 8, frame)?;
+        self.live.compact(through)
+    }
+
+    /// Marks that everything is durable, so that the next start can tell damage from a crash even in the last frame.
+    pub(crate) fn close(&mut self) {
+        let (base, at_millis) = (self.live.bounds().current, self.now());
+        let mark = |nonce| frame::mark(nonce, Kind::Close, base, at_millis);
+        // Without the mark the next start is as after a crash, which it is made for.
+        let _ = self.log.append(base, at_millis, frame::HEADER_BYTES, mark);
+    }
+
+    fn now(&self) -> u64 {
+        (self.upkeep.options.clock)()
+    }
+}
+
+/// An upper bound of the frame's size: it decides only whether a segment has room.
+fn frame_bytes(transactions: &[Transaction]) -> usize {
+    let ops: usize = transactions.iter().map(|transaction| transaction.ops().len()).sum();
+    let data: usize = transactions.iter().map(Transaction::bytes).sum();
+    frame::HEADER_BYTES + data + ops * 17 + transactions.len() * 4 + frame::ALIGNMENT
+}
+
+/// Makes what was read durable before anything is built on it, and only then removes what it makes superfluous.
+fn make_durable(disk: &dyn Disk, recovered: &Recovered) -> Result<(), OpenError> {
+    let syncing = || OpenError::io(format!("syncing {}", disk.path("").display()));
+    disk.sync_names().map_err(syncing())?;
+    if let Some(last) = &recovered.last_frame {
+        let name = segment::name(last.segment);
+        let rewrite = || {
+            let file = disk.open(&name)?;
+            file.write_at(&last.bytes, last.offset)?;
+            file.sync()
+        };
+        rewrite().map_err(OpenError::writing(&disk.path(&name)))?;
+    }
+    for name in &recovered.leftovers {
+        disk.remove(name).map_err(OpenError::io(format!("removing {}", disk.path(name).display())))?;
+    }
+    if recovered.leftovers.is_empty() { Ok(()) } else { disk.sync_names().map_err(syncing()) }
+}
+
+fn first_segment(disk: &dyn Disk, number: u64, options: &Options) -> Result<Segment, OpenError> {
+    let header = Header { number, nonce: upkeep::nonce((options.clock)(), number) };
+    let path = disk.path(&segment::name(number));
+    segment::prepare(disk, header, options.segment_bytes_min).map_err(OpenError::writing(&path))
+}
+
+/// Opens the last segment for writing, after erasing what a crash tore.
+fn repair(disk: &dyn Disk, tail: &Tail) -> Result<Segment, OpenError> {
+    let name = segment::name(tail.header.number);
+    let path = disk.path(&name);
+    let open = || -> io::Result<Box<dyn DiskFile>> {
+        let file = disk.open(&name)?;
+        if tail.torn_bytes > 0 {
+            erase(&*file, tail.end, tail.torn_bytes)?;
+            file.sync()?;
+        }
+        Ok(file)
+    };
+    let file = open().map_err(OpenError::writing(&path))?;
+    Ok(Segment { number: tail.header.number, nonce: tail.header.nonce, file, bytes: tail.bytes })
+}
+
+fn erase(file: &dyn DiskFile, from: u64, bytes: u64) -> io::Result<()> {
+    let zeros = [0; 4096];
+    let mut erased = 0;
+    while erased < bytes {
+        let length = zeros.len().min(usize::try_from(bytes - erased).unwrap_or(usize::MAX));
+        file.write_at(&zeros[..length], from + erased)?;
+        erased += length as u64;
+    }
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! Damage is told from crashes, and told precisely.
+
+use std::time::Duration;
+
+use gantry_store::Corruption;
+use gantry_store::memory::HistoryLimits;
+use gantry_store::suite::is_long_run;
+
+use super::{everything, open, put, small};
+use crate::check::check_disk;
+use crate::disk::simulated::{End, SimulatedDisk};
+use crate::disk::{Disk, read_all};
+use crate::error::OpenError;
+use crate::options::Options;
+use crate::segment;
+
+/// Enough history for several segments behind the snapshot.
+fn roomy() -> Options {
+    Options { history: HistoryLimits { age: Duration::from_hours(1), bytes: 16_000 }, ..small() }
+}
+
+/// A store with a snapshot and several segments, closed in order.
+fn filled() -> SimulatedDisk {
+    let disk = SimulatedDisk::new(5);
+    let mut engine = open(&disk, roomy()).unwrap();
+    for number in 0..200 {
+        put(&mut engine, &format!("/{}", number % 9), &"v".repeat(number)).unwrap();
+        if engine.upkeep().is_snapshot_due() {
+            engine.upkeep().snapshot().unwrap();
+        }
+    }
+    engine.close();
+    disk.after(End::PowerFailure)
+}
+
+fn damage_in(disk: &SimulatedDisk) -> Corruption {
+    match open(disk, roomy()) {
+        Err(OpenError::Corrupt(corruption)) => corruption,
+        other => unreachable!("the damage was not noticed: {other:?}"),
+    }
+}
+
+fn segments(disk: &SimulatedDisk) -> Vec<String> {
+    let mut names = disk.names().unwrap();
+    names.retain(|name| segment::number_of(name).is_some());
+    names
+}
+
+fn snapshot(disk: &SimulatedDisk) -> String {
+    disk.names().unwrap().into_iter().find(|name| name.ends_with(".snapshot")).expect("there is a snapshot")
+}
+
+#[test]
+fn a_damaged_frame_is_named_by_file_and_offset() {
+    let disk = filled();
+    let name = segments(&disk)[0].clone();
+    disk.damage(&name, segment::HEADER_BYTES + 40);
+    let corruption = damage_in(&disk);
+    assert_eq!(corruption.file, disk.path(&name));
+    assert_eq!(corruption.offset, segment::HEADER_BYTES as u64);
+    assert_eq!(corruption.found, "a checksum that does not match, and valid changes behind it");
+    assert!(corruption.advice.contains("gantry store restore"), "{corruption}");
+}
+
+#[test]
+fn after_a_clean_end_even_a_damaged_last_write_is_noticed() {
+    let disk = filled();
+    let report = check_disk(&disk).unwrap();
+    let last = report.segments.last().unwrap();
+    // The last frame is the mark of the clean end; the byte before it belongs to the last write or its padding.
+    let name = last.name.clone();
+    let bytes = read_all(&disk, &name).unwrap();
+    let end = usize::try_from(last.used_bytes).unwrap() - crate::frame::HEADER_BYTES;
+    let last_byte = bytes[..end].iter().rposition(|byte| *byte != 0).unwrap();
+    disk.damage(&name, last_byte);
+    assert_eq!(damage_in(&disk).file, disk.path(&name));
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    for (missing, name) in segments(&filled()).into_iter().enumerate() {
+        let disk = filled();
+        disk.remove(&name).unwrap();
+        let corruption = damage_in(&disk);
+        assert_eq!(corruption.file, disk.path(&name), "segment {missing} of {:?}", segments(&filled()));
+        assert!(corruption.found.contains("missing"), "{corruption}");
+    }
+}
+
+#[test]
+fn a_missing_snapshot_is_noticed() {
+    let disk = filled();
+    disk.remove(&snapshot(&disk)).unwrap();
+    assert!(damage_in(&disk).found.contains("missing"));
+}
+
+#[test]
+fn every_damaged_byte_of_a_snapshot_is_noticed() {
+    let disk = filled();
+    let name = snapshot(&disk);
+    for offset in 0..read_all(&disk, &name).unwrap().len() {
+        disk.damage(&name, offset);
+        assert_eq!(damage_in(&disk).file, disk.path(&name), "byte {offset}");
+        disk.damage(&name, offset);
+    }
+}
+
+#[test]
+fn a_damaged_byte_of_the_log_is_noticed_or_does_not_matter() {
+    let disk = filled();
+    let expected = everything(&open(&disk, roomy()).unwrap());
+    let step = if is_long_run() { 1 } else { 13 };
+    for name in segments(&disk) {
+        let used = read_all(&disk, &name).unwrap().iter().rposition(|byte| *byte != 0).unwrap();
+        for offset in (0..=used).step_by(step) {
+            disk.damage(&name, offset);
+            match open(&disk.after(End::Killed), roomy()) {
+                Err(OpenError::Corrupt(corruption)) => assert_eq!(corruption.file, disk.path(&name)),
+                Err(error) => unreachable!("byte {offset} of {name}: {error}"),
+                // Padding between frames, or the mark of the clean end.
+                Ok(engine) => assert_eq!(everything(&engine), expected, "byte {offset} of {name}"),
+            }
+            disk.damage(&name, offset);
+        }
+    }
+}
+
+#[test]
+fn a_file_under_another_name_is_noticed() {
+    let disk = filled();
+    let names = segments(&disk);
+    let other = read_all(&disk, &names[1]).unwrap();
+    disk.create(&names[0]).unwrap().write_at(&other, 0).unwrap();
+    assert!(damage_in(&disk).found.contains("another name"));
+}
+
+#[test]
+fn a_check_reports_what_is_there_and_changes_nothing() {
+    let disk = filled();
+    let before = disk.operations();
+    let report = check_disk(&disk).unwrap();
+    assert_eq!(disk.operations(), before, "a check only reads");
+    assert_eq!((report.keys, report.torn_bytes), (9, 0));
+    assert!(report.segments.iter().all(|segment| segment.frames > 0), "{report:?}");
+    // The floor may differ: a check forgets nothing it can read.
+    assert_eq!(report.bounds.current, open(&disk, roomy()).unwrap().live().bounds().current);
+}

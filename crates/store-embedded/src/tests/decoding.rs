@@ -1,0 +1,132 @@
+//! Decoders meet bytes nobody wrote: they neither panic nor believe them.
+
+use std::collections::BTreeSet;
+
+use gantry_store::suite::{Dice, key, seeds};
+use gantry_store::{Item, Op, Revision, Transaction};
+
+use super::{open, put, small};
+use crate::check::check_disk;
+use crate::codec::{self, Input};
+use crate::disk::simulated::{End, SimulatedDisk};
+use crate::disk::{Disk, read_all};
+use crate::frame::{self, Found, Kind};
+use crate::segment;
+
+#[test]
+fn transactions_and_items_come_back_as_they_were() {
+    let transaction = Transaction::create(key("/a"), "value")
+        .and(key("/b"), Op::Update { value: "".into(), seen: Revision::EMPTY })
+        .and_then(|transaction| transaction.and(key("/c"), Op::Delete { seen: Revision::EMPTY.next() }))
+        .unwrap();
+    let item = Item { key: key("/k"), value: vec![0; 1000].into(), revision: Revision::EMPTY };
+    let mut bytes = Vec::new();
+    codec::put_transaction(&mut bytes, &transaction);
+    codec::put_item(&mut bytes, &item);
+    let mut input = Input(&bytes);
+    assert_eq!(input.transaction(), Ok(transaction));
+    assert_eq!(input.item(), Ok(item));
+    assert!(input.is_empty());
+}
+
+#[test]
+fn random_bytes_are_decoded_to_something_or_refused() {
+    for seed in seeds(2_000, 500_000) {
+        let mut dice = Dice::new(seed);
+        let length = dice.index(200);
+        let mut bytes = dice.bytes(length);
+        // Small numbers make lengths plausible, which is where decoders go wrong.
+        for byte in &mut bytes {
+            if dice.one_in(2) {
+                *byte = dice.number().to_le_bytes()[0] % 4;
+            }
+        }
+        let _ = Input(&bytes).transaction();
+        let _ = Input(&bytes).item();
+        let _ = segment::Header::decode(&bytes);
+        assert!(
+            !matches!(frame::read(&bytes, 0, seed), Found::Frame(_)),
+            "GANTRY_SEED={seed}: a frame by chance"
+        );
+        assert_eq!(frame::find(&bytes, 0, seed), None, "GANTRY_SEED={seed}");
+    }
+}
+
+#[test]
+fn a_mutated_log_never_yields_a_frame_nobody_wrote() {
+    const NONCE: u64 = 99;
+    let mut segment = Vec::new();
+    let mut written = BTreeSet::new();
+    for number in 0..20 {
+        let transaction = Transaction::create(key(format!("/{number}")), vec![b'x'; number * 7]);
+        let frame = frame::batch(NONCE, Revision::EMPTY.advanced(number as u64), 5, &[transaction]);
+        if let Found::Frame(frame) = frame::read(&frame, 0, NONCE) {
+            written.insert(frame.payload.to_vec());
+        }
+        segment.extend(frame);
+    }
+    segment.extend(frame::mark(NONCE, Kind::Close, Revision::EMPTY.advanced(20), 5));
+    written.insert(Vec::new());
+    assert_eq!(written.len(), 21);
+    for seed in seeds(500, 100_000) {
+        let mut dice = Dice::new(seed);
+        let mut mutated = segment.clone();
+        mutate(&mut mutated, &mut dice);
+        let mut offset = 0;
+        while let Some(found) = frame::find(&mutated, offset, NONCE) {
+            let Found::Frame(frame) = frame::read(&mutated, found, NONCE) else { unreachable!() };
+            assert!(written.contains(frame.payload), "GANTRY_SEED={seed}: {frame:?}");
+            frame.transactions().unwrap();
+            offset = found + frame::ALIGNMENT;
+        }
+        assert!(!matches!(frame::read(&mutated, 0, NONCE + 1), Found::Frame(_)), "of another segment");
+    }
+}
+
+#[test]
+fn mutated_files_are_refused_or_read_as_a_crash_never_a_panic() {
+    let disk = SimulatedDisk::new(5);
+    let mut engine = open(&disk, small()).unwrap();
+    let mut states = BTreeSet::from([super::everything(&engine)]);
+    for number in 0..60 {
+        put(&mut engine, &format!("/{}", number % 9), &"v".repeat(number)).unwrap();
+        states.insert(super::everything(&engine));
+        if engine.upkeep().is_snapshot_due() {
+            engine.upkeep().snapshot().unwrap();
+        }
+    }
+    for seed in seeds(200, 20_000) {
+        let mut dice = Dice::new(seed);
+        let copy = disk.after(End::Killed);
+        let names = copy.names().unwrap();
+        let name = &names[dice.index(names.len())];
+        let mut bytes = read_all(&copy, name).unwrap();
+        mutate(&mut bytes, &mut dice);
+        copy.create(name).unwrap().write_at(&bytes, 0).unwrap();
+        let _ = check_disk(&copy);
+        if let Ok(engine) = open(&copy, small()) {
+            assert!(
+                states.contains(&super::everything(&engine)),
+                "GANTRY_SEED={seed}: a state that never was"
+            );
+        }
+    }
+}
+
+/// Changes, copies, cuts or zeroes some of the bytes.
+fn mutate(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    for _ in 0..=dice.below(4) {
+        if bytes.is_empty() {
+            return;
+        }
+        let (from, to) = (dice.index(bytes.len()), dice.index(bytes.len()));
+        let length = dice.index(100).min(bytes.len() - from.max(to));
+        match dice.below(5) {
+            0 => bytes.truncate(from),
+            1 => bytes[from..from + length].fill(0),
+            2 => bytes.copy_within(from..from + length, to),
+            3 => drop(bytes.drain(from..from + length)),
+            _ => bytes[from] ^= dice.number().to_le_bytes()[0],
+        }
+    }
+}

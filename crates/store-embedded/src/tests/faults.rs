@@ -1,0 +1,67 @@
+//! A disk that fails: nothing is acknowledged that is not there, and nothing is tried again as if nothing had happened.
+
+use gantry_store::Error;
+use gantry_store::suite::{Dice, seeds};
+
+use super::crashes::live_through;
+use super::{open, put, small, value};
+use crate::disk::simulated::{End, Faults, SimulatedDisk};
+
+#[test]
+fn after_a_failed_sync_nothing_is_written_until_a_restart() {
+    let disk = SimulatedDisk::new(7);
+    let mut engine = open(&disk, small()).unwrap();
+    put(&mut engine, "/a", "one").unwrap();
+    disk.set_faults(Faults { sync_fails_at: Some(disk.operations()), ..Faults::default() });
+
+    let unknown = put(&mut engine, "/a", "two").unwrap_err();
+    assert!(matches!(unknown, Error::OutcomeUnknown { .. }), "{unknown:?}");
+    let refused = put(&mut engine, "/b", "one").unwrap_err();
+    assert!(matches!(refused, Error::Unavailable { .. }), "{refused:?}");
+    assert!(engine.stopped().unwrap().contains("restart"));
+    assert_eq!(value(&engine, "/a").as_deref(), Some("one"), "reads go on, from what is safe");
+
+    // The restart finds the write in the cache, where it may be the only copy, and makes it safe before it builds on it.
+    let mut engine = open(&disk.after(End::Killed), small()).unwrap();
+    let found = value(&engine, "/a").unwrap();
+    assert!(["one", "two"].contains(&found.as_str()));
+    put(&mut engine, "/b", "one").unwrap();
+}
+
+#[test]
+fn what_a_restart_found_in_the_cache_is_safe_from_then_on() {
+    for seed in seeds(50, 2_000) {
+        let disk = SimulatedDisk::new(seed);
+        let mut engine = open(&disk, small()).unwrap();
+        put(&mut engine, "/a", "one").unwrap();
+        disk.set_faults(Faults { sync_fails_at: Some(disk.operations()), ..Faults::default() });
+        put(&mut engine, "/a", "two").unwrap_err();
+        let disk = disk.after(End::Killed);
+        let found = value(&open(&disk, small()).unwrap(), "/a");
+        assert_eq!(found.as_deref(), Some("two"), "the cache had it");
+        let again = open(&disk.after(End::PowerFailure), small()).unwrap();
+        assert_eq!(value(&again, "/a"), found, "GANTRY_SEED={seed}");
+    }
+}
+
+#[test]
+fn acknowledged_writes_survive_failing_syncs_and_crashes() {
+    fn failing_sync(dice: &mut Dice, operations: u64) -> Faults {
+        let sync_fails_at = Some(operations + dice.below(80));
+        Faults { dies_at: Some(operations + 1 + dice.below(160)), sync_fails_at, room: None }
+    }
+    for seed in seeds(70, 5_000) {
+        live_through(seed, 4, small, failing_sync);
+    }
+}
+
+#[test]
+fn acknowledged_writes_survive_a_full_disk_and_crashes() {
+    fn little_room(dice: &mut Dice, operations: u64) -> Faults {
+        let dies_at = Some(operations + 1 + dice.below(160));
+        Faults { dies_at, sync_fails_at: None, room: Some(10_000 + dice.below(20_000)) }
+    }
+    for seed in seeds(70, 5_000) {
+        live_through(seed, 4, small, little_room);
+    }
+}

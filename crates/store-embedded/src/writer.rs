@@ -1,0 +1,155 @@
+//! The one thread that writes, and the queue in front of it.
+//!
+//! Whoever arrives while a batch is being synced shares the next one: that is all of group commit.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use gantry_store::{Error, Revision, Transaction};
+use tokio::sync::oneshot;
+
+use crate::engine::{Engine, Outcome};
+
+/// What waits to be written.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    waiting: Mutex<Waiting>,
+    arrived: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    requests: Vec<Request>,
+    closed: bool,
+}
+
+/// Something for the writer to do.
+#[derive(Debug)]
+pub(crate) enum Request {
+    Commit { transaction: Transaction, answer: oneshot::Sender<Result<Revision, Error>> },
+    Compact { through: Revision, answer: oneshot::Sender<Result<(), Error>> },
+}
+
+/// Requests that wait at most. Their callers wait too, so there are as many as clients; beyond this, something is wrong and
+/// saying so is better than growing.
+const WAITING_MAX: usize = 1 << 16;
+
+/// Bytes of one batch at most, so that the first in a long queue does not wait for the last.
+const BATCH_BYTES_MAX: usize = 4 << 20;
+
+/// How long a batch is held open for the writers of the batch before, who are about to come back. A sync takes longer.
+const LINGER: Duration = Duration::from_micros(60);
+
+impl Queue {
+    /// Adds a request.
+    pub(crate) fn push(&self, request: Request) -> Result<(), Error> {
+        let mut waiting = self.lock();
+        if waiting.closed {
+            return Err(Error::Unavailable { why: "the store is closed".to_owned() });
+        }
+        if waiting.requests.len() >= WAITING_MAX {
+            return Err(Error::Unavailable { why: format!("{WAITING_MAX} writes are waiting already") });
+        }
+        waiting.requests.push(request);
+        drop(waiting);
+        self.arrived.notify_one();
+        Ok(())
+    }
+
+    /// Lets nobody in any more; what waits is still written.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.arrived.notify_one();
+    }
+
+    /// Everything that waits, as soon as something does; `None` when it is closed and empty.
+    fn take(&self, last_batch: usize) -> Option<Vec<Request>> {
+        let idle = |waiting: &mut Waiting| waiting.requests.is_empty() && !waiting.closed;
+        let waited = self.arrived.wait_while(self.lock(), idle);
+        let mut waiting = waited.unwrap_or_else(PoisonError::into_inner);
+        if last_batch > 1 {
+            let few = |waiting: &mut Waiting| waiting.requests.len() < last_batch && !waiting.closed;
+            let lingered = self.arrived.wait_timeout_while(waiting, LINGER, few);
+            waiting = lingered.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let requests = std::mem::take(&mut waiting.requests);
+        (!requests.is_empty()).then_some(requests)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Starts the writer; it ends when the queue is closed and empty.
+///
+/// Should the log stop for good, `stopped` says why from then on.
+pub(crate) fn start(
+    mut engine: Engine,
+    queue: Arc<Queue>,
+    stopped: Arc<OnceLock<String>>,
+) -> std::io::Result<JoinHandle<()>> {
+    thread::Builder::new().name("store-writer".to_owned()).spawn(move || {
+        let mut last_batch = 0;
+        while let Some(requests) = queue.take(last_batch) {
+            last_batch = requests.len();
+            write(&mut engine, requests);
+            if let Some(why) = engine.stopped() {
+                stopped.get_or_init(|| why.to_owned());
+            }
+        }
+        engine.close();
+        engine.live().close("the store is closed").wake();
+    })
+}
+
+fn write(engine: &mut Engine, requests: Vec<Request>) {
+    let mut batch = Batch::default();
+    for request in requests {
+        match request {
+            Request::Commit { transaction, answer } => {
+                batch.push(transaction, answer);
+                if batch.bytes >= BATCH_BYTES_MAX {
+                    std::mem::take(&mut batch).write(engine);
+                }
+            }
+            Request::Compact { through, answer } => {
+                std::mem::take(&mut batch).write(engine);
+                // Who does not wait for the answer any more does not need it.
+                let _ = answer.send(engine.compact(through));
+            }
+        }
+    }
+    batch.write(engine);
+}
+
+/// Transactions to be written together, and who waits for each.
+#[derive(Default)]
+struct Batch {
+    transactions: Vec<Transaction>,
+    answers: Vec<oneshot::Sender<Result<Revision, Error>>>,
+    bytes: usize,
+}
+
+impl Batch {
+    fn push(&mut self, transaction: Transaction, answer: oneshot::Sender<Result<Revision, Error>>) {
+        self.bytes += transaction.bytes();
+        self.transactions.push(transaction);
+        self.answers.push(answer);
+    }
+
+    fn write(self, engine: &mut Engine) {
+        if self.transactions.is_empty() {
+            return;
+        }
+        let Outcome { answers, wakes } = engine.commit(self.transactions);
+        for (waiting, answer) in self.answers.into_iter().zip(answers) {
+            // Who does not wait for the answer any more does not need it.
+            let _ = waiting.send(answer);
+        }
+        if let Some(wakes) = wakes {
+            wakes.wake();
+        }
+    }
+}

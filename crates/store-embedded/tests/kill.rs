@@ -1,0 +1,159 @@
+//! A process that writes is killed with SIGKILL, again and again, on the same directory.
+//!
+//! This program is both: without arguments of its own the one who kills, and with `GANTRY_KILL_DIRECTORY` set the one who
+//! is killed. It counts ten kills, or two hundred with `GANTRY_LONG=1`.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "the killed process reports what was acknowledged on its standard output"
+)]
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use gantry_store::suite::{Dice, is_long_run, key, seeds};
+use gantry_store::{Revision, Store, Transaction};
+use gantry_store_embedded::{EmbeddedStore, Options, check};
+
+mod scratch;
+
+use scratch::Scratch;
+
+const DIRECTORY: &str = "GANTRY_KILL_DIRECTORY";
+const WRITERS: u64 = 8;
+
+/// What the killed processes were told, by key: the last number and its revision.
+type Acknowledged = BTreeMap<String, (u64, u64)>;
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.expect("a runtime can be started");
+    match std::env::var_os(DIRECTORY) {
+        Some(directory) => runtime.block_on(write_until_killed(Path::new(&directory))),
+        None => runtime.block_on(kill_many()),
+    }
+}
+
+async fn kill_many() {
+    let scratch = Scratch::new("kill");
+    let kills = if is_long_run() { 200 } else { 10 };
+    let seed = seeds(1, 1).next().unwrap_or_default();
+    let mut dice = Dice::new(seed);
+    let mut acknowledged = Acknowledged::new();
+    for kill in 0..kills {
+        let new = run_and_kill(scratch.path(), Duration::from_millis(1 + dice.below(80)));
+        let highest = acknowledged.values().map(|(_, revision)| *revision).max();
+        for (name, (number, revision)) in new {
+            assert!(Some(revision) > highest, "kill {kill}: revision {revision} was given out before");
+            let before = acknowledged.insert(name, (number, revision));
+            assert!(before.is_none_or(|(before, _)| before < number));
+        }
+        check(scratch.path())
+            .unwrap_or_else(|error| unreachable!("kill {kill}, GANTRY_SEED={seed}: {error}"));
+        let store = open(scratch.path());
+        verify(&store, &mut acknowledged, kill).await;
+    }
+    println!(
+        "{kills} kills, {} revisions, nothing lost",
+        acknowledged.values().map(|(_, at)| at).max().unwrap_or(&0)
+    );
+}
+
+fn open(directory: &Path) -> EmbeddedStore {
+    // Small, so that kills hit snapshots and new segments too.
+    let options =
+        Options { segment_bytes_max: 256 << 10, garbage_bytes_min: 256 << 10, ..Options::default() };
+    let options = Options {
+        history: gantry_store::memory::HistoryLimits { bytes: 256 << 10, ..options.history },
+        ..options
+    };
+    EmbeddedStore::open(directory, options).unwrap_or_else(|error| unreachable!("{error}"))
+}
+
+/// Everything acknowledged is there; beyond it, at most the one write each writer was waiting for.
+async fn verify(store: &EmbeddedStore, acknowledged: &mut Acknowledged, kill: u64) {
+    for writer in 0..WRITERS {
+        let name = format!("/{writer}");
+        let promised = acknowledged.get(&name).copied();
+        let found = store.get(&key(name.as_str())).await.ok().and_then(|fetched| fetched.found);
+        let found = found.map(|found| (number_in(&found.value), found.revision.get()));
+        match (promised, found) {
+            (Some((promised, at)), Some((found, revision))) => {
+                assert!(
+                    found == promised || found == promised + 1,
+                    "kill {kill}: {promised} promised, {found} found"
+                );
+                assert!(
+                    (found == promised) == (revision == at),
+                    "kill {kill}: {found} is at {revision}, not {at}"
+                );
+            }
+            (Some(promised), None) => unreachable!("kill {kill}: {promised:?} was promised and is gone"),
+            (None, _) => {}
+        }
+        // What is there now stays.
+        if let Some(found) = found {
+            acknowledged.insert(name, found);
+        }
+    }
+}
+
+/// Starts a writer, lets it live for a while after its first write, and kills it; says what it was told.
+fn run_and_kill(directory: &Path, life: Duration) -> Acknowledged {
+    let this = std::env::current_exe().expect("this program has a path");
+    let mut child =
+        Command::new(this).env(DIRECTORY, directory).stdout(Stdio::piped()).spawn().expect("it runs again");
+    let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+    let mut acknowledged = Acknowledged::new();
+    let mut note = |line: String| {
+        let words: Vec<&str> = line.split(' ').collect();
+        if let [name, number, revision, "."] = words[..] {
+            let numbers = (number.parse().unwrap_or(0), revision.parse().unwrap_or(0));
+            acknowledged.insert(name.to_owned(), numbers);
+        }
+    };
+    let first = lines.next().and_then(Result::ok).expect("the writer wrote something");
+    note(first);
+    std::thread::sleep(life);
+    child.kill().expect("it can be killed");
+    child.wait().expect("it is dead");
+    lines.map_while(Result::ok).for_each(&mut note);
+    acknowledged
+}
+
+async fn write_until_killed(directory: &Path) {
+    let store: Arc<dyn Store> = Arc::new(open(directory));
+    let writers = (0..WRITERS).map(|writer| tokio::spawn(count_up(Arc::clone(&store), format!("/{writer}"))));
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.expect("writers write until they are killed");
+    }
+}
+
+/// Counts a key up and reports every number that was acknowledged.
+async fn count_up(store: Arc<dyn Store>, name: String) {
+    let found = store.get(&key(name.as_str())).await.ok().and_then(|fetched| fetched.found);
+    let mut seen: Option<(u64, Revision)> = found.map(|found| (number_in(&found.value), found.revision));
+    loop {
+        let number = seen.map_or(0, |(number, _)| number + 1);
+        let value = format!("{number} {}", "x".repeat(700));
+        let transaction = match seen {
+            None => Transaction::create(key(name.as_str()), value),
+            Some((_, revision)) => Transaction::update(key(name.as_str()), value, revision),
+        };
+        let revision = store.commit(transaction).await.expect("nobody else writes this key");
+        // One write to the pipe: a line is there as a whole or not at all.
+        let line = format!("{name} {number} {revision} .\n");
+        std::io::stdout().write_all(line.as_bytes()).expect("someone listens");
+        std::io::stdout().flush().expect("someone listens");
+        seen = Some((number, revision));
+    }
+}
+
+fn number_in(value: &[u8]) -> u64 {
+    let text = String::from_utf8_lossy(value);
+    text.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(u64::MAX)
+}

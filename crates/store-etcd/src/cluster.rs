@@ -1,0 +1,213 @@
+//! Calls to the cluster: at whichever member answers, as our user, within a deadline.
+
+use std::time::Duration;
+
+use gantry_store::Error;
+use prost::Message;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+use tonic::Streaming;
+use tonic::metadata::AsciiMetadataValue;
+
+use crate::fault::{Fault, Refusal};
+use crate::members::{Link, Members};
+use crate::rpc::{self, Method};
+use crate::settings::{BadSettings, Credentials, Settings};
+use crate::wire::{AuthenticateRequest, WatchRequest, WatchResponse};
+
+/// The cluster as this process uses it.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    members: Members,
+    credentials: Option<Credentials>,
+    /// The token our user was given last. Held while asking for one, so that a crowd asks once.
+    token: Mutex<Option<AsciiMetadataValue>>,
+    request_timeout: Duration,
+}
+
+/// How long to wait before trying again, growing with every try.
+#[derive(Debug)]
+pub(crate) struct Backoff(Duration);
+
+const BACKOFF_MIN: Duration = Duration::from_millis(20);
+const BACKOFF_MAX: Duration = Duration::from_secs(1);
+
+impl Cluster {
+    pub(crate) fn new(settings: &Settings) -> Result<Self, BadSettings> {
+        Ok(Self {
+            members: Members::new(settings)?,
+            credentials: settings.credentials.clone(),
+            token: Mutex::new(None),
+            request_timeout: settings.request_timeout,
+        })
+    }
+
+    /// When a request that starts now has to be done.
+    pub(crate) fn deadline(&self) -> Instant {
+        Instant::now() + self.request_timeout
+    }
+
+    /// Repeats a request that may be done twice until it is answered, refused or late.
+    pub(crate) async fn insist<Q, A>(&self, method: Method<Q, A>, request: &Q) -> Result<A, Fault>
+    where
+        Q: Message + Clone + 'static,
+        A: Message + Default + 'static,
+    {
+        let deadline = self.deadline();
+        let mut backoff = Backoff::default();
+        loop {
+            let fault = match self.once(method, request.clone(), deadline).await {
+                Ok(answer) => return Ok(answer),
+                Err(Fault::Refused(refusal)) if !matches!(refusal, Refusal::NotNow { .. }) => {
+                    return Err(Fault::Refused(refusal));
+                }
+                Err(fault) => fault,
+            };
+            if !backoff.pause_before(deadline).await {
+                return Err(fault);
+            }
+        }
+    }
+
+    /// Sends a request once; only a refused token makes it try again, because then nothing was done.
+    pub(crate) async fn once<Q, A>(
+        &self,
+        method: Method<Q, A>,
+        request: Q,
+        deadline: Instant,
+    ) -> Result<A, Fault>
+    where
+        Q: Message + Clone + 'static,
+        A: Message + Default + 'static,
+    {
+        let link = self.members.link().await?;
+        let token = self.token(&link, None).await?;
+        let within = self.attempt_time(deadline);
+        let answer = rpc::unary(link.channel.clone(), method, request.clone(), token.as_ref(), within).await;
+        let fault = match answer {
+            Ok(answer) => return Ok(answer),
+            Err(status) => self.judge(&status, &link).await,
+        };
+        if fault != Fault::Refused(Refusal::Token) || self.credentials.is_none() {
+            return Err(fault);
+        }
+        let token = self.token(&link, token).await?;
+        let within = self.attempt_time(deadline);
+        let answer = rpc::unary(link.channel.clone(), method, request, token.as_ref(), within).await;
+        match answer {
+            Ok(answer) => Ok(answer),
+            Err(status) => Err(self.judge(&status, &link).await),
+        }
+    }
+
+    /// Opens a watch stream, and says over which connection.
+    pub(crate) async fn stream<S>(
+        &self,
+        requests: impl FnOnce(&Link) -> S,
+    ) -> Result<(Link, Streaming<WatchResponse>), Fault>
+    where
+        S: futures_core::Stream<Item = WatchRequest> + Send + 'static,
+    {
+        let link = self.members.link().await?;
+        let token = self.token(&link, None).await?;
+        let within = self.attempt_time(self.deadline());
+        let requests = requests(&link);
+        match rpc::streaming(link.channel.clone(), rpc::WATCH, requests, token.as_ref(), within).await {
+            Ok(stream) => Ok((link, stream)),
+            Err(status) => {
+                let fault = self.judge(&status, &link).await;
+                if fault == Fault::Refused(Refusal::Token) {
+                    self.forget_token().await;
+                }
+                Err(fault)
+            }
+        }
+    }
+
+    /// What the end of a call or stream means; a connection that did not carry an answer is given up.
+    pub(crate) async fn judge(&self, status: &tonic::Status, link: &Link) -> Fault {
+        let fault = Fault::of(status, &link.url);
+        match &fault {
+            // Cut off from its cluster: another member may not be.
+            Fault::NotSent { .. } | Fault::Doubtful { .. } | Fault::Refused(Refusal::NotNow { .. }) => {
+                self.members.leave(link).await;
+            }
+            Fault::Refused(_) => {}
+        }
+        fault
+    }
+
+    /// Makes the next request ask for a new token.
+    pub(crate) async fn forget_token(&self) {
+        *self.token.lock().await = None;
+    }
+
+    /// Our user's token, a new one if the last is the `stale` one.
+    async fn token(
+        &self,
+        link: &Link,
+        stale: Option<AsciiMetadataValue>,
+    ) -> Result<Option<AsciiMetadataValue>, Fault> {
+        let Some(Credentials { name, password }) = &self.credentials else { return Ok(None) };
+        let mut token = self.token.lock().await;
+        if token.is_some() && *token != stale {
+            return Ok(token.clone());
+        }
+        *token = None;
+        let request = AuthenticateRequest { name: name.clone(), password: password.clone() };
+        let within = self.attempt_time(self.deadline());
+        let answer = rpc::unary(link.channel.clone(), rpc::AUTHENTICATE, request, None, within).await;
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(status) => {
+                // Whatever became of it, the request it was for has not been sent.
+                return Err(match self.judge(&status, link).await {
+                    Fault::Doubtful { why } => Fault::NotSent { why },
+                    other => other,
+                });
+            }
+        };
+        let parsed = answer.token.parse::<AsciiMetadataValue>();
+        let fresh =
+            parsed.map_err(|_bad| Fault::NotSent { why: "etcd gave a token that is no text".to_owned() })?;
+        *token = Some(fresh.clone());
+        Ok(Some(fresh))
+    }
+
+    /// How long one try may take: with several members, half of the time is left for another one.
+    fn attempt_time(&self, deadline: Instant) -> Duration {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if self.members.count() > 1 { left.min(self.request_timeout / 2) } else { left }
+    }
+}
+
+impl Backoff {
+    /// Waits a little longer than the last time; false, at once, when the deadline would have passed.
+    pub(crate) async fn pause_before(&mut self, deadline: Instant) -> bool {
+        if Instant::now() + self.0 >= deadline {
+            return false;
+        }
+        tokio::time::sleep(self.0).await;
+        self.0 = (self.0 * 2).min(BACKOFF_MAX);
+        true
+    }
+
+    /// Waits a little longer than the last time.
+    pub(crate) async fn pause(&mut self) {
+        tokio::time::sleep(self.0).await;
+        self.0 = (self.0 * 2).min(BACKOFF_MAX);
+    }
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self(BACKOFF_MIN)
+    }
+}
+
+/// The error of a request that changes nothing.
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        fault.into_error()
+    }
+}

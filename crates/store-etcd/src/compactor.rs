@@ -1,0 +1,124 @@
+//! Forgetting old history, by one of the processes that share an etcd.
+//!
+//! All of them know one key, Kubernetes' own `compact_rev_key`. Each wakes once per interval with the version of that key
+//! it saw last and tries to be the one who writes the next. Who succeeds compacts to the revision it saw an interval ago;
+//! the others take note of the version and sleep on. kube-apiservers do the same with the same key, so that ours and
+//! theirs take turns.
+
+use std::sync::Weak;
+use std::time::Duration;
+
+use bytes::Bytes;
+use gantry_store::Error;
+use tokio::time::Instant;
+
+use crate::cluster::Cluster;
+use crate::convert::revision;
+use crate::keyspace::Range;
+use crate::read;
+use crate::rpc;
+use crate::settings::MARK_IDLE;
+use crate::store::Shared;
+use crate::wire::{Compare, RangeRequest, RequestOp, TxnRequest};
+
+const COMPACT_KEY: &[u8] = b"compact_rev_key";
+
+/// Marks swept away per transaction; etcd takes 128 operations.
+const SWEEP: i64 = 100;
+
+/// What one process remembers from one interval to the next.
+#[derive(Debug)]
+struct Compactor {
+    /// The version of the key we saw last, 0 when it was absent.
+    version: i64,
+    /// The store's revision an interval ago; `None` on the first wake-up.
+    behind: Option<i64>,
+    /// When we last looked at idle marks, and the revision of then.
+    sweep: (Instant, i64),
+}
+
+/// Compacts every interval until the store is dropped.
+pub(crate) async fn run(store: Weak<Shared>, interval: Duration) {
+    let mut compactor = Compactor { version: 0, behind: None, sweep: (Instant::now(), 0) };
+    loop {
+        tokio::time::sleep(interval).await;
+        let Some(store) = store.upgrade() else { return };
+        // A failure is not told to anyone: what could not be compacted now is compacted an interval later.
+        let _ = compactor.turn(&store).await;
+    }
+}
+
+impl Compactor {
+    /// One wake-up.
+    async fn turn(&mut self, store: &Shared) -> Result<(), Error> {
+        let key = Bytes::from_static(COMPACT_KEY);
+        let behind = self.behind.unwrap_or(0);
+        let request = TxnRequest {
+            compare: vec![Compare::version_is(key.clone(), self.version)],
+            success: vec![RequestOp::put(key.clone(), behind.to_string().into())],
+            failure: vec![RequestOp::get(key)],
+        };
+        let answer = store.cluster.insist(rpc::TXN, &request).await?;
+        self.behind = Some(answer.revision());
+        if !answer.succeeded {
+            let found = answer.responses.first().and_then(|response| response.found());
+            self.version = found.map_or(0, |kv| kv.version);
+            return Ok(());
+        }
+        self.version += 1;
+        if behind > 0 {
+            read::compact(&store.cluster, &store.floor, revision(behind)).await?;
+        }
+        self.sweep(&store.cluster, answer.revision()).await
+    }
+
+    /// Removes marks that were not used for long: those of processes that are gone, and of bursts that are over.
+    ///
+    /// Whoever still has such a mark notices at its next write and takes a new one.
+    async fn sweep(&mut self, cluster: &Cluster, now_at: i64) -> Result<(), Error> {
+        let (since, untouched_since) = self.sweep;
+        if since.elapsed() < MARK_IDLE {
+            if untouched_since == 0 {
+                self.sweep = (Instant::now(), now_at);
+            }
+            return Ok(());
+        }
+        while sweep_some(cluster, untouched_since).await? == SWEEP {}
+        self.sweep = (Instant::now(), now_at);
+        Ok(())
+    }
+}
+
+/// Removes some marks last written at or before this revision, and says how many there were.
+pub(crate) async fn sweep_some(cluster: &Cluster, through: i64) -> Result<i64, Error> {
+    let Range { start: key, end: range_end } = Range::ours();
+    let old = RangeRequest {
+        key,
+        range_end,
+        limit: SWEEP,
+        keys_only: true,
+        max_mod_revision: through,
+        ..RangeRequest::default()
+    };
+    let found = cluster.insist(rpc::RANGE, &old).await?.kvs;
+    let mut request = TxnRequest::default();
+    for kv in &found {
+        request.compare.push(Compare::modified_at(kv.key.clone(), kv.mod_revision));
+        request.success.push(RequestOp::delete(kv.key.clone()));
+    }
+    if !found.is_empty() {
+        // If one of them was used meanwhile none is removed; there is a next time.
+        cluster.insist(rpc::TXN, &request).await?;
+    }
+    Ok(i64::try_from(found.len()).unwrap_or(SWEEP))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_is_the_one_kube_apiservers_use() {
+        assert_eq!(COMPACT_KEY, b"compact_rev_key");
+    }
+}

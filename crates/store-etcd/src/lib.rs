@@ -1,0 +1,41 @@
+//! The store's port on etcd, in the key layout of Kubernetes.
+//!
+//! Keys and values pass through as they are: an API server that writes JSON under
+//! `/registry/<resource>/<namespace>/<name>` leaves in etcd what a kube-apiserver with `--etcd-prefix=/registry` and
+//! JSON storage reads, and revisions are etcd's own. Start at [`EtcdStore`]; `write` and `mark` are where a lost
+//! connection is prevented from losing or doubling a write.
+//!
+//! ```text
+//! EtcdStore ── read, write ── cluster ── members ── (one HTTP/2 connection to one member at a time)
+//!     │           └─ mark                  │
+//!     ├── watch ── feed                  fault (what an error means), rpc, wire (the protocol)
+//!     └── compactor
+//! ```
+//!
+//! What this crate keeps in etcd beside the caller's keys:
+//! - `!gantry/…`, a few bytes per concurrent writer, see `mark`. Keys that sort before `!gantry0` are therefore not the
+//!   caller's: lists and watches do not show them, writes to them are refused.
+//! - `compact_rev_key`, the very key with which several kube-apiservers agree who compacts.
+//!
+//! A user restricted by etcd's roles needs both, next to `/registry/`.
+//!
+//! Absent on purpose: files (certificates come in as PEM), Kubernetes types, any other backend.
+
+mod cluster;
+mod compactor;
+mod convert;
+mod fault;
+mod feed;
+mod keyspace;
+mod mark;
+mod members;
+mod read;
+mod rpc;
+mod settings;
+mod store;
+mod watch;
+mod wire;
+mod write;
+
+pub use settings::{BadSettings, Credentials, ProgressMarks, Settings, Tls};
+pub use store::EtcdStore;

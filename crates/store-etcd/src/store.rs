@@ -1,0 +1,92 @@
+//! The store: the port's methods, each a line, over what the process shares.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gantry_store::{
+    Answer, Bounds, Error, Fetched, Key, ListRequest, Page, Prefix, Revision, Store, Transaction, Watch,
+};
+
+use crate::cluster::Cluster;
+use crate::fault::{Fault, Refusal};
+use crate::mark::Marks;
+use crate::read::{self, Floor};
+use crate::settings::{BadSettings, Settings};
+use crate::write::Writer;
+use crate::{compactor, watch};
+
+/// A store on an etcd cluster.
+///
+/// It needs a tokio runtime: watches are followed, and history is compacted, by tasks of it.
+#[derive(Debug)]
+pub struct EtcdStore {
+    shared: Arc<Shared>,
+}
+
+/// What all of a store's work has in common.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) floor: Arc<Floor>,
+    marks: Marks,
+    resolve_timeout: Duration,
+}
+
+impl EtcdStore {
+    /// Prepares a store without talking to etcd, which may be down; the first request connects.
+    pub fn new(settings: &Settings) -> Result<Self, BadSettings> {
+        let shared = Shared {
+            cluster: Arc::new(Cluster::new(settings)?),
+            floor: Arc::default(),
+            marks: Marks::new(),
+            resolve_timeout: settings.resolve_timeout,
+        };
+        let shared = Arc::new(shared);
+        if let Some(interval) = settings.compact_every {
+            tokio::spawn(compactor::run(Arc::downgrade(&shared), interval));
+        }
+        Ok(Self { shared })
+    }
+
+    /// Waits until etcd answers us, or says why it does not.
+    pub async fn ready(&self) -> Result<(), Error> {
+        let Shared { cluster, marks, .. } = &*self.shared;
+        read::current(cluster).await?;
+        // The first mark is made here, so that the first write takes the next revision as all later ones do.
+        match marks.take(cluster, cluster.deadline()).await {
+            Ok(mark) => marks.give_back(mark),
+            // Reads and deletes go on, and whoever deletes makes room.
+            Err(Fault::Refused(Refusal::NoSpace)) => {}
+            Err(fault) => return Err(fault.into_error()),
+        }
+        Ok(())
+    }
+}
+
+impl Store for EtcdStore {
+    fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched> {
+        Box::pin(read::get(&self.shared.cluster, key))
+    }
+
+    fn list(&self, request: ListRequest) -> Answer<'_, Page> {
+        Box::pin(read::list(&self.shared.cluster, &self.shared.floor, request))
+    }
+
+    fn commit(&self, transaction: Transaction) -> Answer<'_, Revision> {
+        let Shared { cluster, marks, resolve_timeout, .. } = &*self.shared;
+        let writer = Writer { cluster, marks, resolve_timeout: *resolve_timeout };
+        Box::pin(async move { writer.commit(&transaction).await })
+    }
+
+    fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch> {
+        Box::pin(watch::start(&self.shared.cluster, &self.shared.floor, prefix, after))
+    }
+
+    fn compact(&self, through: Revision) -> Answer<'_, ()> {
+        Box::pin(read::compact(&self.shared.cluster, &self.shared.floor, through))
+    }
+
+    fn bounds(&self) -> Answer<'_, Bounds> {
+        Box::pin(read::bounds(&self.shared.cluster, &self.shared.floor))
+    }
+}

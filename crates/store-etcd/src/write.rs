@@ -1,0 +1,174 @@
+//! Writes: a transaction of the port as one of etcd's, and what to make of every way it can end.
+//!
+//! A transaction happens once or not at all, and its caller is told which, also when connections break: see
+//! [`mark`](crate::mark). Two kinds of transactions go without a mark:
+//! - one of [`TRANSACTION_OPS_MAX`] writes, because etcd takes no more operations than that;
+//! - one that only deletes, once etcd has refused it with its mark for want of space: deleting is what makes room.
+//!
+//! If the answer to one of these is lost, the caller gets [`Error::OutcomeUnknown`].
+
+use bytes::Bytes;
+use gantry_store::{Error, Op, Revision, TRANSACTION_OPS_MAX, Transaction, VALUE_BYTES_MAX};
+use tokio::time::Instant;
+
+use crate::cluster::{Backoff, Cluster};
+use crate::convert::{number, revision, versioned};
+use crate::fault::{Fault, Refusal, out_of_space};
+use crate::keyspace;
+use crate::mark::{Mark, Marks, Outcome};
+use crate::rpc;
+use crate::wire::{Compare, RequestOp, TxnRequest, TxnResponse};
+
+/// What writing needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Writer<'a> {
+    pub(crate) cluster: &'a Cluster,
+    pub(crate) marks: &'a Marks,
+    pub(crate) resolve_timeout: std::time::Duration,
+}
+
+/// How one try of a transaction ended.
+enum Tried {
+    /// As it is to be told.
+    Final(Result<Revision, Error>),
+    /// Nothing happened, for a reason that may pass.
+    NotDone { why: String },
+    /// Nothing happened, because etcd has no room.
+    NoSpace,
+    /// Nothing happened, because our mark was gone: swept away while we slept.
+    MarkGone,
+}
+
+impl Writer<'_> {
+    /// Commits the transaction, trying again as long as it is known that nothing happened.
+    pub(crate) async fn commit(self, transaction: &Transaction) -> Result<Revision, Error> {
+        keyspace::check(transaction)?;
+        if transaction.bytes() > VALUE_BYTES_MAX || transaction.ops().len() > TRANSACTION_OPS_MAX {
+            return Err(Error::TooLarge { bytes_max: VALUE_BYTES_MAX });
+        }
+        let deadline = self.cluster.deadline();
+        let mut is_marked = transaction.ops().len() < TRANSACTION_OPS_MAX;
+        let mut backoff = Backoff::default();
+        loop {
+            let tried = match is_marked {
+                true => self.try_marked(transaction, deadline).await,
+                false => self.try_unmarked(transaction, deadline).await,
+            };
+            match tried {
+                Tried::Final(result) => return result,
+                Tried::MarkGone => {}
+                Tried::NoSpace if is_marked && only_deletes(transaction) => is_marked = false,
+                Tried::NoSpace => return Err(out_of_space()),
+                Tried::NotDone { why } => {
+                    if !backoff.pause_before(deadline).await {
+                        return Err(Error::Unavailable { why });
+                    }
+                }
+            }
+        }
+    }
+
+    async fn try_marked(self, transaction: &Transaction, deadline: Instant) -> Tried {
+        let mut mark = match self.marks.take(self.cluster, deadline).await {
+            Ok(mark) => mark,
+            // Whatever became of the mark, the transaction was not sent.
+            Err(Fault::Doubtful { why }) => return Tried::NotDone { why },
+            Err(fault) => return nothing_done(fault),
+        };
+        let mut request = request(transaction);
+        mark.add_to(&mut request);
+        match self.cluster.once(rpc::TXN, request, deadline).await {
+            Ok(answer) if answer.succeeded => {
+                self.marks.give_back(mark.written(answer.revision()));
+                Tried::Final(Ok(revision(answer.revision())))
+            }
+            Ok(answer) => {
+                let is_known = mark.is_known_in(&answer);
+                if is_known {
+                    self.marks.give_back(mark);
+                }
+                match conflict(transaction, answer.responses.get(1..).unwrap_or_default()) {
+                    Some(conflict) => Tried::Final(Err(conflict)),
+                    None => Tried::MarkGone,
+                }
+            }
+            Err(Fault::Doubtful { why }) => self.settle(mark, Tried::NotDone { why }).await,
+            Err(Fault::Refused(Refusal::NoSpace)) => self.settle(mark, Tried::NoSpace).await,
+            Err(fault) => {
+                self.marks.give_back(mark);
+                nothing_done(fault)
+            }
+        }
+    }
+
+    /// Finds out what became of the write; `otherwise` is how it ended if nothing happened.
+    async fn settle(self, mark: Mark, otherwise: Tried) -> Tried {
+        let deadline = Instant::now() + self.resolve_timeout;
+        match mark.withdraw(self.cluster, deadline).await {
+            Outcome::Done(at) => Tried::Final(Ok(revision(at))),
+            Outcome::NotDone => otherwise,
+            Outcome::Unknown { why } => Tried::Final(Err(Error::OutcomeUnknown { why })),
+        }
+    }
+
+    async fn try_unmarked(self, transaction: &Transaction, deadline: Instant) -> Tried {
+        match self.cluster.once(rpc::TXN, request(transaction), deadline).await {
+            Ok(answer) => Tried::Final(read_unmarked(transaction, &answer)),
+            Err(Fault::Doubtful { why }) => Tried::Final(Err(Error::OutcomeUnknown { why })),
+            // It may have been done all the same, and without a mark nobody can tell.
+            Err(Fault::Refused(Refusal::NoSpace)) if !only_deletes(transaction) => {
+                let why = "etcd went over its quota with this write".to_owned();
+                Tried::Final(Err(Error::OutcomeUnknown { why }))
+            }
+            Err(fault) => nothing_done(fault),
+        }
+    }
+}
+
+/// The end of a try that is known to have done nothing.
+fn nothing_done(fault: Fault) -> Tried {
+    match fault {
+        Fault::NotSent { why } | Fault::Doubtful { why } | Fault::Refused(Refusal::NotNow { why }) => {
+            Tried::NotDone { why }
+        }
+        Fault::Refused(Refusal::NoSpace) => Tried::NoSpace,
+        Fault::Refused(refusal) => Tried::Final(Err(refusal.into_error())),
+    }
+}
+
+fn read_unmarked(transaction: &Transaction, answer: &TxnResponse) -> Result<Revision, Error> {
+    if answer.succeeded {
+        return Ok(revision(answer.revision()));
+    }
+    let nothing = || Error::Unavailable { why: "etcd refused a write without a reason".to_owned() };
+    Err(conflict(transaction, &answer.responses).unwrap_or_else(nothing))
+}
+
+/// The transaction in etcd's words: its conditions, its writes, and what to read if a condition does not hold.
+fn request(transaction: &Transaction) -> TxnRequest {
+    let mut request = TxnRequest::default();
+    for (key, op) in transaction.ops() {
+        let key = Bytes::copy_from_slice(key.as_bytes());
+        // 0 is etcd's "absent".
+        request.compare.push(Compare::modified_at(key.clone(), op.expects().map_or(0, number)));
+        request.failure.push(RequestOp::get(key.clone()));
+        request.success.push(match op {
+            Op::Create { value } | Op::Update { value, .. } => RequestOp::put(key, value.clone()),
+            Op::Delete { .. } => RequestOp::delete(key),
+        });
+    }
+    request
+}
+
+/// The first key whose condition does not hold, by what was read of each.
+fn conflict(transaction: &Transaction, read: &[crate::wire::ResponseOp]) -> Option<Error> {
+    transaction.ops().zip(read).find_map(|((key, op), response)| {
+        let current = response.found().map(versioned);
+        let holds = current.as_ref().map(|current| current.revision) == op.expects();
+        (!holds).then(|| Error::Conflict { key: key.clone(), current })
+    })
+}
+
+fn only_deletes(transaction: &Transaction) -> bool {
+    transaction.ops().all(|(_, op)| matches!(op, Op::Delete { .. }))
+}
