@@ -10,7 +10,7 @@ use gantry_store::Revision;
 use gantry_store::memory::{HistoryLimits, State};
 
 use crate::codec::Malformed;
-use crate::disk::{Disk, read_all};
+use crate::disk::{Disk, read_into};
 use crate::error::OpenError;
 use crate::frame::{self, Found, Frame, Kind};
 use crate::segment::{self, Header};
@@ -78,8 +78,10 @@ pub(crate) fn read(disk: &dyn Disk, limits: HistoryLimits) -> Result<Recovered, 
     };
     let numbers = segment_numbers(disk, &names, first_segment, snapshot_at)?;
     let mut replay = Replay::new(disk, state);
+    // One buffer for all segments: most of the time of a start is touching memory for the first time.
+    let mut buffer = Vec::new();
     for number in &numbers {
-        replay.segment(*number)?;
+        replay.segment(*number, &mut buffer)?;
     }
     replay.finish()?;
     let Replay { state, sealed, tail, segments, spares, last_frame, .. } = replay;
@@ -146,11 +148,11 @@ impl<'a> Replay<'a> {
         Self { disk, state, known, reached: None, sealed, tail: None, last_frame: None, segments, spares }
     }
 
-    fn segment(&mut self, number: u64) -> Result<(), OpenError> {
+    fn segment(&mut self, number: u64, bytes: &mut Vec<u8>) -> Result<(), OpenError> {
         let name = segment::name(number);
         let path = self.disk.path(&name);
-        let bytes = read_all(self.disk, &name).map_err(OpenError::reading(&path))?;
-        let header = Header::decode(&bytes).map_err(|why| OpenError::damaged(path.clone(), 0, why))?;
+        read_into(self.disk, &name, bytes).map_err(OpenError::reading(&path))?;
+        let header = Header::decode(bytes).map_err(|why| OpenError::damaged(path.clone(), 0, why))?;
         if header.number != number {
             return Err(OpenError::damaged(
                 path,
@@ -159,11 +161,11 @@ impl<'a> Replay<'a> {
             ));
         }
         if let Some(tail) = &self.tail {
-            return self.behind_the_end(&tail.clone(), name, &bytes, header);
+            return self.behind_the_end(&tail.clone(), name, bytes, header);
         }
         let mut tail =
             Tail { header, bytes: bytes.len() as u64, end: segment::HEADER_BYTES as u64, torn_bytes: 0 };
-        let (frames, is_sealed) = self.frames(&name, &bytes, &mut tail)?;
+        let (frames, is_sealed) = self.frames(&name, bytes, &mut tail)?;
         self.segments.push(Read { number, bytes: tail.bytes, used_bytes: tail.end, frames });
         if is_sealed {
             let last = self.reached.unwrap_or(self.known);

@@ -115,10 +115,25 @@ pub(crate) async fn sweep_some(cluster: &Cluster, through: i64) -> Result<i64, E
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use gantry_store::suite::key;
+    use gantry_store::{Store, Transaction};
 
-    #[test]
-    fn the_key_is_the_one_kube_apiservers_use() {
-        assert_eq!(COMPACT_KEY, b"compact_rev_key");
+    use super::*;
+    use crate::EtcdStore;
+    use crate::etcd::Etcd;
+
+    /// A mark that is gone costs its owner one more try, and one that was used since is not removed.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn marks_nobody_used_for_long_are_swept_away() {
+        let etcd = Etcd::quick();
+        let store = EtcdStore::new(&etcd.settings()).unwrap();
+        let marks = || etcd.ctl(&["get", "--prefix", "!gantry/", "--keys-only"]).trim().to_owned();
+        let first = store.commit(Transaction::create(key("/a"), "v")).await.unwrap();
+        let long_ago = i64::try_from(first.before().get()).unwrap();
+        assert_eq!(sweep_some(&store.shared.cluster, long_ago).await, Ok(0), "it was used since");
+        assert_ne!(marks(), "");
+        assert_eq!(sweep_some(&store.shared.cluster, long_ago + 1).await, Ok(1));
+        assert_eq!(marks(), "");
+        store.commit(Transaction::create(key("/b"), "v")).await.unwrap();
     }
 }

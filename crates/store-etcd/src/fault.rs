@@ -112,7 +112,7 @@ pub(crate) fn chain(error: &dyn StdError) -> String {
 }
 
 /// The words of a status, with its causes but without its metadata.
-fn describe(status: &Status) -> String {
+pub(crate) fn describe(status: &Status) -> String {
     let causes = status.source().map(chain).unwrap_or_default();
     match (status.message(), causes.as_str()) {
         ("", "") => status.code().description().to_owned(),

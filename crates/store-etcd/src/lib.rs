@@ -17,7 +17,8 @@
 //!   caller's: lists and watches do not show them, writes to them are refused.
 //! - `compact_rev_key`, the very key with which several kube-apiservers agree who compacts.
 //!
-//! A user restricted by etcd's roles needs both, next to `/registry/`.
+//! A user restricted by etcd's roles needs both, next to `/registry/`; and with an etcd before 3.4.25 or 3.5.8, whose
+//! progress answers cannot be used, everything from `!gantry/` to `/registry0`, because watches are widened to it.
 //!
 //! Absent on purpose: files (certificates come in as PEM), Kubernetes types, any other backend.
 
@@ -37,5 +38,12 @@ mod watch;
 mod wire;
 mod write;
 
-pub use settings::{BadSettings, Credentials, ProgressMarks, Settings, Tls};
+#[cfg(test)]
+extern crate self as gantry_store_etcd;
+#[cfg(test)]
+#[path = "../tests/it/etcd.rs"]
+#[allow(dead_code, reason = "unit tests need an etcd, but not everything other tests do with it")]
+mod etcd;
+
+pub use settings::{BadSettings, Credentials, LostAnswers, ProgressMarks, Settings, Tls};
 pub use store::EtcdStore;

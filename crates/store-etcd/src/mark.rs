@@ -205,7 +205,9 @@ mod tests {
     fn every_write_has_a_number_of_its_own() {
         let mut mark = mark();
         let mut requests = [TxnRequest::default(), TxnRequest::default()];
-        requests.iter_mut().for_each(|request| mark.add_to(request));
+        for request in &mut requests {
+            mark.add_to(request);
+        }
         assert_ne!(requests[0].success, requests[1].success);
         assert_ne!(Marks::new().name, Marks::new().name);
     }

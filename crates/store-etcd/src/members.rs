@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Mutex;
 use tonic::transport::{Channel, Endpoint};
 
-use crate::fault::{Fault, chain};
+use crate::fault::{Fault, chain, describe};
 use crate::rpc;
 use crate::settings::{BadSettings, ProgressMarks, Settings};
 use crate::wire::StatusRequest;
 
 /// Every member we know.
 pub(crate) struct Members {
-    members: Vec<Member>,
+    all: Vec<Member>,
     /// The member to ask first.
     preferred: AtomicUsize,
     progress: ProgressMarks,
@@ -52,7 +52,7 @@ impl Members {
             link: Mutex::new(None),
         });
         Ok(Self {
-            members: members.collect(),
+            all: members.collect(),
             preferred: AtomicUsize::new(0),
             progress: settings.progress,
             settings: settings.clone(),
@@ -61,15 +61,15 @@ impl Members {
 
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
-        self.members.len()
+        self.all.len()
     }
 
     /// A connection to the preferred member, or to the next one that can be reached.
     pub(crate) async fn link(&self) -> Result<Link, Fault> {
         let first = self.preferred.load(Ordering::Relaxed);
         let mut reasons = Vec::new();
-        for step in 0..self.members.len() {
-            let index = first.wrapping_add(step) % self.members.len();
+        for step in 0..self.all.len() {
+            let index = first.wrapping_add(step) % self.all.len();
             match self.link_to(index).await {
                 Ok(link) => {
                     self.preferred.store(index, Ordering::Relaxed);
@@ -83,17 +83,17 @@ impl Members {
 
     /// Gives up a connection that failed; the next request goes to the next member.
     pub(crate) async fn leave(&self, link: &Link) {
-        let Some(member) = self.members.get(link.member) else { return };
+        let Some(member) = self.all.get(link.member) else { return };
         let mut held = member.link.lock().await;
         if held.as_ref().is_some_and(|held| held.number == link.number) {
             *held = None;
-            let next = link.member.wrapping_add(1) % self.members.len();
+            let next = link.member.wrapping_add(1) % self.all.len();
             let _ = self.preferred.compare_exchange(link.member, next, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 
     async fn link_to(&self, index: usize) -> Result<Link, String> {
-        let member = &self.members[index];
+        let member = &self.all[index];
         let mut held = member.link.lock().await;
         if let Some(link) = &*held {
             return Ok(link.clone());
@@ -111,13 +111,28 @@ impl Members {
             ProgressMarks::ByVersion => {
                 // The first exchange also shows that this is etcd, and alive.
                 let status = rpc::unary(channel.clone(), rpc::STATUS, StatusRequest {}, None, within).await;
-                progress_in_order(&status.map_err(|status| format!("{url}: {}", status.message()))?.version)
+                progress_in_order(
+                    &status
+                        .map_err(|status| format!("{url}: {}{}", describe(&status), self.hint(&url)))?
+                        .version,
+                )
             }
         };
         let number = next_link_number();
         let link = Link { channel, url, progress_in_order, member: index, number };
         *held = Some(link.clone());
         Ok(link)
+    }
+
+    /// What may be behind a connection that broke right after it was made; the TLS layer does not pass the reason on.
+    fn hint(&self, url: &str) -> &'static str {
+        match &self.settings.tls {
+            Some(tls) if url.starts_with("https") => match tls.identity {
+                None => " (it may ask for a certificate, and we have none to show)",
+                Some(_) => " (it may not accept our certificate)",
+            },
+            _ => "",
+        }
     }
 }
 
@@ -142,7 +157,7 @@ fn progress_in_order(version: &str) -> bool {
 
 impl fmt::Debug for Members {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.members.iter().map(|member| &member.url)).finish()
+        f.debug_list().entries(self.all.iter().map(|member| &member.url)).finish()
     }
 }
 

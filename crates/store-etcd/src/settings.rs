@@ -27,6 +27,8 @@ pub struct Settings {
     pub compact_every: Option<Duration>,
     /// Where progress marks come from.
     pub progress: ProgressMarks,
+    /// What to do about a write whose answer was lost.
+    pub lost_answers: LostAnswers,
 }
 
 /// Trust, in PEM.
@@ -58,6 +60,15 @@ pub enum ProgressMarks {
     Native,
     /// From changes alone: the watch is widened to keys that change with every write of ours.
     InOrder,
+}
+
+/// What to do about a write whose answer was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LostAnswers {
+    /// Find out what became of it. Every write carries a mark for that, a second small key.
+    Resolve,
+    /// Report the outcome as unknown, as a kube-apiserver does; writes are then no more than Kubernetes'.
+    Report,
 }
 
 /// Why these settings cannot work.
@@ -104,6 +115,7 @@ impl Settings {
             resolve_timeout: Duration::from_secs(30),
             compact_every: Some(Duration::from_mins(5)),
             progress: ProgressMarks::ByVersion,
+            lost_answers: LostAnswers::Resolve,
         }
     }
 

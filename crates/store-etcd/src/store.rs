@@ -11,7 +11,7 @@ use crate::cluster::Cluster;
 use crate::fault::{Fault, Refusal};
 use crate::mark::Marks;
 use crate::read::{self, Floor};
-use crate::settings::{BadSettings, Settings};
+use crate::settings::{BadSettings, LostAnswers, Settings};
 use crate::write::Writer;
 use crate::{compactor, watch};
 
@@ -20,7 +20,7 @@ use crate::{compactor, watch};
 /// It needs a tokio runtime: watches are followed, and history is compacted, by tasks of it.
 #[derive(Debug)]
 pub struct EtcdStore {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 /// What all of a store's work has in common.
@@ -29,6 +29,7 @@ pub(crate) struct Shared {
     pub(crate) cluster: Arc<Cluster>,
     pub(crate) floor: Arc<Floor>,
     marks: Marks,
+    lost_answers: LostAnswers,
     resolve_timeout: Duration,
 }
 
@@ -39,6 +40,7 @@ impl EtcdStore {
             cluster: Arc::new(Cluster::new(settings)?),
             floor: Arc::default(),
             marks: Marks::new(),
+            lost_answers: settings.lost_answers,
             resolve_timeout: settings.resolve_timeout,
         };
         let shared = Arc::new(shared);
@@ -50,8 +52,11 @@ impl EtcdStore {
 
     /// Waits until etcd answers us, or says why it does not.
     pub async fn ready(&self) -> Result<(), Error> {
-        let Shared { cluster, marks, .. } = &*self.shared;
+        let Shared { cluster, marks, lost_answers, .. } = &*self.shared;
         read::current(cluster).await?;
+        if *lost_answers == LostAnswers::Report {
+            return Ok(());
+        }
         // The first mark is made here, so that the first write takes the next revision as all later ones do.
         match marks.take(cluster, cluster.deadline()).await {
             Ok(mark) => marks.give_back(mark),
@@ -73,8 +78,9 @@ impl Store for EtcdStore {
     }
 
     fn commit(&self, transaction: Transaction) -> Answer<'_, Revision> {
-        let Shared { cluster, marks, resolve_timeout, .. } = &*self.shared;
-        let writer = Writer { cluster, marks, resolve_timeout: *resolve_timeout };
+        let Shared { cluster, marks, lost_answers, resolve_timeout, .. } = &*self.shared;
+        let (lost_answers, resolve_timeout) = (*lost_answers, *resolve_timeout);
+        let writer = Writer { cluster, marks, lost_answers, resolve_timeout };
         Box::pin(async move { writer.commit(&transaction).await })
     }
 

@@ -152,7 +152,9 @@ pub(crate) async fn floor_above(cluster: &Cluster, at: i64) -> Result<i64, Error
                     Ok(Ok(Some(response))) if !response.canceled => {}
                     Ok(Err(status)) => break cluster.judge(&status, &link).await,
                     _ => {
-                        break Fault::Doubtful { why: "etcd does not tell its compacted revision".to_owned() };
+                        break Fault::Doubtful {
+                            why: "etcd does not tell its compacted revision".to_owned(),
+                        };
                     }
                 }
             },
@@ -239,10 +241,8 @@ impl Follower {
     }
 
     fn create(&self, link: &Link) -> WatchCreateRequest {
-        let range = match link.progress_in_order {
-            true => Range::of(&self.prefix, None),
-            false => Range::widened(&self.prefix),
-        };
+        let range =
+            if link.progress_in_order { Range::of(&self.prefix, None) } else { Range::widened(&self.prefix) };
         WatchCreateRequest {
             key: range.start,
             range_end: range.end,

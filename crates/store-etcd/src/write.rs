@@ -5,7 +5,9 @@
 //! - one of [`TRANSACTION_OPS_MAX`] writes, because etcd takes no more operations than that;
 //! - one that only deletes, once etcd has refused it with its mark for want of space: deleting is what makes room.
 //!
-//! If the answer to one of these is lost, the caller gets [`Error::OutcomeUnknown`].
+//! If the answer to one of these is lost, or the settings say so, the caller gets [`Error::OutcomeUnknown`].
+
+use std::time::Duration;
 
 use bytes::Bytes;
 use gantry_store::{Error, Op, Revision, TRANSACTION_OPS_MAX, Transaction, VALUE_BYTES_MAX};
@@ -17,6 +19,7 @@ use crate::fault::{Fault, Refusal, out_of_space};
 use crate::keyspace;
 use crate::mark::{Mark, Marks, Outcome};
 use crate::rpc;
+use crate::settings::LostAnswers;
 use crate::wire::{Compare, RequestOp, TxnRequest, TxnResponse};
 
 /// What writing needs.
@@ -24,7 +27,8 @@ use crate::wire::{Compare, RequestOp, TxnRequest, TxnResponse};
 pub(crate) struct Writer<'a> {
     pub(crate) cluster: &'a Cluster,
     pub(crate) marks: &'a Marks,
-    pub(crate) resolve_timeout: std::time::Duration,
+    pub(crate) lost_answers: LostAnswers,
+    pub(crate) resolve_timeout: Duration,
 }
 
 /// How one try of a transaction ended.
@@ -47,12 +51,14 @@ impl Writer<'_> {
             return Err(Error::TooLarge { bytes_max: VALUE_BYTES_MAX });
         }
         let deadline = self.cluster.deadline();
-        let mut is_marked = transaction.ops().len() < TRANSACTION_OPS_MAX;
+        let mut is_marked =
+            self.lost_answers == LostAnswers::Resolve && transaction.ops().len() < TRANSACTION_OPS_MAX;
         let mut backoff = Backoff::default();
         loop {
-            let tried = match is_marked {
-                true => self.try_marked(transaction, deadline).await,
-                false => self.try_unmarked(transaction, deadline).await,
+            let tried = if is_marked {
+                self.try_marked(transaction, deadline).await
+            } else {
+                self.try_unmarked(transaction, deadline).await
             };
             match tried {
                 Tried::Final(result) => return result,
@@ -115,12 +121,22 @@ impl Writer<'_> {
         match self.cluster.once(rpc::TXN, request(transaction), deadline).await {
             Ok(answer) => Tried::Final(read_unmarked(transaction, &answer)),
             Err(Fault::Doubtful { why }) => Tried::Final(Err(Error::OutcomeUnknown { why })),
-            // It may have been done all the same, and without a mark nobody can tell.
-            Err(Fault::Refused(Refusal::NoSpace)) if !only_deletes(transaction) => {
+            Err(Fault::Refused(Refusal::NoSpace)) => self.check_refused(transaction).await,
+            Err(fault) => nothing_done(fault),
+        }
+    }
+
+    /// Whether an unmarked write that was refused for want of space was done all the same.
+    ///
+    /// etcd has answered, so nothing is under way any more: while all conditions hold, it was not.
+    async fn check_refused(self, transaction: &Transaction) -> Tried {
+        let conditions = TxnRequest { compare: request(transaction).compare, ..TxnRequest::default() };
+        match self.cluster.insist(rpc::TXN, &conditions).await {
+            Ok(answer) if answer.succeeded => Tried::NoSpace,
+            _ => {
                 let why = "etcd went over its quota with this write".to_owned();
                 Tried::Final(Err(Error::OutcomeUnknown { why }))
             }
-            Err(fault) => nothing_done(fault),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Writes: each on a condition, all or none.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use bytes::Bytes;
@@ -35,7 +34,8 @@ pub enum Op {
 /// It names each key once, and never is empty. Its events are told in the order of their keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
-    ops: BTreeMap<Key, Op>,
+    /// In the order of their keys, each once. A vector, because almost every transaction is of one write.
+    ops: Vec<(Key, Op)>,
 }
 
 /// The transaction already does something to this key.
@@ -45,7 +45,7 @@ pub struct DuplicateKey(pub Key);
 impl Transaction {
     /// A transaction of one write.
     pub fn single(key: Key, op: Op) -> Self {
-        Self { ops: BTreeMap::from([(key, op)]) }
+        Self { ops: vec![(key, op)] }
     }
 
     /// Writes the value if the key is absent.
@@ -65,16 +65,18 @@ impl Transaction {
 
     /// The same transaction with one more write.
     pub fn and(mut self, key: Key, op: Op) -> Result<Self, DuplicateKey> {
-        if self.ops.contains_key(&key) {
-            return Err(DuplicateKey(key));
+        match self.ops.binary_search_by(|(other, _)| other.cmp(&key)) {
+            Ok(_) => Err(DuplicateKey(key)),
+            Err(place) => {
+                self.ops.insert(place, (key, op));
+                Ok(self)
+            }
         }
-        self.ops.insert(key, op);
-        Ok(self)
     }
 
     /// The writes, in the order of their keys.
     pub fn ops(&self) -> impl ExactSizeIterator<Item = (&Key, &Op)> {
-        self.ops.iter()
+        self.ops.iter().map(|(key, op)| (key, op))
     }
 
     /// The writes, in the order of their keys, taken out.

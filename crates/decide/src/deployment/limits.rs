@@ -90,13 +90,18 @@ fn round_up(limit: Limit, desired: i64) -> i64 {
     match limit {
         Limit::Count(count) => count.into(),
         // Negated twice, because integer division has a floor but no ceiling.
-        Limit::Percent(percent) => -(-(i64::from(percent) * desired)).div_euclid(100),
+        Limit::Percent(percent) => within_field(-(-(i64::from(percent) * desired)).div_euclid(100)),
     }
 }
 
 fn round_down(limit: Limit, desired: i64) -> i64 {
     match limit {
         Limit::Count(count) => count.into(),
-        Limit::Percent(percent) => (i64::from(percent) * desired).div_euclid(100),
+        Limit::Percent(percent) => within_field((i64::from(percent) * desired).div_euclid(100)),
     }
+}
+
+/// A number of pods cut to what a field of the API can hold.
+fn within_field(pods: i64) -> i64 {
+    pods.clamp(i32::MIN.into(), i32::MAX.into())
 }

@@ -126,8 +126,11 @@ impl InHand<'_> {
 }
 
 /// `dividend / divisor` to the nearest whole number, halves away from zero; the divisor is positive.
+///
+/// Quotients that no field could hold are cut, so that sums of them fit in 64 bits.
 fn rounded_quotient(dividend: i128, divisor: i128) -> i64 {
-    let magnitude = (2 * dividend.abs() + divisor) / (2 * divisor);
+    const BEYOND_ANY_SIZE: i128 = 1 << 40;
+    let magnitude = ((2 * dividend.abs() + divisor) / (2 * divisor)).min(BEYOND_ANY_SIZE);
     let rounded = if dividend < 0 { -magnitude } else { magnitude };
-    i64::try_from(rounded).unwrap_or(i64::MAX)
+    i64::try_from(rounded).unwrap_or(0)
 }

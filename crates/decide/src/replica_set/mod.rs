@@ -6,7 +6,7 @@
 //! 1. [`Memory::begin`]: have the caches seen our own writes, is the set there, may it act?
 //! 2. [`consider`]: which pods of the namespace are its business? The shell adopts and releases ([`patch`],
 //!    [`may_adopt`]) and tells the answers to [`Considered::claimed`].
-//! 3. [`decide`]: which pods to create or to delete. The shell [announces](Action::announce) it, does it
+//! 3. [`Observed::among`] and [`decide`]: which pods to create or to delete. The shell [announces](Action::announce) it, does it
 //!    ([`Creating`], [`Deleting`]) and tells what came of it ([`Managed`]).
 //! 4. [`report`]: what to write into the status, whether the sync has failed, and when to look again.
 //!
@@ -66,7 +66,7 @@ pub struct Observed<'a> {
     pub active: Vec<&'a Pod>,
     /// Its own pods on their way out.
     pub terminating: Vec<&'a Pod>,
-    /// The [`related_pods`]; wanted only if a [choice is needed](is_choice_needed).
+    /// The [`related_pods`], if a [choice is needed](is_choice_needed); see [`among`](Observed::among).
     pub related: Vec<&'a Pod>,
 }
 
@@ -115,6 +115,23 @@ pub fn report(now: Timestamp, observed: &Observed<'_>, decision: &Decision, mana
         result: managed.result.clone(),
         waiting_on,
         next_look,
+    }
+}
+
+impl<'a> Observed<'a> {
+    /// The same, seen among the sets and the pods of its namespace.
+    ///
+    /// They are looked at only if pods have to be chosen between, for that takes a walk through the whole namespace.
+    #[must_use]
+    pub fn among(
+        mut self,
+        sets: impl IntoIterator<Item = &'a ReplicaSet>,
+        pods: impl IntoIterator<Item = &'a Pod>,
+    ) -> Self {
+        if is_choice_needed(self.set, self.active.len()) {
+            self.related = related_pods(self.set, sets, pods);
+        }
+        self
     }
 }
 

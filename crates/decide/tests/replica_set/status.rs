@@ -233,3 +233,38 @@ fn a_failed_sync_still_reports() {
     assert_eq!(report.result.unwrap_err().to_string(), "exceeded quota");
     assert_eq!(Managed::nothing().result, Ok(()));
 }
+
+/// What a set waits for reads as the end of "it waits for …".
+#[test]
+fn what_a_set_waits_for_can_be_read_aloud() {
+    let until = noon_plus(300);
+    for (waiting_on, words) in [
+        (WaitingOn::Nothing, "nothing: all pods are available"),
+        (WaitingOn::InvalidSelector { problem: "it is empty".into() }, "a usable selector: it is empty"),
+        (WaitingOn::Deleting, "its own deletion"),
+        (
+            WaitingOn::Expectations { creations: 2, deletions: 0, until },
+            "the cache to show its own writes, 2 created and 0 deleted, until 2026-01-01T12:05:00Z",
+        ),
+        (WaitingOn::Burst { remaining: 700_u16.into() }, "its next turn, for 700 more pods"),
+        (
+            WaitingOn::CreateRefused { message: "exceeded quota".into() },
+            "a pod to be accepted: exceeded quota",
+        ),
+        (WaitingOn::DeleteRefused { message: "forbidden".into() }, "a pod to be deleted: forbidden"),
+        (
+            WaitingOn::PodsNotReady { ready: 1_u16.into(), desired: 2_u16.into() },
+            "pods to become ready: 1 of 2 are",
+        ),
+        (
+            WaitingOn::MinReadySeconds { until: Some(until) },
+            "ready pods to become available, the next at 2026-01-01T12:05:00Z",
+        ),
+        (
+            WaitingOn::MinReadySeconds { until: None },
+            "ready pods to become available, which do not say since when they are ready",
+        ),
+    ] {
+        assert_eq!(waiting_on.to_string(), words);
+    }
+}

@@ -1,12 +1,12 @@
 //! Which pods go when there are too many.
 
-use gantry_decide::replica_set::{decide, is_choice_needed, related_pods};
+use gantry_decide::replica_set::{Action, decide, is_choice_needed, related_pods};
 use gantry_model::{Phase, Pod, Readiness, ReplicaSet, Timestamp};
 use gantry_testkit::{
     NOON, PodWords, ReplicaSetWords, deployment, invalid_selector, noon_plus, pod, replica_set, selector,
 };
 
-use crate::{deletions, observed};
+use crate::{decided, deletions, key, observed};
 
 /// Which of two pods goes at noon, in whichever order they are listed. None is crowded.
 fn goes(one: &Pod, other: &Pod) -> String {
@@ -45,6 +45,14 @@ fn top() -> Pod {
 #[test]
 fn pods_that_are_equal_in_everything_go_by_uid() {
     assert_eq!(goes(&low(), &top()), "low");
+}
+
+/// Section 6: if all go there is nothing to choose, and nothing is sorted.
+#[test]
+fn pods_that_all_go_are_not_sorted() {
+    let pods = [top(), low()];
+    let Action::Delete { pods } = decided(&replica_set("web"), &pods).action else { panic!("all go") };
+    assert_eq!(pods, ["top", "low"].map(key));
 }
 
 /// Section 6, rule 1.
@@ -153,6 +161,17 @@ fn a_choice_is_needed_only_if_some_pods_stay() {
     assert!(!is_choice_needed(&set(2), 2));
     assert!(!is_choice_needed(&set(3), 2));
     assert!(is_choice_needed(&set(0), 501), "all go, but not in one turn");
+}
+
+/// R6.1: the namespace is searched for related pods when pods have to be chosen between, and not otherwise.
+#[test]
+fn a_set_is_seen_among_others_only_when_it_must_choose() {
+    let new = replica_set("new").owned_by(&deployment("web")).size(1);
+    let pods = [low().on("crowded"), top().on("crowded")];
+    let relations = |set: &ReplicaSet| observed(set, &pods).among([set], &pods).related.len();
+    assert_eq!(relations(&new), 2);
+    assert_eq!(relations(&new.clone().size(2)), 0);
+    assert_eq!(relations(&new.clone().size(0)), 0);
 }
 
 /// Section 6, rule 6, and R6.3: so much younger that the logarithm tells.

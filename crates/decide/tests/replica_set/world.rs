@@ -7,8 +7,7 @@ use gantry_decide::Wake;
 use gantry_decide::replica_set::triggers::{Lookup, Triggered, on_pod_added, on_pod_deleted, on_pod_updated};
 use gantry_decide::replica_set::{
     Action, Begun, Creating, Decision, Deleting, Managed, Memory, Observed, ReadVersions, Refusal,
-    RefusalKind, StatusWrite, WaitingOn, consider, creation_event, decide, deletion_event, related_pods,
-    report,
+    RefusalKind, StatusWrite, WaitingOn, consider, creation_event, decide, deletion_event, report,
 };
 use gantry_model::{
     Event, Name, Namespace, ObjectKey, OwnerReference, Pod, PodDraft, ReplicaSet, Timestamp, keys,
@@ -159,8 +158,7 @@ impl World {
         let adoptions: Vec<_> = considered.claims.adopt.iter().map(|pod| (*pod, self.adopt(pod))).collect();
         let releases: Vec<_> =
             considered.claims.release.iter().map(|pod| (*pod, self.release(pod))).collect();
-        let mut observed = considered.claimed(adoptions, releases).unwrap();
-        observed.related = related_pods(set, [set], cache.values());
+        let observed = considered.claimed(adoptions, releases).unwrap().among([set], cache.values());
 
         let decision = decide(self.now, &observed);
         decision.action.announce(self.now, &set.meta.key(), &mut self.memory.expectations);

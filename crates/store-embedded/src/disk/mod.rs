@@ -53,13 +53,21 @@ pub trait DiskFile: Debug + Send + Sync {
     fn sync(&self) -> io::Result<()>;
 }
 
-/// Reads a whole file.
-pub(crate) fn read_all(disk: &dyn Disk, name: &str) -> io::Result<Vec<u8>> {
+/// Reads a whole file into a buffer, in place of what was there.
+pub(crate) fn read_into(disk: &dyn Disk, name: &str, bytes: &mut Vec<u8>) -> io::Result<()> {
     let file = disk.open(name)?;
     let length = usize::try_from(file.len()?).map_err(|_| io::ErrorKind::FileTooLarge)?;
-    let mut bytes = vec![0; length];
-    let read = file.read_at(&mut bytes, 0)?;
+    bytes.resize(length, 0);
+    let read = file.read_at(bytes, 0)?;
     bytes.truncate(read);
+    Ok(())
+}
+
+/// Reads a whole file.
+#[cfg(test)]
+pub(crate) fn read_all(disk: &dyn Disk, name: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    read_into(disk, name, &mut bytes)?;
     Ok(bytes)
 }
 

@@ -1,1 +1,50 @@
-//! wip
+//! Compaction shared by several processes.
+
+use std::time::{Duration, Instant};
+
+use gantry_store::Transaction;
+use gantry_store::suite::key;
+use gantry_store_etcd::Settings;
+
+use crate::etcd::{Etcd, open};
+
+const INTERVAL: Duration = Duration::from_millis(200);
+
+/// Three processes, one compaction per interval, each to where the store was an interval before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_several_processes_one_compacts_each_interval() {
+    let etcd = Etcd::quick();
+    let settings = Settings { compact_every: Some(INTERVAL), ..etcd.settings() };
+    let began = Instant::now();
+    let stores = [open(&settings).await, open(&settings).await, open(&settings).await];
+    let mut seen = stores[0].commit(Transaction::create(key("/a"), "v")).await.unwrap();
+    let start = seen;
+    let mut floor = start;
+    while floor <= start.advanced(5) {
+        assert!(began.elapsed() < Duration::from_secs(20), "nobody compacts");
+        seen = stores[1].commit(Transaction::update(key("/a"), "v", seen)).await.unwrap();
+        floor = stores[2].bounds().await.unwrap().floor;
+        assert!(floor < seen, "the last interval is kept");
+    }
+    // The version of the key counts the turns.
+    let turns = etcd.ctl(&["get", "compact_rev_key", "--write-out=json"]);
+    let turns: serde_json::Value = serde_json::from_str(&turns).unwrap();
+    let turns = turns["kvs"][0]["version"].as_u64().unwrap();
+    let intervals = u64::try_from(began.elapsed().as_millis() / INTERVAL.as_millis()).unwrap();
+    assert!(turns <= intervals + 1, "{turns} turns in {intervals} intervals");
+}
+
+/// Our key tells what a kube-apiserver expects there: the revision compacted to next.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_that_stops_compacts_no_more() {
+    let etcd = Etcd::quick();
+    let store = open(&Settings { compact_every: Some(INTERVAL), ..etcd.settings() }).await;
+    tokio::time::sleep(INTERVAL * 4).await;
+    drop(store);
+    tokio::time::sleep(INTERVAL * 2).await;
+    let before = etcd.ctl(&["get", "compact_rev_key", "--write-out=json"]);
+    tokio::time::sleep(INTERVAL * 4).await;
+    assert_eq!(etcd.ctl(&["get", "compact_rev_key", "--write-out=json"]), before);
+    let value = etcd.ctl(&["get", "compact_rev_key", "--print-value-only"]);
+    assert!(value.trim().parse::<u64>().is_ok(), "{value:?}");
+}

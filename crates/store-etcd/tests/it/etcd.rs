@@ -1,8 +1,10 @@
 //! etcd for tests: processes on free ports with their data in a temporary directory, and etcdctl.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test judges by panicking")]
+
 use std::fs::{self, File};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -34,16 +36,23 @@ impl Etcd {
 
     /// That many members, as durable as etcd is.
     pub(crate) fn start(members: usize, arguments: &[&str]) -> Self {
-        Self::start_with("http", members, |_| arguments.iter().map(|&argument| argument.to_owned()).collect())
+        Self::start_in(&std::env::temp_dir(), members, arguments)
+    }
+
+    /// That many members with their data below this directory.
+    pub(crate) fn start_in(parent: &Path, members: usize, arguments: &[&str]) -> Self {
+        let arguments = |_: &Path| arguments.iter().map(|&argument| argument.to_owned()).collect();
+        Self::start_with("http", parent, members, arguments)
     }
 
     /// That many members whose clients use this scheme, with arguments that may name files in the directory.
     pub(crate) fn start_with(
         scheme: &str,
+        parent: &Path,
         members: usize,
-        arguments: impl Fn(&PathBuf) -> Vec<String>,
+        arguments: impl Fn(&Path) -> Vec<String>,
     ) -> Self {
-        let directory = new_directory();
+        let directory = new_directory(parent);
         let ports: Vec<_> = (0..members).map(|_| (free_port(), free_port())).collect();
         let peers = ports.iter().enumerate().map(|(n, (_, peer))| format!("m{n}=http://127.0.0.1:{peer}"));
         let peers = peers.collect::<Vec<_>>().join(",");
@@ -97,7 +106,7 @@ impl Etcd {
         self.members.iter().map(|member| member.url.clone()).collect()
     }
 
-    pub(crate) fn directory(&self) -> &PathBuf {
+    pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
 
@@ -159,10 +168,10 @@ pub(crate) async fn open(settings: &Settings) -> Arc<dyn Store> {
 /// What to do when etcd is not there.
 const MISSING: &str = "`cargo xtask test` installs it (Debian packages etcd-server and etcd-client)";
 
-fn new_directory() -> PathBuf {
+fn new_directory(parent: &Path) -> PathBuf {
     static DIRECTORIES: AtomicU32 = AtomicU32::new(0);
     let number = DIRECTORIES.fetch_add(1, Ordering::Relaxed);
-    let directory = std::env::temp_dir().join(format!("gantry-etcd-{}-{number}", std::process::id()));
+    let directory = parent.join(format!("gantry-etcd-{}-{number}", std::process::id()));
     fs::create_dir_all(&directory).unwrap();
     directory
 }

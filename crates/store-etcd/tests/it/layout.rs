@@ -1,1 +1,53 @@
-//! wip
+//! What lies in etcd is what a kube-apiserver would write and read there.
+
+use bytes::Bytes;
+use gantry_store::suite::{key, prefix};
+use gantry_store::{ListRequest, Prefix, Transaction};
+
+use crate::etcd::Etcd;
+
+const POD: &str = r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web","namespace":"default"}}"#;
+const POD_KEY: &str = "/registry/pods/default/web";
+
+/// The key as it was given, the value byte for byte, no lease, and etcd's own revision.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_object_lies_under_its_registry_key_as_plain_json() {
+    let etcd = Etcd::quick();
+    let store = etcd.store().await;
+    let revision = store.commit(Transaction::create(key(POD_KEY), POD)).await.unwrap();
+    assert_eq!(etcd.ctl(&["get", POD_KEY]), format!("{POD_KEY}\n{POD}\n"));
+    let detail = etcd.ctl(&["get", POD_KEY, "--write-out=json"]);
+    let detail: serde_json::Value = serde_json::from_str(&detail).unwrap();
+    assert_eq!(detail["kvs"][0]["mod_revision"], revision.get());
+    assert_eq!(detail["kvs"][0].get("lease"), None);
+    assert_eq!(
+        etcd.ctl(&["get", "--prefix", "/registry/", "--keys-only"]).trim(),
+        POD_KEY,
+        "nothing else is there"
+    );
+}
+
+/// What someone else wrote under `/registry` is listed, watched and changed like our own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_kube_apiserver_wrote_is_read() {
+    let etcd = Etcd::quick();
+    let store = etcd.store().await;
+    etcd.ctl(&["put", POD_KEY, POD]);
+    let page = store.list(ListRequest::all(prefix("/registry/pods/"))).await.unwrap();
+    assert_eq!(page.items.len(), 1);
+    assert_eq!(page.items[0].value, Bytes::from_static(POD.as_bytes()));
+    store.commit(Transaction::delete(key(POD_KEY), page.items[0].revision)).await.unwrap();
+    assert_eq!(etcd.ctl(&["get", POD_KEY]), "");
+}
+
+/// Everything means everything of the caller's.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn our_bookkeeping_is_not_shown() {
+    let etcd = Etcd::quick();
+    let store = etcd.store().await;
+    store.commit(Transaction::create(key(POD_KEY), POD)).await.unwrap();
+    assert!(etcd.ctl(&["get", "--prefix", "!gantry/", "--keys-only"]).contains("!gantry/writers/"));
+    let page = store.list(ListRequest::all(Prefix::ALL).limit(1)).await.unwrap();
+    assert_eq!((page.items.len(), page.remaining, page.items[0].key.clone()), (1, 0, key(POD_KEY)));
+    assert!(store.commit(Transaction::create(key("!gantry/x"), "v")).await.is_err());
+}

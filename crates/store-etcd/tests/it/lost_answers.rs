@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gantry_store::suite::{key, prefix, soon};
 use gantry_store::{Error, Event, Notice, Op, Revision, Store, Transaction};
-use gantry_store_etcd::Settings;
+use gantry_store_etcd::{LostAnswers, Settings};
 use tokio::task::JoinHandle;
 
 use crate::etcd::{Etcd, open};
@@ -49,21 +49,24 @@ impl Scene {
         soon("the commit's end", commit).await.unwrap()
     }
 
-    /// Sends the write so that it does not reach etcd before `meanwhile` is over and the connection is broken.
+    /// Sends the write so that etcd does not get it before `thaw`, does something else meanwhile, and breaks the connection.
     async fn commit_and_hold_it_back(
         &self,
         transaction: Transaction,
         meanwhile: impl Future<Output = ()>,
     ) -> Result<Revision, Error> {
-        self.proxy.hold_requests(true);
+        self.proxy.freeze();
         let commit = self.commit(transaction);
         tokio::time::sleep(Duration::from_millis(100)).await;
         meanwhile.await;
-        // The new connection is held back as well until the old one has been replaced.
         self.proxy.cut();
-        tokio::time::sleep(Duration::from_millis(10)).await;
-        self.proxy.hold_requests(false);
         soon("the commit's end", commit).await.unwrap()
+    }
+
+    /// Lets the write that was held back arrive after all.
+    async fn thaw(&self) {
+        self.proxy.thaw();
+        tokio::time::sleep(Duration::from_millis(300)).await;
     }
 
     /// Everything that happened since the scene began.
@@ -112,18 +115,94 @@ async fn a_conflict_whose_answer_was_lost_is_still_a_conflict() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_that_arrives_late_does_nothing_any_more() {
     let scene = Scene::new().await;
-    scene.proxy.hold_requests(true);
-    let commit = scene.commit(Transaction::create(key("/a"), "one"));
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    let bypass = Proxy::to(&scene.etcd.urls()[0]).await;
-    drop(bypass);
-    // The held connection stays held; a connection made after the cut is not looked at until it is released.
-    scene.proxy.cut();
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    scene.proxy.hold_requests(false);
-    let created = soon("the commit's end", commit).await.unwrap().unwrap();
+    let create = Transaction::create(key("/a"), "one");
+    let created = scene.commit_and_hold_it_back(create, async {}).await.unwrap();
     scene.truth.commit(Transaction::delete(key("/a"), created)).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(600)).await;
+    scene.thaw().await;
     assert_eq!(scene.truth.get(&key("/a")).await.unwrap().found, None);
     assert_eq!(scene.log().await.len(), 2);
+}
+
+/// Byte for byte the same, and still not ours: both would believe to have counted.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_write_of_someone_else_is_not_taken_for_ours() {
+    let scene = Scene::new().await;
+    let seen = scene.create("/counter", "5").await;
+    let update = || Transaction::update(key("/counter"), "6", seen);
+    let theirs = async { assert!(scene.truth.commit(update()).await.is_ok()) };
+    let ours = scene.commit_and_hold_it_back(update(), theirs).await;
+    assert!(matches!(ours, Err(Error::Conflict { current: Some(_), .. })), "{ours:?}");
+    scene.thaw().await;
+
+    let seen = scene.truth.get(&key("/counter")).await.unwrap().found.unwrap().revision;
+    let delete = || Transaction::delete(key("/counter"), seen);
+    let theirs = async { assert!(scene.truth.commit(delete()).await.is_ok()) };
+    let ours = scene.commit_and_hold_it_back(delete(), theirs).await;
+    assert!(matches!(ours, Err(Error::Conflict { current: None, .. })), "{ours:?}");
+    scene.thaw().await;
+    assert_eq!(scene.log().await.len(), 3, "one create, one update, one delete");
+}
+
+/// Nobody can know, so nobody claims to.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_outcome_that_cannot_be_found_out_is_unknown() {
+    let mut scene = Scene::new().await;
+    scene.proxy.swallow_answers(true);
+    let commit = scene.commit(Transaction::create(key("/a"), "one"));
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    scene.etcd.kill(0);
+    let error = soon("the commit's end", commit).await.unwrap().unwrap_err();
+    assert!(matches!(error, Error::OutcomeUnknown { .. }), "{error:?}");
+}
+
+/// Without marks, writes are plain Kubernetes writes, and what is lost is reported.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_marks_a_lost_answer_is_reported_as_such() {
+    let mut scene = Scene::new().await;
+    scene.etcd.ctl(&["del", "--prefix", "!gantry/"]);
+    let settings = Settings { endpoints: vec![scene.proxy.url().to_owned()], ..scene.etcd.settings() };
+    scene.store = open(&Settings { lost_answers: LostAnswers::Report, ..settings }).await;
+    let error = scene.commit_and_lose_the_answer(Transaction::create(key("/a"), "one")).await.unwrap_err();
+    assert!(matches!(error, Error::OutcomeUnknown { .. }), "{error:?}");
+    assert_eq!(scene.log().await.len(), 1);
+    assert_eq!(scene.etcd.ctl(&["get", "--prefix", "!gantry/writers/"]), "");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_mark_that_was_swept_away_is_replaced() {
+    let scene = Scene::new().await;
+    scene.store.commit(Transaction::create(key("/a"), "one")).await.unwrap();
+    scene.etcd.ctl(&["del", "--prefix", "!gantry/"]);
+    scene.store.commit(Transaction::create(key("/b"), "one")).await.unwrap();
+    assert_eq!(scene.log().await.len(), 2);
+}
+
+/// The connection breaks, goes silent and comes back all the time; the watch tells everything once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_watch_survives_lost_connections_without_gap_or_repetition() {
+    let scene = Scene::new().await;
+    let mut watch = scene.store.watch(prefix("/w/"), scene.start).await.unwrap();
+    let writer = Arc::clone(&scene.truth);
+    let writing = tokio::spawn(async move {
+        let mut written = Vec::new();
+        for number in 0..150 {
+            written.push(writer.commit(Transaction::create(key(format!("/w/{number}")), "v")).await.unwrap());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        written
+    });
+    let mut told = Vec::new();
+    while told.len() < 150 {
+        if told.len() % 20 == 7 {
+            scene.proxy.swallow_answers(told.len() % 40 == 7);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            scene.proxy.cut();
+            scene.proxy.swallow_answers(false);
+        }
+        match soon("a change", watch.next()).await.unwrap().unwrap() {
+            Notice::Change(event) => told.push(event.revision),
+            Notice::Progress(_) => {}
+        }
+    }
+    assert_eq!(told, writing.await.unwrap());
 }

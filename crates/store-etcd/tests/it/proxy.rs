@@ -1,6 +1,8 @@
-//! A connection that can be made bad: between a store and etcd, bytes can be held back, swallowed, or cut off.
+//! A connection that can be made bad: between a store and etcd, requests can be held back, answers be swallowed, and all
+//! be cut off.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -15,14 +17,16 @@ pub(crate) struct Proxy {
     switches: Arc<Switches>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Switches {
-    /// Requests do not reach etcd while this is true. What is held back arrives later, whoever has gone away since.
-    hold_requests: watch::Sender<bool>,
+    /// How many connections there have been.
+    connections: AtomicU64,
+    /// Of connections with a lower number, requests are held back until this is 0 again.
+    frozen_below: watch::Sender<u64>,
     /// Answers are thrown away while this is true.
     swallow_answers: watch::Sender<bool>,
-    /// Connections older than this number are cut off.
-    cut: watch::Sender<u64>,
+    /// Changes when every connection there is breaks.
+    cut: watch::Sender<()>,
 }
 
 impl Proxy {
@@ -31,11 +35,7 @@ impl Proxy {
         let target = url.trim_start_matches("http://").to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let switches = Arc::new(Switches {
-            hold_requests: watch::Sender::new(false),
-            swallow_answers: watch::Sender::new(false),
-            cut: watch::Sender::new(0),
-        });
+        let switches = Arc::new(Switches::default());
         let accepting = Arc::clone(&switches);
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
@@ -50,38 +50,50 @@ impl Proxy {
         &self.url
     }
 
-    pub(crate) fn hold_requests(&self, hold: bool) {
-        self.switches.hold_requests.send_replace(hold);
+    /// Holds back what is sent from now on over the connections there are; new connections are not touched.
+    pub(crate) fn freeze(&self) {
+        self.switches.frozen_below.send_replace(self.switches.connections.load(Ordering::SeqCst));
     }
 
+    /// Lets what was held back arrive, also from connections that were cut off since.
+    pub(crate) fn thaw(&self) {
+        self.switches.frozen_below.send_replace(0);
+    }
+
+    /// Throws answers away, or no longer does.
     pub(crate) fn swallow_answers(&self, swallow: bool) {
         self.switches.swallow_answers.send_replace(swallow);
     }
 
     /// Breaks every connection there is; new ones are welcome.
     pub(crate) fn cut(&self) {
-        self.switches.cut.send_modify(|cut| *cut += 1);
+        self.switches.cut.send_replace(());
     }
 }
 
 fn connect(client: TcpStream, server: TcpStream, switches: &Switches) {
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
-    let mut cut = switches.cut.subscribe();
-    let (hold, swallow) = (switches.hold_requests.subscribe(), switches.swallow_answers.subscribe());
-    let answers = tokio::spawn(carry_answers(from_server, to_client, swallow));
-    let requests = tokio::spawn(carry_requests(from_client, to_server, hold, switches.cut.subscribe()));
-    tokio::spawn(async move {
-        let _ = cut.changed().await;
-        answers.abort();
-        drop(requests);
-    });
+    let number = switches.connections.fetch_add(1, Ordering::SeqCst);
+    let frozen = switches.frozen_below.subscribe();
+    let swallow = switches.swallow_answers.subscribe();
+    tokio::spawn(carry_answers(from_server, to_client, swallow, switches.cut.subscribe()));
+    tokio::spawn(carry_requests(from_client, to_server, number, frozen, switches.cut.subscribe()));
 }
 
-async fn carry_answers(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, swallow: watch::Receiver<bool>) {
+async fn carry_answers(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    swallow: watch::Receiver<bool>,
+    mut cut: watch::Receiver<()>,
+) {
     let mut buffer = vec![0; 1 << 16];
-    while let Ok(read @ 1..) = from.read(&mut buffer).await {
-        if !*swallow.borrow() && to.write_all(&buffer[..read]).await.is_err() {
+    loop {
+        let read = tokio::select! {
+            read = from.read(&mut buffer) => read.unwrap_or(0),
+            _ = cut.changed() => 0,
+        };
+        if read == 0 || !*swallow.borrow() && to.write_all(&buffer[..read]).await.is_err() {
             return;
         }
     }
@@ -90,26 +102,31 @@ async fn carry_answers(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, swallow:
 async fn carry_requests(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
-    mut hold: watch::Receiver<bool>,
-    mut cut: watch::Receiver<u64>,
+    number: u64,
+    mut frozen_below: watch::Receiver<u64>,
+    mut cut: watch::Receiver<()>,
 ) {
     let mut buffer = vec![0; 1 << 16];
+    let mut held = Vec::new();
     loop {
         let read = tokio::select! {
             read = from.read(&mut buffer) => read.unwrap_or(0),
             _ = cut.changed() => 0,
         };
         if read == 0 {
+            break;
+        }
+        if number < *frozen_below.borrow() {
+            held.extend_from_slice(&buffer[..read]);
+        } else if to.write_all(&buffer[..read]).await.is_err() {
             return;
         }
-        if *hold.borrow() {
-            // Nobody answers the client any more, and etcd gets what it sent, however late.
-            let _ = hold.wait_for(|hold| !hold).await;
-            let _ = to.write_all(&buffer[..read]).await;
-            return tokio::time::sleep(Duration::from_millis(500)).await;
-        }
-        if to.write_all(&buffer[..read]).await.is_err() {
-            return;
-        }
+    }
+    drop(from);
+    if !held.is_empty() {
+        let _ = frozen_below.wait_for(|frozen_below| number >= *frozen_below).await;
+        let _ = to.write_all(&held).await;
+        // etcd drops requests of a client that has gone; here, the client has not quite.
+        tokio::time::sleep(Duration::from_millis(400)).await;
     }
 }

@@ -1,1 +1,46 @@
-//! wip
+//! An etcd whose quota is used up.
+
+use std::time::Duration;
+
+use gantry_store::suite::{key, prefix};
+use gantry_store::{Error, ListRequest, Transaction};
+
+use gantry_store_etcd::{LostAnswers, Settings};
+
+use crate::etcd::{Etcd, open};
+
+/// Writes fail with clear words and did not happen, reads and deletes go on, and when there is room writes do too.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn out_of_quota_writes_are_refused_reads_and_deletes_go_on_and_it_recovers() {
+    let etcd = Etcd::start(1, &["--quota-backend-bytes=300000", "--unsafe-no-fsync"]);
+    let store = etcd.store().await;
+    let mut written = Vec::new();
+    let error = loop {
+        let name = key(format!("/q/{}", written.len()));
+        match store.commit(Transaction::create(name.clone(), vec![b'x'; 20_000])).await {
+            Ok(revision) => written.push((name, revision)),
+            Err(error) => break error,
+        }
+        assert!(written.len() < 100, "the quota is never used up");
+        // etcd looks at the size its file has, and that grows when it commits.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    assert!(matches!(&error, Error::OutOfSpace { why } if why.contains("NOSPACE")), "{error:?}");
+    let page = store.list(ListRequest::all(prefix("/q/"))).await.unwrap();
+    let found: Vec<_> = page.items.into_iter().map(|item| (item.key, item.revision)).collect();
+    written.sort();
+    assert_eq!(found, written, "what was acknowledged is there, and nothing else");
+
+    let (name, seen) = written.pop().expect("something was written");
+    let deleted = store.commit(Transaction::delete(name, seen)).await.unwrap();
+    let again = store.commit(Transaction::create(key("/q/new"), "v")).await;
+    assert!(matches!(again, Err(Error::OutOfSpace { .. })), "{again:?}");
+    let plain = open(&Settings { lost_answers: LostAnswers::Report, ..etcd.settings() }).await;
+    let again = plain.commit(Transaction::create(key("/q/new"), "v")).await;
+    assert!(matches!(again, Err(Error::OutOfSpace { .. })), "{again:?}");
+
+    store.compact(deleted).await.unwrap();
+    etcd.ctl(&["defrag"]);
+    etcd.ctl(&["alarm", "disarm"]);
+    store.commit(Transaction::create(key("/q/new"), "v")).await.unwrap();
+}

@@ -1,1 +1,69 @@
-//! wip
+//! What is said when etcd is down, silent or not etcd.
+
+use std::time::{Duration, Instant};
+
+use gantry_store::Store as _;
+use gantry_store::suite::key;
+use gantry_store::{Error, Transaction};
+use gantry_store_etcd::{EtcdStore, Settings};
+use tokio::io::AsyncWriteExt;
+
+use crate::etcd::{Etcd, free_port, open};
+use crate::proxy::Proxy;
+
+fn impatient(url: &str) -> Settings {
+    let second = Duration::from_secs(1);
+    Settings { request_timeout: second, connect_timeout: second, compact_every: None, ..Settings::new([url]) }
+}
+
+fn why(error: Error) -> String {
+    match error {
+        Error::Unavailable { why } => why,
+        other => unreachable!("{other:?}"),
+    }
+}
+
+/// A write to an etcd that is down was never sent, and is told so at once, not as unknown.
+#[tokio::test]
+async fn etcd_that_is_down_is_said_to_be_out_of_reach() {
+    let url = format!("http://127.0.0.1:{}", free_port());
+    let store = EtcdStore::new(&impatient(&url)).unwrap();
+    let began = Instant::now();
+    for error in [
+        store.get(&key("/a")).await.unwrap_err(),
+        store.commit(Transaction::create(key("/a"), "v")).await.unwrap_err(),
+        store.watch(gantry_store::Prefix::ALL, gantry_store::Revision::EMPTY).await.unwrap_err(),
+    ] {
+        let why = why(error);
+        assert!(why.contains("cannot be reached") && why.contains(&url), "{why}");
+        assert!(why.to_lowercase().contains("refused"), "{why}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(5));
+}
+
+/// Every request has a deadline, and the words say how long we waited for whom.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn etcd_that_does_not_answer_in_time_is_said_to_be_slow() {
+    let etcd = Etcd::quick();
+    let proxy = Proxy::to(&etcd.urls()[0]).await;
+    let store = open(&impatient(proxy.url())).await;
+    proxy.swallow_answers(true);
+    let began = Instant::now();
+    let why = why(store.get(&key("/a")).await.unwrap_err());
+    assert!(why.contains("no answer within") && why.contains(proxy.url()), "{why}");
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn what_is_not_etcd_is_said_not_to_be() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            let _ = client.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+        }
+    });
+    let store = EtcdStore::new(&impatient(&url)).unwrap();
+    let why = why(store.ready().await.unwrap_err());
+    assert!(why.contains(&url), "{why}");
+}

@@ -12,6 +12,7 @@ mod dice;
 mod lists;
 mod races;
 mod watches;
+pub mod workload;
 mod writes;
 
 use std::sync::Arc;

@@ -53,7 +53,8 @@ impl Graph {
     fn rethink(&mut self, gone: &Identity, effects: &mut Vec<Effect>) {
         let next = next_identity(self.dependents(&gone.uid), gone);
         let Some(node) = self.nodes.get_mut(&gone.uid) else { return };
-        if let Some(next) = next.filter(|_| node.is_virtual() && node.identity == *gone) {
+        // An owner that a watch has shown is kept only if its identity is another one than the refuted.
+        if let Some(next) = next.filter(|_| node.identity == *gone) {
             node.identity = next;
             effects.push(Effect::AttemptToDelete(node.item(), Pace::RateLimited));
         }

@@ -87,7 +87,9 @@ impl Api {
                 *uid == object.identity.uid
             }
             MetadataPatch::Unblock { object: uid, references } => {
-                references.iter().for_each(|reference| merge_unblocked(&mut object.owners, reference));
+                for reference in references {
+                    merge_unblocked(&mut object.owners, reference);
+                }
                 *uid == object.identity.uid
             }
             MetadataPatch::SetOwners { version, owners } => {
@@ -137,12 +139,11 @@ fn place(identity: &Identity) -> Place {
 /// Merges by uid, as the strategic merge patch of owner references does; a uid that is named twice is merged twice.
 fn merge_unblocked(owners: &mut Vec<OwnerReference>, reference: &OwnerReference) {
     let merged = OwnerReference { block_owner_deletion: false, ..reference.clone() };
-    if owners.iter().any(|owner| owner.uid == reference.uid) {
-        owners
-            .iter_mut()
-            .filter(|owner| owner.uid == reference.uid)
-            .for_each(|owner| *owner = merged.clone());
-    } else {
+    if !owners.iter().any(|owner| owner.uid == reference.uid) {
         owners.push(merged);
+        return;
+    }
+    for owner in owners.iter_mut().filter(|owner| owner.uid == reference.uid) {
+        *owner = merged.clone();
     }
 }

@@ -5,7 +5,7 @@ use gantry_model::{Identity, ObjectMetadata, OwnerReference};
 use gantry_testkit::{MetadataWords, reference};
 
 use super::{HOLD, Memory, asks_to_read, deployment, done, ghost, node, pod, replica_set, uid};
-use crate::gc::attempt::{Household, Owners, ReadAnswer, Refusal, Verdict, judge};
+use crate::gc::attempt::{Household, Owners, PatchAnswer, ReadAnswer, Refusal, Verdict, judge};
 use crate::gc::{Deed, Deletion, Item, Outcome, Propagation, Step, Trouble, Why};
 
 const FOREGROUND: &str = "foregroundDeletion";
@@ -233,7 +233,7 @@ fn an_item_with_a_solid_owner_keeps_it_and_loses_the_others() {
     let Step::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
     assert_eq!(target, p.identity);
     assert_eq!(patch, MetadataPatch::Release { object: uid(&p), owners: vec![uid(&gone), uid(&waiting)] });
-    let outcome = done(patching.resume(crate::gc::attempt::PatchAnswer::Patched(p)));
+    let outcome = done(patching.resume(PatchAnswer::Patched(p)));
     let did = Deed::Released(vec![uid(&gone), uid(&waiting)]);
     assert_eq!(outcome, Outcome::Settled { did, why: Why::SolidOwners(vec![reference(&solid)]) });
 }
@@ -304,7 +304,7 @@ fn an_item_that_may_be_in_a_ring_stops_blocking_before_it_is_deleted() {
     assert_eq!(patch, MetadataPatch::Unblock { object: uid(&web), references: vec![blocking] });
 
     let unblocked = replica_set("web").owned_by(&shop).owned_by(&deployment("gone")).version("2");
-    let deletion = asks_to_delete(patching.resume(crate::gc::attempt::PatchAnswer::Patched(unblocked)));
+    let deletion = asks_to_delete(patching.resume(PatchAnswer::Patched(unblocked)));
     assert_eq!(deletion.propagation, Propagation::Foreground);
     assert_eq!(deletion.version, Some("2".into()), "the patch has made a new version");
 }
@@ -330,7 +330,7 @@ fn an_item_that_gets_another_owner_while_it_is_unblocked_is_not_deleted() {
     let step = memory.finds(step, &shop.clone().held_by(FOREGROUND).deleting());
     let Step::Patch(_, _, patching) = step else { panic!("wanted a patch, got {step:?}") };
     let adopted = replica_set("web").owned_by(&shop).owned_by(&deployment("new"));
-    let outcome = done(patching.resume(crate::gc::attempt::PatchAnswer::Patched(adopted)));
+    let outcome = done(patching.resume(PatchAnswer::Patched(adopted)));
     assert_eq!(outcome, Outcome::Failed(Trouble::Conflict(web.identity)));
 }
 
@@ -344,16 +344,15 @@ fn the_verdict_follows_from_owners_and_dependents() {
     let release = Verdict::Release(vec![uid(&replica_set("other"))]);
     let after_dependents = |unblock| Verdict::DeleteAfterDependents { unblock };
     let none = Vec::new;
-    use Household::{Dependents, DependentsThatWait, Empty};
     for (owners, household, expected) in [
-        (owners(none(), none(), one()), Empty, Verdict::Keep),
-        (owners(none(), none(), one()), DependentsThatWait, Verdict::Keep),
-        (owners(other(), none(), one()), Dependents, release.clone()),
-        (owners(none(), other(), one()), Dependents, release),
-        (owners(one(), none(), none()), DependentsThatWait, Verdict::Delete),
-        (owners(one(), other(), none()), Empty, Verdict::Delete),
-        (owners(one(), other(), none()), Dependents, after_dependents(none())),
-        (owners(none(), one(), none()), DependentsThatWait, after_dependents(p.owners.clone())),
+        (owners(none(), none(), one()), Household::Empty, Verdict::Keep),
+        (owners(none(), none(), one()), Household::DependentsThatWait, Verdict::Keep),
+        (owners(other(), none(), one()), Household::Dependents, release.clone()),
+        (owners(none(), other(), one()), Household::Dependents, release),
+        (owners(one(), none(), none()), Household::DependentsThatWait, Verdict::Delete),
+        (owners(one(), other(), none()), Household::Empty, Verdict::Delete),
+        (owners(one(), other(), none()), Household::Dependents, after_dependents(none())),
+        (owners(none(), one(), none()), Household::DependentsThatWait, after_dependents(p.owners.clone())),
     ] {
         assert_eq!(judge(&p, &owners, household), expected, "{owners:?} {household:?}");
     }

@@ -137,7 +137,9 @@ impl Cluster {
         match outcome {
             Outcome::Absent(identity) => self.api.watch.push_back(Change::VerifiedAbsent(identity)),
             Outcome::Settled { did: Deed::Asked(items), .. } => {
-                items.into_iter().for_each(|item| self.enqueue(Work::Delete(item), Pace::AtOnce));
+                for item in items {
+                    self.enqueue(Work::Delete(item), Pace::AtOnce);
+                }
             }
             Outcome::Settled { .. } | Outcome::Failed(_) => {}
         }

@@ -6,6 +6,7 @@ use gantry_testkit::{MetadataWords, reference};
 
 use super::cluster::Cluster;
 use super::{HOLD, Memory, deployment, done, pod, replica_set, uid};
+use crate::gc::attempt::PatchAnswer;
 use crate::gc::{Deed, Item, Outcome, Propagation, Step, Why};
 
 const FOREGROUND: &str = "foregroundDeletion";
@@ -75,7 +76,7 @@ fn an_owner_that_nobody_blocks_loses_its_finalizer() {
         patch,
         MetadataPatch::SetFinalizers { version: "7".into(), finalizers: vec![HOLD.to_owned()] }
     );
-    let outcome = done(patching.resume(crate::gc::attempt::PatchAnswer::Patched(web)));
+    let outcome = done(patching.resume(PatchAnswer::Patched(web)));
     let did = Deed::RemovedFinalizer(FOREGROUND);
     assert_eq!(outcome, Outcome::Settled { did, why: Why::NoBlockingDependents });
 }
@@ -164,7 +165,7 @@ fn an_owner_that_waits_in_a_ring_stops_blocking_the_owners_in_the_ring_only() {
     assert_eq!(target, a.identity);
     let to_b = OwnerReference { block_owner_deletion: true, ..reference(&b) };
     assert_eq!(patch, MetadataPatch::Unblock { object: uid(&a), references: vec![to_b] });
-    let outcome = done(patching.resume(crate::gc::attempt::PatchAnswer::Patched(a.clone())));
+    let outcome = done(patching.resume(PatchAnswer::Patched(a.clone())));
     assert_eq!(outcome, waiting(&[], 1));
 }
 
@@ -178,6 +179,19 @@ fn owners_that_wait_in_a_chain_are_in_no_ring() {
     for object in [&a, &b, &c] {
         assert!(memory.graph.owners_in_ring(&uid(object)).is_empty(), "{}", object.identity);
     }
+}
+
+/// G5.3: nor is a circle in which one owner need not wait, or one dependent has yet to be asked.
+#[test]
+fn a_circle_in_which_somebody_does_not_wait_is_no_ring() {
+    let (a, b) = (leaving("a"), leaving("b").blocking(&leaving("a")));
+    let unblocked = a.clone().owned_by(&b);
+    let memory = Memory::of(&[&unblocked, &b]);
+    assert!(memory.graph.owners_in_ring(&uid(&a)).is_empty());
+
+    let living = replica_set("b").blocking(&a);
+    let memory = Memory::of(&[&a.clone().blocking(&living), &living]);
+    assert!(memory.graph.owners_in_ring(&uid(&a)).is_empty());
 }
 
 /// G5.3: the graph may lag: what the live object does not block needs no unblocking.

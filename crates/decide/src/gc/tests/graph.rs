@@ -1,21 +1,26 @@
 //! The owner graph: what each change leads to. Absences that only a live read has proved are in `refuted`.
 
-use gantry_model::{Identity, Namespace, OwnerReference};
+use gantry_model::{Identity, Namespace, ObjectMetadata, OwnerReference};
 use gantry_testkit::{MetadataWords, reference};
 
 use super::{HOLD, Memory, deployment, look_at, node, pod, replica_set, uid, verify};
-use crate::gc::{Effect, Pace, Presence, Report};
+use crate::gc::{EVENT_SOURCE, Effect, Node, Pace, Presence, Report};
 
 const FOREGROUND: &str = "foregroundDeletion";
 const ORPHAN: &str = "orphan";
 
-fn presence(memory: &Memory, object: &gantry_model::ObjectMetadata) -> Option<Presence> {
-    memory.graph.node(&uid(object)).map(crate::gc::Node::presence)
+fn presence(memory: &Memory, object: &ObjectMetadata) -> Option<Presence> {
+    memory.graph.node(&uid(object)).map(Node::presence)
 }
 
 fn reports(effects: &[Effect]) -> Vec<&Report> {
-    let report = |effect| if let &Effect::Report(ref report) = effect { Some(report) } else { None };
-    effects.iter().filter_map(report).collect()
+    effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Report(report) => Some(report),
+            Effect::AttemptToDelete(..) | Effect::AttemptToOrphan(_) => None,
+        })
+        .collect()
 }
 
 /// G1.4: changes are taken in one after the other, each on what the one before has left.
@@ -354,7 +359,7 @@ fn the_report_of_an_owner_elsewhere_names_the_reference_and_the_dependents_names
          does not exist in namespace \"shop\""
     );
     assert_eq!(report.namespace(), Namespace::from("shop"));
-    assert_eq!(crate::gc::EVENT_SOURCE, "garbage-collector-controller");
+    assert_eq!(EVENT_SOURCE, "garbage-collector-controller");
 }
 
 /// G7.1: cluster-scoped dependents have no namespace to name, and their events are kept in `default`.

@@ -183,7 +183,7 @@ fn waits_for_something_stuck(cluster: &Cluster, owner: &Uid) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// G4.5, G4.7, G5.2, G7.0: nothing that something keeps is deleted; garbage goes; deletions come to an end.
     #[test]

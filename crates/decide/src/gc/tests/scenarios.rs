@@ -5,7 +5,7 @@ use gantry_testkit::{MetadataWords, object, reference};
 
 use super::cluster::Cluster;
 use super::{HOLD, deployment, ghost, node, pod, replica_set, uid, widget};
-use crate::gc::{Item, Presence, Propagation};
+use crate::gc::{Item, Node, Presence, Propagation};
 
 /// Row 1, G7.1: the owner is looked for where the child lives, and is not there.
 #[test]
@@ -324,7 +324,7 @@ fn an_owner_that_no_watch_has_shown_keeps_its_children() {
     cluster.api.create(p.clone());
     cluster.settle();
     assert!(cluster.exists(&p));
-    assert_eq!(cluster.memory.graph.node(&uid(&web)).map(crate::gc::Node::presence), Some(Presence::Virtual));
+    assert_eq!(cluster.memory.graph.node(&uid(&web)).map(Node::presence), Some(Presence::Virtual));
     assert!(matches!(cluster.memory.graph.node(&uid(&web)).unwrap().item(), Item::Virtual(_)));
 }
 
