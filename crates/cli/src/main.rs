@@ -1,2 +1,12 @@
-//! x
-fn main() {}
+//! The `gantry` binary: argv in, exit code out. Everything worth testing lives elsewhere.
+
+mod command;
+mod simulate;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    command::Gantry::parse().run()
+}

@@ -13,8 +13,10 @@ use proptest::test_runner::{FailurePersistence, FileFailurePersistence};
 
 /// One line of a random story.
 fn line() -> impl Strategy<Value = String> {
-    let limit = prop_oneof![(0..6u16).prop_map(|n| n.to_string()), (0..=150u16).prop_map(|p| format!("{p}%"))];
-    let unavailable = prop_oneof![(0..6u16).prop_map(|n| n.to_string()), (0..=100u16).prop_map(|p| format!("{p}%"))];
+    let limit =
+        prop_oneof![(0..6u16).prop_map(|n| n.to_string()), (0..=150u16).prop_map(|p| format!("{p}%"))];
+    let unavailable =
+        prop_oneof![(0..6u16).prop_map(|n| n.to_string()), (0..=100u16).prop_map(|p| format!("{p}%"))];
     prop_oneof![
         3 => (1..4u8).prop_map(|version| format!("image nginx:{version}")),
         2 => (0..14u16).prop_map(|n| format!("scale {n}")),
@@ -81,12 +83,12 @@ fn play_and_judge(player: &mut Player, line: &str) -> Result<(), TestCaseError> 
 }
 
 /// Failing seeds are kept beside this file.
-fn kept() -> Option<Box<dyn FailurePersistence>> {
-    Some(Box::new(FileFailurePersistence::WithSource("regressions")))
+fn kept() -> Box<dyn FailurePersistence> {
+    Box::new(FileFailurePersistence::WithSource("regressions"))
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 4000, failure_persistence: kept(), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 4000, failure_persistence: Some(kept()), ..ProptestConfig::default() })]
 
     /// Never more pods wished for than N + S, never a scale-down below N − U; and left alone with healthy pods, every
     /// world ends in a complete rollout in which nothing happens any more.

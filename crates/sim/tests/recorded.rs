@@ -6,6 +6,7 @@
 //! taken.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::disallowed_methods, reason = "the texts to compare with are files")]
 
 use std::path::Path;
 

@@ -3,6 +3,7 @@
 //! `cargo xtask stories` plays them and writes down what happened, to be reviewed as prose.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::disallowed_methods, reason = "the texts to compare with are files")]
 
 use std::path::PathBuf;
 

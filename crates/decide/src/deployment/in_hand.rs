@@ -50,7 +50,7 @@ pub(super) enum Resize {
 
 impl<'a> InHand<'a> {
     pub(super) fn new(now: Timestamp, observed: &Observed<'a>) -> Self {
-        let mut sets: Vec<_> = observed.sets.iter().copied().collect();
+        let mut sets = observed.sets.to_vec();
         sets.sort_by(|a, b| a.meta.age_order().cmp(&b.meta.age_order()));
         Self {
             now,

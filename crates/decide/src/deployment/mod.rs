@@ -46,8 +46,6 @@ use in_hand::InHand;
 
 /// How many keys are worked on at once, unless told otherwise.
 pub const WORKERS: usize = 5;
-/// After so many rate-limited retries in a row a key is dropped until something changes.
-pub const RETRY_CAP: u32 = 15;
 /// Who is said to have recorded the events.
 pub const EVENT_SOURCE: &str = "deployment-controller";
 

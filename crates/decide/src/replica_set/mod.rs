@@ -50,8 +50,6 @@ use crate::Wake;
 
 /// How many sets are looked at side by side.
 pub const WORKERS: usize = 5;
-/// After how many failures in a row a set is given up: never, for pods are missing as long as it fails.
-pub const RETRY_CAP: Option<u32> = None;
 /// Who the events are from.
 pub const EVENT_SOURCE: &str = "replicaset-controller";
 

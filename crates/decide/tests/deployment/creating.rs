@@ -9,11 +9,11 @@ use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, labels, repli
 use crate::{decided, decided_after, lines, messages, sizes, status_after};
 
 fn draft_of(decision: &gantry_decide::deployment::Decision) -> ReplicaSetDraft {
-    let drafts = decision.steps.iter().filter_map(|step| match &step.action {
+    let mut drafts = decision.steps.iter().rev().filter_map(|step| match &step.action {
         Action::CreateReplicaSet(draft) => Some(ReplicaSetDraft::clone(draft)),
         _ => None,
     });
-    drafts.last().unwrap()
+    drafts.next().unwrap()
 }
 
 fn refused(refusal: CreateRefused) -> Setback {

@@ -46,7 +46,7 @@ fn annotations_are_copied_but_for_six() {
     }
     let set = replica_set("new").owned_by(&web).revision(1).annotated("team", "a").annotated("kept", "yes");
     let deleting = web.deleting_since(noon_plus(0));
-    let edit = edit_of(&decided(&deleting, &[set.clone()]), "new").unwrap();
+    let edit = edit_of(&decided(&deleting, std::slice::from_ref(&set)), "new").unwrap();
     let notes =
         [("kept", "yes"), ("kubernetes.io/change-cause", "second"), ("team", "b"), (keys::REVISION, "1")];
     assert_eq!(edit.annotations.clone(), labels(&notes), "D21.4: what the Deployment drops stays on the set");

@@ -1,4 +1,4 @@
-//! The worked examples of the specification, by number.
+//! The worked examples of the specification, by number: R10.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! How many pods to create or delete, and what a new pod looks like.
 
 use gantry_decide::replica_set::{
-    Action, BURST, Managed, NoLabels, RETRY_CAP, Standing, WaitingOn, decide, pod_draft, report,
+    Action, BURST, Managed, NoLabels, Standing, WaitingOn, decide, pod_draft, report,
 };
 use gantry_model::{Pod, ReplicaSet, Replicas, Template};
 use gantry_testkit::{
@@ -143,10 +143,4 @@ fn a_template_without_labels_makes_no_pods() {
     assert_eq!(report.waiting_on, WaitingOn::CreateRefused { message: text.into() });
     assert_eq!(decision.waiting_on, report.waiting_on);
     assert_eq!(report.result.unwrap_err().to_string(), text);
-}
-
-/// Section 1: there is no number of failures after which a set is given up.
-#[test]
-fn a_set_is_never_given_up() {
-    assert_eq!(RETRY_CAP, None);
 }

@@ -122,7 +122,7 @@ impl ReplicaSets {
         };
         let managed = match &decision.action {
             Action::Nothing => Managed::nothing(),
-            Action::CannotCreate(no_labels) => Managed::impossible(no_labels.clone()),
+            Action::CannotCreate(no_labels) => Managed::impossible(*no_labels),
             Action::Create { count, draft } => {
                 telling.note(format!("{}: create {count} pods", key.name));
                 let mut creating = Creating::new(key.clone(), *count);

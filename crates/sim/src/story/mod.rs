@@ -42,11 +42,11 @@ const RULE: &str = "----";
 /// Plays a story and returns its text with what happened in it.
 pub fn play(text: &str) -> Result<String, StoryError> {
     let mut player = Player::new(Turns::InStep);
-    let mut played = String::new();
+    let mut telling = String::new();
     let mut lines = text.lines().enumerate().peekable();
     while let Some((index, line)) = lines.next() {
-        played.push_str(line);
-        played.push('\n');
+        telling.push_str(line);
+        telling.push('\n');
         if line.trim().is_empty() || line.starts_with('#') {
             continue;
         }
@@ -56,12 +56,12 @@ pub fn play(text: &str) -> Result<String, StoryError> {
         let paragraph_ends = lines.peek().is_none_or(|(_, next)| next.trim().is_empty() || *next == RULE);
         if paragraph_ends {
             while lines.next_if(|(_, next)| !next.trim().is_empty()).is_some() {}
-            played.push_str(RULE);
-            played.push('\n');
-            played.push_str(&player.tell());
+            telling.push_str(RULE);
+            telling.push('\n');
+            telling.push_str(&player.tell());
         }
     }
-    Ok(played)
+    Ok(telling)
 }
 
 impl fmt::Display for StoryError {

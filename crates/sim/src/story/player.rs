@@ -184,14 +184,12 @@ impl Player {
     /// As `kubectl rollout undo` does it: the template of another set is written back.
     fn undo(&mut self, set: Option<usize>) -> Result<(), String> {
         let sets = self.names.sets(&self.world.cluster);
-        let target = match set {
-            Some(place) => sets.get(place.wrapping_sub(1)).copied(),
-            None => {
-                let mut by_revision = sets;
-                by_revision
-                    .sort_by_key(|set| std::cmp::Reverse(revision_of(&set.meta.annotations).unwrap_or(0)));
-                by_revision.get(1).copied()
-            }
+        let target = if let Some(place) = set {
+            sets.get(place.wrapping_sub(1)).copied()
+        } else {
+            let mut by_revision = sets;
+            by_revision.sort_by_key(|set| std::cmp::Reverse(revision_of(&set.meta.annotations).unwrap_or(0)));
+            by_revision.get(1).copied()
         };
         let template = target.ok_or("there is no such revision")?.template.without_hash();
         self.edit(|deployment| deployment.template = template)

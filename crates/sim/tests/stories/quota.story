@@ -7,6 +7,7 @@ create web-1 size 5
 web wants 5: 3 pods, 3 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated, ReplicaFailure=True FailedCreate
  *web-1 0/3 ready of 5, revision 1, FailedCreate
   waits: web-1 has 0 of 5 pods available
+  waits: web-1 reports FailedCreate: pods "web-1-bbbbg" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3
   deadline in 599 s
 
 wait 5
@@ -14,6 +15,7 @@ wait 5
 web wants 5: 3 pods, 3 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated, ReplicaFailure=True FailedCreate
  *web-1 0/3 ready of 5, revision 1, FailedCreate
   waits: web-1 has 0 of 5 pods available
+  waits: web-1 reports FailedCreate: pods "web-1-bbbbg" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3
   deadline in 593 s
 
 quota none

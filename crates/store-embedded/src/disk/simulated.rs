@@ -36,8 +36,8 @@ struct Platter {
 pub(crate) struct Faults {
     /// The operation at which the process is gone; every later one fails.
     pub(crate) dies_at: Option<u64>,
-    /// The operation from which on a sync fails, once.
-    pub(crate) sync_fails_at: Option<u64>,
+    /// The operation from which on a sync fails, once, and how.
+    pub(crate) sync_fails_at: Option<(u64, io::ErrorKind)>,
     /// How many bytes fit on the disk.
     pub(crate) room: Option<u64>,
 }
@@ -101,7 +101,12 @@ impl SimulatedDisk {
                 End::Killed => platter.names.clone(),
                 End::PowerFailure => platter.names_after_power_failure(),
             };
-            after.safe_names = after.names.clone();
+            if end == End::Killed {
+                after.safe_names = platter.safe_names.clone();
+                after.name_changes = platter.name_changes.clone();
+            } else {
+                after.safe_names = after.names.clone();
+            }
             let Platter { files, dice, .. } = &mut *platter;
             after.files = files.iter().map(|content| content.after(end, dice)).collect();
             after.forget_unnamed();
@@ -148,7 +153,9 @@ impl Platter {
 
     /// Gives back the memory of files nobody can open any more.
     fn forget_unnamed(&mut self) {
-        let named: BTreeSet<usize> = self.names.values().copied().collect();
+        let changed = self.name_changes.iter().flatten().filter_map(|(_, file)| *file);
+        let named = self.names.values().chain(self.safe_names.values()).copied();
+        let named: BTreeSet<usize> = named.chain(changed).collect();
         let unnamed = |file: &usize| !named.contains(file);
         for file in (0..self.files.len()).filter(unnamed) {
             self.files[file] = Content::default();
@@ -307,19 +314,17 @@ impl DiskFile for SimulatedFile {
     fn sync(&self) -> io::Result<()> {
         let mut platter = self.disk.lock();
         platter.operate()?;
-        let fails = platter.faults.sync_fails_at.is_some_and(|at| platter.operations >= at);
-        if fails {
-            platter.faults.sync_fails_at = None;
-        }
+        let operations = platter.operations;
+        let failure = platter.faults.sync_fails_at.take_if(|(at, _)| operations >= *at);
         let Platter { files, dice, .. } = &mut *platter;
         let content = &mut files[self.file];
         for (offset, bytes) in std::mem::take(&mut content.unsynced) {
-            if fails {
+            if failure.is_some() {
                 write_some_sectors(&mut content.safe, offset, &bytes, dice);
             } else {
                 overwrite(&mut content.safe, offset, &bytes);
             }
         }
-        if fails { Err(io::Error::other("the disk failed")) } else { Ok(()) }
+        failure.map_or(Ok(()), |(_, kind)| Err(kind.into()))
     }
 }

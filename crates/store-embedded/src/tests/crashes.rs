@@ -6,6 +6,7 @@ use gantry_store::suite::{Dice, key, seeds};
 use gantry_store::{Error, Key, ListRequest, Op, Prefix, Revision, Transaction, Versioned};
 
 use super::{open, small, small_with_all_history};
+use crate::check::check_disk;
 use crate::disk::simulated::{End, Faults, SimulatedDisk};
 use crate::engine::Engine;
 use crate::options::Options;
@@ -58,6 +59,11 @@ pub(super) fn live_through(
         let engine = open(&disk, options()).unwrap_or_else(|error| {
             unreachable!("GANTRY_SEED={seed}, crash {crash} ({end:?}): {error}");
         });
+        let torn = check_disk(&disk).map(|report| report.torn_bytes);
+        assert!(
+            matches!(torn, Ok(0)),
+            "GANTRY_SEED={seed}, crash {crash}: {torn:?} torn bytes after a start"
+        );
         promised.holds(&engine).unwrap_or_else(|broken| {
             unreachable!("GANTRY_SEED={seed}, crash {crash} ({end:?}): {broken}");
         });

@@ -1,5 +1,7 @@
 //! A disk that fails: nothing is acknowledged that is not there, and nothing is tried again as if nothing had happened.
 
+use std::io::ErrorKind;
+
 use gantry_store::Error;
 use gantry_store::suite::{Dice, seeds};
 
@@ -12,7 +14,10 @@ fn after_a_failed_sync_nothing_is_written_until_a_restart() {
     let disk = SimulatedDisk::new(7);
     let mut engine = open(&disk, small()).unwrap();
     put(&mut engine, "/a", "one").unwrap();
-    disk.set_faults(Faults { sync_fails_at: Some(disk.operations()), ..Faults::default() });
+    disk.set_faults(Faults {
+        sync_fails_at: Some((disk.operations(), ErrorKind::Other)),
+        ..Faults::default()
+    });
 
     let unknown = put(&mut engine, "/a", "two").unwrap_err();
     assert!(matches!(unknown, Error::OutcomeUnknown { .. }), "{unknown:?}");
@@ -34,7 +39,10 @@ fn what_a_restart_found_in_the_cache_is_safe_from_then_on() {
         let disk = SimulatedDisk::new(seed);
         let mut engine = open(&disk, small()).unwrap();
         put(&mut engine, "/a", "one").unwrap();
-        disk.set_faults(Faults { sync_fails_at: Some(disk.operations()), ..Faults::default() });
+        disk.set_faults(Faults {
+            sync_fails_at: Some((disk.operations(), ErrorKind::Other)),
+            ..Faults::default()
+        });
         put(&mut engine, "/a", "two").unwrap_err();
         let disk = disk.after(End::Killed);
         let found = value(&open(&disk, small()).unwrap(), "/a");
@@ -44,10 +52,30 @@ fn what_a_restart_found_in_the_cache_is_safe_from_then_on() {
     }
 }
 
+/// Some file systems find out that they are full only when they write for real.
+#[test]
+fn a_write_refused_for_want_of_room_at_the_sync_does_not_come_back() {
+    for end in [End::Killed, End::PowerFailure] {
+        let disk = SimulatedDisk::new(7);
+        let mut engine = open(&disk, small()).unwrap();
+        let first = put(&mut engine, "/a", "one").unwrap();
+        disk.set_faults(Faults {
+            sync_fails_at: Some((disk.operations(), ErrorKind::StorageFull)),
+            ..Faults::default()
+        });
+        let refused = put(&mut engine, "/a", "two").unwrap_err();
+        assert!(matches!(refused, Error::OutOfSpace { .. }), "{refused:?}");
+        let reopened = open(&disk.after(end), small()).unwrap();
+        assert_eq!(value(&reopened, "/a").as_deref(), Some("one"), "{end:?}");
+        assert_eq!(put(&mut engine, "/a", "three"), Ok(first.next()), "and with room, writing goes on");
+    }
+}
+
 #[test]
 fn acknowledged_writes_survive_failing_syncs_and_crashes() {
     fn failing_sync(dice: &mut Dice, operations: u64) -> Faults {
-        let sync_fails_at = Some(operations + dice.below(80));
+        let kind = if dice.one_in(2) { ErrorKind::Other } else { ErrorKind::StorageFull };
+        let sync_fails_at = Some((operations + dice.below(80), kind));
         Faults { dies_at: Some(operations + 1 + dice.below(160)), sync_fails_at, room: None }
     }
     for seed in seeds(70, 5_000) {

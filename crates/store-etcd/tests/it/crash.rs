@@ -4,19 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gantry_store::checker::{Load, Recorded, Recorder};
-use gantry_store::suite::{Dice, seeds};
+use gantry_store::suite::{Dice, is_long_run, seeds};
 use gantry_store::{Revision, Store};
 
 use crate::etcd::Etcd;
 
 /// The load both kinds of crashes happen under.
 pub(crate) fn load(seed: u64) -> Load {
-    Load { seed, writers: 6, readers: 2, watchers: 3, steps: 60 }
+    let steps = if is_long_run() { 1000 } else { 150 };
+    Load { seed, writers: 6, readers: 2, watchers: 3, steps }
 }
 
 /// Runs the load and, at random moments until it is over, the fault. Then the checker judges.
 pub(crate) async fn judge(seed: u64, etcd: &mut Etcd, mut fault: impl AsyncFnMut(&mut Etcd, &mut Dice)) {
-    println!("GANTRY_SEED={seed}");
     let store = etcd.store().await;
     let start = store.bounds().await.unwrap().current;
     let recorder = Recorder::new();
@@ -33,6 +33,7 @@ pub(crate) async fn judge(seed: u64, etcd: &mut Etcd, mut fault: impl AsyncFnMut
         faults += 1;
     }
     assert!(recorder.len() > 300, "the load did something");
+    println!("GANTRY_SEED={seed}: {} requests, {faults} faults", recorder.len());
     assert!(faults > 0, "and something happened to etcd meanwhile");
     let verdict = tokio::time::timeout(Duration::from_mins(1), recorder.verdict(&*store, start)).await;
     assert_eq!(verdict.expect("the log can be read"), Ok(()), "GANTRY_SEED={seed}");

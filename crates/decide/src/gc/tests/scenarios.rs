@@ -1,4 +1,4 @@
-//! The situations that a garbage collector meets, from creation to rest. The numbers are those of the table.
+//! The situations that a garbage collector meets, from creation to rest. The rows are those of the table of G8.
 
 use gantry_model::OwnerReference;
 use gantry_testkit::{MetadataWords, object, reference};
@@ -7,7 +7,7 @@ use super::cluster::Cluster;
 use super::{HOLD, deployment, ghost, node, pod, replica_set, uid, widget};
 use crate::gc::{Item, Node, Presence, Propagation};
 
-/// Row 1, G7.1: the owner is looked for where the child lives, and is not there.
+/// G8 row 1, G7.1: the owner is looked for where the child lives, and is not there.
 #[test]
 fn a_child_of_an_owner_in_another_namespace_is_reported_and_deleted() {
     let web = replica_set("web").in_namespace("elsewhere");
@@ -21,7 +21,7 @@ fn a_child_of_an_owner_in_another_namespace_is_reported_and_deleted() {
     }
 }
 
-/// Row 2, G4.5: a mistake that cannot be judged is reported and left alone, whatever becomes of the owner.
+/// G8 row 2, G4.5: a mistake that cannot be judged is reported and left alone, whatever becomes of the owner.
 #[test]
 fn a_cluster_scoped_child_of_a_namespaced_owner_is_reported_and_kept_without_retries() {
     let web = replica_set("web");
@@ -35,7 +35,7 @@ fn a_cluster_scoped_child_of_a_namespaced_owner_is_reported_and_kept_without_ret
     }
 }
 
-/// Row 3, G2.4: cluster-scoped owners can be reached from everywhere, and take everybody with them.
+/// G8 row 3, G2.4: cluster-scoped owners can be reached from everywhere, and take everybody with them.
 #[test]
 fn children_of_a_cluster_scoped_owner_live_and_go_with_it_in_any_namespace() {
     let rack = node("rack");
@@ -51,7 +51,7 @@ fn children_of_a_cluster_scoped_owner_live_and_go_with_it_in_any_namespace() {
     }
 }
 
-/// Row 4, G4.5: a version that is served but not watched is as good as any.
+/// G8 row 4, G4.5: a version that is served but not watched is as good as any.
 #[test]
 fn a_child_that_names_its_owner_in_another_version_lives_and_goes_with_it() {
     let web = replica_set("web");
@@ -66,7 +66,7 @@ fn a_child_that_names_its_owner_in_another_version_lives_and_goes_with_it() {
     }
 }
 
-/// Row 5, G3.2: what cannot be asked for is asked for again and again, and keeps nobody else.
+/// G8 row 5, G3.2: what cannot be asked for is asked for again and again, and keeps nobody else.
 #[test]
 fn a_child_of_an_unknown_kind_is_kept_and_retried_while_its_siblings_go() {
     let web = replica_set("web");
@@ -80,7 +80,7 @@ fn a_child_of_an_unknown_kind_is_kept_and_retried_while_its_siblings_go() {
     }
 }
 
-/// Row 5: the same for an owner of which nobody has ever seen anything.
+/// G8 row 5: the same for an owner of which nobody has ever seen anything.
 #[test]
 fn a_child_of_a_ghost_is_kept() {
     let casper = ghost("casper");
@@ -91,7 +91,7 @@ fn a_child_of_a_ghost_is_kept() {
     assert!(cluster.is_retrying(&casper));
 }
 
-/// Row 6, G2.1, G2.8: an owner that never was is as good as one that is gone.
+/// G8 row 6, G2.1, G2.8: an owner that never was is as good as one that is gone.
 #[test]
 fn a_child_of_an_owner_that_does_not_exist_is_deleted() {
     for p in [pod("p").owned_by(&replica_set("web")), pod("p").owned_by(&node("rack"))] {
@@ -102,7 +102,7 @@ fn a_child_of_an_owner_that_does_not_exist_is_deleted() {
     }
 }
 
-/// Row 7, G2.7: the owner goes at once, then its children, then theirs.
+/// G8 row 7, G2.7: the owner goes at once, then its children, then theirs.
 #[test]
 fn children_go_after_an_owner_that_is_deleted_in_the_background() {
     let shop = deployment("shop");
@@ -114,7 +114,7 @@ fn children_go_after_an_owner_that_is_deleted_in_the_background() {
     assert!(cluster.uids().is_empty());
 }
 
-/// Row 8, G4.5: an owner that somebody holds is still there.
+/// G8 row 8, G4.5: an owner that somebody holds is still there.
 #[test]
 fn children_stay_while_their_owner_is_held_by_a_finalizer() {
     let web = replica_set("web").held_by(HOLD);
@@ -130,7 +130,7 @@ fn children_stay_while_their_owner_is_held_by_a_finalizer() {
     assert!(cluster.uids().is_empty());
 }
 
-/// Row 9, G4.2, G4.5: a namesake is not the owner.
+/// G8 row 9, G4.2, G4.5: a namesake is not the owner.
 #[test]
 fn old_children_go_though_a_namesake_of_their_owner_lives() {
     let (web, namesake) = (replica_set("web"), replica_set("web").uid("another"));
@@ -145,7 +145,7 @@ fn old_children_go_though_a_namesake_of_their_owner_lives() {
     assert!(cluster.exists(&namesake) && cluster.exists(&q));
 }
 
-/// Row 10, G4.5, G6.1: half an orphan is none.
+/// G8 row 10, G4.5, G6.1: half an orphan is none.
 #[test]
 fn a_child_of_two_owners_stays_with_the_one_that_is_left() {
     for child in [pod("child"), widget("child")] {
@@ -159,7 +159,7 @@ fn a_child_of_two_owners_stays_with_the_one_that_is_left() {
     }
 }
 
-/// Row 11, G5.4: the owner does not wait for children that do not block it.
+/// G8 row 11, G5.4: the owner does not wait for children that do not block it.
 #[test]
 fn an_owner_does_not_wait_for_children_that_do_not_block() {
     let web = replica_set("web");
@@ -174,7 +174,7 @@ fn an_owner_does_not_wait_for_children_that_do_not_block() {
     assert!(!cluster.exists(&p));
 }
 
-/// Row 12, G5.3: the owner waits for a child that somebody holds.
+/// G8 row 12, G5.3: the owner waits for a child that somebody holds.
 #[test]
 fn an_owner_waits_for_a_child_that_is_held_by_a_finalizer() {
     let web = replica_set("web");
@@ -188,7 +188,7 @@ fn an_owner_waits_for_a_child_that_is_held_by_a_finalizer() {
     assert!(cluster.uids().is_empty());
 }
 
-/// Row 13, G4.6: one of the two is deleted first, and stops blocking the other.
+/// G8 row 13, G4.6: one of the two is deleted first, and stops blocking the other.
 #[test]
 fn a_ring_of_two_owners_is_broken_when_one_is_deleted_in_the_foreground() {
     let a = replica_set("a").blocking(&replica_set("b"));
@@ -207,7 +207,7 @@ fn a_ring_of_two_owners_is_broken_when_one_is_deleted_in_the_foreground() {
     );
 }
 
-/// Row 13: the same if both are deleted before anybody looks.
+/// G8 row 13: the same if both are deleted before anybody looks.
 #[test]
 fn a_ring_of_two_owners_is_broken_when_both_are_deleted_at_once() {
     let a = widget("a").blocking(&replica_set("b"));
@@ -220,7 +220,7 @@ fn a_ring_of_two_owners_is_broken_when_both_are_deleted_at_once() {
     assert!(cluster.uids().is_empty());
 }
 
-/// Row 14, G2.7: an owner that stops waiting and goes leaves its children behind as garbage.
+/// G8 row 14, G2.7: an owner that stops waiting and goes leaves its children behind as garbage.
 #[test]
 fn a_background_deletion_overtakes_a_foreground_one() {
     let web = replica_set("web");
@@ -235,7 +235,7 @@ fn a_background_deletion_overtakes_a_foreground_one() {
     assert!(cluster.uids().is_empty());
 }
 
-/// Row 15: were an Event an owner after all, no watch would show it: it is polled, and its child kept meanwhile.
+/// G8 row 15: were an Event an owner after all, no watch would show it: it is polled, and its child kept meanwhile.
 #[test]
 fn a_child_of_an_event_is_kept_while_the_event_exists() {
     let event = object("v1", "Event", "e");
@@ -254,7 +254,7 @@ fn a_child_of_an_event_is_kept_while_the_event_exists() {
     assert!(!cluster.exists(&p));
 }
 
-/// Row 16, G4.4: nobody's garbage.
+/// G8 row 16, G4.4: nobody's garbage.
 #[test]
 fn objects_without_owners_are_never_touched() {
     let (p, n) = (pod("p"), node("n"));
@@ -268,7 +268,7 @@ fn objects_without_owners_are_never_touched() {
     assert!(cluster.log.is_empty());
 }
 
-/// Row 17, G4.8: a change that has nothing to do with owners does not save the child.
+/// G8 row 17, G4.8: a change that has nothing to do with owners does not save the child.
 #[test]
 fn a_child_that_is_updated_while_it_is_collected_is_deleted() {
     let web = replica_set("web");
@@ -280,7 +280,7 @@ fn a_child_that_is_updated_while_it_is_collected_is_deleted() {
     assert_eq!(cluster.log, ["delete Pod p Background", "delete Pod p Background"]);
 }
 
-/// Row 17, G4.8: a new owner does.
+/// G8 row 17, G4.8: a new owner does.
 #[test]
 fn a_child_that_is_adopted_while_it_is_collected_is_kept() {
     let (web, new) = (replica_set("web"), replica_set("new"));
@@ -295,7 +295,7 @@ fn a_child_that_is_adopted_while_it_is_collected_is_kept() {
     assert!(cluster.wrongs.is_empty(), "{:?}", cluster.wrongs);
 }
 
-/// Row 18, G4.7: pods were to survive the ReplicaSet, and do, though the Deployment went first.
+/// G8 row 18, G4.7: pods were to survive the ReplicaSet, and do, though the Deployment went first.
 #[test]
 fn a_replica_set_that_orphans_its_pods_does_so_though_it_is_garbage() {
     let shop = deployment("shop");

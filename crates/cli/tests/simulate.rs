@@ -1,0 +1,56 @@
+//! `gantry simulate` as a person meets it: the real binary, its output and its exit codes.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+
+fn gantry(arguments: &[&str], stdin: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gantry"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn a_story_is_played_and_printed() {
+    let output =
+        gantry(&["simulate", "-"], "deployment web replicas=4\nready all\n\nimage nginx:broken\nwait 601\n");
+    let played = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(played.contains("create web-2 size 1"), "{played}");
+    assert!(played.contains("Progressing=False ProgressDeadlineExceeded"), "{played}");
+    assert!(played.contains("waits: available 3 of at least 3, 2 new not available"), "{played}");
+}
+
+#[test]
+fn a_played_story_can_be_played_again() {
+    let first = text(&gantry(&["simulate", "-"], "deployment web replicas=2\nready all\n").stdout);
+    assert_eq!(text(&gantry(&["simulate", "-"], &first).stdout), first);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_the_line_and_the_way_out() {
+    let output = gantry(&["simulate", "-"], "deployment web\nfrobnicate\n");
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(error.starts_with("error: -: line 2: `frobnicate` is no command; these are:"), "{error}");
+    let missing = gantry(&["simulate", "no-such-file.story"], "");
+    assert!(text(&missing.stderr).starts_with("error: cannot read no-such-file.story: "), "{missing:?}");
+}
+
+#[test]
+fn without_a_command_there_is_help() {
+    let output = gantry(&[], "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("simulate"), "{output:?}");
+}
