@@ -36,6 +36,45 @@ fn history_survives_every_crash() {
     }
 }
 
+/// A process is killed at every moment of its life in turn, the next one loses power at every moment of its start.
+#[test]
+fn a_crash_during_the_repair_of_a_crash_loses_nothing() {
+    for killed_at in 30..150 {
+        let mut promised = Promised::default();
+        let disk = SimulatedDisk::new(killed_at);
+        disk.set_faults(Faults { dies_at: Some(killed_at), ..Faults::default() });
+        keep_house(&disk, &mut promised);
+        for starts_for in 1..12 {
+            let disk = disk.after(End::Killed);
+            disk.set_faults(Faults { dies_at: Some(disk.operations() + starts_for), ..Faults::default() });
+            drop(open(&disk, small()));
+            let engine = open(&disk.after(End::PowerFailure), small()).unwrap_or_else(|error| {
+                unreachable!("killed at {killed_at}, power lost {starts_for} operations later: {error}");
+            });
+            promised.clone().holds(&engine).unwrap_or_else(|broken| {
+                unreachable!("killed at {killed_at}, power lost {starts_for} operations later: {broken}");
+            });
+        }
+    }
+}
+
+/// A life with a new segment and a snapshot every few writes.
+fn keep_house(disk: &SimulatedDisk, promised: &mut Promised) {
+    let Ok(mut engine) = open(disk, small()) else { return };
+    let mut dice = Dice::new(1);
+    loop {
+        let batch = [some_transaction(&engine, &mut dice)];
+        let outcome = engine.commit(batch.clone());
+        if !promised.note(&batch, &outcome.answers) || engine.upkeep().prepare_spare().is_err() {
+            return;
+        }
+        let floor = engine.live().bounds().current.before();
+        if engine.compact(floor).and_then(|()| engine.upkeep().snapshot()).is_err() {
+            return;
+        }
+    }
+}
+
 /// Nothing goes wrong but the end.
 fn death(dice: &mut Dice, operations: u64) -> Faults {
     Faults { dies_at: Some(operations + 1 + dice.below(120)), ..Faults::default() }

@@ -235,3 +235,83 @@ fn page(revision: Revision, items: Vec<Item>, remaining: u64) -> Page {
     let next = items.last().filter(|_| remaining > 0).map(|last| last.key.successor());
     Page { revision, items, next, remaining }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::memory::HistoryLimits;
+
+    fn put(live: &Live, name: &str, value: &'static str) {
+        let key = Key::new(name.to_owned()).unwrap();
+        let transaction = match live.get(&key).found {
+            None => Transaction::create(key, value),
+            Some(seen) => Transaction::update(key, value, seen.revision),
+        };
+        live.commit(transaction, 0).unwrap().1.wake();
+    }
+
+    #[test]
+    fn a_read_in_steps_shows_one_state_even_if_history_is_hardly_kept() {
+        let limits = HistoryLimits { age: Duration::MAX, bytes: 500 };
+        let live = Live::new(State::empty(limits));
+        for number in 0..100 {
+            put(&live, &format!("/{number:03}"), "old");
+        }
+        let mut reading = live.read_at(Prefix::ALL, None, None).unwrap();
+        let mut items = reading.take(10).unwrap();
+        for number in 0..100 {
+            put(&live, &format!("/{number:03}"), "new");
+            put(&live, &format!("/{number:03}/also"), "new");
+        }
+        items.extend(reading.take(1000).unwrap());
+        assert_eq!(items.len(), 100);
+        assert!(items.iter().all(|item| item.value == "old"));
+        assert!(live.usage().history_bytes > 500, "kept for the reader");
+        drop(reading);
+        put(&live, "/000", "newer");
+        assert!(live.usage().history_bytes <= 500, "and given back after it");
+    }
+
+    #[test]
+    fn a_watcher_too_slow_for_history_is_told_so_and_not_left_with_a_gap() {
+        let live = Live::new(State::empty(HistoryLimits { age: Duration::MAX, bytes: 500 }));
+        let mut watch = live.watch(Prefix::ALL, Revision::EMPTY).unwrap();
+        for _ in 0..10_000 {
+            put(&live, "/a", "v");
+        }
+        let mut context = std::task::Context::from_waker(Waker::noop());
+        let first = std::pin::pin!(watch.next()).poll(&mut context);
+        assert!(matches!(first, std::task::Poll::Ready(Some(Err(Error::Compacted { .. })))), "{first:?}");
+    }
+
+    #[test]
+    fn a_quiet_watcher_survives_the_end_of_history() {
+        let live = Live::new(State::empty(HistoryLimits { age: Duration::MAX, bytes: 500 }));
+        let mut watch = live.watch(Prefix::new("/quiet"), Revision::EMPTY).unwrap();
+        for _ in 0..10_000 {
+            put(&live, "/busy", "v");
+        }
+        put(&live, "/quiet", "v");
+        let mut context = std::task::Context::from_waker(Waker::noop());
+        let first = std::pin::pin!(watch.next()).poll(&mut context);
+        assert!(matches!(first, std::task::Poll::Ready(Some(Ok(crate::Notice::Change(_))))), "{first:?}");
+    }
+
+    #[test]
+    fn all_live_watchers_of_a_change_share_one_event() {
+        let live = Live::new(State::empty(HistoryLimits::default()));
+        let mut watches: Vec<_> =
+            (0..3).map(|_| live.watch(Prefix::new("/a"), Revision::EMPTY).unwrap()).collect();
+        watches.push(live.watch(Prefix::ALL, Revision::EMPTY).unwrap());
+        put(&live, "/a", "v");
+        let mut context = std::task::Context::from_waker(Waker::noop());
+        let events = watches.iter_mut().map(|watch| match std::pin::pin!(watch.next()).poll(&mut context) {
+            std::task::Poll::Ready(Some(Ok(crate::Notice::Change(event)))) => event,
+            other => unreachable!("{other:?}"),
+        });
+        let events: Vec<_> = events.collect();
+        assert!(events.iter().all(|event| Arc::ptr_eq(event, &events[0])));
+    }
+}

@@ -1,0 +1,13 @@
+//! What the API does to an object, before it is stored and after it was read.
+//!
+//! Objects are JSON values here, and what is known of their shape is data: the [`schema`] has every field of every
+//! kind that is served, with its type, its protobuf number, whether zero and absent are the same, and how lists of it
+//! merge. Everything else walks a value along the schema, so that adding a kind is adding rows to a table.
+//!
+//! *Invariant:* this crate knows neither HTTP nor storage, no clock and no randomness: names, uids and times are passed
+//! in. What it refuses, it refuses with the words of Kubernetes' own API.
+
+mod refusal;
+pub mod schema;
+
+pub use refusal::{Cause, Details, FieldError, Refusal, Wrong};

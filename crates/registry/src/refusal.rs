@@ -1,0 +1,288 @@
+//! What the API says when it does not do as asked: the `Status` object, and field errors within it.
+
+use serde_json::{Value, json};
+
+/// A request that is refused, in the words and with the code of Kubernetes' API.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    /// The HTTP status code.
+    pub code: u16,
+    /// The machine-readable reason; empty for unclassified server errors.
+    pub reason: &'static str,
+    /// What is wrong, for people.
+    pub message: String,
+    /// What it is about. `None` leaves the field out; empty details are written as `{}`.
+    pub details: Option<Details>,
+}
+
+/// What a refusal is about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Details {
+    /// The object's name.
+    pub name: String,
+    /// The group; empty for the core group.
+    pub group: String,
+    /// The plural resource for most refusals, the kind for invalid objects and delete preconditions.
+    pub kind: String,
+    /// The object's uid.
+    pub uid: String,
+    /// Everything that is wrong, one by one.
+    pub causes: Vec<Cause>,
+    /// After how many seconds to try again; zero for never.
+    pub retry_after_seconds: u32,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// The machine-readable reason.
+    pub reason: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// The field it is about; empty if it is about none.
+    pub field: String,
+}
+
+/// A field that is wrong, before it is known of which object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    /// Path of the field, such as `spec.template.spec.containers[0].name`.
+    pub field: String,
+    /// How it is wrong.
+    pub wrong: Wrong,
+}
+
+/// How a field is wrong; values are written as JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// It must be set; the text may be empty.
+    Required(String),
+    /// It must not have this value.
+    Invalid {
+        /// The value as JSON.
+        value: String,
+        /// Why.
+        why: String,
+    },
+    /// It must be one of these.
+    NotSupported {
+        /// The value as JSON.
+        value: String,
+        /// What it could be, each as it should be typed.
+        supported: Vec<String>,
+    },
+    /// It must not be set here, or not like that.
+    Forbidden(String),
+    /// It stands twice.
+    Duplicate {
+        /// The value as JSON.
+        value: String,
+    },
+    /// It is longer than it may be.
+    TooLong {
+        /// What it may not be more than, with its unit: `262144 bytes`.
+        most: String,
+    },
+    /// It has more members than it may have.
+    TooMany {
+        /// How many there are.
+        actual: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// What it names does not exist.
+    NotFound {
+        /// The value as JSON.
+        value: String,
+    },
+    /// It could not be judged.
+    Internal(String),
+}
+
+impl Refusal {
+    /// The request makes no sense: 400.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self { code: 400, reason: "BadRequest", message: message.into(), details: None }
+    }
+
+    /// The server cannot do it, unclassified: 500.
+    pub fn server_error(message: impl Into<String>) -> Self {
+        Self { code: 500, reason: "", message: message.into(), details: None }
+    }
+
+    /// The object is not one that can be stored: 422. `group_kind` prints as `Deployment.apps` or `Pod`.
+    pub fn invalid(kind: &str, group: &str, name: &str, errors: &[FieldError]) -> Self {
+        let group_kind = if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") };
+        let texts: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        let problem = match texts.as_slice() {
+            [only] => only.clone(),
+            many => format!("[{}]", many.join(", ")),
+        };
+        let details = Details {
+            name: name.to_owned(),
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            causes: errors.iter().map(FieldError::cause).collect(),
+            ..Details::default()
+        };
+        Self {
+            code: 422,
+            reason: "Invalid",
+            message: format!("{group_kind} \"{name}\" is invalid: {problem}"),
+            details: Some(details),
+        }
+    }
+
+    /// The `Status` object that is sent.
+    pub fn status(&self) -> Value {
+        let mut status = json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": self.message, "code": self.code,
+        });
+        if !self.reason.is_empty() {
+            status["reason"] = json!(self.reason);
+        }
+        if let Some(details) = &self.details {
+            status["details"] = details.render();
+        }
+        status
+    }
+}
+
+impl Details {
+    fn render(&self) -> Value {
+        let mut details = json!({});
+        for (key, text) in
+            [("name", &self.name), ("group", &self.group), ("kind", &self.kind), ("uid", &self.uid)]
+        {
+            if !text.is_empty() {
+                details[key] = json!(text);
+            }
+        }
+        if !self.causes.is_empty() {
+            let causes = self.causes.iter().map(|cause| {
+                let mut rendered = json!({"reason": cause.reason, "message": cause.message});
+                if !cause.field.is_empty() {
+                    rendered["field"] = json!(cause.field);
+                }
+                rendered
+            });
+            details["causes"] = causes.collect();
+        }
+        if self.retry_after_seconds > 0 {
+            details["retryAfterSeconds"] = json!(self.retry_after_seconds);
+        }
+        details
+    }
+}
+
+impl FieldError {
+    /// A field that must be set.
+    pub fn required(field: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { field: field.into(), wrong: Wrong::Required(why.into()) }
+    }
+
+    /// A field with a value that it must not have.
+    pub fn invalid(field: impl Into<String>, value: &Value, why: impl Into<String>) -> Self {
+        Self { field: field.into(), wrong: Wrong::Invalid { value: value.to_string(), why: why.into() } }
+    }
+
+    /// A field that must not be set like that.
+    pub fn forbidden(field: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { field: field.into(), wrong: Wrong::Forbidden(why.into()) }
+    }
+
+    /// A field that must be one of these words.
+    pub fn not_supported(field: impl Into<String>, value: &Value, supported: &[&str]) -> Self {
+        let supported = supported.iter().map(|word| format!("\"{word}\"")).collect();
+        Self { field: field.into(), wrong: Wrong::NotSupported { value: value.to_string(), supported } }
+    }
+
+    /// A value that stands twice.
+    pub fn duplicate(field: impl Into<String>, value: &Value) -> Self {
+        Self { field: field.into(), wrong: Wrong::Duplicate { value: value.to_string() } }
+    }
+
+    /// The error without its field.
+    pub fn message(&self) -> String {
+        match &self.wrong {
+            Wrong::Required(why) if why.is_empty() => "Required value".to_owned(),
+            Wrong::Required(why) => format!("Required value: {why}"),
+            Wrong::Invalid { value, why } => format!("Invalid value: {value}: {why}"),
+            Wrong::NotSupported { value, supported } => {
+                format!("Unsupported value: {value}: supported values: {}", supported.join(", "))
+            }
+            Wrong::Forbidden(why) if why.is_empty() => "Forbidden".to_owned(),
+            Wrong::Forbidden(why) => format!("Forbidden: {why}"),
+            Wrong::Duplicate { value } => format!("Duplicate value: {value}"),
+            Wrong::TooLong { most } => format!("Too long: may not be more than {most}"),
+            Wrong::TooMany { actual, most } => format!("Too many: {actual}: must have at most {most} items"),
+            Wrong::NotFound { value } => format!("Not found: {value}"),
+            Wrong::Internal(why) => format!("Internal error: {why}"),
+        }
+    }
+
+    fn cause(&self) -> Cause {
+        let reason = match &self.wrong {
+            Wrong::Required(_) => "FieldValueRequired",
+            Wrong::Invalid { .. } => "FieldValueInvalid",
+            Wrong::NotSupported { .. } => "FieldValueNotSupported",
+            Wrong::Forbidden(_) => "FieldValueForbidden",
+            Wrong::Duplicate { .. } => "FieldValueDuplicate",
+            Wrong::TooLong { .. } => "FieldValueTooLong",
+            Wrong::TooMany { .. } => "FieldValueTooMany",
+            Wrong::NotFound { .. } => "FieldValueNotFound",
+            Wrong::Internal(_) => "InternalError",
+        };
+        Cause { reason, message: self.message(), field: self.field.clone() }
+    }
+}
+
+impl std::fmt::Display for FieldError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.field, self.message())
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A0.13: one error stands alone, several stand in brackets, and each is a cause.
+    #[test]
+    fn an_invalid_object_names_every_field() {
+        let replicas = FieldError::invalid("spec.replicas", &json!(-1), "must be greater than or equal to 0");
+        let selector = FieldError::required("spec.selector", "");
+        let one = Refusal::invalid("Deployment", "apps", "web", std::slice::from_ref(&replicas)).status();
+        assert_eq!(
+            one["message"],
+            "Deployment.apps \"web\" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0"
+        );
+        let two = Refusal::invalid("Pod", "", "web", &[replicas, selector]).status();
+        assert_eq!(
+            two["message"],
+            "Pod \"web\" is invalid: [spec.replicas: Invalid value: -1: must be greater than or equal to 0, \
+             spec.selector: Required value]"
+        );
+        assert_eq!(
+            two["details"]["causes"][1],
+            json!({"reason": "FieldValueRequired", "message": "Required value", "field": "spec.selector"})
+        );
+        assert_eq!(two["code"], 422);
+        assert_eq!(two["details"].get("group"), None);
+    }
+
+    #[test]
+    fn an_unclassified_error_has_neither_reason_nor_details() {
+        let status = Refusal::server_error("unknown patch type").status();
+        assert_eq!((status.get("reason"), status.get("details")), (None, None));
+    }
+}

@@ -1,0 +1,217 @@
+//! The shape of every kind that is served, as data.
+//!
+//! `fields.tsv` has one block a message: a line with its name (`apps/v1.DeploymentSpec`), then a line a field with its
+//! protobuf number, JSON name, type and flags (`o` omitted when empty, `z` omitted when zero, `p` a pointer, for which
+//! zero and absent differ, `i` inlined into the parent). `lists.tsv` says how lists and maps merge.
+//!
+//! The order of fields is the order in which Kubernetes writes them.
+
+mod merging;
+mod parse;
+
+pub use merging::{Merging, Owning, StrategicMerge};
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// All messages by name.
+#[derive(Debug)]
+pub struct Schema {
+    messages: Vec<Message>,
+    by_name: BTreeMap<&'static str, MessageId>,
+}
+
+/// Which message: an index into the schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MessageId(usize);
+
+/// The shape of one JSON object.
+#[derive(Debug)]
+pub struct Message {
+    /// `apps/v1.DeploymentSpec`.
+    pub name: &'static str,
+    /// Its own fields, in the order in which they are written; inlined messages stand in place.
+    pub fields: Vec<Field>,
+    by_json: BTreeMap<&'static str, Place>,
+}
+
+/// One field of a message.
+#[derive(Debug)]
+pub struct Field {
+    /// Its protobuf number.
+    pub number: u32,
+    /// Its name in JSON; empty for an inlined message.
+    pub json: &'static str,
+    /// What it holds.
+    pub kind: Type,
+    /// When it is left out.
+    pub omit: Omit,
+    /// Whether it is a pointer: zero and absent differ, and an absent struct is no struct.
+    pub pointer: bool,
+    /// How it merges.
+    pub merging: Merging,
+}
+
+/// When a field is left out of JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Omit {
+    /// Never: an absent one is written as `null`, zero or `{}`.
+    Never,
+    /// When empty, in the sense of Go's `omitempty`; plain structs are never empty.
+    Empty,
+    /// When zero, plain structs included.
+    Zero,
+}
+
+/// What a field holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// Text.
+    String,
+    /// `true` or `false`.
+    Bool,
+    /// A 32-bit integer.
+    Int32,
+    /// A 64-bit integer.
+    Int64,
+    /// A floating point number.
+    Float64,
+    /// Bytes, base64 in JSON.
+    Bytes,
+    /// A list.
+    List(Box<Type>),
+    /// A map from text.
+    Map(Box<Type>),
+    /// An object of another message.
+    Message(MessageId),
+    /// An object whose fields are those of the object around it.
+    Inline(MessageId),
+    /// A resource quantity: text in normal form; numbers are taken for text.
+    Quantity,
+    /// A number or a text.
+    IntOrString,
+    /// A time in whole seconds, or `null`.
+    Time,
+    /// A time in microseconds, or `null`.
+    MicroTime,
+    /// A duration in text.
+    Duration,
+    /// Any JSON at all.
+    Raw,
+}
+
+/// Where a JSON name is found: in the message itself, or in one inlined into it.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Own(usize),
+    Inlined(MessageId),
+}
+
+/// The schema of Kubernetes 1.37.
+pub fn schema() -> &'static Schema {
+    static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
+        parse::schema(include_str!("fields.tsv"), include_str!("lists.tsv"))
+            .unwrap_or_else(|problem| unreachable!("the schema that is compiled in is broken: {problem}"))
+    });
+    &SCHEMA
+}
+
+impl Schema {
+    /// The message of this name, such as `apps/v1.Deployment`.
+    pub fn find(&self, name: &str) -> Option<MessageId> {
+        self.by_name.get(name).copied()
+    }
+
+    /// A message by its id.
+    pub fn message(&self, id: MessageId) -> &Message {
+        &self.messages[id.0]
+    }
+
+    /// The field of a message with this JSON name, inlined ones included.
+    pub fn field(&self, id: MessageId, json: &str) -> Option<&Field> {
+        match self.message(id).by_json.get(json)? {
+            Place::Own(index) => Some(&self.message(id).fields[*index]),
+            Place::Inlined(inlined) => self.field(*inlined, json),
+        }
+    }
+
+    /// The fields of a message in the order in which they are written, inlined ones in their place.
+    pub fn fields(&self, id: MessageId) -> Vec<&Field> {
+        let mut all = Vec::new();
+        for field in &self.message(id).fields {
+            match field.kind {
+                Type::Inline(inlined) => all.extend(self.fields(inlined)),
+                _ => all.push(field),
+            }
+        }
+        all
+    }
+}
+
+impl Message {
+    /// The name without group and version: `DeploymentSpec`, as Go's errors say it.
+    pub fn short_name(&self) -> &'static str {
+        self.name.rsplit('.').next().unwrap_or(self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(message: &str, json: &str) -> &'static Field {
+        let id = schema().find(message).unwrap();
+        schema().field(id, json).unwrap()
+    }
+
+    #[test]
+    fn fields_have_their_types_and_flags() {
+        let replicas = field("apps/v1.DeploymentSpec", "replicas");
+        assert_eq!((replicas.number, &replicas.kind, replicas.pointer), (1, &Type::Int32, true));
+        assert_eq!(field("apps/v1.DeploymentStatus", "replicas").omit, Omit::Empty);
+        assert_eq!(field("apps/v1.ReplicaSetStatus", "replicas").omit, Omit::Never);
+        let containers = field("core/v1.PodSpec", "containers");
+        let Type::List(element) = &containers.kind else { panic!("{containers:?}") };
+        assert_eq!(**element, Type::Message(schema().find("core/v1.Container").unwrap()));
+        assert_eq!(field("core/v1.ResourceRequirements", "limits").kind, Type::Map(Box::new(Type::Quantity)));
+    }
+
+    #[test]
+    fn inlined_fields_are_found_in_their_parent() {
+        let volume = schema().find("core/v1.Volume").unwrap();
+        assert!(schema().field(volume, "emptyDir").is_some());
+        assert!(schema().field(volume, "nope").is_none());
+        let names: Vec<_> = schema().fields(volume).into_iter().map(|field| field.json).collect();
+        assert_eq!(names[0], "name");
+        assert!(names.contains(&"configMap") && !names.contains(&"*"));
+    }
+
+    #[test]
+    fn lists_know_how_they_merge() {
+        let containers = &field("core/v1.PodSpec", "containers").merging;
+        assert_eq!(containers.strategic, StrategicMerge::ByKey { key: "name", retain_keys: false });
+        assert_eq!(containers.owning, Owning::MapList(&["name"]));
+        let ports = &field("core/v1.Container", "ports").merging;
+        assert_eq!(ports.strategic, StrategicMerge::ByKey { key: "containerPort", retain_keys: false });
+        assert_eq!(ports.owning, Owning::MapList(&["containerPort", "protocol"]));
+        let volumes = &field("core/v1.PodSpec", "volumes").merging;
+        assert_eq!(volumes.strategic, StrategicMerge::ByKey { key: "name", retain_keys: true });
+        let finalizers = &field("meta/v1.ObjectMeta", "finalizers").merging;
+        assert_eq!((finalizers.strategic, finalizers.owning), (StrategicMerge::Primitives, Owning::Set));
+        assert_eq!(field("apps/v1.DeploymentSpec", "selector").merging.owning, Owning::Atomic);
+        assert_eq!(field("apps/v1.DeploymentSpec", "strategy").merging.strategic, StrategicMerge::RetainKeys);
+        assert_eq!(field("core/v1.PodSpec", "tolerations").merging.owning, Owning::Atomic);
+        assert_eq!(field("meta/v1.ObjectMeta", "labels").merging.owning, Owning::Granular);
+    }
+
+    #[test]
+    fn every_type_named_exists() {
+        assert!(schema().messages.len() > 400);
+        for message in &schema().messages {
+            for name in message.by_json.keys() {
+                let id = schema().find(message.name).unwrap();
+                assert!(schema().field(id, name).is_some(), "{}.{name}", message.name);
+            }
+        }
+    }
+}
