@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::simulate;
+use crate::store::StoreCommand;
 
 /// Kubernetes Deployments in one binary
 #[derive(Debug, Parser)]
@@ -27,6 +28,9 @@ enum Command {
         /// The story to play, `-` for standard input
         story: PathBuf,
     },
+    /// Check, back up and restore the directory of an embedded store
+    #[command(subcommand)]
+    Store(StoreCommand),
 }
 
 const SIMULATE_EXAMPLE: &str = "\
@@ -39,6 +43,7 @@ impl Gantry {
     pub(crate) fn run(self) -> ExitCode {
         match self.command {
             Command::Simulate { story } => simulate::run(&story),
+            Command::Store(command) => command.run(),
         }
     }
 }

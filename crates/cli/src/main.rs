@@ -1,7 +1,9 @@
 //! The `gantry` binary: argv in, exit code out. Everything worth testing lives elsewhere.
 
 mod command;
+mod output;
 mod simulate;
+mod store;
 
 use std::process::ExitCode;
 

@@ -1,11 +1,13 @@
 //! `gantry simulate`: a story from a file, played and printed.
 
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::process::ExitCode;
 
 use gantry_sim::story;
+
+use crate::output::{fail, print};
 
 /// Plays the story at this path, `-` for standard input.
 pub(crate) fn run(path: &Path) -> ExitCode {
@@ -27,18 +29,4 @@ fn read(path: &Path) -> io::Result<String> {
         return Ok(text);
     }
     fs::read_to_string(path)
-}
-
-/// A reader that went away is not an error: it has seen what it wanted to see.
-fn print(text: &str) -> ExitCode {
-    match io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => fail(&format!("cannot write: {error}")),
-        Ok(()) | Err(_) => ExitCode::SUCCESS,
-    }
-}
-
-fn fail(message: &str) -> ExitCode {
-    // If even this cannot be written, the exit code still tells.
-    let _ = writeln!(io::stderr(), "error: {message}");
-    ExitCode::FAILURE
 }

@@ -1,0 +1,31 @@
+//! Standard output is data, standard error is talk, the exit code says how it went.
+
+use std::error::Error;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+/// Prints data. A reader that went away is not an error: it has seen what it wanted to see.
+pub(crate) fn print(text: &str) -> ExitCode {
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => fail(&format!("cannot write: {error}")),
+        Ok(()) | Err(_) => ExitCode::SUCCESS,
+    }
+}
+
+/// Says what went wrong.
+pub(crate) fn fail(message: &str) -> ExitCode {
+    // If even this cannot be written, the exit code still tells.
+    let _ = writeln!(io::stderr(), "error: {message}");
+    ExitCode::FAILURE
+}
+
+/// An error with all its causes, each of which says its own part only.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        text = format!("{text}: {next}");
+        cause = next.source();
+    }
+    text
+}

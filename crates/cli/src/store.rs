@@ -1,0 +1,96 @@
+//! `gantry store`: looking after the directory of an embedded store.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use gantry_store_embedded::{OpenError, Report, backup, check, restore};
+
+use crate::output::{chain, fail, print};
+
+/// What can be done to a store's directory.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Read everything once and say whether it is in order
+    ///
+    /// The store must not be in use. Nothing is changed, also when something is damaged: then the file, the place in it and
+    /// what to do are named.
+    #[command(after_help = "Example:\n  gantry store check ~/.local/share/gantry")]
+    Check {
+        /// The store's directory
+        directory: PathBuf,
+    },
+    /// Copy everything into one file, while the store may be in use
+    #[command(after_help = "Example:\n  gantry store backup ~/.local/share/gantry monday.backup")]
+    Backup {
+        /// The store's directory
+        directory: PathBuf,
+        /// The file to write; it must not exist
+        file: PathBuf,
+    },
+    /// Make a store from a backup, in a directory that is empty or does not exist
+    ///
+    /// Revisions go on well behind those of the backup, so that no client mistakes new state for old: every client starts
+    /// over.
+    #[command(after_help = "Example:\n  gantry store restore monday.backup ~/.local/share/gantry")]
+    Restore {
+        /// The backup
+        file: PathBuf,
+        /// The directory to make
+        directory: PathBuf,
+    },
+}
+
+impl StoreCommand {
+    pub(crate) fn run(self) -> ExitCode {
+        let outcome = match self {
+            Self::Check { directory } => check(directory).map(|report| describe(&report)),
+            Self::Backup { directory, file } => backup(directory, file).map(|made| {
+                format!("{} holds {} keys at revision {}\n", made.file.display(), made.keys, made.revision)
+            }),
+            Self::Restore { file, directory } => restore(file, directory).map(|made| {
+                let (keys, from, at) = (made.keys, made.revision, made.continues_at);
+                format!("{keys} keys of revision {from} restored; the store goes on at revision {at}\n")
+            }),
+        };
+        match outcome {
+            Ok(text) => print(&text),
+            Err(error) => fail(&explain(&error)),
+        }
+    }
+}
+
+fn describe(report: &Report) -> String {
+    let mut text = format!(
+        "in order: {} keys, {} bytes, revisions {} to {}\n",
+        report.keys, report.live_bytes, report.bounds.floor, report.bounds.current
+    );
+    if let Some((revision, bytes)) = report.snapshot {
+        let _ = writeln!(text, "snapshot of revision {revision}, {bytes} bytes");
+    }
+    for segment in &report.segments {
+        let (name, used, bytes) = (&segment.name, segment.used_bytes, segment.bytes);
+        let _ = writeln!(text, "{name}: {} frames, {used} of {bytes} bytes used", segment.frames);
+    }
+    if report.torn_bytes > 0 {
+        let _ = writeln!(
+            text,
+            "a crash interrupted the last write; the next start removes its {} bytes",
+            report.torn_bytes
+        );
+    }
+    for leftover in &report.leftovers {
+        let _ = writeln!(text, "{leftover} is not needed; the next start removes it");
+    }
+    text
+}
+
+fn explain(error: &OpenError) -> String {
+    let hint = match error {
+        OpenError::InUse { .. } => "\nhint: stop that process, or take a backup, which works beside it",
+        OpenError::NotEmpty { .. } => "\nhint: name a file or directory that does not exist yet",
+        OpenError::Corrupt(_) | OpenError::Io { .. } => "",
+    };
+    format!("{}{hint}", chain(error))
+}

@@ -1,0 +1,103 @@
+//! `gantry store` as a person meets it: a real directory, the real binary, damage and all.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use gantry_store::{Key, Store as _, Transaction};
+use gantry_store_embedded::{EmbeddedStore, Options};
+
+/// A directory that is removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("gantry-cli-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn gantry(arguments: &[&str], paths: &[&Path]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gantry")).args(arguments).args(paths).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn open(directory: &Path) -> EmbeddedStore {
+    EmbeddedStore::open(directory, Options::default()).unwrap()
+}
+
+async fn filled(directory: &Path) -> EmbeddedStore {
+    let store = open(directory);
+    for n in 0..20 {
+        let key = Key::new(format!("/registry/pods/default/p{n}")).unwrap();
+        store.commit(Transaction::create(key, format!("{{\"n\":{n}}}"))).await.unwrap();
+    }
+    store
+}
+
+#[tokio::test]
+async fn a_backup_taken_in_use_is_restored_elsewhere() {
+    let scratch = Scratch::new("backup");
+    let (data, file, copy) = (scratch.join("data"), scratch.join("b"), scratch.join("copy"));
+    let store = filled(&data).await;
+    let made = gantry(&["store", "backup"], &[&data, &file]);
+    assert!(made.status.success(), "{}", said(&made));
+    assert!(String::from_utf8_lossy(&made.stdout).contains("holds 20 keys at revision 21"), "{made:?}");
+    drop(store);
+    assert!(gantry(&["store", "restore"], &[&file, &copy]).status.success());
+    let restored = open(&copy);
+    let key = Key::new("/registry/pods/default/p7").unwrap();
+    assert_eq!(restored.get(&key).await.unwrap().found.unwrap().value, "{\"n\":7}");
+    let again = gantry(&["store", "restore"], &[&file, &data]);
+    assert_eq!(again.status.code(), Some(1));
+    assert!(said(&again).contains("is in the way and was not touched\nhint: "), "{}", said(&again));
+}
+
+#[tokio::test]
+async fn a_store_in_use_is_not_checked_and_the_holder_is_named() {
+    let scratch = Scratch::new("in-use");
+    let store = filled(&scratch.join("data")).await;
+    let refused = gantry(&["store", "check"], &[&scratch.join("data")]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(
+        said(&refused).contains(&format!("is in use by process {}", std::process::id())),
+        "{}",
+        said(&refused)
+    );
+    drop(store);
+    let checked = gantry(&["store", "check"], &[&scratch.join("data")]);
+    assert!(String::from_utf8_lossy(&checked.stdout).starts_with("in order: 20 keys, "), "{checked:?}");
+}
+
+#[tokio::test]
+async fn damage_is_named_with_its_place_and_what_to_do() {
+    let scratch = Scratch::new("damage");
+    let data = scratch.join("data");
+    drop(filled(&data).await);
+    let logs = std::fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().path());
+    let log = logs.filter(|path| path.extension().is_some_and(|extension| extension == "log")).min().unwrap();
+    let mut bytes = std::fs::read(&log).unwrap();
+    bytes[200] ^= 0xff;
+    std::fs::write(&log, bytes).unwrap();
+    let refused = gantry(&["store", "check"], &[&data]);
+    assert_eq!(refused.status.code(), Some(1));
+    let error = said(&refused);
+    assert!(error.contains(log.file_name().unwrap().to_str().unwrap()), "{error}");
+    assert!(error.contains("gantry store restore"), "{error}");
+}
