@@ -18,8 +18,11 @@ pub(crate) struct Tool {
 /// Counts instructions; `bench` runs it, `test` does not.
 pub(crate) const VALGRIND: Tool = Tool { binary: "valgrind", package: "valgrind" };
 
-/// What `cargo xtask test` needs besides the Rust toolchain: nothing yet.
-pub(crate) const FOR_TESTS: &[Tool] = &[];
+/// The store that Kubernetes uses; the etcd backend is tested against it.
+pub(crate) const ETCD: Tool = Tool { binary: "etcd", package: "etcd-server" };
+
+/// What `cargo xtask test` needs besides the Rust toolchain.
+pub(crate) const FOR_TESTS: &[Tool] = &[ETCD];
 
 /// How this machine installs a Debian package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

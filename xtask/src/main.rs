@@ -10,6 +10,7 @@ mod failure;
 mod install;
 mod lint;
 mod mutants;
+mod search;
 mod stories;
 mod test;
 mod tidy;
@@ -57,6 +58,12 @@ const COMMANDS: &[Subcommand] = &[
         summary: "Rewrite the expected half of every story to what the code does now",
         usage: stories::USAGE,
         run: stories::run,
+    },
+    Subcommand {
+        name: "search",
+        summary: "Run the long and random searches: worlds, inputs, crashes, histories (an hour; not in CI)",
+        usage: search::USAGE,
+        run: search::run,
     },
     Subcommand {
         name: "mutants",

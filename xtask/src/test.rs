@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask test
 
-Run all that CI runs: install what is missing from Debian, formatting, clippy, tidy, tests, documentation, and
-every benchmark once. Stops at the first failure and says how to run that step alone.
+Run all that CI runs: install what is missing from Debian, formatting, clippy, tidy, documentation, every benchmark
+once, and the tests. Stops at the first failure and says how to run that step alone.
 ";
 
 /// One step of CI.
@@ -31,13 +31,13 @@ const STEPS: &[Step] = &[
         run: lint::clippy,
     },
     Step { name: "tidy", again: "cargo xtask tidy", run: tidy::check },
-    Step { name: "tests", again: "cargo test --workspace", run: tests },
     Step {
         name: "documentation",
         again: "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps",
         run: documentation,
     },
     Step { name: "benchmarks run", again: "cargo xtask bench --smoke", run: |root| bench::smoke(root, None) },
+    Step { name: "tests", again: "cargo test --workspace", run: tests },
 ];
 
 /// Runs every step until one fails.

@@ -1,8 +1,9 @@
 //! Building the bench targets, and asking each for its cases.
 
+use super::whole;
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
-use crate::workspace::Workspace;
+use crate::workspace::{Target, Workspace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -61,7 +62,9 @@ pub(super) fn build(root: &Path, workspace: &Workspace, profile: Profile) -> Res
 fn selection(workspace: &Workspace) -> Vec<String> {
     let mut words = Vec::new();
     for package in &workspace.packages {
-        let benches: Vec<_> = package.targets.iter().filter(|target| target.kind == "bench").collect();
+        let has_cases = |bench: &str| !whole::is_part(&package.name, bench);
+        let is_bench = |target: &&Target| target.kind == "bench" && has_cases(&target.name);
+        let benches: Vec<_> = package.targets.iter().filter(is_bench).collect();
         if !benches.is_empty() {
             words.extend(["--package".to_owned(), package.name.clone()]);
         }
@@ -85,7 +88,7 @@ fn executables(messages: &str) -> Vec<(String, PathBuf)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workspace::{Package, Target};
+    use crate::workspace::Package;
 
     #[test]
     fn only_bench_executables_are_taken_from_cargos_messages() {

@@ -14,6 +14,7 @@
 mod binaries;
 mod measure;
 mod report;
+mod whole;
 
 use crate::cargo;
 use crate::console;
@@ -23,11 +24,13 @@ use crate::workspace::Workspace;
 use binaries::{Case, Profile};
 use report::Report;
 use std::path::{Path, PathBuf};
+use whole::Whole;
 
 /// How `bench` is typed.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask bench [NAME] [--save FILE] [--compare FILE]
        cargo xtask bench [NAME] --smoke
+       cargo xtask bench store
 
 Measure every benchmark case: nanoseconds per iteration (median of 5 runs) and instructions per iteration
 (counted by valgrind, which is installed from Debian when missing).
@@ -36,6 +39,7 @@ Measure every benchmark case: nanoseconds per iteration (median of 5 runs) and i
   --save FILE      Write the numbers as JSON, for a later --compare
   --compare FILE   Print the ratio of every number to the one in that file
   --smoke          Run every case once, unoptimised, and print no numbers: do the benchmarks still work?
+  store            The embedded store and etcd side by side on this disk, by time: they print tables of their own
 ";
 
 /// What was typed.
@@ -51,6 +55,9 @@ struct Options {
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     let options = Options::parse(arguments)?;
     let root = cargo::repository_root()?;
+    if let Some(whole) = options.name.as_deref().filter(|_| !options.smoke).and_then(Whole::named) {
+        return whole.run(&root);
+    }
     if options.smoke { smoke(&root, options.name.as_deref()) } else { measure(&root, &options) }
 }
 

@@ -1,0 +1,61 @@
+//! `cargo xtask search`: the long and random searches, which are too much for CI. What they find is kept as tests.
+
+use crate::cargo::{self, cargo};
+use crate::console;
+use crate::failure::Failure;
+use crate::install;
+
+/// How `search` is typed.
+pub(crate) const USAGE: &str = "\
+Usage: cargo xtask search [NAME]
+
+Run the long searches, optimised and one after the other: random worlds judged after every sync, any input to any
+decision, thousands of simulated crashes and hundreds of real ones, concurrent histories under faults, damaged
+files. Takes an hour or more. Every failure prints a seed and how to run it alone; keep it as a test.
+
+  NAME   Only the searches whose name contains this: worlds, decisions, registry, store, etcd
+";
+
+/// One search: a name, what cargo tests, and how many cases proptest tries (zero: it decides by GANTRY_LONG alone).
+struct Search {
+    name: &'static str,
+    words: &'static [&'static str],
+    cases: u32,
+}
+
+const SEARCHES: &[Search] = &[
+    Search { name: "worlds", words: &["--package", "gantry-sim", "--test", "properties"], cases: 100_000 },
+    Search { name: "decisions", words: &["--package", "gantry-decide"], cases: 50_000 },
+    Search { name: "registry", words: &["--package", "gantry-registry"], cases: 50_000 },
+    Search {
+        name: "store",
+        words: &["--package", "gantry-store", "--package", "gantry-store-embedded"],
+        cases: 10_000,
+    },
+    Search { name: "etcd", words: &["--package", "gantry-store-etcd"], cases: 0 },
+];
+
+/// Runs the searches asked for.
+pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
+    let name = match arguments {
+        [] => "",
+        [name] if !name.starts_with('-') => name.as_str(),
+        [other, ..] => return Err(Failure::unknown_argument(other)),
+    };
+    let wanted: Vec<&Search> = SEARCHES.iter().filter(|search| search.name.contains(name)).collect();
+    if wanted.is_empty() {
+        return Err(Failure::Usage(format!("no search is called `{name}`")));
+    }
+    install::ensure(install::FOR_TESTS)?;
+    let root = cargo::repository_root()?;
+    for search in wanted {
+        console::talk(&format!("== {}", search.name));
+        let mut command = cargo(&root, &["test", "--release"]);
+        command.args(search.words).env("GANTRY_LONG", "1");
+        if search.cases > 0 {
+            command.env("PROPTEST_CASES", search.cases.to_string());
+        }
+        cargo::run(&mut command)?;
+    }
+    Ok(())
+}
