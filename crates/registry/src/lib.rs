@@ -7,6 +7,7 @@
 //! *Invariant:* this crate knows neither HTTP nor storage, no clock and no randomness: names, uids and times are passed
 //! in. What it refuses, it refuses with the words of Kubernetes' own API.
 
+pub mod access;
 mod refusal;
 pub mod schema;
 

@@ -1,0 +1,120 @@
+//! One rule of a role: which verbs on which resources or paths.
+
+use serde_json::Value;
+
+use super::request::{Request, Target};
+
+/// A rule. Empty lists allow nothing, except for names: no names means every name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rule {
+    /// What may be done; `*` for everything.
+    pub verbs: Vec<String>,
+    /// In which groups; `*` for all.
+    pub groups: Vec<String>,
+    /// To which resources, `resource/subresource` for parts; `*` for all, `*/scale` for that part of all.
+    pub resources: Vec<String>,
+    /// To objects of which names.
+    pub names: Vec<String>,
+    /// Or to which paths; a `*` at the end stands for anything.
+    pub paths: Vec<String>,
+}
+
+impl Rule {
+    /// Takes over a rule of a Role or ClusterRole; what is not a list of texts is nothing.
+    pub fn parse(rule: &Value) -> Self {
+        let texts = |field: &str| {
+            let list = rule.get(field).and_then(Value::as_array);
+            list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        Self {
+            verbs: texts("verbs"),
+            groups: texts("apiGroups"),
+            resources: texts("resources"),
+            names: texts("resourceNames"),
+            paths: texts("nonResourceURLs"),
+        }
+    }
+
+    /// Whether the rule allows the request.
+    pub fn allows(&self, request: &Request) -> bool {
+        if !has(&self.verbs, &request.verb) {
+            return false;
+        }
+        match &request.target {
+            Target::Path(path) => self.paths.iter().any(|allowed| path_matches(allowed, path)),
+            Target::Resource { group, resource, subresource, name, .. } => {
+                let part = subresource.as_deref();
+                has(&self.groups, group)
+                    && self.resources.iter().any(|allowed| resource_matches(allowed, resource, part))
+                    && (self.names.is_empty() || name.as_ref().is_some_and(|name| self.names.contains(name)))
+            }
+        }
+    }
+
+    /// The smallest rules that this one is made of: one verb, one group, one resource or path, one name.
+    pub(super) fn atoms(&self) -> Vec<Self> {
+        let mut atoms = Vec::new();
+        let one = |text: &String| vec![text.clone()];
+        for verb in &self.verbs {
+            for path in &self.paths {
+                atoms.push(Self { verbs: one(verb), paths: one(path), ..Self::default() });
+            }
+            for group in &self.groups {
+                for resource in &self.resources {
+                    let atom = Self {
+                        verbs: one(verb),
+                        groups: one(group),
+                        resources: one(resource),
+                        ..Self::default()
+                    };
+                    if self.names.is_empty() {
+                        atoms.push(atom.clone());
+                    }
+                    atoms.extend(self.names.iter().map(|name| Self { names: one(name), ..atom.clone() }));
+                }
+            }
+        }
+        atoms
+    }
+
+    /// Whether everything the atom allows, this rule allows as well.
+    pub(super) fn covers(&self, atom: &Self) -> bool {
+        let all_in = |mine: &[String], theirs: &[String]| theirs.iter().all(|text| has(mine, text));
+        let resource_covered = |resource: &String| {
+            let (whole, part) =
+                resource.split_once('/').map_or((resource.as_str(), None), |(w, p)| (w, Some(p)));
+            self.resources.iter().any(|mine| mine == resource || resource_matches(mine, whole, part))
+        };
+        let path_covered =
+            |path: &String| self.paths.iter().any(|mine| mine == path || path_matches(mine, path));
+        all_in(&self.verbs, &atom.verbs)
+            && all_in(&self.groups, &atom.groups)
+            && atom.resources.iter().all(resource_covered)
+            && atom.paths.iter().all(path_covered)
+            && (self.names.is_empty()
+                || (!atom.names.is_empty() && atom.names.iter().all(|n| self.names.contains(n))))
+    }
+}
+
+fn has(list: &[String], text: &str) -> bool {
+    list.iter().any(|entry| entry == "*" || entry == text)
+}
+
+/// `*` is everything; `*/scale` that part of everything; `pods/*` is nothing special.
+fn resource_matches(allowed: &str, resource: &str, part: Option<&str>) -> bool {
+    match (allowed, part) {
+        ("*", _) => true,
+        (allowed, None) => allowed == resource,
+        (allowed, Some(part)) => match allowed.split_once('/') {
+            Some((whole, allowed_part)) => (whole == "*" || whole == resource) && allowed_part == part,
+            None => false,
+        },
+    }
+}
+
+fn path_matches(allowed: &str, path: &str) -> bool {
+    match allowed.strip_suffix('*') {
+        Some(start) => path.starts_with(start),
+        None => allowed == path,
+    }
+}
