@@ -10,5 +10,6 @@
 pub mod access;
 mod refusal;
 pub mod schema;
+pub mod target;
 
 pub use refusal::{Cause, Details, FieldError, Refusal, Wrong};

@@ -1,0 +1,190 @@
+//! What a URL's path means, before anybody looks whether it exists.
+//!
+//! ```text
+//! /api/v1/namespaces/shop/pods/web-1/log
+//! └prefix┘ └─ namespace ─┘ └resource┘ └name┘ └ part
+//! ```
+
+/// What a path is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target<'a> {
+    /// Objects of the API: a collection, an object, or a part of one.
+    Objects(Objects<'a>),
+    /// A group of the API: `/api`, `/apis/apps` or, with a version, `/api/v1` and `/apis/apps/v1`.
+    Group {
+        /// The group; empty for the core group.
+        group: &'a str,
+        /// The version, if one is named.
+        version: Option<&'a str>,
+    },
+    /// The list of all groups: `/apis`.
+    Groups,
+    /// Anything else: `/healthz`, `/openapi/v3`, `/nonsense`.
+    Path(&'a str),
+}
+
+/// Which objects a path is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Objects<'a> {
+    /// The group; empty for the core group.
+    pub group: &'a str,
+    /// The version.
+    pub version: &'a str,
+    /// The namespace, if one is named.
+    pub namespace: Option<&'a str>,
+    /// The plural resource.
+    pub resource: &'a str,
+    /// The object, if one is named.
+    pub name: Option<&'a str>,
+    /// The part of the object, if one is named, with all that follows: `proxy/index.html`.
+    pub part: Option<&'a str>,
+    /// Whether it is the old form of a watch, `/api/v1/watch/…`.
+    pub watch: bool,
+}
+
+/// Parts of a Namespace object itself; anything else after its name is a collection in it.
+const PARTS_OF_NAMESPACES: [&str; 2] = ["status", "finalize"];
+
+impl<'a> Target<'a> {
+    /// Reads a path, which begins with a slash and may end with one. Escapes must have been resolved.
+    pub fn parse(path: &'a str) -> Self {
+        let trimmed = path.trim_end_matches('/');
+        let inner = trimmed.strip_prefix('/').unwrap_or(trimmed);
+        let (root, rest) = split(inner);
+        match (root, rest) {
+            ("api", None) => Self::Group { group: "", version: None },
+            ("apis", None) => Self::Groups,
+            ("api", Some(rest)) => Self::versioned("", rest),
+            ("apis", Some(rest)) => match split(rest) {
+                (group, None) => Self::Group { group, version: None },
+                (group, Some(rest)) => Self::versioned(group, rest),
+            },
+            _ => Self::Path(path),
+        }
+    }
+
+    fn versioned(group: &'a str, rest: &'a str) -> Self {
+        let (version, rest) = split(rest);
+        let Some(rest) = rest else { return Self::Group { group, version: Some(version) } };
+        let (watch, rest) = match split(rest) {
+            ("watch", Some(rest)) => (true, rest),
+            _ => (false, rest),
+        };
+        Self::Objects(Objects::parse(group, version, watch, rest))
+    }
+}
+
+impl<'a> Objects<'a> {
+    fn parse(group: &'a str, version: &'a str, watch: bool, rest: &'a str) -> Self {
+        let whole =
+            |namespace, resource, name, part| Self { group, version, namespace, resource, name, part, watch };
+        let (first, after) = split(rest);
+        let (name, part) = after.map_or((None, None), |after| {
+            let (name, part) = split(after);
+            (Some(name), part)
+        });
+        match (first, name, part) {
+            // `namespaces/shop/pods` is about pods; `namespaces/shop/status` about the Namespace.
+            ("namespaces", Some(namespace), Some(inside)) if !is_part_of_namespace(group, inside) => {
+                let (resource, after) = split(inside);
+                let (name, part) = after.map_or((None, None), |after| {
+                    let (name, part) = split(after);
+                    (Some(name), part)
+                });
+                whole(Some(namespace), resource, name, part)
+            }
+            (resource, name, part) => whole(None, resource, name, part),
+        }
+    }
+}
+
+fn is_part_of_namespace(group: &str, inside: &str) -> bool {
+    group.is_empty() && PARTS_OF_NAMESPACES.contains(&inside)
+}
+
+fn split(path: &str) -> (&str, Option<&str>) {
+    match path.split_once('/') {
+        Some((first, rest)) if !rest.is_empty() => (first, Some(rest)),
+        Some((first, _)) => (first, None),
+        None => (path, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Group, version, namespace, resource, name, part.
+    type Row<'a> = (&'a str, &'a str, Option<&'a str>, &'a str, Option<&'a str>, Option<&'a str>);
+
+    fn objects(path: &str) -> Row<'_> {
+        match Target::parse(path) {
+            Target::Objects(o) => (o.group, o.version, o.namespace, o.resource, o.name, o.part),
+            other => panic!("{path}: {other:?}"),
+        }
+    }
+
+    /// A0.5, A0.6: every row of the grammar, with and without a slash at the end.
+    #[test]
+    fn every_form_of_path_is_understood() {
+        assert_eq!(objects("/api/v1/nodes"), ("", "v1", None, "nodes", None, None));
+        assert_eq!(objects("/api/v1/pods/"), ("", "v1", None, "pods", None, None));
+        assert_eq!(objects("/api/v1/nodes/n1/status"), ("", "v1", None, "nodes", Some("n1"), Some("status")));
+        let in_shop = |resource, name, part| ("apps", "v1", Some("shop"), resource, name, part);
+        assert_eq!(objects("/apis/apps/v1/namespaces/shop/deployments"), in_shop("deployments", None, None));
+        assert_eq!(
+            objects("/apis/apps/v1/namespaces/shop/deployments/web/"),
+            in_shop("deployments", Some("web"), None)
+        );
+        assert_eq!(
+            objects("/apis/apps/v1/namespaces/shop/deployments/web/scale"),
+            in_shop("deployments", Some("web"), Some("scale"))
+        );
+        assert_eq!(
+            objects("/api/v1/namespaces/shop/pods/p/proxy/index.html"),
+            ("", "v1", Some("shop"), "pods", Some("p"), Some("proxy/index.html"))
+        );
+    }
+
+    /// A0.5: a namespace is an object too.
+    #[test]
+    fn a_namespace_is_an_object_with_parts() {
+        assert_eq!(objects("/api/v1/namespaces"), ("", "v1", None, "namespaces", None, None));
+        assert_eq!(objects("/api/v1/namespaces/shop"), ("", "v1", None, "namespaces", Some("shop"), None));
+        for part in ["status", "finalize"] {
+            let path = format!("/api/v1/namespaces/shop/{part}");
+            assert_eq!(objects(&path), ("", "v1", None, "namespaces", Some("shop"), Some(part)));
+        }
+        assert_eq!(
+            objects("/apis/x.io/v1/namespaces/shop/status"),
+            ("x.io", "v1", Some("shop"), "status", None, None)
+        );
+    }
+
+    /// A0.5: the old form of a watch.
+    #[test]
+    fn the_old_form_of_a_watch_is_understood() {
+        let watched = |path| matches!(Target::parse(path), Target::Objects(Objects { watch: true, .. }));
+        assert!(watched("/api/v1/watch/namespaces/shop/pods/p"));
+        assert!(watched("/apis/apps/v1/watch/deployments"));
+        assert!(!watched("/api/v1/pods"));
+        assert_eq!(
+            objects("/api/v1/watch/namespaces/shop/pods/p"),
+            ("", "v1", Some("shop"), "pods", Some("p"), None)
+        );
+    }
+
+    /// A1.1, A1.2: the paths of discovery, and those of nobody.
+    #[test]
+    fn groups_and_other_paths_are_told_apart() {
+        let group = |group, version| Target::Group { group, version };
+        assert_eq!(Target::parse("/api"), group("", None));
+        assert_eq!(Target::parse("/api/v1/"), group("", Some("v1")));
+        assert_eq!(Target::parse("/apis/"), Target::Groups);
+        assert_eq!(Target::parse("/apis/apps"), group("apps", None));
+        assert_eq!(Target::parse("/apis/apps/v1"), group("apps", Some("v1")));
+        for path in ["/", "", "/healthz", "/apiserver", "/version/", "/openapi/v3/apis/apps/v1"] {
+            assert_eq!(Target::parse(path), Target::Path(path));
+        }
+    }
+}
