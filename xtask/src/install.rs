@@ -21,8 +21,11 @@ pub(crate) const VALGRIND: Tool = Tool { binary: "valgrind", package: "valgrind"
 /// The store that Kubernetes uses; the etcd backend is tested against it.
 pub(crate) const ETCD: Tool = Tool { binary: "etcd", package: "etcd-server" };
 
+/// etcd's own client, to see what is stored as others see it.
+const ETCDCTL: Tool = Tool { binary: "etcdctl", package: "etcd-client" };
+
 /// What `cargo xtask test` needs besides the Rust toolchain.
-pub(crate) const FOR_TESTS: &[Tool] = &[ETCD];
+pub(crate) const FOR_TESTS: &[Tool] = &[ETCD, ETCDCTL];
 
 /// How this machine installs a Debian package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

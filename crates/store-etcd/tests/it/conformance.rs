@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use gantry_store::Store;
+use gantry_store::suite::{key, prefix, soon};
+use gantry_store::{Notice, Store, Transaction};
 use gantry_store_etcd::{ProgressMarks, Settings};
 
 use crate::etcd::{Etcd, open};
@@ -13,6 +14,26 @@ async fn on_etcd() -> (Arc<dyn Store>, Etcd) {
 }
 
 gantry_store::conformance!(on_etcd);
+
+/// etcd cuts a history of megabytes into pieces; put together again it is the history, in order.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_large_history_arrives_whole() {
+    let etcd = Etcd::quick();
+    let store = etcd.store().await;
+    let start = store.bounds().await.unwrap().current;
+    let mut seen = store.commit(Transaction::create(key("/large"), vec![b'0'; 700_000])).await.unwrap();
+    let mut expected = vec![seen];
+    for number in 1..8_u8 {
+        let value = vec![b'0' + number; 700_000];
+        seen = store.commit(Transaction::update(key("/large"), value, seen)).await.unwrap();
+        expected.push(seen);
+    }
+    let mut watch = store.watch(prefix("/large"), start).await.unwrap();
+    for (number, revision) in (0..).zip(expected) {
+        let Notice::Change(event) = soon("a change", watch.next()).await.unwrap().unwrap() else { continue };
+        assert_eq!((event.revision, event.value().unwrap()[0]), (revision, b'0' + number));
+    }
+}
 
 /// Debian's etcd may be too old for its own progress answers to be trusted, and then this path is used by nothing else.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

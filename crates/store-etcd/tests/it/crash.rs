@@ -42,7 +42,7 @@ pub(crate) async fn judge(seed: u64, etcd: &mut Etcd, mut fault: impl AsyncFnMut
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_write_is_lost_or_doubled_when_etcd_is_killed_and_restarted_under_load() {
-    for seed in seeds(1, 50) {
+    for seed in seeds(1, 20) {
         let mut etcd = Etcd::start(1, &[]);
         judge(seed, &mut etcd, async |etcd, dice| {
             etcd.kill(0);
