@@ -100,11 +100,11 @@ impl EmbeddedStore {
 
 impl Store for EmbeddedStore {
     fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched> {
-        Box::pin(std::future::ready(Ok(self.live.get(key))))
+        Box::pin(async { Ok(self.live.get(key)) })
     }
 
     fn list(&self, request: ListRequest) -> Answer<'_, Page> {
-        Box::pin(std::future::ready(self.live.list(&request)))
+        Box::pin(async move { self.live.list(&request) })
     }
 
     fn commit(&self, transaction: Transaction) -> Answer<'_, Revision> {
@@ -118,7 +118,7 @@ impl Store for EmbeddedStore {
     }
 
     fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch> {
-        Box::pin(std::future::ready(self.live.watch(prefix, after)))
+        Box::pin(async move { self.live.watch(prefix, after) })
     }
 
     fn compact(&self, through: Revision) -> Answer<'_, ()> {
@@ -126,7 +126,7 @@ impl Store for EmbeddedStore {
     }
 
     fn bounds(&self) -> Answer<'_, Bounds> {
-        Box::pin(std::future::ready(Ok(self.live.bounds())))
+        Box::pin(async { Ok(self.live.bounds()) })
     }
 }
 

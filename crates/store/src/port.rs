@@ -23,6 +23,9 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 
 ///
 /// Reads are linearizable: they see every write acknowledged before they began, and nothing that is not durable.
 /// A write is acknowledged when it is durable in the sense of its backend.
+///
+/// Nothing happens before an answer is first polled. Dropping the answer of a commit that was polled leaves its outcome
+/// open: the write may still happen.
 pub trait Store: Debug + Send + Sync {
     /// Reads one key.
     fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched>;

@@ -14,9 +14,15 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// The directory, created if it does not exist yet.
+    /// The directory, created if it does not exist yet; then it does so even after a power failure.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = std::path::absolute(path)?;
+        let is_new = |level: &&Path| !level.exists();
+        let made: Vec<&Path> = path.ancestors().take_while(is_new).collect();
         fs::create_dir_all(&path)?;
+        for parent in made.into_iter().filter_map(Path::parent) {
+            File::open(parent)?.sync_all()?;
+        }
         Ok(Self::existing(path))
     }
 

@@ -184,10 +184,16 @@ impl Live {
         let before = self.published();
         let events = {
             let mut state = self.state_mut();
-            for transaction in staged.into_transactions() {
+            let transactions = staged.into_transactions();
+            let count = transactions.len();
+            for transaction in transactions {
                 state.apply(transaction, at_millis);
             }
-            if hub.is_idle() { Vec::new() } else { events_after(&state, before) }
+            let events = if hub.is_idle() { Vec::new() } else { events_after(&state, before) };
+            for _ in 0..count {
+                state.forget(at_millis);
+            }
+            events
         };
         let mut wakers = Vec::new();
         hub.publish(&events, &mut wakers);
@@ -284,6 +290,24 @@ mod tests {
         let mut context = std::task::Context::from_waker(Waker::noop());
         let first = std::pin::pin!(watch.next()).poll(&mut context);
         assert!(matches!(first, std::task::Poll::Ready(Some(Err(Error::Compacted { .. })))), "{first:?}");
+    }
+
+    #[test]
+    fn a_batch_larger_than_history_is_told_in_full() {
+        let live = Live::new(State::empty(HistoryLimits { age: Duration::MAX, bytes: 500 }));
+        let mut watch = live.watch(Prefix::ALL, Revision::EMPTY).unwrap();
+        let mut staged = Staged::default();
+        for number in 0..100 {
+            let key = Key::new(number.to_string()).unwrap();
+            live.stage(&mut staged, Transaction::create(key, "v")).unwrap();
+        }
+        live.publish(staged, 0).wake();
+        let mut context = std::task::Context::from_waker(Waker::noop());
+        for _ in 0..100 {
+            let told = std::pin::pin!(watch.next()).poll(&mut context);
+            assert!(matches!(told, std::task::Poll::Ready(Some(Ok(_)))), "{told:?}");
+        }
+        assert!(live.bounds().floor > Revision::EMPTY, "and then it was forgotten");
     }
 
     #[test]

@@ -58,32 +58,28 @@ impl Default for MemoryStore {
 
 impl Store for MemoryStore {
     fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched> {
-        answer(Ok(self.live.get(key)))
+        Box::pin(async { Ok(self.live.get(key)) })
     }
 
     fn list(&self, request: ListRequest) -> Answer<'_, Page> {
-        answer(self.live.list(&request))
+        Box::pin(async move { self.live.list(&request) })
     }
 
     fn commit(&self, transaction: Transaction) -> Answer<'_, Revision> {
-        answer(self.commit_now(&transaction))
+        Box::pin(async move { self.commit_now(&transaction) })
     }
 
     fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch> {
-        answer(self.live.watch(prefix, after))
+        Box::pin(async move { self.live.watch(prefix, after) })
     }
 
     fn compact(&self, through: Revision) -> Answer<'_, ()> {
-        answer(self.live.compact(through))
+        Box::pin(async move { self.live.compact(through) })
     }
 
     fn bounds(&self) -> Answer<'_, Bounds> {
-        answer(Ok(self.live.bounds()))
+        Box::pin(async { Ok(self.live.bounds()) })
     }
-}
-
-fn answer<'a, T: Send + 'a>(result: Result<T, Error>) -> Answer<'a, T> {
-    Box::pin(std::future::ready(result))
 }
 
 fn now_millis() -> u64 {

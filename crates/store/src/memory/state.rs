@@ -103,20 +103,33 @@ impl State {
         Ok(())
     }
 
-    /// Makes a staged or recovered transaction part of the state.
+    /// Makes a staged transaction part of the state. Nothing is forgotten yet: its watchers have not been told.
     pub fn apply(&mut self, transaction: Transaction, at_millis: u64) {
         self.current = self.current.next();
         for (key, op) in transaction.into_ops() {
             self.apply_op(key, &op, at_millis);
         }
-        self.forget(at_millis);
     }
 
     /// Applies a transaction read back from a log, if its conditions hold: they held when it was written.
     pub fn replay(&mut self, transaction: Transaction, at_millis: u64) -> Result<(), Error> {
         self.check(&Staged::default(), &transaction)?;
         self.apply(transaction, at_millis);
+        self.forget(at_millis);
         Ok(())
+    }
+
+    /// Forgets what exceeds the limits, a bounded step of it.
+    pub fn forget(&mut self, now_millis: u64) {
+        for _ in 0..FORGET_STEP {
+            match self.history.overdue(&self.limits, now_millis) {
+                Some(oldest) if self.pins.keys().next().is_none_or(|pinned| oldest <= *pinned) => {
+                    self.floor = self.floor.max(oldest);
+                    self.history.forget(oldest);
+                }
+                _ => return,
+            }
+        }
     }
 
     /// Forgets history: afterwards `through` is the oldest readable revision.
@@ -158,19 +171,6 @@ impl State {
         self.live_bytes += bytes(value.as_ref().map(bytes::Bytes::len));
         self.live_bytes -= bytes(previous.as_ref().map(|previous| previous.value.len()));
         self.history.push(Record { revision, at_millis, key, value, previous });
-    }
-
-    /// Forgets what exceeds the limits, a bounded step of it.
-    fn forget(&mut self, now_millis: u64) {
-        for _ in 0..FORGET_STEP {
-            match self.history.overdue(&self.limits, now_millis) {
-                Some(oldest) if self.pins.keys().next().is_none_or(|pinned| oldest <= *pinned) => {
-                    self.floor = self.floor.max(oldest);
-                    self.history.forget(oldest);
-                }
-                _ => return,
-            }
-        }
     }
 
     /// How far records may go: not behind what is promised, nor behind what somebody reads at.
