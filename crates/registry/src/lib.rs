@@ -8,8 +8,13 @@
 //! in. What it refuses, it refuses with the words of Kubernetes' own API.
 
 pub mod access;
+pub mod patch;
+pub mod kinds;
+pub mod lifecycle;
+mod moment;
 mod refusal;
 pub mod schema;
 pub mod target;
 
+pub use moment::Moment;
 pub use refusal::{Cause, Details, FieldError, Refusal, Wrong};

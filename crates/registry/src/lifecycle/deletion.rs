@@ -1,0 +1,140 @@
+//! Deletion: finalizers hold an object, and pods are given time.
+
+use serde_json::{Value, json};
+
+use super::options::{DeleteOptions, Propagation};
+use super::{FOREGROUND, Generation, ORPHAN, Traits, finalizers, generation, metadata, metadata_mut, text};
+use crate::moment::Moment;
+
+/// What a request to delete comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Deletion {
+    /// Nothing: it is on its way out as it should be.
+    Unchanged,
+    /// It stays for now, as this.
+    Linger(Value),
+    /// It goes. A pod is first written once more, as this, so that watchers see that it was being deleted.
+    Remove(Option<Value>),
+}
+
+/// Decides about a request to delete an object, whose preconditions hold.
+pub fn delete(stored: &Value, options: &DeleteOptions, traits: Traits, now: Moment) -> Deletion {
+    if traits.graceful {
+        delete_gracefully(stored, options, traits, now)
+    } else {
+        delete_at_once(stored, options, traits, now)
+    }
+}
+
+fn delete_at_once(stored: &Value, options: &DeleteOptions, traits: Traits, now: Moment) -> Deletion {
+    let kept = finalizers_after(stored, options, traits);
+    if kept.is_empty() {
+        return Deletion::Remove(None);
+    }
+    let mut object = stored.clone();
+    set_finalizers(&mut object, &kept);
+    mark(&mut object, traits, now, 0);
+    if object == *stored { Deletion::Unchanged } else { Deletion::Linger(object) }
+}
+
+fn delete_gracefully(stored: &Value, options: &DeleteOptions, traits: Traits, now: Moment) -> Deletion {
+    let pending = pending_grace(stored);
+    let grace = grace(stored, options);
+    if let Some(pending) = pending.filter(|pending| *pending > 0) {
+        // Whoever is leaving can be hurried, never held up.
+        return match options.grace_period_seconds.map(|_| grace) {
+            Some(grace) if grace < pending => hurry(stored, pending, grace, now),
+            Some(_) | None => Deletion::Unchanged,
+        };
+    }
+    let mut object = stored.clone();
+    if pending.is_none() {
+        set_finalizers(&mut object, &finalizers_after(stored, options, traits));
+    }
+    mark(&mut object, traits, now.plus(grace), grace);
+    if grace > 0 || !finalizers(&object).is_empty() {
+        return if object == *stored { Deletion::Unchanged } else { Deletion::Linger(object) };
+    }
+    Deletion::Remove((object != *stored).then_some(object))
+}
+
+/// Shortens the time of a pod that is leaving: counted from when its leaving began, but never into the past.
+fn hurry(stored: &Value, pending: i64, grace: i64, now: Moment) -> Deletion {
+    let ends = text(stored, "deletionTimestamp").and_then(Moment::parse).unwrap_or(now);
+    let sooner = ends.plus(-pending).plus(grace);
+    let (ends, grace) = if sooner < now { (now, grace.min(1)) } else { (sooner, grace) };
+    let mut object = stored.clone();
+    let metadata = metadata_mut(&mut object);
+    metadata.insert("deletionTimestamp".to_owned(), json!(ends.to_string()));
+    metadata.insert("deletionGracePeriodSeconds".to_owned(), json!(grace));
+    if grace == 0 && finalizers(&object).is_empty() {
+        Deletion::Remove(Some(object))
+    } else {
+        Deletion::Linger(object)
+    }
+}
+
+/// How many seconds a pod is given: what was asked for, else what it says itself, and none if nobody runs it.
+fn grace(pod: &Value, options: &DeleteOptions) -> i64 {
+    let node = pod.pointer("/spec/nodeName").and_then(Value::as_str).unwrap_or_default();
+    let phase = pod.pointer("/status/phase").and_then(Value::as_str);
+    if node.is_empty() || matches!(phase, Some("Succeeded" | "Failed")) {
+        return 0;
+    }
+    let own = || pod.pointer("/spec/terminationGracePeriodSeconds").and_then(Value::as_i64).unwrap_or(0);
+    let seconds = options.grace_period_seconds.unwrap_or_else(own);
+    if seconds < 0 { 1 } else { seconds }
+}
+
+fn pending_grace(object: &Value) -> Option<i64> {
+    text(object, "deletionTimestamp")?;
+    let grace = metadata(object)?.get("deletionGracePeriodSeconds").and_then(Value::as_i64);
+    Some(grace.unwrap_or(0))
+}
+
+/// Writes down that the object is being deleted; the first time counts as a change.
+fn mark(object: &mut Value, traits: Traits, ends: Moment, grace: i64) {
+    let is_first = text(object, "deletionTimestamp").is_none();
+    let ends = match text(object, "deletionTimestamp").and_then(Moment::parse) {
+        Some(before) if before <= ends => before,
+        _ => ends,
+    };
+    let next = generation(object).saturating_add(1);
+    let metadata = metadata_mut(object);
+    metadata.insert("deletionTimestamp".to_owned(), json!(ends.to_string()));
+    metadata.insert("deletionGracePeriodSeconds".to_owned(), json!(grace));
+    if is_first && !matches!(traits.generation, Generation::None | Generation::One) {
+        metadata.insert("generation".to_owned(), json!(next));
+    }
+}
+
+/// The finalizers that a deletion leaves: those of the garbage collector follow what becomes of the dependents.
+fn finalizers_after(stored: &Value, options: &DeleteOptions, traits: Traits) -> Vec<String> {
+    let before = finalizers(stored);
+    let held = |finalizer: &str| before.contains(&finalizer);
+    let propagation = match options.propagation {
+        Some(propagation) => Some(propagation),
+        None if held(ORPHAN) => Some(Propagation::Orphan),
+        None if held(FOREGROUND) => Some(Propagation::Foreground),
+        None => traits.propagation,
+    };
+    let wanted = match (traits.propagation, propagation) {
+        // Events have no dependents to speak of.
+        (None, _) | (_, Some(Propagation::Background) | None) => None,
+        (_, Some(Propagation::Orphan)) => Some(ORPHAN),
+        (_, Some(Propagation::Foreground)) => Some(FOREGROUND),
+    };
+    let others = before.iter().filter(|finalizer| **finalizer != ORPHAN && **finalizer != FOREGROUND);
+    let after: Vec<_> = others.copied().chain(wanted).map(str::to_owned).collect();
+    let is_same_set = after.len() == before.len() && after.iter().all(|finalizer| held(finalizer));
+    if is_same_set { before.into_iter().map(str::to_owned).collect() } else { after }
+}
+
+fn set_finalizers(object: &mut Value, kept: &[String]) {
+    let metadata = metadata_mut(object);
+    if kept.is_empty() {
+        metadata.remove("finalizers");
+    } else {
+        metadata.insert("finalizers".to_owned(), json!(kept));
+    }
+}

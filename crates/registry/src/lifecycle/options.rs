@@ -1,0 +1,69 @@
+//! How an object is to be deleted.
+
+use serde_json::Value;
+
+use crate::{FieldError, Refusal};
+
+/// What becomes of an object's dependents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Propagation {
+    /// They are collected after it.
+    Background,
+    /// They go before it.
+    Foreground,
+    /// They stay.
+    Orphan,
+}
+
+/// How an object is to be deleted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeleteOptions {
+    /// How many seconds a pod is given.
+    pub grace_period_seconds: Option<i64>,
+    /// What becomes of the dependents.
+    pub propagation: Option<Propagation>,
+    /// Precondition: the object has this uid.
+    pub uid: Option<String>,
+    /// Precondition: the object is of this version.
+    pub resource_version: Option<String>,
+    /// Whether `orphanDependents: false` was said, which is answered with 202 while the object lingers.
+    pub legacy_background: bool,
+}
+
+impl DeleteOptions {
+    /// Reads options from a decoded body.
+    pub fn parse(options: &Value) -> Result<Self, Refusal> {
+        let legacy = options.get("orphanDependents").and_then(Value::as_bool);
+        let policy = options.get("propagationPolicy").filter(|policy| !policy.is_null());
+        let mut errors = Vec::new();
+        if let (Some(_), Some(policy)) = (legacy, policy) {
+            let why = "orphanDependents and deletionPropagation cannot be both set";
+            errors.push(FieldError::invalid("propagationPolicy", policy, why));
+        }
+        let propagation = match policy.map(|policy| (policy, policy.as_str())) {
+            None => legacy.map(|orphan| if orphan { Propagation::Orphan } else { Propagation::Background }),
+            Some((_, Some("Background"))) => Some(Propagation::Background),
+            Some((_, Some("Foreground"))) => Some(Propagation::Foreground),
+            Some((_, Some("Orphan"))) => Some(Propagation::Orphan),
+            Some((policy, _)) => {
+                let supported = ["Foreground", "Background", "Orphan", "nil"];
+                errors.push(FieldError::not_supported("propagationPolicy", policy, &supported));
+                None
+            }
+        };
+        if !errors.is_empty() {
+            return Err(Refusal::invalid("DeleteOptions", "meta.k8s.io", "", &errors));
+        }
+        let precondition = |field: &str| {
+            let text = options.pointer(&format!("/preconditions/{field}")).and_then(Value::as_str);
+            text.map(str::to_owned)
+        };
+        Ok(Self {
+            grace_period_seconds: options.get("gracePeriodSeconds").and_then(Value::as_i64),
+            propagation,
+            uid: precondition("uid"),
+            resource_version: precondition("resourceVersion"),
+            legacy_background: legacy == Some(false),
+        })
+    }
+}

@@ -1,0 +1,116 @@
+//! A change: what clients may not change is put back, and what was asked for is counted.
+
+use serde_json::{Value, json};
+
+use super::{Generation, Traits, asked_for, finalizers, generation, metadata, metadata_mut, text};
+
+/// Which part of an object a request writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The object, but not its status.
+    Main,
+    /// Its status, and most of its metadata.
+    Status,
+}
+
+/// What an update comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Updated {
+    /// The object is the one that is stored: nothing is written.
+    Unchanged,
+    /// The object is to be stored.
+    Store(Value),
+    /// The last finalizer of an object that was being deleted is gone, and so is the object. This is what the client
+    /// is shown.
+    Remove(Value),
+}
+
+/// Metadata that only the server writes.
+const SERVERS_OWN: [&str; 5] =
+    ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"];
+/// What writes to a pod's status leave as it is, besides.
+const KEPT_BY_POD_STATUS: [&str; 1] = ["ownerReferences"];
+
+/// Makes an object that was put or patched one that can be stored in place of another.
+pub fn update(stored: &Value, mut object: Value, part: Part, traits: Traits) -> Updated {
+    keep_metadata(stored, &mut object, part, traits);
+    keep_other_part(stored, &mut object, part, traits);
+    count_generation(stored, &mut object, part, traits);
+    if object == *stored {
+        return Updated::Unchanged;
+    }
+    if may_go(stored) && finalizers(&object).is_empty() {
+        Updated::Remove(object)
+    } else {
+        Updated::Store(object)
+    }
+}
+
+fn keep_metadata(stored: &Value, object: &mut Value, part: Part, traits: Traits) {
+    let kept = |field: &str| metadata(stored).and_then(|metadata| metadata.get(field)).cloned();
+    let mut fields: Vec<&str> = SERVERS_OWN.to_vec();
+    if traits.generation == Generation::None {
+        fields.retain(|field| *field != "generation");
+    }
+    if part == Part::Status && traits.status_keeps_labels {
+        fields.push("labels");
+    }
+    if part == Part::Status && traits.graceful {
+        fields.extend(KEPT_BY_POD_STATUS);
+    }
+    // A patch without a version, or an update that does not care, is of the stored version.
+    fields.push("resourceVersion");
+    let metadata = metadata_mut(object);
+    for field in fields {
+        match kept(field) {
+            Some(value) => metadata.insert(field.to_owned(), value),
+            None => metadata.remove(field),
+        };
+    }
+}
+
+/// What is not written through this part stays: the status here, everything else there.
+fn keep_other_part(stored: &Value, object: &mut Value, part: Part, traits: Traits) {
+    let (Value::Object(after), Value::Object(before)) = (object, stored) else { return };
+    match part {
+        Part::Main if !traits.status => {}
+        Part::Main => match before.get("status") {
+            Some(status) => {
+                after.insert("status".to_owned(), status.clone());
+            }
+            None => {
+                after.remove("status");
+            }
+        },
+        Part::Status => {
+            after.retain(|field, _| matches!(field.as_str(), "metadata" | "status" | "kind" | "apiVersion"));
+            after.extend(asked_for(stored).map(|(field, value)| (field.clone(), value.clone())));
+        }
+    }
+}
+
+fn count_generation(stored: &Value, object: &mut Value, part: Part, traits: Traits) {
+    let of = |object: &Value, field: &str| {
+        let found = metadata(object).and_then(|metadata| metadata.get(field)).cloned();
+        // No annotations and empty annotations are the same.
+        found.filter(|value| value.as_object().is_none_or(|map| !map.is_empty()))
+    };
+    let differs = |field: &str| of(stored, field) != of(object, field);
+    let asks_for_more = part == Part::Main && !asked_for(stored).eq(asked_for(object));
+    let counts = match traits.generation {
+        Generation::None | Generation::One => false,
+        Generation::Spec => asks_for_more,
+        Generation::SpecAndAnnotations => asks_for_more || (part == Part::Main && differs("annotations")),
+        Generation::SpecAndLabels => asks_for_more || (part == Part::Main && differs("labels")),
+    };
+    if counts {
+        let next = generation(stored).saturating_add(1);
+        metadata_mut(object).insert("generation".to_owned(), json!(next));
+    }
+}
+
+/// Whether nothing but finalizers holds the stored object.
+fn may_go(stored: &Value) -> bool {
+    let grace = metadata(stored).and_then(|metadata| metadata.get("deletionGracePeriodSeconds"));
+    text(stored, "deletionTimestamp").is_some() && grace.and_then(Value::as_i64).unwrap_or(0) == 0
+}

@@ -1,0 +1,291 @@
+//! The life of objects: created, changed, deleted.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+use gantry_registry::Moment;
+use gantry_registry::lifecycle::{
+    DeleteOptions, Deletion, Generation, Part, Propagation, Stamp, Traits, Updated, create, delete,
+    generated_name, update,
+};
+use serde_json::{Value, json};
+
+const NOON: Moment = Moment::from_secs(1_767_268_800);
+
+const DEPLOYMENT: Traits = Traits {
+    generation: Generation::SpecAndAnnotations,
+    status: true,
+    graceful: false,
+    status_keeps_labels: true,
+    propagation: Some(Propagation::Background),
+};
+const POD: Traits =
+    Traits { generation: Generation::Spec, graceful: true, status_keeps_labels: false, ..DEPLOYMENT };
+const CONFIG_MAP: Traits =
+    Traits { generation: Generation::None, status: false, status_keeps_labels: false, ..DEPLOYMENT };
+
+fn web() -> Value {
+    json!({
+        "kind": "Deployment", "apiVersion": "apps/v1",
+        "metadata": {"name": "web", "uid": "u", "generation": 3, "resourceVersion": "7", "creationTimestamp": "2026-01-01T00:00:00Z", "labels": {"app": "web"}},
+        "spec": {"replicas": 3}, "status": {"replicas": 3},
+    })
+}
+
+fn with(mut object: Value, pointer: &str, value: Value) -> Value {
+    let (parent, field) = pointer.rsplit_once('/').unwrap();
+    object.pointer_mut(parent).unwrap()[field] = value;
+    object
+}
+
+fn stamp(suffix: &str) -> Stamp<'_> {
+    Stamp { uid: "new-uid", now: NOON, name_suffix: suffix }
+}
+
+/// A2.9, A2.5, O4.4: what only the server knows is set, whatever the client wrote.
+#[test]
+fn a_new_object_is_stamped() {
+    let sent = with(web(), "/metadata/deletionTimestamp", json!("2020-01-01T00:00:00Z"));
+    let stored = create(sent, DEPLOYMENT, &stamp(""));
+    assert_eq!(stored["metadata"]["uid"], "new-uid");
+    assert_eq!(stored["metadata"]["creationTimestamp"], "2026-01-01T12:00:00Z");
+    assert_eq!(stored["metadata"]["generation"], 1);
+    assert_eq!(stored["metadata"].get("deletionTimestamp"), None);
+    assert_eq!(stored.get("status"), None, "A2.6: a status is not posted");
+    assert_eq!(
+        create(json!({"metadata": {"generation": 9}}), CONFIG_MAP, &stamp(""))["metadata"]["generation"],
+        9
+    );
+    assert_eq!(
+        create(json!({"status": 1}), CONFIG_MAP, &stamp(""))["status"],
+        1,
+        "who has no /status keeps it"
+    );
+    assert_eq!(
+        create(json!("nonsense"), CONFIG_MAP, &stamp(""))["metadata"]["uid"],
+        "new-uid",
+        "and nothing panics"
+    );
+}
+
+/// A2.11, O4.5: a name is made of a beginning and an end, and only if none was given.
+#[test]
+fn names_are_generated() {
+    let made = create(json!({"metadata": {"generateName": "web-"}}), POD, &stamp("x2b4z"));
+    assert_eq!(
+        (&made["metadata"]["name"], &made["metadata"]["generateName"]),
+        (&json!("web-x2b4z"), &json!("web-"))
+    );
+    let named = create(json!({"metadata": {"generateName": "web-", "name": "mine"}}), POD, &stamp("x2b4z"));
+    assert_eq!(named["metadata"]["name"], "mine");
+    assert_eq!(generated_name(&"a".repeat(80), "x2b4z"), format!("{}x2b4z", "a".repeat(58)));
+    assert!(generated_name(&"é".repeat(80), "x2b4z").len() <= 63, "no name is cut within a character");
+}
+
+fn stored(updated: Updated) -> Value {
+    match updated {
+        Updated::Store(object) => object,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A2.4, A2.19: what clients may not change is put back, and then there may be nothing left to write.
+#[test]
+fn an_update_that_changes_nothing_is_none() {
+    assert_eq!(update(&web(), web(), Part::Main, DEPLOYMENT), Updated::Unchanged);
+    let mut without = web();
+    for field in ["uid", "creationTimestamp", "generation", "resourceVersion"] {
+        without["metadata"].as_object_mut().unwrap().remove(field);
+    }
+    assert_eq!(update(&web(), without, Part::Main, DEPLOYMENT), Updated::Unchanged);
+    let other_status = with(web(), "/status", json!({"replicas": 9}));
+    assert_eq!(update(&web(), other_status, Part::Main, DEPLOYMENT), Updated::Unchanged, "A2.6");
+    let other_spec = with(web(), "/spec", json!({"replicas": 9}));
+    assert_eq!(update(&web(), other_spec, Part::Status, DEPLOYMENT), Updated::Unchanged, "A2.6");
+}
+
+/// A2.5, O4.1, O4.2: the generation counts what was asked for.
+#[test]
+fn the_generation_counts_what_was_asked_for() {
+    let after = |change: (&str, Value), part, traits| {
+        let object = stored(update(&web(), with(web(), change.0, change.1), part, traits));
+        object["metadata"]["generation"].as_i64().unwrap()
+    };
+    let spec = || ("/spec/replicas", json!(9));
+    let annotations = || ("/metadata/annotations", json!({"a": "b"}));
+    let labels = || ("/metadata/labels", json!({"a": "b"}));
+    assert_eq!(after(spec(), Part::Main, DEPLOYMENT), 4);
+    assert_eq!(after(annotations(), Part::Main, DEPLOYMENT), 4);
+    assert_eq!(after(labels(), Part::Main, DEPLOYMENT), 3);
+    assert_eq!(
+        after(annotations(), Part::Status, DEPLOYMENT),
+        3,
+        "the controller writes the revision this way"
+    );
+    let replica_set = Traits { generation: Generation::Spec, ..DEPLOYMENT };
+    assert_eq!(after(annotations(), Part::Main, replica_set), 3);
+    let slice = Traits { generation: Generation::SpecAndLabels, ..DEPLOYMENT };
+    assert_eq!(after(labels(), Part::Main, slice), 4);
+    let emptied = with(web(), "/metadata/annotations", json!({}));
+    let Updated::Store(object) = update(&web(), emptied, Part::Main, DEPLOYMENT) else {
+        panic!("it differs")
+    };
+    assert_eq!(object["metadata"]["generation"], 3, "none and empty are the same");
+}
+
+/// A2.6: a status write keeps the spec, on Deployments the labels, on pods the owners; other metadata goes along.
+#[test]
+fn a_status_write_keeps_the_rest() {
+    let mut sent = with(web(), "/status", json!({"replicas": 4}));
+    sent["metadata"]["labels"] = json!({"app": "other"});
+    sent["metadata"]["annotations"] = json!({"a": "b"});
+    sent["metadata"]["ownerReferences"] = json!([{"uid": "x"}]);
+    sent["spec"] = json!({"replicas": 99});
+    let object = stored(update(&web(), sent.clone(), Part::Status, DEPLOYMENT));
+    assert_eq!(object["status"]["replicas"], 4);
+    assert_eq!(object["spec"]["replicas"], 3);
+    assert_eq!(object["metadata"]["labels"]["app"], "web");
+    assert_eq!(object["metadata"]["annotations"]["a"], "b");
+    let pod = stored(update(&web(), sent, Part::Status, POD));
+    assert_eq!(pod["metadata"]["labels"]["app"], "other");
+    assert_eq!(pod["metadata"].get("ownerReferences"), None);
+}
+
+fn options(value: &Value) -> DeleteOptions {
+    DeleteOptions::parse(value).unwrap()
+}
+
+fn deleting(grace: i64, finalizers: &[&str]) -> Value {
+    let mut object = web();
+    object["metadata"]["deletionTimestamp"] = json!(NOON.plus(grace).to_string());
+    object["metadata"]["deletionGracePeriodSeconds"] = json!(grace);
+    if !finalizers.is_empty() {
+        object["metadata"]["finalizers"] = json!(finalizers);
+    }
+    object
+}
+
+/// A2.21, O6.5: the update that takes the last finalizer off removes the object.
+#[test]
+fn the_last_finalizer_takes_the_object_with_it() {
+    let held = deleting(0, &["example.com/f"]);
+    let mut freed = held.clone();
+    freed["metadata"].as_object_mut().unwrap().remove("finalizers");
+    let Updated::Remove(shown) = update(&held, freed.clone(), Part::Main, DEPLOYMENT) else {
+        panic!("it goes")
+    };
+    assert_eq!(shown["metadata"]["resourceVersion"], "7", "the client is shown the old version");
+    let given_time = with(held.clone(), "/metadata/deletionGracePeriodSeconds", json!(30));
+    assert!(matches!(update(&given_time, freed.clone(), Part::Main, POD), Updated::Store(_)));
+    let alive = with(web(), "/metadata/finalizers", json!(["example.com/f"]));
+    assert!(matches!(update(&alive, freed, Part::Main, DEPLOYMENT), Updated::Store(_)));
+}
+
+/// A2.27, A2.28, O6.1 to O6.4: finalizers follow what becomes of the dependents.
+#[test]
+fn finalizers_follow_the_policy() {
+    let after = |object: &Value, policy: Value| match delete(object, &options(&policy), DEPLOYMENT, NOON) {
+        Deletion::Linger(object) => object["metadata"]["finalizers"].to_string(),
+        other => format!("{other:?}"),
+    };
+    let foreground = json!({"propagationPolicy": "Foreground"});
+    let orphan = json!({"propagationPolicy": "Orphan"});
+    assert_eq!(after(&web(), json!({})), "Remove(None)");
+    assert_eq!(after(&web(), foreground.clone()), r#"["foregroundDeletion"]"#);
+    assert_eq!(after(&web(), json!({"orphanDependents": true})), r#"["orphan"]"#);
+    let held = with(web(), "/metadata/finalizers", json!(["a", "orphan", "b"]));
+    assert_eq!(
+        after(&held, json!({})),
+        r#"["a","orphan","b"]"#,
+        "what was asked before holds, and its order"
+    );
+    assert_eq!(after(&held, foreground), r#"["a","b","foregroundDeletion"]"#);
+    let waiting = deleting(0, &["foregroundDeletion"]);
+    assert_eq!(after(&waiting, json!({"propagationPolicy": "Background"})), "Remove(None)", "O6.2");
+    assert_eq!(after(&waiting, json!({})), "Unchanged", "asked again");
+    assert_eq!(after(&waiting, orphan), r#"["orphan"]"#);
+    let event = Traits { propagation: None, ..CONFIG_MAP };
+    let ignored = delete(&web(), &options(&json!({"propagationPolicy": "Orphan"})), event, NOON);
+    assert_eq!(ignored, Deletion::Remove(None), "events ignore propagation");
+}
+
+/// O6.4, A2.5: the first time counts as a change, the second does not.
+#[test]
+fn lingering_is_written_down_once() {
+    let held = with(web(), "/metadata/finalizers", json!(["example.com/f"]));
+    let Deletion::Linger(object) = delete(&held, &options(&json!({})), DEPLOYMENT, NOON) else {
+        panic!("it lingers")
+    };
+    assert_eq!(object["metadata"]["deletionTimestamp"], "2026-01-01T12:00:00Z");
+    assert_eq!(object["metadata"]["deletionGracePeriodSeconds"], 0);
+    assert_eq!(object["metadata"]["generation"], 4);
+    assert_eq!(delete(&object, &options(&json!({})), DEPLOYMENT, NOON.plus(9)), Deletion::Unchanged);
+}
+
+fn pod(node: &str, phase: &str) -> Value {
+    let mut pod = web();
+    pod["spec"] = json!({"nodeName": node, "terminationGracePeriodSeconds": 30});
+    pod["status"] = json!({"phase": phase});
+    pod
+}
+
+fn end_of(deletion: &Deletion) -> (String, i64, bool) {
+    let (object, gone) = match deletion {
+        Deletion::Linger(object) => (object, false),
+        Deletion::Remove(Some(object)) => (object, true),
+        other => panic!("{other:?}"),
+    };
+    let metadata = &object["metadata"];
+    let at = metadata["deletionTimestamp"].as_str().unwrap().to_owned();
+    (at, metadata["deletionGracePeriodSeconds"].as_i64().unwrap(), gone)
+}
+
+/// O6.8, O6.9, O6.10: how long a pod is given.
+#[test]
+fn a_pod_that_runs_is_given_time() {
+    let end = |pod: &Value, wanted: Value| end_of(&delete(pod, &options(&wanted), POD, NOON));
+    let at = |seconds| NOON.plus(seconds).to_string();
+    let running = pod("n1", "Running");
+    assert_eq!(end(&running, json!({})), (at(30), 30, false));
+    assert_eq!(end(&running, json!({"gracePeriodSeconds": 5})), (at(5), 5, false));
+    assert_eq!(end(&running, json!({"gracePeriodSeconds": -9})), (at(1), 1, false));
+    assert_eq!(end(&running, json!({"gracePeriodSeconds": 0})), (at(0), 0, true));
+    assert_eq!(end(&pod("", "Pending"), json!({})), (at(0), 0, true), "nobody runs it");
+    assert_eq!(end(&pod("n1", "Failed"), json!({"gracePeriodSeconds": 5})), (at(0), 0, true));
+    let held = with(pod("", "Pending"), "/metadata/finalizers", json!(["example.com/f"]));
+    assert_eq!(end(&held, json!({})), (at(0), 0, false));
+}
+
+/// O6.11: whoever is leaving can be hurried, never held up.
+#[test]
+fn a_leaving_pod_can_be_hurried() {
+    let Deletion::Linger(leaving) =
+        delete(&pod("n1", "Running"), &options(&json!({"gracePeriodSeconds": 600})), POD, NOON)
+    else {
+        panic!("it is given time")
+    };
+    let end = |wanted: Value, now: Moment| delete(&leaving, &options(&wanted), POD, now);
+    assert_eq!(end(json!({}), NOON), Deletion::Unchanged);
+    assert_eq!(end(json!({"gracePeriodSeconds": 700}), NOON), Deletion::Unchanged);
+    let hurried = end_of(&end(json!({"gracePeriodSeconds": 300}), NOON.plus(10)));
+    assert_eq!(hurried, (NOON.plus(300).to_string(), 300, false));
+    let past = end_of(&end(json!({"gracePeriodSeconds": 5}), NOON.plus(100)));
+    assert_eq!(past, (NOON.plus(100).to_string(), 1, false), "not into the past");
+    let now = end_of(&end(json!({"gracePeriodSeconds": 0}), NOON.plus(100)));
+    assert_eq!(now, (NOON.plus(100).to_string(), 0, true));
+}
+
+/// A2.26: what makes no sense is refused.
+#[test]
+fn nonsense_options_are_refused() {
+    let message = |value: Value| DeleteOptions::parse(&value).unwrap_err().message;
+    assert_eq!(
+        message(json!({"propagationPolicy": "Foo"})),
+        "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Unsupported value: \"Foo\": supported values: \
+         \"Foreground\", \"Background\", \"Orphan\", \"nil\""
+    );
+    assert!(
+        message(json!({"propagationPolicy": "Orphan", "orphanDependents": true}))
+            .ends_with("cannot be both set")
+    );
+    assert!(options(&json!({"orphanDependents": false})).legacy_background, "A2.29");
+}
