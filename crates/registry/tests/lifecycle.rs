@@ -3,25 +3,22 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
 use gantry_registry::Moment;
+use gantry_registry::kinds::{Kind, kinds};
 use gantry_registry::lifecycle::{
-    DeleteOptions, Deletion, Generation, Part, Propagation, Stamp, Traits, Updated, create, delete,
-    generated_name, update,
+    DeleteOptions, Deletion, Part, Stamp, Updated, create, delete, generated_name, update,
 };
 use serde_json::{Value, json};
 
 const NOON: Moment = Moment::from_secs(1_767_268_800);
 
-const DEPLOYMENT: Traits = Traits {
-    generation: Generation::SpecAndAnnotations,
-    status: true,
-    graceful: false,
-    status_keeps_labels: true,
-    propagation: Some(Propagation::Background),
-};
-const POD: Traits =
-    Traits { generation: Generation::Spec, graceful: true, status_keeps_labels: false, ..DEPLOYMENT };
-const CONFIG_MAP: Traits =
-    Traits { generation: Generation::None, status: false, status_keeps_labels: false, ..DEPLOYMENT };
+fn kind(resource: &str) -> &'static Kind {
+    let group = match resource {
+        "deployments" | "replicasets" => "apps",
+        "endpointslices" => "discovery.k8s.io",
+        _ => "",
+    };
+    kinds().resource(group, "v1", resource).unwrap()
+}
 
 fn web() -> Value {
     json!({
@@ -45,23 +42,23 @@ fn stamp(suffix: &str) -> Stamp<'_> {
 #[test]
 fn a_new_object_is_stamped() {
     let sent = with(web(), "/metadata/deletionTimestamp", json!("2020-01-01T00:00:00Z"));
-    let stored = create(sent, DEPLOYMENT, &stamp(""));
+    let stored = create(sent, kind("deployments"), &stamp(""));
     assert_eq!(stored["metadata"]["uid"], "new-uid");
     assert_eq!(stored["metadata"]["creationTimestamp"], "2026-01-01T12:00:00Z");
     assert_eq!(stored["metadata"]["generation"], 1);
     assert_eq!(stored["metadata"].get("deletionTimestamp"), None);
     assert_eq!(stored.get("status"), None, "A2.6: a status is not posted");
     assert_eq!(
-        create(json!({"metadata": {"generation": 9}}), CONFIG_MAP, &stamp(""))["metadata"]["generation"],
+        create(json!({"metadata": {"generation": 9}}), kind("configmaps"), &stamp(""))["metadata"]["generation"],
         9
     );
     assert_eq!(
-        create(json!({"status": 1}), CONFIG_MAP, &stamp(""))["status"],
+        create(json!({"status": 1}), kind("configmaps"), &stamp(""))["status"],
         1,
         "who has no /status keeps it"
     );
     assert_eq!(
-        create(json!("nonsense"), CONFIG_MAP, &stamp(""))["metadata"]["uid"],
+        create(json!("nonsense"), kind("configmaps"), &stamp(""))["metadata"]["uid"],
         "new-uid",
         "and nothing panics"
     );
@@ -70,12 +67,13 @@ fn a_new_object_is_stamped() {
 /// A2.11, O4.5: a name is made of a beginning and an end, and only if none was given.
 #[test]
 fn names_are_generated() {
-    let made = create(json!({"metadata": {"generateName": "web-"}}), POD, &stamp("x2b4z"));
+    let made = create(json!({"metadata": {"generateName": "web-"}}), kind("pods"), &stamp("x2b4z"));
     assert_eq!(
         (&made["metadata"]["name"], &made["metadata"]["generateName"]),
         (&json!("web-x2b4z"), &json!("web-"))
     );
-    let named = create(json!({"metadata": {"generateName": "web-", "name": "mine"}}), POD, &stamp("x2b4z"));
+    let named =
+        create(json!({"metadata": {"generateName": "web-", "name": "mine"}}), kind("pods"), &stamp("x2b4z"));
     assert_eq!(named["metadata"]["name"], "mine");
     assert_eq!(generated_name(&"a".repeat(80), "x2b4z"), format!("{}x2b4z", "a".repeat(58)));
     assert!(generated_name(&"é".repeat(80), "x2b4z").len() <= 63, "no name is cut within a character");
@@ -91,42 +89,42 @@ fn stored(updated: Updated) -> Value {
 /// A2.4, A2.19: what clients may not change is put back, and then there may be nothing left to write.
 #[test]
 fn an_update_that_changes_nothing_is_none() {
-    assert_eq!(update(&web(), web(), Part::Main, DEPLOYMENT), Updated::Unchanged);
+    assert_eq!(update(&web(), web(), Part::Main, kind("deployments")), Updated::Unchanged);
     let mut without = web();
     for field in ["uid", "creationTimestamp", "generation", "resourceVersion"] {
         without["metadata"].as_object_mut().unwrap().remove(field);
     }
-    assert_eq!(update(&web(), without, Part::Main, DEPLOYMENT), Updated::Unchanged);
+    assert_eq!(update(&web(), without, Part::Main, kind("deployments")), Updated::Unchanged);
     let other_status = with(web(), "/status", json!({"replicas": 9}));
-    assert_eq!(update(&web(), other_status, Part::Main, DEPLOYMENT), Updated::Unchanged, "A2.6");
+    assert_eq!(update(&web(), other_status, Part::Main, kind("deployments")), Updated::Unchanged, "A2.6");
     let other_spec = with(web(), "/spec", json!({"replicas": 9}));
-    assert_eq!(update(&web(), other_spec, Part::Status, DEPLOYMENT), Updated::Unchanged, "A2.6");
+    assert_eq!(update(&web(), other_spec, Part::Status, kind("deployments")), Updated::Unchanged, "A2.6");
 }
 
 /// A2.5, O4.1, O4.2: the generation counts what was asked for.
 #[test]
 fn the_generation_counts_what_was_asked_for() {
-    let after = |change: (&str, Value), part, traits| {
-        let object = stored(update(&web(), with(web(), change.0, change.1), part, traits));
+    let after = |change: (&str, Value), part, kind: &Kind| {
+        let object = stored(update(&web(), with(web(), change.0, change.1), part, kind));
         object["metadata"]["generation"].as_i64().unwrap()
     };
     let spec = || ("/spec/replicas", json!(9));
     let annotations = || ("/metadata/annotations", json!({"a": "b"}));
     let labels = || ("/metadata/labels", json!({"a": "b"}));
-    assert_eq!(after(spec(), Part::Main, DEPLOYMENT), 4);
-    assert_eq!(after(annotations(), Part::Main, DEPLOYMENT), 4);
-    assert_eq!(after(labels(), Part::Main, DEPLOYMENT), 3);
+    assert_eq!(after(spec(), Part::Main, kind("deployments")), 4);
+    assert_eq!(after(annotations(), Part::Main, kind("deployments")), 4);
+    assert_eq!(after(labels(), Part::Main, kind("deployments")), 3);
     assert_eq!(
-        after(annotations(), Part::Status, DEPLOYMENT),
+        after(annotations(), Part::Status, kind("deployments")),
         3,
         "the controller writes the revision this way"
     );
-    let replica_set = Traits { generation: Generation::Spec, ..DEPLOYMENT };
+    let replica_set = kind("replicasets");
     assert_eq!(after(annotations(), Part::Main, replica_set), 3);
-    let slice = Traits { generation: Generation::SpecAndLabels, ..DEPLOYMENT };
+    let slice = kind("endpointslices");
     assert_eq!(after(labels(), Part::Main, slice), 4);
     let emptied = with(web(), "/metadata/annotations", json!({}));
-    let Updated::Store(object) = update(&web(), emptied, Part::Main, DEPLOYMENT) else {
+    let Updated::Store(object) = update(&web(), emptied, Part::Main, kind("deployments")) else {
         panic!("it differs")
     };
     assert_eq!(object["metadata"]["generation"], 3, "none and empty are the same");
@@ -140,12 +138,12 @@ fn a_status_write_keeps_the_rest() {
     sent["metadata"]["annotations"] = json!({"a": "b"});
     sent["metadata"]["ownerReferences"] = json!([{"uid": "x"}]);
     sent["spec"] = json!({"replicas": 99});
-    let object = stored(update(&web(), sent.clone(), Part::Status, DEPLOYMENT));
+    let object = stored(update(&web(), sent.clone(), Part::Status, kind("deployments")));
     assert_eq!(object["status"]["replicas"], 4);
     assert_eq!(object["spec"]["replicas"], 3);
     assert_eq!(object["metadata"]["labels"]["app"], "web");
     assert_eq!(object["metadata"]["annotations"]["a"], "b");
-    let pod = stored(update(&web(), sent, Part::Status, POD));
+    let pod = stored(update(&web(), sent, Part::Status, kind("pods")));
     assert_eq!(pod["metadata"]["labels"]["app"], "other");
     assert_eq!(pod["metadata"].get("ownerReferences"), None);
 }
@@ -170,23 +168,24 @@ fn the_last_finalizer_takes_the_object_with_it() {
     let held = deleting(0, &["example.com/f"]);
     let mut freed = held.clone();
     freed["metadata"].as_object_mut().unwrap().remove("finalizers");
-    let Updated::Remove(shown) = update(&held, freed.clone(), Part::Main, DEPLOYMENT) else {
+    let Updated::Remove(shown) = update(&held, freed.clone(), Part::Main, kind("deployments")) else {
         panic!("it goes")
     };
     assert_eq!(shown["metadata"]["resourceVersion"], "7", "the client is shown the old version");
     let given_time = with(held.clone(), "/metadata/deletionGracePeriodSeconds", json!(30));
-    assert!(matches!(update(&given_time, freed.clone(), Part::Main, POD), Updated::Store(_)));
+    assert!(matches!(update(&given_time, freed.clone(), Part::Main, kind("pods")), Updated::Store(_)));
     let alive = with(web(), "/metadata/finalizers", json!(["example.com/f"]));
-    assert!(matches!(update(&alive, freed, Part::Main, DEPLOYMENT), Updated::Store(_)));
+    assert!(matches!(update(&alive, freed, Part::Main, kind("deployments")), Updated::Store(_)));
 }
 
 /// A2.27, A2.28, O6.1 to O6.4: finalizers follow what becomes of the dependents.
 #[test]
 fn finalizers_follow_the_policy() {
-    let after = |object: &Value, policy: Value| match delete(object, &options(&policy), DEPLOYMENT, NOON) {
-        Deletion::Linger(object) => object["metadata"]["finalizers"].to_string(),
-        other => format!("{other:?}"),
-    };
+    let after =
+        |object: &Value, policy: Value| match delete(object, &options(&policy), kind("deployments"), NOON) {
+            Deletion::Linger(object) => object["metadata"]["finalizers"].to_string(),
+            other => format!("{other:?}"),
+        };
     let foreground = json!({"propagationPolicy": "Foreground"});
     let orphan = json!({"propagationPolicy": "Orphan"});
     assert_eq!(after(&web(), json!({})), "Remove(None)");
@@ -203,7 +202,7 @@ fn finalizers_follow_the_policy() {
     assert_eq!(after(&waiting, json!({"propagationPolicy": "Background"})), "Remove(None)", "O6.2");
     assert_eq!(after(&waiting, json!({})), "Unchanged", "asked again");
     assert_eq!(after(&waiting, orphan), r#"["orphan"]"#);
-    let event = Traits { propagation: None, ..CONFIG_MAP };
+    let event = kind("events");
     let ignored = delete(&web(), &options(&json!({"propagationPolicy": "Orphan"})), event, NOON);
     assert_eq!(ignored, Deletion::Remove(None), "events ignore propagation");
 }
@@ -212,13 +211,13 @@ fn finalizers_follow_the_policy() {
 #[test]
 fn lingering_is_written_down_once() {
     let held = with(web(), "/metadata/finalizers", json!(["example.com/f"]));
-    let Deletion::Linger(object) = delete(&held, &options(&json!({})), DEPLOYMENT, NOON) else {
+    let Deletion::Linger(object) = delete(&held, &options(&json!({})), kind("deployments"), NOON) else {
         panic!("it lingers")
     };
     assert_eq!(object["metadata"]["deletionTimestamp"], "2026-01-01T12:00:00Z");
     assert_eq!(object["metadata"]["deletionGracePeriodSeconds"], 0);
     assert_eq!(object["metadata"]["generation"], 4);
-    assert_eq!(delete(&object, &options(&json!({})), DEPLOYMENT, NOON.plus(9)), Deletion::Unchanged);
+    assert_eq!(delete(&object, &options(&json!({})), kind("deployments"), NOON.plus(9)), Deletion::Unchanged);
 }
 
 fn pod(node: &str, phase: &str) -> Value {
@@ -242,7 +241,7 @@ fn end_of(deletion: &Deletion) -> (String, i64, bool) {
 /// O6.8, O6.9, O6.10: how long a pod is given.
 #[test]
 fn a_pod_that_runs_is_given_time() {
-    let end = |pod: &Value, wanted: Value| end_of(&delete(pod, &options(&wanted), POD, NOON));
+    let end = |pod: &Value, wanted: Value| end_of(&delete(pod, &options(&wanted), kind("pods"), NOON));
     let at = |seconds| NOON.plus(seconds).to_string();
     let running = pod("n1", "Running");
     assert_eq!(end(&running, json!({})), (at(30), 30, false));
@@ -259,11 +258,11 @@ fn a_pod_that_runs_is_given_time() {
 #[test]
 fn a_leaving_pod_can_be_hurried() {
     let Deletion::Linger(leaving) =
-        delete(&pod("n1", "Running"), &options(&json!({"gracePeriodSeconds": 600})), POD, NOON)
+        delete(&pod("n1", "Running"), &options(&json!({"gracePeriodSeconds": 600})), kind("pods"), NOON)
     else {
         panic!("it is given time")
     };
-    let end = |wanted: Value, now: Moment| delete(&leaving, &options(&wanted), POD, now);
+    let end = |wanted: Value, now: Moment| delete(&leaving, &options(&wanted), kind("pods"), now);
     assert_eq!(end(json!({}), NOON), Deletion::Unchanged);
     assert_eq!(end(json!({"gracePeriodSeconds": 700}), NOON), Deletion::Unchanged);
     let hurried = end_of(&end(json!({"gracePeriodSeconds": 300}), NOON.plus(10)));

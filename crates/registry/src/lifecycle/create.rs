@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Generation, Traits, metadata_mut, text};
+use super::{metadata_mut, text};
+use crate::kinds::{Generation, Kind};
 use crate::moment::Moment;
 
 /// What the server gives to a new object.
@@ -22,8 +23,8 @@ const GENERATED_PREFIX_MAX: usize = 58;
 /// Makes an object that was posted one that can be stored.
 ///
 /// What only the server knows is set, whatever the client wrote; a status that only `/status` may write is dropped, and
-/// its first content is the kind's own business.
-pub fn create(mut object: Value, traits: Traits, stamp: &Stamp<'_>) -> Value {
+/// its first content is the kind's own business. Only Nodes bring theirs.
+pub fn create(mut object: Value, kind: &Kind, stamp: &Stamp<'_>) -> Value {
     let name = text(&object, "name").unwrap_or_default();
     let generate = text(&object, "generateName").unwrap_or_default();
     let name = (name.is_empty() && !generate.is_empty()).then(|| generated_name(generate, stamp.name_suffix));
@@ -36,10 +37,11 @@ pub fn create(mut object: Value, traits: Traits, stamp: &Stamp<'_>) -> Value {
     }
     metadata.insert("uid".to_owned(), json!(stamp.uid));
     metadata.insert("creationTimestamp".to_owned(), json!(stamp.now.to_string()));
-    if traits.generation != Generation::None {
+    if kind.generation != Generation::Absent {
         metadata.insert("generation".to_owned(), json!(1));
     }
-    if traits.status
+    if kind.has_status()
+        && kind.kind != "Node"
         && let Value::Object(whole) = &mut object
     {
         whole.remove("status");

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::options::{DeleteOptions, Propagation};
-use super::{FOREGROUND, Generation, ORPHAN, Traits, finalizers, generation, metadata, metadata_mut, text};
+use super::{FOREGROUND, ORPHAN, finalizers, generation, is_graceful, metadata, metadata_mut, text};
+use crate::kinds::{DefaultPropagation, Generation, Kind};
 use crate::moment::Moment;
 
 /// What a request to delete comes to.
@@ -18,26 +19,26 @@ pub enum Deletion {
 }
 
 /// Decides about a request to delete an object, whose preconditions hold.
-pub fn delete(stored: &Value, options: &DeleteOptions, traits: Traits, now: Moment) -> Deletion {
-    if traits.graceful {
-        delete_gracefully(stored, options, traits, now)
+pub fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
+    if is_graceful(kind) {
+        delete_gracefully(stored, options, kind, now)
     } else {
-        delete_at_once(stored, options, traits, now)
+        delete_at_once(stored, options, kind, now)
     }
 }
 
-fn delete_at_once(stored: &Value, options: &DeleteOptions, traits: Traits, now: Moment) -> Deletion {
-    let kept = finalizers_after(stored, options, traits);
+fn delete_at_once(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
+    let kept = finalizers_after(stored, options, kind);
     if kept.is_empty() {
         return Deletion::Remove(None);
     }
     let mut object = stored.clone();
     set_finalizers(&mut object, &kept);
-    mark(&mut object, traits, now, 0);
+    mark(&mut object, kind, now, 0);
     if object == *stored { Deletion::Unchanged } else { Deletion::Linger(object) }
 }
 
-fn delete_gracefully(stored: &Value, options: &DeleteOptions, traits: Traits, now: Moment) -> Deletion {
+fn delete_gracefully(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
     let pending = pending_grace(stored);
     let grace = grace(stored, options);
     if let Some(pending) = pending.filter(|pending| *pending > 0) {
@@ -49,9 +50,9 @@ fn delete_gracefully(stored: &Value, options: &DeleteOptions, traits: Traits, no
     }
     let mut object = stored.clone();
     if pending.is_none() {
-        set_finalizers(&mut object, &finalizers_after(stored, options, traits));
+        set_finalizers(&mut object, &finalizers_after(stored, options, kind));
     }
-    mark(&mut object, traits, now.plus(grace), grace);
+    mark(&mut object, kind, now.plus(grace), grace);
     if grace > 0 || !finalizers(&object).is_empty() {
         return if object == *stored { Deletion::Unchanged } else { Deletion::Linger(object) };
     }
@@ -93,7 +94,7 @@ fn pending_grace(object: &Value) -> Option<i64> {
 }
 
 /// Writes down that the object is being deleted; the first time counts as a change.
-fn mark(object: &mut Value, traits: Traits, ends: Moment, grace: i64) {
+fn mark(object: &mut Value, kind: &Kind, ends: Moment, grace: i64) {
     let is_first = text(object, "deletionTimestamp").is_none();
     let ends = match text(object, "deletionTimestamp").and_then(Moment::parse) {
         Some(before) if before <= ends => before,
@@ -103,24 +104,24 @@ fn mark(object: &mut Value, traits: Traits, ends: Moment, grace: i64) {
     let metadata = metadata_mut(object);
     metadata.insert("deletionTimestamp".to_owned(), json!(ends.to_string()));
     metadata.insert("deletionGracePeriodSeconds".to_owned(), json!(grace));
-    if is_first && !matches!(traits.generation, Generation::None | Generation::One) {
+    if is_first && !matches!(kind.generation, Generation::Absent | Generation::AlwaysOne) {
         metadata.insert("generation".to_owned(), json!(next));
     }
 }
 
 /// The finalizers that a deletion leaves: those of the garbage collector follow what becomes of the dependents.
-fn finalizers_after(stored: &Value, options: &DeleteOptions, traits: Traits) -> Vec<String> {
+fn finalizers_after(stored: &Value, options: &DeleteOptions, kind: &Kind) -> Vec<String> {
     let before = finalizers(stored);
     let held = |finalizer: &str| before.contains(&finalizer);
     let propagation = match options.propagation {
         Some(propagation) => Some(propagation),
         None if held(ORPHAN) => Some(Propagation::Orphan),
         None if held(FOREGROUND) => Some(Propagation::Foreground),
-        None => traits.propagation,
+        None if kind.propagation == DefaultPropagation::Orphan => Some(Propagation::Orphan),
+        None => Some(Propagation::Background),
     };
-    let wanted = match (traits.propagation, propagation) {
-        // Events have no dependents to speak of.
-        (None, _) | (_, Some(Propagation::Background) | None) => None,
+    let wanted = match (kind.propagation, propagation) {
+        (DefaultPropagation::Unsupported, _) | (_, Some(Propagation::Background) | None) => None,
         (_, Some(Propagation::Orphan)) => Some(ORPHAN),
         (_, Some(Propagation::Foreground)) => Some(FOREGROUND),
     };

@@ -15,35 +15,7 @@ pub use update::{Part, Updated, update};
 
 use serde_json::{Map, Value};
 
-/// What is special about a kind's life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Traits {
-    /// What the generation counts.
-    pub generation: Generation,
-    /// Whether it has a status that only `/status` may write.
-    pub status: bool,
-    /// Whether it is given time to end: pods are.
-    pub graceful: bool,
-    /// Whether a write to `/status` keeps the stored labels: it does for Deployments.
-    pub status_keeps_labels: bool,
-    /// What becomes of its dependents if nobody says.
-    pub propagation: Option<Propagation>,
-}
-
-/// What a kind's generation counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Generation {
-    /// Nothing: the kind has none, and keeps what clients write.
-    None,
-    /// Changes of everything but metadata and status.
-    Spec,
-    /// The same, and changes of annotations.
-    SpecAndAnnotations,
-    /// The same, and changes of labels.
-    SpecAndLabels,
-    /// Nothing; it is one for ever.
-    One,
-}
+use crate::kinds::Kind;
 
 /// The finalizer of an object that goes after its dependents.
 const FOREGROUND: &str = "foregroundDeletion";
@@ -90,4 +62,9 @@ fn generation(object: &Value) -> i64 {
 fn asked_for(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
     let fields = object.as_object().into_iter().flatten();
     fields.filter(|(field, _)| !matches!(field.as_str(), "metadata" | "status" | "kind" | "apiVersion"))
+}
+
+/// Whether objects are given time to end: pods are.
+fn is_graceful(kind: &Kind) -> bool {
+    (kind.group, kind.kind) == ("", "Pod")
 }

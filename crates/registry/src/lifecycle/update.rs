@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Generation, Traits, asked_for, finalizers, generation, metadata, metadata_mut, text};
+use super::{asked_for, finalizers, generation, is_graceful, metadata, metadata_mut, text};
+use crate::kinds::{Generation, Kind};
 
 /// Which part of an object a request writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +33,10 @@ const SERVERS_OWN: [&str; 5] =
 const KEPT_BY_POD_STATUS: [&str; 1] = ["ownerReferences"];
 
 /// Makes an object that was put or patched one that can be stored in place of another.
-pub fn update(stored: &Value, mut object: Value, part: Part, traits: Traits) -> Updated {
-    keep_metadata(stored, &mut object, part, traits);
-    keep_other_part(stored, &mut object, part, traits);
-    count_generation(stored, &mut object, part, traits);
+pub fn update(stored: &Value, mut object: Value, part: Part, kind: &Kind) -> Updated {
+    keep_metadata(stored, &mut object, part, kind);
+    keep_other_part(stored, &mut object, part, kind);
+    count_generation(stored, &mut object, part, kind);
     if object == *stored {
         return Updated::Unchanged;
     }
@@ -46,16 +47,16 @@ pub fn update(stored: &Value, mut object: Value, part: Part, traits: Traits) -> 
     }
 }
 
-fn keep_metadata(stored: &Value, object: &mut Value, part: Part, traits: Traits) {
+fn keep_metadata(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
     let kept = |field: &str| metadata(stored).and_then(|metadata| metadata.get(field)).cloned();
     let mut fields: Vec<&str> = SERVERS_OWN.to_vec();
-    if traits.generation == Generation::None {
+    if kind.generation == Generation::Absent {
         fields.retain(|field| *field != "generation");
     }
-    if part == Part::Status && traits.status_keeps_labels {
+    if part == Part::Status && (kind.group, kind.kind) == ("apps", "Deployment") {
         fields.push("labels");
     }
-    if part == Part::Status && traits.graceful {
+    if part == Part::Status && is_graceful(kind) {
         fields.extend(KEPT_BY_POD_STATUS);
     }
     // A patch without a version, or an update that does not care, is of the stored version.
@@ -70,10 +71,10 @@ fn keep_metadata(stored: &Value, object: &mut Value, part: Part, traits: Traits)
 }
 
 /// What is not written through this part stays: the status here, everything else there.
-fn keep_other_part(stored: &Value, object: &mut Value, part: Part, traits: Traits) {
+fn keep_other_part(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
     let (Value::Object(after), Value::Object(before)) = (object, stored) else { return };
     match part {
-        Part::Main if !traits.status => {}
+        Part::Main if !kind.has_status() => {}
         Part::Main => match before.get("status") {
             Some(status) => {
                 after.insert("status".to_owned(), status.clone());
@@ -89,7 +90,7 @@ fn keep_other_part(stored: &Value, object: &mut Value, part: Part, traits: Trait
     }
 }
 
-fn count_generation(stored: &Value, object: &mut Value, part: Part, traits: Traits) {
+fn count_generation(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
     let of = |object: &Value, field: &str| {
         let found = metadata(object).and_then(|metadata| metadata.get(field)).cloned();
         // No annotations and empty annotations are the same.
@@ -97,11 +98,11 @@ fn count_generation(stored: &Value, object: &mut Value, part: Part, traits: Trai
     };
     let differs = |field: &str| of(stored, field) != of(object, field);
     let asks_for_more = part == Part::Main && !asked_for(stored).eq(asked_for(object));
-    let counts = match traits.generation {
-        Generation::None | Generation::One => false,
+    let counts = match kind.generation {
+        Generation::Absent | Generation::AlwaysOne => false,
         Generation::Spec => asks_for_more,
-        Generation::SpecAndAnnotations => asks_for_more || (part == Part::Main && differs("annotations")),
-        Generation::SpecAndLabels => asks_for_more || (part == Part::Main && differs("labels")),
+        Generation::SpecOrAnnotations => asks_for_more || (part == Part::Main && differs("annotations")),
+        Generation::Anything => asks_for_more || (part == Part::Main && differs("labels")),
     };
     if counts {
         let next = generation(stored).saturating_add(1);
