@@ -31,7 +31,7 @@ pub fn rollout_step(deployment: &Deployment, before: &[&ReplicaSet], after: &[&R
     }
     if is_rolling(deployment, before) {
         let floor = wanted - unavailable;
-        let available_before: i64 = before.iter().map(|set| set.status.available.get()).sum();
+        let available_before: i64 = before.iter().map(|set| lasting(set)).sum();
         let available_after = available_before - given_up(before, after);
         findings.extend(unless(
             available_after >= available_before.min(floor),
@@ -55,14 +55,14 @@ fn is_rolling(deployment: &Deployment, sets: &[&ReplicaSet]) -> bool {
 }
 
 /// Available pods that are no longer wished for: a smaller set gives up its unavailable pods first.
-///
-/// By what the sets report. A report that lags behind the last step is believed here as it is by Kubernetes.
 fn given_up(before: &[&ReplicaSet], after: &[&ReplicaSet]) -> i64 {
-    let lost = |set: &&ReplicaSet| {
-        let available = set.status.available.get().min(set.replicas.get());
-        (available - size_of(after, &set.meta.name)).max(0)
-    };
-    before.iter().map(lost).sum()
+    before.iter().map(|set| (lasting(set) - size_of(after, &set.meta.name)).max(0)).sum()
+}
+
+/// Pods of a set that are available and wished for. A report that lags behind the last step speaks of more: those
+/// are on their way out, and nobody may count on them.
+fn lasting(set: &ReplicaSet) -> i64 {
+    set.status.available.get().min(set.replicas.get())
 }
 
 fn size_of(sets: &[&ReplicaSet], name: &Name) -> i64 {
@@ -127,5 +127,14 @@ mod tests {
         assert_eq!(broken((10, 7, 10), (3, 3)).len(), 1);
         assert_eq!(broken((8, 7, 5), (3, 3)), [""; 0], "5 are available, 5 stay so");
         assert_eq!(broken((8, 4, 5), (3, 3)).len(), 1, "already below the floor, and made worse");
+    }
+
+    #[test]
+    fn counting_on_pods_that_are_on_their_way_out_is_found() {
+        let web = deployment("web").size(10).rolling(Limit::Count(3), Limit::Count(2));
+        let emptied = replica_set("emptied").image("old:0").available(5);
+        let old = |size| replica_set("old").image("old:1").size(size).available(10);
+        let step = |to| rollout_step(&web, &[&emptied, &old(10)], &[&emptied, &old(to)]).len();
+        assert_eq!((step(8), step(7)), (0, 1), "10 last, whatever the emptied set still reports");
     }
 }

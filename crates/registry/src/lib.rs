@@ -8,13 +8,23 @@
 //! in. What it refuses, it refuses with the words of Kubernetes' own API.
 
 pub mod access;
-pub mod patch;
+pub mod apply;
+pub mod decode;
+pub mod defaults;
+pub mod encode;
 pub mod kinds;
 pub mod lifecycle;
 mod moment;
+pub mod ownership;
+pub mod paging;
+pub mod patch;
+pub mod quantity;
 mod refusal;
 pub mod schema;
+pub mod selector;
+pub mod table;
 pub mod target;
+pub mod validation;
 
 pub use moment::Moment;
 pub use refusal::{Cause, Details, FieldError, Refusal, Wrong};

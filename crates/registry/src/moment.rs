@@ -19,6 +19,11 @@ impl Moment {
         Self(self.0.saturating_add(seconds))
     }
 
+    /// How many seconds this moment is after an earlier one.
+    pub const fn seconds_after(self, earlier: Self) -> i64 {
+        self.0.saturating_sub(earlier.0)
+    }
+
     /// Reads what the API itself writes; anything else is `None`.
     pub fn parse(text: &str) -> Option<Self> {
         let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
@@ -26,7 +31,8 @@ impl Moment {
         let mut time = time.splitn(3, ':').map(str::parse::<i64>);
         let (year, month, day) = (date.next()?.ok()?, date.next()?.ok()?, date.next()?.ok()?);
         let (hour, minute, second) = (time.next()?.ok()?, time.next()?.ok()?, time.next()?.ok()?);
-        let in_range = (1..=12).contains(&month)
+        let in_range = (0..=9999).contains(&year)
+            && (1..=12).contains(&month)
             && (1..=31).contains(&day)
             && (0..24).contains(&hour)
             && (0..60).contains(&minute)
@@ -93,6 +99,7 @@ mod tests {
             "2026-11-15",
             "2026-11-15T17:54:17+01:00",
             "2026-13-15T17:54:17Z",
+            "9223372036854775807-01-01T00:00:00Z",
             "2026-11-15T24:00:00Z",
             "xZ",
         ] {

@@ -1,5 +1,7 @@
 //! What the API says when it does not do as asked: the `Status` object, and field errors within it.
 
+use std::fmt::Write;
+
 use serde_json::{Value, json};
 
 /// A request that is refused, in the words and with the code of Kubernetes' API.
@@ -11,8 +13,9 @@ pub struct Refusal {
     pub reason: &'static str,
     /// What is wrong, for people.
     pub message: String,
-    /// What it is about. `None` leaves the field out; empty details are written as `{}`.
-    pub details: Option<Details>,
+    /// What it is about. `None` leaves the field out; empty details are written as `{}`. Boxed, because a refusal is
+    /// the rare outcome and every result would have to make room for it.
+    pub details: Option<Box<Details>>,
 }
 
 /// What a refusal is about.
@@ -129,7 +132,7 @@ impl Refusal {
             code: 422,
             reason: "Invalid",
             message: format!("{group_kind} \"{name}\" is invalid: {problem}"),
-            details: Some(details),
+            details: Some(Box::new(details)),
         }
     }
 
@@ -184,7 +187,7 @@ impl FieldError {
 
     /// A field with a value that it must not have.
     pub fn invalid(field: impl Into<String>, value: &Value, why: impl Into<String>) -> Self {
-        Self { field: field.into(), wrong: Wrong::Invalid { value: value.to_string(), why: why.into() } }
+        Self { field: field.into(), wrong: Wrong::Invalid { value: shown(value), why: why.into() } }
     }
 
     /// A field that must not be set like that.
@@ -195,12 +198,12 @@ impl FieldError {
     /// A field that must be one of these words.
     pub fn not_supported(field: impl Into<String>, value: &Value, supported: &[&str]) -> Self {
         let supported = supported.iter().map(|word| format!("\"{word}\"")).collect();
-        Self { field: field.into(), wrong: Wrong::NotSupported { value: value.to_string(), supported } }
+        Self { field: field.into(), wrong: Wrong::NotSupported { value: shown(value), supported } }
     }
 
     /// A value that stands twice.
     pub fn duplicate(field: impl Into<String>, value: &Value) -> Self {
-        Self { field: field.into(), wrong: Wrong::Duplicate { value: value.to_string() } }
+        Self { field: field.into(), wrong: Wrong::Duplicate { value: shown(value) } }
     }
 
     /// The error without its field.
@@ -236,6 +239,44 @@ impl FieldError {
         };
         Cause { reason, message: self.message(), field: self.field.clone() }
     }
+}
+
+/// A value as Go prints it in messages: text quoted by Go's rules, anything else as Go's JSON.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        Value::Number(_) | Value::Bool(_) | Value::Null => value.to_string(),
+        other => {
+            let json = other.to_string();
+            json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            '\x07' => quoted.push_str("\\a"),
+            '\x08' => quoted.push_str("\\b"),
+            '\x0c' => quoted.push_str("\\f"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            '\x0b' => quoted.push_str("\\v"),
+            control if control.is_ascii_control() => {
+                let _ = write!(quoted, "\\x{:02x}", u32::from(control));
+            }
+            control if control.is_control() => {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(control));
+            }
+            printable => quoted.push(printable),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 impl std::fmt::Display for FieldError {
@@ -278,6 +319,15 @@ mod tests {
         );
         assert_eq!(two["code"], 422);
         assert_eq!(two["details"].get("group"), None);
+    }
+
+    /// A0.13: text is quoted as Go quotes it, everything else is Go's JSON.
+    #[test]
+    fn values_are_shown_as_go_shows_them() {
+        let shown = |value: Value| FieldError::invalid("f", &value, "no").message();
+        assert_eq!(shown(json!("a\x07<b>\u{1}")), "Invalid value: \"a\\a<b>\\x01\": no");
+        assert_eq!(shown(json!({"a": "<b>"})), "Invalid value: {\"a\":\"\\u003cb\\u003e\"}: no");
+        assert_eq!(shown(json!(-1)), "Invalid value: -1: no");
     }
 
     #[test]

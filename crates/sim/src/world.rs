@@ -6,7 +6,7 @@ use gantry_decide::deployment::Decision;
 use gantry_decide::events::EventRecord;
 use gantry_model::{Name, ObjectKey, Phase, Pod, Readiness, Timestamp};
 
-use crate::cluster::{Cluster, Kind};
+use crate::cluster::Cluster;
 use crate::controllers::Telling;
 use crate::controllers::deployment::{self, Deployments};
 use crate::controllers::garbage::Garbage;
@@ -195,10 +195,5 @@ impl World {
             self.cluster.finish_pod(pod);
         }
         !terminating.is_empty()
-    }
-
-    /// Deletes an object, as a person would.
-    pub fn delete(&mut self, kind: Kind, name: &str, propagation: crate::Propagation) {
-        self.cluster.delete(kind, &Cluster::key(name), propagation);
     }
 }

@@ -47,8 +47,8 @@ fn story() -> impl Strategy<Value = Vec<String>> {
 
 /// The sets of the Deployment.
 fn sets(player: &Player, deployment: &Deployment) -> Vec<ReplicaSet> {
-    let owned = |set: &&&ReplicaSet| set.meta.is_controlled_by(&deployment.meta.uid);
-    player.world.cluster.replica_sets().collect::<Vec<_>>().iter().filter(owned).copied().cloned().collect()
+    let owned = |set: &&ReplicaSet| set.meta.is_controlled_by(&deployment.meta.uid);
+    player.world.cluster.replica_sets().filter(owned).cloned().collect()
 }
 
 /// Works sync by sync until nothing can be done without time passing, and judges each.

@@ -13,10 +13,8 @@ impl InHand<'_> {
     /// one: it keeps its place in the excess until it has drained.
     pub(super) fn clean_up_history(&mut self) {
         let Some(limit) = self.deployment.revision_history_limit else { return };
-        let mut kept: Vec<_> = self.old_sets().filter(|set| !is_deleting(set)).collect();
+        let kept = by_revision(self.old_sets().filter(|set| !is_deleting(set)));
         let excess = kept.len().saturating_sub(usize::try_from(limit.get()).unwrap_or(usize::MAX));
-        // `kept` is in order of age and the sort is stable, so age decides between revisions that do not differ.
-        kept.sort_by_key(|set| revision::revision_of(&set.annotations).unwrap_or(0));
         let drained: Vec<_> =
             kept[..excess].iter().filter(|set| is_drained(set)).map(|set| set.name.clone()).collect();
         for set in drained {
@@ -25,14 +23,33 @@ impl InHand<'_> {
     }
 }
 
+/// Puts sets, which come in order of age, in order of revision; where one cannot be read, age decides.
+///
+/// That is not an order one can sort by: a set without a revision stands between its neighbours in age, whatever
+/// theirs are. So each set goes past those before it, up to one that it does not precede.
+fn by_revision<'a, 'b: 'a>(by_age: impl Iterator<Item = &'a SetInHand<'b>>) -> Vec<&'a SetInHand<'b>> {
+    let mut sorted: Vec<(Option<i64>, &SetInHand<'_>)> = Vec::new();
+    for set in by_age {
+        let revision = revision::revision_of(&set.annotations);
+        let precedes =
+            |later: Option<i64>| revision.zip(later).is_some_and(|(revision, later)| revision < later);
+        let place = sorted.iter().rposition(|(earlier, _)| !precedes(*earlier)).map_or(0, |place| place + 1);
+        sorted.insert(place, (revision, set));
+    }
+    sorted.into_iter().map(|(_, set)| set).collect()
+}
+
 fn is_deleting(set: &SetInHand<'_>) -> bool {
     set.observed.as_ref().is_some_and(|observed| observed.meta.is_deleting())
 }
 
-/// Whether a set has no pods, wants none, and says so of the spec it has now.
+/// Whether a set has no pods, wants none, and says so of the spec it has now. One that this decision empties or fills
+/// has yet to say so.
 fn is_drained(set: &SetInHand<'_>) -> bool {
-    let caught_up = |observed: &ReplicaSet| {
-        observed.status.replicas.is_zero() && observed.meta.generation <= observed.status.observed_generation
+    let was_drained = |observed: &ReplicaSet| {
+        !observed.is_active()
+            && observed.status.replicas.is_zero()
+            && observed.meta.generation <= observed.status.observed_generation
     };
-    !set.is_active() && set.observed.as_deref().is_some_and(caught_up)
+    !set.is_active() && set.observed.as_deref().is_some_and(was_drained)
 }

@@ -7,7 +7,7 @@ use gantry_model::Replicas;
 
 use super::conditions::is_complete;
 use super::decision::{IfRefused, Setback, SyncError};
-use super::in_hand::{InHand, Resize};
+use super::in_hand::{InHand, Resize, SetInHand};
 use super::limits::new_set_size;
 use super::waiting::WaitingOn;
 
@@ -16,8 +16,9 @@ impl InHand<'_> {
     pub(super) fn roll_out_rolling(&mut self, setback: Option<&Setback>) -> Result<(), SyncError> {
         let was_complete = is_complete(self.deployment, &self.status);
         self.create_new_set_if_absent(setback)?;
+        // A refused shrink ends the sizing: the new set had its turn before, and what did shrink is for the next sync.
         let scaled =
-            self.grow_or_trim_new()? || (setback != Some(&Setback::ShrinkFailed) && self.shrink_old());
+            setback != Some(&Setback::ShrinkFailed) && (self.grow_or_trim_new()? || self.shrink_old());
         if scaled {
             self.wait_on(WaitingOn::OwnWrites);
         } else {
@@ -57,18 +58,13 @@ impl InHand<'_> {
         let minimum = self.limits.floor();
         let new_unavailable = self.new_set().map_or(0, |new| new.replicas.get() - new.available());
         let most = self.total_size() - minimum - new_unavailable;
-        let floor =
-            WaitingOn::AvailabilityFloor { available: self.total_available(), minimum, new_unavailable };
         if most <= 0 {
-            self.wait_on(floor);
+            let available = self.lasting_available();
+            self.wait_on(WaitingOn::AvailabilityFloor { available, minimum, new_unavailable });
             return false;
         }
         let Some(unhealthy) = self.clean_up_unhealthy(most) else { return false };
-        let healthy = self.scale_down_healthy(minimum);
-        if unhealthy + healthy == 0 {
-            self.wait_on(floor);
-        }
-        unhealthy + healthy > 0
+        unhealthy + self.scale_down_healthy(minimum) > 0
     }
 
     /// Takes up to `most` pods that are not available from old sets, oldest set first. Returns how many, or `None`
@@ -101,7 +97,7 @@ impl InHand<'_> {
 
     /// Takes pods from old sets, oldest set first, as long as more than the minimum are available. Returns how many.
     fn scale_down_healthy(&mut self, minimum: i64) -> i64 {
-        let budget = self.total_available() - minimum;
+        let budget = self.lasting_available() - minimum;
         let mut down = 0;
         for index in self.old_indices() {
             if down >= budget {
@@ -114,6 +110,14 @@ impl InHand<'_> {
             }
         }
         down
+    }
+
+    /// Pods available in the new set and in old sets that should have any.
+    ///
+    /// What an emptied set still reports is on its way out; to count on it would let others go too early.
+    fn lasting_available(&self) -> i64 {
+        let old: i64 = self.old_sets().filter(|set| set.is_active()).map(SetInHand::available).sum();
+        old + self.new_set().map_or(0, SetInHand::available)
     }
 
     fn shrink(&mut self, index: usize, fewer: i64) {

@@ -87,4 +87,5 @@ fn four_signs_of_progress() {
     assert!(is_progressing(&before, &status(10, 4, 4, 5)), "more available");
     assert!(!is_progressing(&before, &before.clone()));
     assert!(!is_progressing(&before, &status(11, 4, 3, 3)));
+    assert!(!is_progressing(&before, &status(9, 3, 4, 4)), "a new pod went, not an old one");
 }

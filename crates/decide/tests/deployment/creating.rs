@@ -37,6 +37,7 @@ fn the_hash_depends_on_template_and_collisions_and_forms_no_words() {
         "8fdfd6fc",
         "and not on the day: names outlive a restart and an upgrade"
     );
+    assert_eq!(hash("nginx:1", Some(1)), "7c6cb9f9cb", "collisions go in as eight bytes, the lowest first");
 }
 
 /// D6.9: the name, cut so that the hash always fits.
@@ -94,6 +95,7 @@ fn a_created_set_is_announced() {
     assert_eq!(decision.steps[0].if_refused, IfRefused::DecideOnCreate);
     let Action::UpdateStatus { status, revision } = &decision.steps[2].action else { panic!("{decision:?}") };
     assert_eq!(revision.as_deref(), Some("1"));
+    assert_eq!(decision.steps[2].if_refused, IfRefused::Fail);
     let progress = status.progressing().unwrap();
     assert_eq!(progress.reason, "NewReplicaSetCreated");
     assert_eq!(progress.message, format!("Created new replica set \"{name}\""));

@@ -1,6 +1,6 @@
 //! What is told, and what is not.
 
-use gantry_decide::deployment::Decision;
+use gantry_decide::deployment::{Decision, EVENT_SOURCE};
 use gantry_model::{ConditionStatus, keys};
 use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, noon_plus, replica_set};
 
@@ -8,6 +8,12 @@ use crate::{decided, decided_at, messages};
 
 fn told(decision: &Decision) -> Vec<String> {
     messages(decision)
+}
+
+/// Section 0: filters on events look for this name.
+#[test]
+fn events_name_their_source_as_kubernetes_does() {
+    assert_eq!(EVENT_SOURCE, "deployment-controller");
 }
 
 /// D17.1: pause, resume, a missed deadline, completion, clean-up and deletion are told by conditions, not by events.

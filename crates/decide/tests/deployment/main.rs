@@ -20,7 +20,7 @@ mod status;
 mod sync_order;
 mod triggers;
 
-use gantry_decide::deployment::{Action, Decision, Observed, Setback, decide};
+use gantry_decide::deployment::{Action, Decision, IfRefused, Observed, Setback, decide};
 use gantry_model::{Deployment, DeploymentStatus, Pod, ReplicaSet, ReplicaSetEdit, Timestamp};
 use gantry_testkit::NOON;
 
@@ -78,6 +78,14 @@ fn status_after(deployment: &Deployment, decision: &Decision) -> DeploymentStatu
 fn edit_of(decision: &Decision, name: &str) -> Option<ReplicaSetEdit> {
     decision.steps.iter().rev().find_map(|step| match &step.action {
         Action::UpdateReplicaSet { set, edit, .. } if set.as_str() == name => Some(edit.clone()),
+        _ => None,
+    })
+}
+
+/// What then, if the write of a set is refused.
+fn refusal_of(decision: &Decision, name: &str) -> Option<IfRefused> {
+    decision.steps.iter().rev().find_map(|step| match &step.action {
+        Action::UpdateReplicaSet { set, .. } if set.as_str() == name => Some(step.if_refused),
         _ => None,
     })
 }

@@ -66,6 +66,16 @@ fn a_new_rollout_leaves_the_finished_state() {
     );
 }
 
+/// Section 16, step 3: the clock of a new rollout is not the one of the last, which was done long ago.
+#[test]
+fn a_new_rollout_has_not_timed_out_before_it_moved() {
+    let web = recorded(ConditionStatus::True, "NewReplicaSetAvailable").reported(4, 1, 3);
+    let old = replica_set("old").owned_by(&web).image("old:1").created(noon_plus(-9)).size(3).available(3);
+    let new = replica_set("new").owned_by(&web).revision(1).size(1).sized_for(3, 4);
+    let progress = progress_at(9000, &web, &[old.sized_for(3, 4), new]).unwrap();
+    assert_eq!(progress.reason, "NewReplicaSetAvailable");
+}
+
 /// Section 16, step 3: complete wins, in these words.
 #[test]
 fn a_complete_rollout_has_successfully_progressed() {
@@ -162,6 +172,32 @@ fn failures_of_the_sets_are_shown() {
     had_one.status.conditions.push(taken);
     let cleared = status_after(&had_one, &decided(&had_one, &[new(&web, 1)]));
     assert_eq!(cleared.condition(&DeploymentConditionType::ReplicaFailure), None);
+}
+
+/// D15.1, D15.2, D15.3: a failure that stands is left as first recorded; another reason replaces it, and its transition
+/// time moves only with its status.
+#[test]
+fn a_failure_that_stands_is_left_alone() {
+    let shown = |status: ConditionStatus, reason: &str| {
+        let mut web = web();
+        web.status.conditions.push(DeploymentCondition {
+            condition_type: DeploymentConditionType::ReplicaFailure,
+            status,
+            reason: reason.to_owned(),
+            message: "as first recorded".to_owned(),
+            last_update: Some(noon_plus(-60)),
+            last_transition: Some(noon_plus(-90)),
+        });
+        let mut failing = new(&web, 1);
+        failing.status.conditions.push(failure("FailedCreate", "quota"));
+        let status = status_after(&web, &decided(&web, &[failing]));
+        let c = status.condition(&DeploymentConditionType::ReplicaFailure).unwrap().clone();
+        (c.message, c.last_update, c.last_transition)
+    };
+    let at = |seconds| Some(noon_plus(seconds));
+    assert_eq!(shown(ConditionStatus::True, "FailedCreate"), ("as first recorded".into(), at(-60), at(-90)));
+    assert_eq!(shown(ConditionStatus::True, "FailedDelete"), ("quota".into(), at(-5), at(-90)));
+    assert_eq!(shown(ConditionStatus::False, "FailedCreate"), ("quota".into(), at(-5), at(-5)));
 }
 
 /// D16.4, D16.5: a changed status is written and its event brings the next sync; an unchanged one plans the check.

@@ -1,12 +1,12 @@
 //! Recreate: old pods go, really go, before new ones come.
 
-use gantry_decide::deployment::{Decision, WaitingOn};
+use gantry_decide::deployment::{Decision, IfRefused, WaitingOn};
 use gantry_model::{ConditionStatus, Deployment, Phase, Pod, ReplicaSet, keys};
 use gantry_testkit::{
     DeploymentWords, NOON, PodWords, ReplicaSetWords, deployment, noon_plus, pod, replica_set,
 };
 
-use crate::{decided, decided_with, sizes, status_after};
+use crate::{decided, decided_with, lines, refusal_of, sizes, status_after};
 
 fn web() -> Deployment {
     deployment("web").size(2).recreate().annotated(keys::REVISION, "1")
@@ -25,7 +25,12 @@ fn with_pods(web: &Deployment, sets: &[ReplicaSet], pods: &[Pod]) -> Decision {
 fn old_pods_go_before_new_ones_come() {
     let web = web();
     let running = old(&web).size(2).available(2);
-    assert_eq!(sizes(&with_pods(&web, &[running], &[])), ["scale old 2 -> 0"]);
+    let stopped = with_pods(&web, &[running], &[]);
+    assert_eq!(sizes(&stopped), ["scale old 2 -> 0"]);
+    assert_eq!(refusal_of(&stopped, "old"), Some(IfRefused::Fail), "D8.3");
+    assert_eq!(lines(&stopped).last().unwrap(), "report 2 pods, 0 updated, 2 ready, 2 available");
+    let without_pods = old(&web).size(2).pods(0);
+    assert_eq!(sizes(&with_pods(&web, &[without_pods], &[])), ["scale old 2 -> 0"], "its pods may be coming");
 
     let reported = old(&web).pods(2);
     let waiting = with_pods(&web, &[reported], &[]);
@@ -56,7 +61,9 @@ fn only_finished_pods_do_not_count_as_running() {
     }
     let new = replica_set("new").owned_by(&web).revision(2).sized_for(2, 2);
     let of_the_new_set = pod("p").owned_by(&new).phase(Phase::Running);
-    assert_eq!(sizes(&with_pods(&web, &[drained, new], &[of_the_new_set])), ["scale new 0 -> 2"]);
+    let started = with_pods(&web, &[drained, new], &[of_the_new_set]);
+    assert_eq!(sizes(&started), ["scale new 0 -> 2"]);
+    assert_eq!(refusal_of(&started, "new"), Some(IfRefused::Fail), "D8.3");
 }
 
 /// D10.6: until the old pods are gone the new set does not exist, and the revision is the old one's.
@@ -64,7 +71,7 @@ fn only_finished_pods_do_not_count_as_running() {
 fn while_waiting_there_is_no_new_revision() {
     let web = web();
     let waiting = with_pods(&web, &[old(&web).pods(1)], &[]);
-    assert!(!crate::lines(&waiting).iter().any(|line| line.contains("revision")), "{waiting:?}");
+    assert!(!lines(&waiting).iter().any(|line| line.contains("revision")), "{waiting:?}");
 }
 
 /// D10.7: the first rollout has nothing to wait for.

@@ -25,7 +25,9 @@ fn the_next_revision_follows_the_highest_old_one() {
         replica_set("what").owned_by(&web).image("b").annotated(keys::REVISION, "many"),
         replica_set("new").owned_by(&web),
     ];
-    assert_eq!(edit_of(&decided(&web, &sets), "new").unwrap().annotations[keys::REVISION], "4");
+    let edit = edit_of(&decided(&web, &sets), "new").unwrap();
+    assert_eq!(edit.annotations[keys::REVISION], "4");
+    assert_eq!(edit.annotations.get(keys::REVISION_HISTORY), None, "a first revision has no history");
     let at_the_end = [sets[0].clone().revision(i64::MAX), sets[2].clone()];
     let edit = edit_of(&decided(&web, &at_the_end), "new").unwrap();
     assert_eq!(edit.annotations[keys::REVISION], i64::MAX.to_string(), "and does not overflow");
@@ -112,10 +114,16 @@ fn a_set_in_step_hands_its_revision_to_the_deployment() {
 fn the_history_forgets_the_oldest_to_keep_its_length() {
     assert_eq!(append_to_history("", "3"), "3");
     assert_eq!(append_to_history("1,2", "3"), "1,2,3");
+    assert_eq!(append_to_history(",2", "3"), "3", "one that begins with nothing counts as empty");
     let full = vec!["12345678"; 222].join(",");
     assert_eq!(full.len(), 1997);
     assert_eq!(append_to_history(&full, "12").len(), 2000, "exactly as long as it may be");
     assert_eq!(append_to_history(&full, "123"), format!("{},123", &full[9..]));
+    assert_eq!(
+        append_to_history(&full, "12345678901"),
+        format!("{},12345678901", &full[9..]),
+        "one is enough"
+    );
     let one_huge = "9".repeat(2000);
     assert_eq!(append_to_history(&one_huge, "1"), "1");
     let too_long = "8".repeat(2001);

@@ -1,6 +1,6 @@
 //! The legacy rollback by annotation.
 
-use gantry_decide::deployment::Action;
+use gantry_decide::deployment::{Action, IfRefused};
 use gantry_model::{Deployment, DeploymentEdit, ReplicaSet, keys};
 use gantry_testkit::{
     DeploymentWords, ReplicaSetWords, deployment, labels, noon_plus, replica_set, template,
@@ -29,10 +29,12 @@ fn sets(web: &Deployment) -> Vec<ReplicaSet> {
 fn edit(web: &Deployment, sets: &[ReplicaSet]) -> DeploymentEdit {
     let decision = decided(web, sets);
     let edits = decision.steps.into_iter().filter_map(|step| match step.action {
-        Action::UpdateDeployment(edit) => Some(*edit),
+        Action::UpdateDeployment(edit) => Some((*edit, step.if_refused)),
         _ => None,
     });
-    edits.last().unwrap()
+    let (edit, if_refused) = edits.last().unwrap();
+    assert_eq!(if_refused, IfRefused::Fail, "an answer that was not written is tried again");
+    edit
 }
 
 /// D12: by number; template and user annotations come back, the Deployment's own notes stay.
@@ -62,6 +64,14 @@ fn a_revision_comes_back_with_its_annotations() {
 fn zero_means_the_revision_before_the_last() {
     let web = web("0");
     assert_eq!(edit(&web, &sets(&web)).template, Some(template("nginx:2")));
+    let back_again = web.clone().image("nginx:1");
+    let mut highest_first = sets(&back_again);
+    highest_first[0] = highest_first[0].clone().revision(4);
+    assert_eq!(
+        edit(&back_again, &highest_first).template,
+        Some(template("nginx:3")),
+        "in whatever order of age"
+    );
     let mut twins = sets(&web);
     twins[1] = twins[1].clone().revision(3);
     assert_eq!(
@@ -105,6 +115,7 @@ fn what_cannot_be_done_is_said() {
     ] {
         let lines = lines(&decided(web, sets));
         assert!(lines.contains(&format!("event Warning {reason}: {message}")), "{lines:?}");
+        assert_eq!(lines.last().unwrap(), "drop rollback request");
         let edit = edit(web, sets);
         assert_eq!(edit.template, None);
         assert!(!edit.annotations.contains_key(keys::ROLLBACK_TO));

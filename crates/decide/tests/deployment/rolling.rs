@@ -4,7 +4,7 @@ use gantry_decide::deployment::{Action, IfRefused, Outcome, Setback, SyncError, 
 use gantry_model::{Deployment, Limit, ReplicaSet, Strategy, keys};
 use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, noon_plus, replica_set};
 
-use crate::{decided, decided_after, sizes};
+use crate::{decided, decided_after, lines, refusal_of, sizes};
 
 /// 10 pods, at most 13, at least 8.
 fn web() -> Deployment {
@@ -26,6 +26,8 @@ fn a_sync_that_grows_does_not_shrink() {
     let web = web();
     let decision = decided(&web, &[old(&web, 8, 8), new(&web, 3, 3)]);
     assert_eq!(sizes(&decision), ["scale new 3 -> 5"], "although 3 old ones could go");
+    let last = lines(&decision).last().unwrap().clone();
+    assert_eq!(last, "report 11 pods, 3 updated, 11 ready, 11 available", "and reports before it stops");
     assert_eq!(decision.waiting_on, [WaitingOn::OwnWrites]);
 }
 
@@ -47,7 +49,7 @@ fn size_and_annotations_go_in_one_write() {
         (edit.annotations[keys::DESIRED_REPLICAS].as_str(), edit.annotations[keys::MAX_REPLICAS].as_str()),
         ("10", "13")
     );
-    assert_eq!(decision.steps[0].if_refused, IfRefused::Fail);
+    assert_eq!(refusal_of(&decision, "new"), Some(IfRefused::Fail));
     let stale_max = new(&web, 10, 10).annotated(keys::MAX_REPLICAS, "99");
     assert_eq!(sizes(&decided(&web, &[stale_max])), [""; 0]);
 }
@@ -68,11 +70,52 @@ fn a_stuck_rollout_says_what_holds_it() {
     );
 }
 
+/// D10.1: new pods that are available beyond the new set's size add to what may go.
+#[test]
+fn more_new_pods_than_asked_for_let_more_old_ones_go() {
+    let web = web();
+    let decision = decided(&web, &[old(&web, 9, 0), new(&web, 4, 6)]);
+    assert_eq!(sizes(&decision), ["scale old 9 -> 2"], "13 pods, at least 8, and 2 more than asked for");
+}
+
 /// A finished rollout waits for nothing.
 #[test]
 fn a_finished_rollout_waits_for_nothing() {
     let web = web();
     assert_eq!(decided(&web, &[old(&web, 0, 0), new(&web, 10, 10)]).waiting_on, []);
+}
+
+/// D10.2: pods that are not available go first, from the oldest set on, and no more than may go in all.
+#[test]
+fn unhealthy_pods_go_first_and_no_more_than_may_go() {
+    let web = web();
+    let decision = decided(&web, &[old(&web, 8, 6), new(&web, 5, 5)]);
+    assert_eq!(
+        sizes(&decision),
+        ["scale old 8 -> 6", "scale old 6 -> 3"],
+        "2 unhealthy, 3 above the floor of 8"
+    );
+    let mut older = old(&web, 4, 0).created(noon_plus(-90)).image("old:0");
+    older.meta.name = "older".into();
+    let decision = decided(&web, &[old(&web, 5, 0), older, new(&web, 4, 4)]);
+    assert_eq!(sizes(&decision), ["scale older 4 -> 0", "scale old 5 -> 4"], "5 of 9");
+}
+
+/// Section 10.1, step 3: whichever pods went, the sync stops there: their set has to follow first.
+#[test]
+fn a_sync_that_shrinks_stops_there() {
+    let mut web = web().reported(10, 10, 10);
+    web.revision_history_limit = Some(0.into());
+    let mut drained = old(&web, 0, 0).created(noon_plus(-90)).image("old:0");
+    drained.meta.name = "drained".into();
+    for (which, old_size, old_available, new_available) in
+        [("healthy", 3, 3, 10), ("unhealthy", 3, 0, 7), ("as many of both", 4, 2, 8)]
+    {
+        let sets = [drained.clone(), old(&web, old_size, old_available), new(&web, 10, new_available)];
+        let decision = decided(&web, &sets);
+        assert!(sizes(&decision).iter().all(|line| line.starts_with("scale old")), "{which}: {decision:?}");
+        assert_eq!(decision.waiting_on, [WaitingOn::OwnWrites], "{which}");
+    }
 }
 
 /// D10.3: the oldest set drains first.
@@ -83,6 +126,18 @@ fn the_oldest_set_drains_first() {
     older.meta.name = "older".into();
     let decision = decided(&web, &[old(&web, 4, 4), older, new(&web, 5, 5)]);
     assert_eq!(sizes(&decision), ["scale older 4 -> 0", "scale old 4 -> 3"], "5 more than the floor of 8");
+}
+
+/// D10.3: what an emptied set still reports as available is on its way out and lets nobody else go.
+#[test]
+fn an_emptied_set_does_not_vouch_for_others() {
+    let web = web();
+    let mut emptied = old(&web, 0, 3).created(noon_plus(-90)).image("old:0");
+    emptied.meta.name = "emptied".into();
+    let sets = [emptied, old(&web, 8, 8), new(&web, 5, 0)];
+    assert_eq!(sizes(&decided(&web, &sets)), [""; 0], "8 of 8 are there to stay");
+    let sets = [sets[0].clone(), old(&web, 8, 8), new(&web, 5, 2)];
+    assert_eq!(sizes(&decided(&web, &sets)), ["scale old 8 -> 6"], "10 of 8, not 13");
 }
 
 /// D10.4: a refused shrink is swallowed: the sync goes on as if there had been nothing to shrink.
@@ -101,6 +156,9 @@ fn a_refused_shrink_lets_the_sync_go_on() {
         matches!(after.steps.last().unwrap().action, Action::UpdateStatus { .. }),
         "the status is still reported"
     );
+    let half_done = [old(&web, 6, 8), new(&web, 5, 5)];
+    let after = decided_after(Setback::ShrinkFailed, &web, &half_done);
+    assert_eq!(sizes(&after), [""; 0], "what did shrink makes room for the next sync, not for this one");
 }
 
 /// D7.1: a limit that is no percentage is an error of the sync, once a size has to be computed.

@@ -1,9 +1,10 @@
 //! Scaling events, plain and proportional scaling.
 
+use gantry_decide::deployment::{IfRefused, WaitingOn};
 use gantry_model::{Deployment, Limit, ReplicaSet, keys};
 use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, noon_plus, replica_set};
 
-use crate::{decided, edit_of, messages, sizes};
+use crate::{decided, edit_of, messages, refusal_of, sizes};
 
 fn web() -> Deployment {
     deployment("web").size(10).rolling(Limit::Count(3), Limit::Count(2)).annotated(keys::REVISION, "2")
@@ -42,10 +43,13 @@ fn one_active_set_gets_the_size() {
     let web = web();
     let grown = decided(&web, &[new(&web, 4).sized_for(4, 5)]);
     assert_eq!(sizes(&grown), ["scale new 4 -> 10"]);
+    assert_eq!(refusal_of(&grown, "new"), Some(IfRefused::Fail), "D8.3");
     assert_eq!(messages(&grown), ["Scaled up replica set new from 4 to 10"]);
     assert_eq!(edit_of(&grown, "new").unwrap().annotations[keys::MAX_REPLICAS], "13");
     let inactive_new = decided(&web, &[old(&web, 4).sized_for(4, 5), new(&web, 0)]);
     assert_eq!(sizes(&inactive_new), ["scale old 4 -> 10"], "the active one, not the new one");
+    let none_active = decided(&web.clone().paused(), &[old(&web, 0), new(&web, 0)]);
+    assert_eq!(sizes(&none_active), ["scale new 0 -> 10"], "the new one, if none is active");
 }
 
 /// D21.3: a stale annotation on a set of the right size is never repaired: it stays a scaling event.
@@ -63,14 +67,24 @@ fn a_saturated_new_set_drains_the_others() {
     let web = web();
     let saturated = new(&web, 10).available(10).sized_for(10, 13);
     let outdated = old(&web, 3).sized_for(7, 9);
-    assert_eq!(sizes(&decided(&web, &[outdated.clone(), saturated.clone()])), ["scale old 3 -> 0"]);
+    let drained = decided(&web, &[outdated.clone(), saturated.clone()]);
+    assert_eq!(sizes(&drained), ["scale old 3 -> 0"]);
+    assert_eq!(refusal_of(&drained, "old"), Some(IfRefused::Fail), "D8.3");
+    assert_eq!(drained.waiting_on, [WaitingOn::OwnWrites]);
+    let recreated = decided(&web.clone().recreate(), &[outdated.clone(), saturated.clone()]);
+    assert_eq!(sizes(&recreated), ["scale old 3 -> 0"], "whatever the strategy");
     let not_available = saturated.clone().available(9);
     assert!(
         !sizes(&decided(&web, &[outdated.clone(), not_available])).contains(&"scale old 3 -> 0".to_owned())
     );
     let sized_for_less = saturated.sized_for(9, 12);
-    let shared = sizes(&decided(&web, &[outdated, sized_for_less]));
-    assert_eq!(shared, ["annotate old", "annotate new"], "13 of 13 already, so only annotations change");
+    let shared = decided(&web, &[outdated, sized_for_less]);
+    assert_eq!(
+        sizes(&shared),
+        ["annotate old", "annotate new"],
+        "13 of 13 already, so only annotations change"
+    );
+    assert_eq!(messages(&shared), [""; 0], "D8.2: which is no event");
 }
 
 /// D9.4: sets that got their share before an interruption get nothing more.
@@ -80,6 +94,8 @@ fn an_interrupted_pass_is_finished_by_the_next() {
     let first_done = [old(&web, 14).sized_for(20, 23), new(&web, 5).sized_for(10, 13)];
     let decision = decided(&web, &first_done);
     assert_eq!(sizes(&decision), ["scale new 5 -> 9"]);
+    assert_eq!(decision.waiting_on, [WaitingOn::OwnWrites]);
+    assert_eq!(refusal_of(&decision, "new"), Some(IfRefused::Fail), "D9.3: the first refusal interrupts it");
 }
 
 /// D9.5: another surge is no scaling event; a paused Deployment applies it all the same.

@@ -1,5 +1,6 @@
 //! What a Deployment reports.
 
+use gantry_decide::deployment::IfRefused;
 use gantry_model::{ConditionStatus, Deployment, DeploymentConditionType, ReplicaSet, Replicas, keys};
 use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, noon_plus, replica_set};
 
@@ -95,6 +96,8 @@ fn an_unchanged_status_is_not_written() {
     let sets = sets(&web).map(|set| set.sized_for(3, 4));
     web.status = status_after(&web, &decided(&web, &sets));
     assert_eq!(lines(&decided(&web, &sets)), [""; 0]);
+    let changed = decided(&web, &sets[1..]);
+    assert_eq!(changed.steps.last().unwrap().if_refused, IfRefused::Fail, "a changed one must be");
     web.status.collision_count = Some(4);
     assert_eq!(lines(&decided(&web, &sets)), [""; 0], "and the collision count is kept");
 }

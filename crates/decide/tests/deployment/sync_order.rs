@@ -6,7 +6,7 @@ use gantry_testkit::{
     DeploymentWords, ReplicaSetWords, deployment, invalid_selector, noon_plus, replica_set, template,
 };
 
-use crate::{decided, lines, sizes};
+use crate::{decided, lines, sizes, status_after};
 
 /// D3.2: a selector of everything is reported, and nothing else is done.
 #[test]
@@ -55,6 +55,8 @@ fn deletion_comes_before_everything() {
     assert_eq!(lines(&decision).last().unwrap(), "report 3 pods, 1 updated, 2 ready, 2 available");
     assert_eq!(sizes(&decision), [""; 0]);
     assert_eq!(decision.waiting_on, [WaitingOn::Deletion]);
+    let progress = status_after(&web, &decision).progressing().unwrap().clone();
+    assert_eq!(progress.reason, "FoundNewReplicaSet", "nor is it noted as paused");
     let none_left = decided(&web.clone().image("other:1"), &[]);
     assert_eq!(sizes(&none_left), [""; 0], "nothing is created");
 }

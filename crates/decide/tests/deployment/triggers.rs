@@ -45,7 +45,7 @@ fn changed(set: &ReplicaSet, change: impl FnOnce(&mut ReplicaSet)) -> ReplicaSet
     set
 }
 
-/// D1.1: a Deployment wakes itself, and one that is gone decides to do nothing (D3.1 is the shell's cache miss).
+/// D1.1: a Deployment wakes itself, whatever changed.
 #[test]
 fn a_deployment_wakes_itself() {
     assert_eq!(on_deployment(&deployment("web")), ObjectKey::new("default", "web"));

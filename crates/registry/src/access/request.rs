@@ -79,6 +79,6 @@ impl Request {
                 (message, details)
             }
         };
-        Refusal { code: 403, reason: "Forbidden", message, details: Some(details) }
+        Refusal { code: 403, reason: "Forbidden", message, details: Some(Box::new(details)) }
     }
 }

@@ -33,6 +33,8 @@ pub struct Message {
     /// Its own fields, in the order in which they are written; inlined messages stand in place.
     pub fields: Vec<Field>,
     by_json: BTreeMap<&'static str, Place>,
+    /// Where each field that is written stands, inlined ones in their place.
+    written: Vec<(MessageId, usize)>,
 }
 
 /// One field of a message.
@@ -145,6 +147,17 @@ impl Schema {
             }
         }
         all
+    }
+
+    /// As [`Schema::fields`], one by one.
+    pub fn each_field(&self, id: MessageId) -> impl Iterator<Item = &Field> {
+        let message = self.message(id);
+        message.written.iter().map(move |(holder, index)| &self.message(*holder).fields[*index])
+    }
+
+    /// Every message with its id.
+    pub fn messages(&self) -> impl Iterator<Item = (MessageId, &Message)> {
+        self.messages.iter().enumerate().map(|(index, message)| (MessageId(index), message))
     }
 }
 

@@ -17,7 +17,12 @@ pub(super) fn schema(fields: &'static str, lists: &'static str) -> Result<Schema
             let field = field(message.name, row, &by_name, &rules)?;
             message.fields.push(field);
         } else {
-            messages.push(Message { name: line, fields: Vec::new(), by_json: BTreeMap::new() });
+            messages.push(Message {
+                name: line,
+                fields: Vec::new(),
+                by_json: BTreeMap::new(),
+                written: Vec::new(),
+            });
         }
     }
     rules.check(&messages)?;
@@ -169,7 +174,19 @@ impl Schema {
         for index in 0..self.messages.len() {
             let by_json = self.names_of(MessageId(index));
             self.messages[index].by_json = by_json;
+            self.messages[index].written = self.places_of(MessageId(index));
         }
+    }
+
+    fn places_of(&self, id: MessageId) -> Vec<(MessageId, usize)> {
+        let mut places = Vec::new();
+        for (index, field) in self.messages[id.0].fields.iter().enumerate() {
+            match field.kind {
+                Type::Inline(inlined) => places.extend(self.places_of(inlined)),
+                _ => places.push((id, index)),
+            }
+        }
+        places
     }
 
     fn names_of(&self, id: MessageId) -> BTreeMap<&'static str, Place> {

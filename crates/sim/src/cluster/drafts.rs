@@ -6,6 +6,10 @@ use gantry_model::{
 };
 use serde_json::json;
 
+/// What the API fills in for a rolling update that says nothing about its limits.
+pub(crate) const DEFAULT_LIMITS: RollingLimits =
+    RollingLimits { surge: Limit::Percent(25), unavailable: Limit::Percent(25) };
+
 /// A Deployment as a person writes it.
 #[derive(Clone, Debug)]
 pub struct NewDeployment {
@@ -49,10 +53,7 @@ impl NewDeployment {
             name: name.to_owned(),
             replicas: Replicas::from(1),
             image: "nginx:1".to_owned(),
-            strategy: Strategy::RollingUpdate(Ok(RollingLimits {
-                surge: Limit::Percent(25),
-                unavailable: Limit::Percent(25),
-            })),
+            strategy: Strategy::RollingUpdate(Ok(DEFAULT_LIMITS)),
             min_ready_seconds: 0,
             progress_deadline_seconds: Some(600),
             revision_history_limit: Some(Replicas::from(10)),

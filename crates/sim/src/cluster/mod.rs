@@ -8,7 +8,7 @@ mod drafts;
 mod shelf;
 
 pub use deletion::Propagation;
-pub(crate) use drafts::template;
+pub(crate) use drafts::{DEFAULT_LIMITS, template};
 pub use drafts::{NewDeployment, NewReplicaSet};
 pub(crate) use shelf::{Change, Shelf, Stored, Watched};
 
@@ -195,7 +195,7 @@ impl Cluster {
 
     /// Changes an object through its main resource: the generation counts changes of what was asked for.
     pub(crate) fn update<T: Stored>(&mut self, key: &ObjectKey, change: impl FnOnce(&mut T)) {
-        self.write(key, change, |before: &T, after: &T| before.asks_for_more_than(after));
+        self.write(key, change, |before: &T, after: &T| before.asks_for_other_than(after));
     }
 
     /// Changes an object through its status: the generation stays.

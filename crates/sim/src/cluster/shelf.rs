@@ -32,8 +32,8 @@ pub(crate) trait Stored: Clone + PartialEq {
     fn meta_mut(&mut self) -> &mut Meta;
     fn shelf(cluster: &Cluster) -> &Shelf<Self>;
     fn shelf_mut(cluster: &mut Cluster) -> &mut Shelf<Self>;
-    /// Whether the other version asks for something else, which the generation counts.
-    fn asks_for_more_than(&self, other: &Self) -> bool;
+    /// Whether the other version asks for something else: the generation counts how often that happened.
+    fn asks_for_other_than(&self, other: &Self) -> bool;
     /// Whether it stays although it is being deleted and no finalizer holds it.
     fn holds_on(&self) -> bool {
         false
@@ -93,7 +93,7 @@ impl Stored for Deployment {
         &mut cluster.deployments
     }
     /// Annotations count for Deployments, and only for them.
-    fn asks_for_more_than(&self, other: &Self) -> bool {
+    fn asks_for_other_than(&self, other: &Self) -> bool {
         let asked = |d: &Self| Self { meta: self.meta.clone(), status: self.status.clone(), ..d.clone() };
         asked(self) != asked(other) || self.meta.annotations != other.meta.annotations
     }
@@ -115,7 +115,7 @@ impl Stored for ReplicaSet {
     fn shelf_mut(cluster: &mut Cluster) -> &mut Shelf<Self> {
         &mut cluster.sets
     }
-    fn asks_for_more_than(&self, other: &Self) -> bool {
+    fn asks_for_other_than(&self, other: &Self) -> bool {
         let asked = |s: &Self| Self { meta: self.meta.clone(), status: self.status.clone(), ..s.clone() };
         asked(self) != asked(other)
     }
@@ -137,7 +137,7 @@ impl Stored for Pod {
     fn shelf_mut(cluster: &mut Cluster) -> &mut Shelf<Self> {
         &mut cluster.pods
     }
-    fn asks_for_more_than(&self, other: &Self) -> bool {
+    fn asks_for_other_than(&self, other: &Self) -> bool {
         self.node != other.node
     }
     /// A pod that is terminating stays until its node says that it is gone.

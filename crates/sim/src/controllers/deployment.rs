@@ -7,10 +7,12 @@ use gantry_decide::deployment::{
 };
 use gantry_decide::ownership::{claim, may_adopt};
 use gantry_decide::queue::{self, RetryPolicy, WorkQueue};
-use gantry_model::{Deployment, ObjectKey, OwnerReference, Pod, ReplicaSet, Selector, Strategy, keys};
+use gantry_model::{
+    Deployment, DeploymentStatus, ObjectKey, OwnerReference, Pod, ReplicaSet, Selector, Strategy, keys,
+};
 
 use super::Telling;
-use crate::cluster::{Change, Cluster, Kind, Refused, Watched};
+use crate::cluster::{Change, Cluster, Kind, Propagation, Refused, Watched};
 
 /// The Deployment controller.
 #[derive(Clone, Debug)]
@@ -150,7 +152,7 @@ fn carry_out(
             }
             Action::DeleteReplicaSet { set } => {
                 let set = Cluster::key(set.as_str());
-                cluster.delete(Kind::ReplicaSet, &set, crate::cluster::Propagation::Background);
+                cluster.delete(Kind::ReplicaSet, &set, Propagation::Background);
             }
             Action::UpdateStatus { status, revision } => {
                 cluster.update_status(key, |deployment: &mut Deployment| {
@@ -177,6 +179,24 @@ fn carry_out(
 }
 
 /// A status as it comes back from the wire, which cuts times to whole seconds.
-fn truncated(status: &gantry_model::DeploymentStatus) -> gantry_model::DeploymentStatus {
-    gantry_model::DeploymentStatus::parse(status.render())
+fn truncated(status: &DeploymentStatus) -> DeploymentStatus {
+    DeploymentStatus::parse(status.render())
+}
+
+#[cfg(test)]
+mod tests {
+    use gantry_model::Timestamp;
+
+    use super::*;
+
+    /// D3.1, D1.1: the key of a Deployment that is gone is worked on once, to no effect, and not tried again.
+    #[test]
+    fn a_deployment_that_is_gone_needs_nothing() {
+        let (mut deployments, mut telling) = (Deployments::new(), Telling::new());
+        let mut cluster = Cluster::new(Timestamp::from_secs(0));
+        deployments.queue.add(Cluster::key("gone"), cluster.now);
+        assert!(deployments.work(&mut cluster, &mut telling), "it is looked at");
+        assert_eq!(deployments.queue.next_wake(), None, "and that is all");
+        assert!(telling.trace.is_empty() && cluster.take_changes().is_empty());
+    }
 }

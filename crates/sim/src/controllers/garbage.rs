@@ -8,7 +8,7 @@ use gantry_decide::gc::{
 };
 use gantry_decide::queue::WorkQueue;
 use gantry_model::patch::MetadataPatch;
-use gantry_model::{Identity, ObjectKey, Uid};
+use gantry_model::{Identity, Meta, Uid};
 
 use super::Telling;
 use crate::cluster::{self, Change, Cluster, Kind, Watched};
@@ -64,15 +64,8 @@ impl Garbage {
                 }
                 Effect::AttemptToOrphan(owner) => self.to_orphan.add(owner, cluster.now),
                 Effect::Report(report) => {
-                    let (kind, key) = whereabouts(&report.about);
-                    if let Some(meta) = kind.and_then(|kind| cluster.meta(kind, &key)) {
-                        telling.tell(
-                            cluster.now,
-                            EVENT_SOURCE,
-                            kind.unwrap_or(Kind::Pod),
-                            meta,
-                            &report.event,
-                        );
+                    if let Some((kind, meta)) = live(cluster, &report.about) {
+                        telling.tell(cluster.now, EVENT_SOURCE, kind, meta, &report.event);
                     }
                 }
             }
@@ -127,8 +120,7 @@ impl Garbage {
                 Step::Read(target, reading) => reading.resume(read(cluster, &target), &mut self.knowledge()),
                 Step::Patch(target, patch, patching) => patching.resume(apply(cluster, &target, &patch)),
                 Step::Delete(deletion, deleting) => {
-                    let (kind, key) = whereabouts(&deletion.target);
-                    let answer = match kind.and_then(|kind| Some((kind, cluster.meta(kind, &key)?))) {
+                    let answer = match live(cluster, &deletion.target) {
                         None => DeleteAnswer::NotFound,
                         Some((_, live)) if live.uid != deletion.uid => DeleteAnswer::Conflict,
                         Some((_, live))
@@ -137,6 +129,7 @@ impl Garbage {
                             DeleteAnswer::Conflict
                         }
                         Some((kind, _)) => {
+                            let key = Cluster::key(deletion.target.name.as_str());
                             cluster.delete(kind, &key, propagation(deletion.propagation));
                             DeleteAnswer::Accepted
                         }
@@ -181,16 +174,14 @@ fn seen<T: cluster::Stored>(kind: Kind, change: &Watched<T>) -> Seen {
 }
 
 fn read(cluster: &Cluster, target: &Identity) -> ReadAnswer {
-    let (kind, key) = whereabouts(target);
-    match kind.and_then(|kind| Some((kind, cluster.meta(kind, &key)?))) {
+    match live(cluster, target) {
         Some((kind, meta)) => ReadAnswer::Found(cluster::metadata(kind, meta)),
         None => ReadAnswer::NotFound,
     }
 }
 
 fn apply(cluster: &mut Cluster, target: &Identity, patch: &MetadataPatch) -> PatchAnswer {
-    let (kind, key) = whereabouts(target);
-    let Some((kind, before)) = kind.and_then(|kind| Some((kind, cluster.meta(kind, &key)?.clone()))) else {
+    let Some((kind, before)) = live(cluster, target).map(|(kind, meta)| (kind, meta.clone())) else {
         return PatchAnswer::NotFound;
     };
     let is_meant = match patch {
@@ -204,6 +195,7 @@ fn apply(cluster: &mut Cluster, target: &Identity, patch: &MetadataPatch) -> Pat
     if !is_meant {
         return PatchAnswer::Conflict;
     }
+    let key = before.key();
     cluster.update_meta(kind, &key, |meta| match patch {
         MetadataPatch::Release { owners, .. } => meta.owners.retain(|owner| !owners.contains(&owner.uid)),
         MetadataPatch::Unblock { references, .. } => {
@@ -219,8 +211,10 @@ fn apply(cluster: &mut Cluster, target: &Identity, patch: &MetadataPatch) -> Pat
     PatchAnswer::Patched(cluster::metadata(kind, after))
 }
 
-fn whereabouts(target: &Identity) -> (Option<Kind>, ObjectKey) {
-    (Kind::named(&target.kind), Cluster::key(target.name.as_str()))
+/// The object of this kind and name, whoever it is by now.
+fn live<'a>(cluster: &'a Cluster, target: &Identity) -> Option<(Kind, &'a Meta)> {
+    let kind = Kind::named(&target.kind)?;
+    Some((kind, cluster.meta(kind, &Cluster::key(target.name.as_str()))?))
 }
 
 fn propagation(wanted: Propagation) -> cluster::Propagation {

@@ -2,7 +2,7 @@
 
 use gantry_model::{Limit, Replicas, RollingLimits, Strategy};
 
-use crate::cluster::{Kind, NewDeployment, NewReplicaSet, Propagation};
+use crate::cluster::{DEFAULT_LIMITS, Kind, NewDeployment, NewReplicaSet, Propagation};
 
 /// All commands, for people.
 pub const USAGE: &str = "\
@@ -118,12 +118,12 @@ pub(super) fn apply(draft: &mut NewDeployment, key: &str, value: &str) -> Result
     match key {
         "replicas" => draft.replicas = count(value)?,
         "image" => value.clone_into(&mut draft.image),
-        "surge" => limits(draft).surge = limit(value)?,
-        "unavailable" => limits(draft).unavailable = limit(value)?,
-        "strategy" if value == "Recreate" => draft.strategy = Strategy::Recreate,
-        "strategy" if value == "RollingUpdate" => {
-            limits(draft);
+        "surge" => draft.strategy = rolling(RollingLimits { surge: limit(value)?, ..limits(draft) }),
+        "unavailable" => {
+            draft.strategy = rolling(RollingLimits { unavailable: limit(value)?, ..limits(draft) });
         }
+        "strategy" if value == "Recreate" => draft.strategy = Strategy::Recreate,
+        "strategy" if value == "RollingUpdate" => draft.strategy = rolling(limits(draft)),
         "deadline" => draft.progress_deadline_seconds = unless_none(value, number)?,
         "history" => draft.revision_history_limit = unless_none(value, count)?,
         "min-ready" => draft.min_ready_seconds = number(value)?,
@@ -176,12 +176,8 @@ fn delete(arguments: &[&str]) -> Result<Command, String> {
         "orphan" => Some(Propagation::Orphan),
         _ => None,
     };
-    let (arguments, propagation) = match arguments {
-        [rest @ .., last] if policy(last).is_some() => {
-            (rest, policy(last).unwrap_or(Propagation::Background))
-        }
-        all => (all, Propagation::Background),
-    };
+    let with_policy = arguments.split_last().and_then(|(last, rest)| Some((rest, policy(last)?)));
+    let (arguments, propagation) = with_policy.unwrap_or((arguments, Propagation::Background));
     let kind = match arguments.first() {
         Some(&"deployment") => Kind::Deployment,
         Some(&"set") => Kind::ReplicaSet,
@@ -191,20 +187,16 @@ fn delete(arguments: &[&str]) -> Result<Command, String> {
     Ok(Command::Delete(kind, arguments.get(1).map(|name| text(name)), propagation))
 }
 
-fn limits(draft: &mut NewDeployment) -> &mut RollingLimits {
-    const DEFAULT: RollingLimits =
-        RollingLimits { surge: Limit::Percent(25), unavailable: Limit::Percent(25) };
-    let limits = match &draft.strategy {
-        Strategy::RollingUpdate(Ok(limits)) => *limits,
-        Strategy::RollingUpdate(Err(_)) | Strategy::Recreate | Strategy::Unknown(_) => DEFAULT,
-    };
-    draft.strategy = Strategy::RollingUpdate(Ok(limits));
-    match &mut draft.strategy {
+/// The limits a Deployment has, or gets when it begins to roll.
+fn limits(draft: &NewDeployment) -> RollingLimits {
+    match draft.strategy {
         Strategy::RollingUpdate(Ok(limits)) => limits,
-        Strategy::RollingUpdate(Err(_)) | Strategy::Recreate | Strategy::Unknown(_) => {
-            unreachable!("it was just set to RollingUpdate")
-        }
+        Strategy::RollingUpdate(Err(_)) | Strategy::Recreate | Strategy::Unknown(_) => DEFAULT_LIMITS,
     }
+}
+
+fn rolling(limits: RollingLimits) -> Strategy {
+    Strategy::RollingUpdate(Ok(limits))
 }
 
 fn limit(value: &str) -> Result<Limit, String> {

@@ -23,9 +23,9 @@ mod rendering;
 pub use command::{Command, USAGE};
 pub use player::Player;
 
-use crate::Turns;
-
 use std::fmt;
+
+use crate::Turns;
 
 /// Why a story cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq)]

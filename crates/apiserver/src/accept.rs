@@ -1,0 +1,119 @@
+//! What form of an answer a client wants.
+
+use gantry_registry::Refusal;
+use gantry_registry::table::Version;
+
+/// The form of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    /// The objects themselves.
+    Plain,
+    /// A table for people.
+    Table(Version),
+    /// Metadata of one object.
+    Partial(Version),
+    /// Metadata of a list.
+    PartialList(Version),
+    /// Discovery in one document.
+    Discovery,
+}
+
+/// The forms that a place can answer in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offer {
+    Objects,
+    Discovery,
+}
+
+/// The first form that was asked for and can be had.
+pub(crate) fn negotiate(accept: &str, offer: Offer) -> Result<View, Refusal> {
+    if accept.trim().is_empty() {
+        return Ok(View::Plain);
+    }
+    let mut clauses: Vec<(f32, &str)> = accept.split(',').map(|clause| (quality(clause), clause)).collect();
+    clauses.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    let found =
+        clauses.iter().filter(|(quality, _)| *quality > 0.0).find_map(|(_, clause)| view(clause, offer));
+    found.ok_or_else(|| Refusal {
+        code: 406,
+        reason: "NotAcceptable",
+        message: "only the following media types are accepted: application/json, application/yaml, \
+                  application/vnd.kubernetes.protobuf"
+            .to_owned(),
+        details: None,
+    })
+}
+
+fn quality(clause: &str) -> f32 {
+    parameter(clause, "q").and_then(|q| q.parse().ok()).unwrap_or(1.0)
+}
+
+fn parameter<'a>(clause: &'a str, name: &str) -> Option<&'a str> {
+    let parameters = clause.split(';').skip(1).filter_map(|parameter| parameter.trim().split_once('='));
+    parameters.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value.trim())
+}
+
+fn view(clause: &str, offer: Offer) -> Option<View> {
+    let media = clause.split(';').next().unwrap_or_default().trim();
+    if !matches!(media, "application/json" | "*/*" | "application/*") {
+        return None;
+    }
+    let Some(form) = parameter(clause, "as") else { return Some(View::Plain) };
+    let (group, version) =
+        (parameter(clause, "g").unwrap_or_default(), parameter(clause, "v").unwrap_or_default());
+    if offer == Offer::Discovery {
+        let wanted = (form, group, version) == ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2");
+        return wanted.then_some(View::Discovery);
+    }
+    let version = match (group, version) {
+        ("meta.k8s.io", "v1") => Version::V1,
+        ("meta.k8s.io", "v1beta1") => Version::V1Beta1,
+        _ => return None,
+    };
+    match form {
+        "Table" => Some(View::Table(version)),
+        "PartialObjectMetadata" => Some(View::Partial(version)),
+        "PartialObjectMetadataList" => Some(View::PartialList(version)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn objects(accept: &str) -> Option<View> {
+        negotiate(accept, Offer::Objects).ok()
+    }
+
+    /// A9.1, A9.2, A5.1, A5.7: the first clause that can be served wins.
+    #[test]
+    fn the_first_form_that_can_be_had_wins() {
+        assert_eq!(objects(""), Some(View::Plain));
+        assert_eq!(objects("application/vnd.kubernetes.protobuf,application/json"), Some(View::Plain));
+        assert_eq!(objects("application/vnd.kubernetes.protobuf, */*"), Some(View::Plain));
+        let kubectl = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
+        assert_eq!(objects(kubectl), Some(View::Table(Version::V1)));
+        assert_eq!(
+            objects("application/json;as=Nonsense;v=v1;g=meta.k8s.io,application/json"),
+            Some(View::Plain)
+        );
+        let metadata = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+        assert_eq!(objects(metadata), Some(View::Partial(Version::V1)));
+        assert_eq!(objects("application/cbor"), None);
+        assert_eq!(
+            objects("application/json;q=0.1,application/json;as=Table;v=v1;g=meta.k8s.io"),
+            Some(View::Table(Version::V1))
+        );
+    }
+
+    /// A1.3: aggregated discovery is asked for by name.
+    #[test]
+    fn aggregated_discovery_is_asked_for_by_name() {
+        let wanted = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
+        assert_eq!(negotiate(wanted, Offer::Discovery).ok(), Some(View::Discovery));
+        let older =
+            "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+        assert_eq!(negotiate(older, Offer::Discovery).ok(), Some(View::Plain));
+    }
+}

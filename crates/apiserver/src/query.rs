@@ -1,0 +1,144 @@
+//! Query strings, and the options that every write understands.
+
+use gantry_registry::{FieldError, Refusal, Wrong};
+use serde_json::json;
+
+/// The parameters of a request, in the order in which they were written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Query(pub(crate) Vec<(String, String)>);
+
+/// What a client wants done about fields that do not exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Validation {
+    Ignore,
+    Warn,
+    Strict,
+}
+
+/// Options of a write.
+#[derive(Clone, Debug)]
+pub(crate) struct WriteOptions {
+    pub(crate) dry_run: bool,
+    pub(crate) validation: Validation,
+    pub(crate) manager: String,
+    /// Whether the client named the manager itself.
+    pub(crate) manager_given: bool,
+    pub(crate) force: Option<bool>,
+}
+
+const MANAGER_LENGTH_MAX: usize = 128;
+
+impl Query {
+    pub(crate) fn parse(query: &str) -> Self {
+        let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (unescape(key), unescape(value))
+        });
+        Self(pairs.collect())
+    }
+
+    /// The first value of a parameter.
+    pub(crate) fn first(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        self.first(name).is_some_and(gantry_registry::paging::flag)
+    }
+
+    /// The options of a write; `kind` is that of the options, such as `CreateOptions`.
+    pub(crate) fn write_options(&self, kind: &str, user_agent: &str) -> Result<WriteOptions, Refusal> {
+        let mut errors = Vec::new();
+        let dry_run: Vec<&str> =
+            self.0.iter().filter(|(key, _)| key == "dryRun").map(|(_, value)| value.as_str()).collect();
+        let dry_run = dry_run.into_iter().filter(|value| !value.is_empty()).collect::<Vec<_>>();
+        if dry_run.iter().any(|value| *value != "All") {
+            errors.push(FieldError::not_supported("dryRun", &json!(dry_run), &["All"]));
+        }
+        let given = self.first("fieldManager").unwrap_or_default();
+        if given.len() > MANAGER_LENGTH_MAX {
+            let most = format!("{MANAGER_LENGTH_MAX} bytes");
+            errors.push(FieldError { field: "fieldManager".to_owned(), wrong: Wrong::TooLong { most } });
+        }
+        let validation = match self.first("fieldValidation").unwrap_or_default() {
+            "" | "Warn" => Validation::Warn,
+            "Ignore" => Validation::Ignore,
+            "Strict" => Validation::Strict,
+            other => {
+                let supported = ["", "Ignore", "Strict", "Warn"];
+                errors.push(FieldError::not_supported("fieldValidation", &json!(other), &supported));
+                Validation::Warn
+            }
+        };
+        if !errors.is_empty() {
+            return Err(Refusal::invalid(kind, "meta.k8s.io", "", &errors));
+        }
+        let force = self.first("force").map(gantry_registry::paging::flag);
+        let manager = if given.is_empty() { manager_of(user_agent) } else { given.to_owned() };
+        Ok(WriteOptions {
+            dry_run: !dry_run.is_empty(),
+            validation,
+            manager,
+            manager_given: !given.is_empty(),
+            force,
+        })
+    }
+}
+
+/// Who writes, if nobody says: the program's name.
+fn manager_of(user_agent: &str) -> String {
+    let program = user_agent.split('/').next().unwrap_or_default();
+    let printable: String = program.chars().filter(|c| !c.is_control()).collect();
+    printable.chars().take(MANAGER_LENGTH_MAX).collect()
+}
+
+/// Resolves `%41` and `+`; what is malformed stays as it is.
+pub(crate) fn unescape(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut index = 0;
+    while index < bytes.len() {
+        let escaped = (bytes[index] == b'%').then(|| text.get(index + 1..index + 3)).flatten();
+        if let Some(byte) = escaped.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            out.push(byte);
+            index += 3;
+        } else {
+            out.push(if bytes[index] == b'+' { b' ' } else { bytes[index] });
+            index += 1;
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_unescaped() {
+        let query = Query::parse("labelSelector=app%3Dweb%2Cb+in+(1)&watch=&x");
+        assert_eq!(query.first("labelSelector"), Some("app=web,b in (1)"));
+        assert!(query.flag("watch") && query.flag("x"), "A0.9: an empty value is true");
+        assert_eq!(unescape("100%"), "100%");
+        assert_eq!(unescape("%zz%4"), "%zz%4");
+    }
+
+    /// A2.15, A2.22, A2.23: what is not understood is refused by name.
+    #[test]
+    fn options_that_make_no_sense_are_refused() {
+        let refused =
+            |query: &str| Query::parse(query).write_options("CreateOptions", "").unwrap_err().message;
+        assert!(
+            refused("dryRun=Foo")
+                .ends_with("dryRun: Unsupported value: [\"Foo\"]: supported values: \"All\"")
+        );
+        assert!(
+            refused("fieldValidation=Foo")
+                .contains("supported values: \"\", \"Ignore\", \"Strict\", \"Warn\"")
+        );
+        let long = format!("fieldManager={}", "a".repeat(129));
+        assert!(refused(&long).ends_with("fieldManager: Too long: may not be more than 128 bytes"));
+        let options = Query::parse("").write_options("CreateOptions", "kubectl/v1.37 (linux)").unwrap();
+        assert_eq!(options.manager, "kubectl");
+    }
+}

@@ -1,0 +1,15 @@
+//! What the server would otherwise reach for: the time, and what must be unlike anything else.
+
+use std::fmt::Debug;
+
+use gantry_registry::Moment;
+
+/// The world around a server.
+pub trait Surroundings: Debug + Send + Sync {
+    /// The time.
+    fn now(&self) -> Moment;
+    /// A uid that nobody has.
+    fn uid(&self) -> String;
+    /// Five letters that end a generated name.
+    fn name_suffix(&self) -> String;
+}

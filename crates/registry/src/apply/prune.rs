@@ -1,0 +1,70 @@
+//! Taking out of an object what its manager no longer states.
+
+use serde_json::Value;
+
+use crate::ownership::shape::{Shape, is_empty};
+use crate::ownership::{FieldNode, FieldSet, PathElement};
+use crate::schema::MessageId;
+
+/// Removes what was stated the last time and is owned by nobody now.
+///
+/// A declared field is owned if anything below it is; an element of a list or a key of a map goes with all that is
+/// below it when nobody owns the element itself.
+pub(super) fn prune(kind: MessageId, object: &mut Value, last: &FieldSet, owned: &FieldSet) {
+    prune_value(Shape::Root(kind), object, last, owned);
+}
+
+/// Removes these fields and all below them; only plain fields can be named.
+pub(super) fn remove(object: &mut Value, paths: &FieldSet) {
+    let Some(members) = object.as_object_mut() else { return };
+    for (element, node) in paths.nodes() {
+        let PathElement::Field(name) = element else { continue };
+        if node.owned {
+            members.remove(&**name);
+        } else if let Some(member) = members.get_mut(&**name) {
+            remove(member, &node.below);
+        }
+    }
+}
+
+fn prune_value(shape: Shape, value: &mut Value, last: &FieldSet, owned: &FieldSet) {
+    match (shape, value) {
+        (Shape::Root(_) | Shape::Struct(_) | Shape::Map(_), Value::Object(members)) => {
+            let declared = shape.has_declared_fields();
+            members.retain(|name, member| {
+                let element = PathElement::field(name);
+                let Some(mine) = last.node(&element) else { return true };
+                stays(shape.member(name), member, mine, owned.node(&element), declared)
+            });
+        }
+        (Shape::Keyed { .. } | Shape::Set(_), Value::Array(elements)) => {
+            let mut index = 0;
+            elements.retain_mut(|element| {
+                let name = shape.name_of(element).unwrap_or(PathElement::Index(index));
+                index += 1;
+                let Some(mine) = last.node(&name) else { return true };
+                stays(Some(shape.element()), element, mine, owned.node(&name), false)
+            });
+        }
+        _ => {}
+    }
+}
+
+fn stays(
+    shape: Option<Shape>,
+    value: &mut Value,
+    mine: &FieldNode,
+    owned: Option<&FieldNode>,
+    declared: bool,
+) -> bool {
+    let nobody = FieldSet::new();
+    let is_owned = owned.is_some_and(|node| node.owned || declared);
+    if (mine.owned || declared) && !is_owned {
+        return false;
+    }
+    let was_empty = is_empty(Some(value));
+    if let Some(shape) = shape {
+        prune_value(shape, value, &mine.below, owned.map_or(&nobody, |node| &node.below));
+    }
+    was_empty || !is_empty(Some(value))
+}

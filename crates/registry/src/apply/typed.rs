@@ -1,0 +1,199 @@
+//! Whether a statement has the shape of its kind, in the words of Kubernetes' typed objects.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::Refusal;
+use crate::ownership::Write;
+use crate::ownership::shape::{Nameless, Shape};
+use crate::schema::Type;
+
+/// Refuses a statement that is not of its kind's shape.
+pub(super) fn check(applied: &Value, write: &Write<'_>) -> Result<(), Refusal> {
+    let mut walk = Walk { path: String::new(), errors: Vec::new() };
+    walk.value(Shape::Root(write.kind), applied);
+    let problem = match walk.errors.as_slice() {
+        [] => return Ok(()),
+        [only] => only.clone(),
+        many => format!("errors:\n  {}", many.join("\n  ")),
+    };
+    let text = |pointer: &str| applied.pointer(pointer).and_then(Value::as_str).unwrap_or("");
+    Err(Refusal::server_error(format!(
+        "failed to create typed patch object ({}/{}; {}): {problem}",
+        text("/metadata/namespace"),
+        text("/metadata/name"),
+        group_version_kind(text("/apiVersion"), text("/kind")),
+    )))
+}
+
+/// `apps/v1, Kind=Deployment`, or `/v1, Kind=Pod` for the core group.
+pub(super) fn group_version_kind(api_version: &str, kind: &str) -> String {
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    format!("{group}/{version}, Kind={kind}")
+}
+
+/// What a JSON decoder calls a value.
+pub(super) fn json_word(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+struct Walk {
+    path: String,
+    errors: Vec<String>,
+}
+
+impl Walk {
+    fn value(&mut self, shape: Shape, value: &Value) {
+        if value.is_null() {
+            return;
+        }
+        match shape {
+            Shape::Scalar(kind) => self.scalar(kind, value),
+            Shape::Atomic(Type::Message(id) | Type::Inline(id)) => self.members(Shape::Struct(*id), value),
+            Shape::Atomic(Type::Map(inner)) => self.members(Shape::Map(inner), value),
+            Shape::Atomic(Type::List(element)) => self.plain_list(Shape::nested(element), value),
+            Shape::Atomic(_) => {}
+            Shape::Root(_) | Shape::Struct(_) | Shape::Map(_) => self.members(shape, value),
+            Shape::Keyed { .. } | Shape::Set(_) => self.named_list(shape, value),
+        }
+    }
+
+    fn members(&mut self, shape: Shape, value: &Value) {
+        let Value::Object(members) = value else {
+            return self.error(&format!("expected map, got &{{{}}}", in_go(value)));
+        };
+        for (name, member) in members {
+            self.at(&format!(".{name}"), |walk| match shape.member(name) {
+                Some(inner) => walk.value(inner, member),
+                None => walk.error("field not declared in schema"),
+            });
+        }
+    }
+
+    fn plain_list(&mut self, element: Shape, value: &Value) {
+        let Value::Array(elements) = value else { return self.no_list(value) };
+        for (index, value) in elements.iter().enumerate() {
+            self.at(&format!("[{index}]"), |walk| walk.value(element, value));
+        }
+    }
+
+    fn named_list(&mut self, shape: Shape, value: &Value) {
+        let Value::Array(elements) = value else { return self.no_list(value) };
+        let mut seen = BTreeSet::new();
+        for (index, element) in elements.iter().enumerate() {
+            match shape.name_of(element) {
+                Err(why) => self.error(&format!("element {index}: {}", in_words(why))),
+                Ok(name) => {
+                    let step = name.to_string();
+                    if !seen.insert(name) {
+                        self.error(&format!("duplicate entries for key {step}"));
+                    }
+                    self.at(&step, |walk| walk.value(shape.element(), element));
+                }
+            }
+        }
+    }
+
+    fn scalar(&mut self, kind: &Type, value: &Value) {
+        match (kind, value) {
+            (Type::String | Type::Bytes | Type::Duration, Value::String(_))
+            | (Type::Bool, Value::Bool(_))
+            | (Type::Int32 | Type::Int64 | Type::Float64, Value::Number(_)) => {}
+            (Type::String | Type::Bytes | Type::Duration, other) => {
+                let text = in_go_syntax(other);
+                self.error(&format!("expected string, got &value.valueUnstructured{{Value:{text}}}"));
+            }
+            (Type::Bool, other) => self.error(&format!("expected boolean, got &{{{}}}", in_go(other))),
+            (Type::Int32 | Type::Int64 | Type::Float64, other) => {
+                self.error(&format!("expected numeric (int or float), got {}", go_type(other)));
+            }
+            (_, Value::Object(_) | Value::Array(_)) => {
+                self.error(&format!("expected any scalar, got &{{{}}}", in_go(value)));
+            }
+            _ => {}
+        }
+    }
+
+    fn no_list(&mut self, value: &Value) {
+        self.error(&format!("expected list, got &{{{}}}", in_go(value)));
+    }
+
+    fn at(&mut self, step: &str, inside: impl FnOnce(&mut Self)) {
+        let here = self.path.len();
+        self.path.push_str(step);
+        inside(self);
+        self.path.truncate(here);
+    }
+
+    fn error(&mut self, problem: &str) {
+        let error =
+            if self.path.is_empty() { problem.to_owned() } else { format!("{}: {problem}", self.path) };
+        self.errors.push(error);
+    }
+}
+
+fn in_words(why: Nameless) -> String {
+    match why {
+        Nameless::Null => "associative list with keys may not have a null element".to_owned(),
+        Nameless::NoObject => "associative list with keys may not have non-map elements".to_owned(),
+        Nameless::Lacks(key) => format!(
+            "associative list with keys has an element that omits key field {key:?} (and doesn't have default value)"
+        ),
+        Nameless::Object => "associative list without keys has an element that's a map type".to_owned(),
+        Nameless::List => "not supported: associative list with lists as elements".to_owned(),
+        Nameless::NullValue => {
+            "associative list without keys has an element that's an explicit null".to_owned()
+        }
+    }
+}
+
+/// As Go prints a value: `map[a:1]`, `[a b]`.
+fn in_go(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(elements) => format!("[{}]", elements.iter().map(in_go).collect::<Vec<_>>().join(" ")),
+        Value::Object(members) => {
+            let members: Vec<_> =
+                members.iter().map(|(name, value)| format!("{name}:{}", in_go(value))).collect();
+            format!("map[{}]", members.join(" "))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// As Go writes a value in its own syntax: `map[string]interface {}{"a":1}`.
+fn in_go_syntax(value: &Value) -> String {
+    match value {
+        Value::Null => "interface {}(nil)".to_owned(),
+        Value::Array(elements) => {
+            let elements: Vec<_> = elements.iter().map(in_go_syntax).collect();
+            format!("[]interface {{}}{{{}}}", elements.join(", "))
+        }
+        Value::Object(members) => {
+            let members: Vec<_> =
+                members.iter().map(|(name, value)| format!("{name:?}:{}", in_go_syntax(value))).collect();
+            format!("map[string]interface {{}}{{{}}}", members.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}

@@ -1,0 +1,134 @@
+//! A document as it was written: every key, twice if it stands there twice, in its order; numbers as text.
+//!
+//! `serde_json` reads neither duplicates nor their order, and 128 levels at most; here there are up to 10000. Nothing
+//! here recurses over more than [`SHALLOW`] levels, so a deep document cannot exhaust the stack.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::Finding;
+
+/// How many levels a part without a schema may have, for the sake of those who walk it recursively afterwards.
+pub(super) const SHALLOW: usize = 500;
+
+/// A document that is safe to drop, however deep.
+#[derive(Debug, Default)]
+pub(super) struct Document {
+    pub(super) root: Tree,
+    /// How many levels there are.
+    pub(super) depth: usize,
+}
+
+/// A value as it was written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) enum Tree {
+    #[default]
+    Null,
+    Bool(bool),
+    Number(String),
+    String(String),
+    List(Vec<Tree>),
+    Object(Vec<(String, Tree)>),
+}
+
+impl Tree {
+    /// What Go's errors call it.
+    pub(super) fn noun(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "bool",
+            Self::Number(_) => "number",
+            Self::String(_) => "string",
+            Self::List(_) => "array",
+            Self::Object(_) => "object",
+        }
+    }
+
+    /// The last member of this name, if this is an object.
+    pub(super) fn get(&self, key: &str) -> Option<&Tree> {
+        let Self::Object(members) = self else { return None };
+        members.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// The value without schema, taken out of the tree; the last of several members of one name counts.
+    ///
+    /// Recurses: only for what is at most [`SHALLOW`] levels deep.
+    pub(super) fn take_value(&mut self) -> Value {
+        match std::mem::take(self) {
+            Self::Null => Value::Null,
+            Self::Bool(truth) => Value::Bool(truth),
+            Self::Number(text) => serde_json::from_str(&text).unwrap_or(Value::Null),
+            Self::String(text) => Value::String(text),
+            Self::List(elements) => {
+                Value::Array(elements.into_iter().map(|mut element| element.take_value()).collect())
+            }
+            Self::Object(members) => {
+                Value::Object(members.into_iter().map(|(key, mut value)| (key, value.take_value())).collect())
+            }
+        }
+    }
+
+    /// Whether there are no more than this many levels.
+    pub(super) fn is_within(&self, levels: usize) -> bool {
+        match self {
+            Self::List(_) | Self::Object(_) if levels == 0 => false,
+            Self::List(elements) => elements.iter().all(|element| element.is_within(levels - 1)),
+            Self::Object(members) => members.iter().all(|(_, value)| value.is_within(levels - 1)),
+            _ => true,
+        }
+    }
+
+    /// Reports members that stand twice, in a tree without schema; recurses as [`Tree::take_value`] does.
+    pub(super) fn duplicates(&self, path: &str, findings: &mut Vec<Finding>) {
+        match self {
+            Self::List(elements) => {
+                for (index, element) in elements.iter().enumerate() {
+                    element.duplicates(&format!("{path}[{index}]"), findings);
+                }
+            }
+            Self::Object(members) => {
+                let mut seen = BTreeSet::new();
+                for (key, value) in members {
+                    let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                    if !seen.insert(key) {
+                        Finding::Duplicate(path.clone()).note(findings);
+                    }
+                    value.duplicates(&path, findings);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl From<Value> for Tree {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(truth) => Self::Bool(truth),
+            Value::Number(number) => Self::Number(number.to_string()),
+            Value::String(text) => Self::String(text),
+            Value::Array(elements) => Self::List(elements.into_iter().map(Self::from).collect()),
+            Value::Object(members) => {
+                Self::Object(members.into_iter().map(|(key, value)| (key, Self::from(value))).collect())
+            }
+        }
+    }
+}
+
+impl Drop for Document {
+    fn drop(&mut self) {
+        if self.depth <= SHALLOW {
+            return;
+        }
+        let mut left = vec![std::mem::take(&mut self.root)];
+        while let Some(tree) = left.pop() {
+            match tree {
+                Tree::List(elements) => left.extend(elements),
+                Tree::Object(members) => left.extend(members.into_iter().map(|(_, value)| value)),
+                _ => {}
+            }
+        }
+    }
+}

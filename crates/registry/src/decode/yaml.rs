@@ -1,0 +1,314 @@
+//! Reads YAML into a tree: the scalars of YAML 1.1, aliases, merge keys.
+//!
+//! Kubernetes turns YAML into JSON first and reads that, so members come sorted by name and numbers lose the form in
+//! which they were written. What is doubled is told by its line. Only the first document of a stream counts.
+
+use std::collections::BTreeMap;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Span};
+
+use super::Finding;
+use super::tree::{Document, SHALLOW, Tree};
+
+/// Aliases may blow a document up to so many nodes.
+const MOST_NODES: usize = 500_000;
+const TOO_DEEP: &str = "yaml: exceeded max depth";
+
+/// Reads the first document; findings are keys that stand twice.
+pub(super) fn read(bytes: &[u8]) -> Result<(Document, Vec<Finding>), String> {
+    let text = std::str::from_utf8(bytes).map_err(|_| "yaml: invalid leading UTF-8 octet".to_owned())?;
+    let mut builder = Builder::default();
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|e| format!("yaml: line {}: {}", e.marker().line(), e.info()))?;
+        if matches!(event, Event::DocumentEnd | Event::StreamEnd) {
+            break;
+        }
+        builder.event(event, span)?;
+    }
+    // Aliases of aliases may be deeper than what was written.
+    if !builder.root.is_within(SHALLOW) {
+        return Err(TOO_DEEP.to_owned());
+    }
+    let findings = builder.doubles();
+    Ok((Document { root: builder.root, depth: SHALLOW }, findings))
+}
+
+#[derive(Default)]
+struct Builder {
+    root: Tree,
+    open: Vec<Open>,
+    /// Whole values by the number of their anchor, with how many nodes they have.
+    anchors: Vec<(usize, Tree, usize)>,
+    nodes: usize,
+    doubled: Vec<String>,
+}
+
+struct Open {
+    anchor: usize,
+    /// Nodes before it was opened.
+    nodes_before: usize,
+    inside: Inside,
+}
+
+enum Inside {
+    List(Vec<Tree>),
+    Object { members: BTreeMap<String, Tree>, merged: BTreeMap<String, Tree>, key: Option<Key> },
+}
+
+enum Key {
+    Named(String),
+    /// `<<`: the members of the value are added where there are none.
+    Merge,
+}
+
+impl Builder {
+    fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), String> {
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let tag = tag.filter(|tag| tag.is_yaml_core_schema());
+                let tag = tag.as_ref().map(|tag| tag.suffix.as_str());
+                let plain = style == ScalarStyle::Plain;
+                if plain && tag.is_none() && text == "<<" && self.awaits_key() {
+                    self.set_key(Key::Merge);
+                    return Ok(());
+                }
+                let value = match tag {
+                    Some("str" | "binary") => Tree::String(text.into_owned()),
+                    None if !plain => Tree::String(text.into_owned()),
+                    _ => scalar(&text)?,
+                };
+                self.whole(value, anchor, self.nodes, span)
+            }
+            Event::SequenceStart(anchor, _) => self.enter(anchor, Inside::List(Vec::new())),
+            Event::MappingStart(anchor, _) => self.enter(
+                anchor,
+                Inside::Object { members: BTreeMap::new(), merged: BTreeMap::new(), key: None },
+            ),
+            Event::SequenceEnd | Event::MappingEnd => {
+                let Some(closed) = self.open.pop() else { return Ok(()) };
+                self.whole(closed.inside.close(), closed.anchor, closed.nodes_before, span)
+            }
+            Event::Alias(anchor) => {
+                let found = self.anchors.iter().rev().find(|(known, _, _)| *known == anchor);
+                let (value, nodes) = found
+                    .map(|(_, value, nodes)| (value.clone(), *nodes))
+                    .ok_or_else(|| "yaml: unknown anchor referenced".to_owned())?;
+                let before = self.nodes;
+                self.nodes += nodes;
+                self.whole(value, 0, before, span)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn enter(&mut self, anchor: usize, inside: Inside) -> Result<(), String> {
+        if self.open.len() >= SHALLOW {
+            return Err(TOO_DEEP.to_owned());
+        }
+        if self.awaits_key() {
+            return Err("yaml: invalid map key".to_owned());
+        }
+        self.open.push(Open { anchor, nodes_before: self.nodes, inside });
+        Ok(())
+    }
+
+    /// A value is complete; it belongs to what is open.
+    fn whole(&mut self, value: Tree, anchor: usize, nodes_before: usize, span: Span) -> Result<(), String> {
+        self.nodes += 1;
+        if self.nodes > MOST_NODES {
+            return Err("yaml: document contains excessive aliasing".to_owned());
+        }
+        if anchor > 0 {
+            self.anchors.push((anchor, value.clone(), self.nodes - nodes_before));
+        }
+        match self.open.last_mut().map(|open| &mut open.inside) {
+            None => self.root = value,
+            Some(Inside::List(elements)) => elements.push(value),
+            Some(Inside::Object { key: slot @ None, .. }) => *slot = Some(Key::Named(name(value)?)),
+            Some(Inside::Object { members, merged, key }) => match key.take() {
+                Some(Key::Named(name)) => {
+                    if members.contains_key(&name) {
+                        let line = span.start.line();
+                        self.doubled.push(format!("  line {line}: key {name:?} already set in map"));
+                    }
+                    members.insert(name, value);
+                }
+                _ => merge(value, merged)?,
+            },
+        }
+        Ok(())
+    }
+
+    fn awaits_key(&self) -> bool {
+        matches!(self.open.last(), Some(Open { inside: Inside::Object { key: None, .. }, .. }))
+    }
+
+    fn set_key(&mut self, new: Key) {
+        if let Some(Open { inside: Inside::Object { key, .. }, .. }) = self.open.last_mut() {
+            *key = Some(new);
+        }
+    }
+
+    fn doubles(&self) -> Vec<Finding> {
+        if self.doubled.is_empty() {
+            return Vec::new();
+        }
+        vec![Finding::Yaml(format!("yaml: unmarshal errors:\n{}", self.doubled.join("\n")))]
+    }
+}
+
+impl Inside {
+    fn close(self) -> Tree {
+        match self {
+            Self::List(elements) => Tree::List(elements),
+            Self::Object { mut members, merged, .. } => {
+                for (name, value) in merged {
+                    members.entry(name).or_insert(value);
+                }
+                Tree::Object(members.into_iter().collect())
+            }
+        }
+    }
+}
+
+fn merge(value: Tree, merged: &mut BTreeMap<String, Tree>) -> Result<(), String> {
+    match value {
+        Tree::Object(members) => {
+            for (name, value) in members {
+                merged.entry(name).or_insert(value);
+            }
+            Ok(())
+        }
+        Tree::List(elements) => elements.into_iter().try_for_each(|element| merge(element, merged)),
+        _ => Err("yaml: map merge requires map or sequence of maps as the value".to_owned()),
+    }
+}
+
+/// A key as text, whatever it was.
+fn name(key: Tree) -> Result<String, String> {
+    match key {
+        Tree::String(text) | Tree::Number(text) => Ok(text),
+        Tree::Bool(truth) => Ok(truth.to_string()),
+        Tree::Null => Ok("null".to_owned()),
+        Tree::List(_) | Tree::Object(_) => Err("yaml: invalid map key".to_owned()),
+    }
+}
+
+/// What a scalar without quotes means in YAML 1.1.
+fn scalar(text: &str) -> Result<Tree, String> {
+    Ok(match text {
+        "" | "~" | "null" | "Null" | "NULL" => Tree::Null,
+        "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" | "true" | "True" | "TRUE" => Tree::Bool(true),
+        "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" | "false" | "False" | "FALSE" => {
+            Tree::Bool(false)
+        }
+        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" | "-.inf" | "-.Inf" | "-.INF" | ".nan"
+        | ".NaN" | ".NAN" => return Err("json: unsupported value".to_owned()),
+        _ if !text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
+            Tree::String(text.to_owned())
+        }
+        _ => number(text).map_or_else(|| Tree::String(text.to_owned()), Tree::Number),
+    })
+}
+
+/// A number in the form in which JSON would have it.
+fn number(text: &str) -> Option<String> {
+    let digits = text.replace('_', "");
+    let (sign, size) = match digits.strip_prefix('-') {
+        Some(size) => ("-", size),
+        None => ("", digits.strip_prefix('+').unwrap_or(&digits)),
+    };
+    if !size.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    let prefixed =
+        [("0b", 2), ("0x", 16), ("0X", 16), ("0o", 8), ("0", 8)].into_iter().find_map(|(prefix, radix)| {
+            let rest = size.strip_prefix(prefix).filter(|rest| !rest.is_empty())?;
+            u64::from_str_radix(rest, radix).ok()
+        });
+    if let Some(value) = prefixed {
+        return Some(format!("{}{value}", if value == 0 { "" } else { sign }));
+    }
+    if size.bytes().all(|b| b.is_ascii_digit()) && size.parse::<u64>().is_ok() {
+        return Some(format!("{sign}{}", size.parse::<u64>().ok()?));
+    }
+    let mantissa = size.split(['e', 'E']).next().unwrap_or(size);
+    let float_like = mantissa.bytes().all(|b| b.is_ascii_digit() || b == b'.') && mantissa != ".";
+    let value: f64 = size.parse().ok().filter(|value: &f64| value.is_finite() && float_like)?;
+    Some(format!("{sign}{}", shortest(value)))
+}
+
+/// Go writes large and small numbers with an exponent and all others without.
+fn shortest(value: f64) -> String {
+    if value != 0.0 && !(1e-6..1e21).contains(&value) { format!("{value:e}") } else { format!("{value}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn value(text: &str) -> Value {
+        read(text.as_bytes()).unwrap().0.root.take_value()
+    }
+
+    /// A2.12: YAML 1.1 has more words for true and false, and quotes take the meaning away.
+    #[test]
+    fn plain_words_mean_what_yaml_1_1_says() {
+        assert_eq!(
+            value(
+                "{a: y, b: off, c: 'on', d: ~, e: 0x1F, f: 010, g: 1_000, h: 2.0, i: 1e3, j: 2001-01-01, k: +5}"
+            ),
+            json!({"a": true, "b": false, "c": "on", "d": null, "e": 31, "f": 8, "g": 1000, "h": 2, "i": 1000,
+                   "j": "2001-01-01", "k": 5})
+        );
+        assert_eq!(
+            value("{a: !!str 5, 1: x, y: y, v: 1.2.3, w: 08, m: -0.5, t: 12:30:45}"),
+            json!({
+                "a": "5", "1": "x", "true": true, "v": "1.2.3", "w": 8, "m": -0.5, "t": "12:30:45"
+            })
+        );
+    }
+
+    #[test]
+    fn text_blocks_and_the_first_document_are_read() {
+        assert_eq!(
+            value("data:\n  a: |\n    two\n    lines\n---\nother: 1\n"),
+            json!({"data": {"a": "two\nlines\n"}})
+        );
+        assert_eq!(value(""), json!(null));
+    }
+
+    #[test]
+    fn aliases_and_merge_keys_are_resolved() {
+        assert_eq!(
+            value("base: &b {x: 1, z: 2}\nmore:\n  <<: *b\n  z: 3\nsame: *b\n"),
+            json!({"base": {"x": 1, "z": 2}, "more": {"x": 1, "z": 3}, "same": {"x": 1, "z": 2}})
+        );
+    }
+
+    /// A2.23: keys that stand twice are found, and the last one counts.
+    #[test]
+    fn doubled_keys_are_told_by_their_line() {
+        let (mut document, findings) = read(b"data:\n  a: 1\n  a: 2\n").unwrap();
+        assert_eq!(document.root.take_value(), json!({"data": {"a": 2}}));
+        let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
+        assert_eq!(told, ["yaml: unmarshal errors:\n  line 3: key \"a\" already set in map"]);
+    }
+
+    #[test]
+    fn bombs_and_broken_documents_are_refused() {
+        let mut bomb = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n".to_owned();
+        for level in 1..8 {
+            let before = format!("*a{}", level - 1);
+            let row = format!("a{level}: &a{level} [{}]\n", vec![before; 10].join(", "));
+            bomb.push_str(&row);
+        }
+        assert_eq!(read(bomb.as_bytes()).unwrap_err(), "yaml: document contains excessive aliasing");
+        assert!(read(b"a: [").unwrap_err().starts_with("yaml: line"));
+        assert!(read(b"\xff").is_err() && read(b"? [a]\n: b\n").is_err());
+        assert!(
+            read("[".repeat(20_000).as_bytes()).is_err() && read("- ".repeat(20_000).as_bytes()).is_err()
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! What an object means where it says nothing: the defaults of every kind.
+//!
+//! [`apply`] belongs to every decode (of requests, of patched objects, of stored ones) and may run any number of times.
+//! [`on_create`] is what only a new object gets. What depends on other objects (service accounts, priority classes,
+//! quotas, allocated addresses) is not here; [`admission`] has the part of it that does not.
+
+pub mod admission;
+mod autoscaling;
+mod batch;
+mod cluster;
+mod container;
+mod image;
+mod network;
+mod pod;
+pub mod quality;
+mod resources;
+mod secret;
+mod setting;
+mod volume;
+mod workload;
+
+use serde_json::{Value, json};
+
+use crate::kinds::Kind;
+use setting::{Object, object};
+
+/// Fills in what the object leaves out.
+pub fn apply(kind: &Kind, value: &mut Value) {
+    let Some(object) = object(value) else { return };
+    match (kind.group, kind.kind) {
+        ("", "Pod") => pod::pod(object),
+        ("", "PodTemplate") => pod::template(object),
+        ("", "ReplicationController") => workload::replication_controller(object),
+        ("apps", "Deployment") => workload::deployment(object),
+        ("apps", "ReplicaSet") => workload::replica_set(object),
+        ("apps", "StatefulSet") => workload::stateful_set(object),
+        ("apps", "DaemonSet") => workload::daemon_set(object),
+        ("batch", "Job") => batch::job(object),
+        ("batch", "CronJob") => batch::cron_job(object),
+        ("autoscaling", _) if kind.version == "v1" => autoscaling::first_version(object),
+        ("autoscaling", _) => autoscaling::autoscaler(object),
+        ("", "Service") => network::service(object),
+        ("", "Endpoints") => network::endpoints(object),
+        ("discovery.k8s.io", "EndpointSlice") => network::endpoint_slice(object),
+        ("networking.k8s.io", "NetworkPolicy") => network::policy(object),
+        ("", "Namespace") => cluster::namespace(object),
+        ("", "Node") => cluster::node(object),
+        ("", "Secret") => secret::secret(object),
+        ("", "LimitRange") => resources::limit_range(object),
+        ("", "PersistentVolume") => volume::persistent_volume(object),
+        ("", "PersistentVolumeClaim") => volume::claim(object),
+        ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => cluster::role_binding(object),
+        ("storage.k8s.io", "StorageClass") => cluster::storage_class(object),
+        ("storage.k8s.io", "CSIDriver") => cluster::csi_driver(object),
+        ("scheduling.k8s.io", "PriorityClass") => cluster::priority_class(object),
+        _ => {}
+    }
+}
+
+/// Gives a new object what only new objects get: its first status, and a namespace its finalizer.
+///
+/// A status that came with the request is dropped, except for Nodes, which may bring theirs.
+pub fn on_create(kind: &Kind, value: &mut Value) {
+    let Some(object) = object(value) else { return };
+    if kind.has_status() && kind.kind != "Node" {
+        match first_status(kind, object) {
+            Some(status) => object.insert("status".to_owned(), status),
+            None => object.remove("status"),
+        };
+    }
+    if (kind.group, kind.kind) == ("", "Namespace") {
+        cluster::finalized_namespace(object);
+    }
+}
+
+fn first_status(kind: &Kind, object: &Object) -> Option<Value> {
+    match (kind.group, kind.kind) {
+        ("", "Pod") => Some(pod::first_status(object)),
+        ("", "Namespace") => Some(json!({"phase": "Active"})),
+        ("", "PersistentVolume" | "PersistentVolumeClaim") => Some(json!({"phase": "Pending"})),
+        _ => None,
+    }
+}
+
+pub use batch::select_own_pods;

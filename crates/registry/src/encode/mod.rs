@@ -1,0 +1,232 @@
+//! From an object to the bytes of an answer: JSON, as Kubernetes writes it.
+//!
+//! Kind and version come first, then the fields in the order of the schema, keys of maps sorted. A field that the
+//! schema never leaves out is written even if the object at hand lacks it, so that objects put together by the server
+//! itself look like stored ones.
+
+mod pretty;
+mod text;
+
+pub use pretty::pretty;
+
+use serde_json::{Map, Value};
+
+use crate::decode::complete::{absent, is_unset};
+use crate::schema::{MessageId, Type, schema};
+
+/// Whether kind and version are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Head {
+    Written,
+    LeftOut,
+}
+
+/// Writes an object with kind and version, and a newline after it.
+pub fn object(value: &Value, id: MessageId) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(1024);
+    object_into(value, id, &mut bytes);
+    bytes.push(b'\n');
+    bytes
+}
+
+/// Writes an object with kind and version behind what is there, without newline.
+pub fn object_into(value: &Value, id: MessageId, bytes: &mut Vec<u8>) {
+    message(value, id, Head::Written, bytes);
+}
+
+/// Writes a list and a newline; its items have neither kind nor version.
+pub fn list<'a>(
+    kind: &str,
+    api_version: &str,
+    metadata: &Value,
+    items: impl IntoIterator<Item = &'a Value>,
+    id: MessageId,
+) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(1024);
+    bytes.extend_from_slice(b"{\"kind\":");
+    text::string(kind, &mut bytes);
+    bytes.extend_from_slice(b",\"apiVersion\":");
+    text::string(api_version, &mut bytes);
+    bytes.extend_from_slice(b",\"metadata\":");
+    match schema().find("meta/v1.ListMeta") {
+        Some(list_meta) => message(metadata, list_meta, Head::LeftOut, &mut bytes),
+        None => anything(metadata, &mut bytes),
+    }
+    bytes.extend_from_slice(b",\"items\":[");
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            bytes.push(b',');
+        }
+        message(item, id, Head::LeftOut, &mut bytes);
+    }
+    bytes.extend_from_slice(b"]}\n");
+    bytes
+}
+
+/// Writes a value that no schema describes, its members sorted by name, without newline.
+pub fn plain(value: &Value) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(256);
+    anything(value, &mut bytes);
+    bytes
+}
+
+fn message(value: &Value, id: MessageId, head: Head, bytes: &mut Vec<u8>) {
+    let Value::Object(members) = value else { return anything(value, bytes) };
+    let mut object = Members::open(bytes);
+    if head == Head::Written {
+        for key in ["kind", "apiVersion"] {
+            if let Some(Value::String(value)) = members.get(key).filter(|_| schema().field(id, key).is_none())
+            {
+                text::string(value, object.member(key));
+            }
+        }
+    }
+    for field in schema().each_field(id) {
+        match members.get(field.json).filter(|value| !is_unset(field, value)) {
+            Some(value) => typed(value, &field.kind, object.member(field.json)),
+            None => {
+                if let Some(value) = absent(field) {
+                    typed(&value, &field.kind, object.member(field.json));
+                }
+            }
+        }
+    }
+    object.close();
+}
+
+fn typed(value: &Value, kind: &Type, bytes: &mut Vec<u8>) {
+    match (value, kind) {
+        (Value::Object(_), Type::Message(id) | Type::Inline(id)) => message(value, *id, Head::Written, bytes),
+        (Value::Array(elements), Type::List(element)) => {
+            bytes.push(b'[');
+            for (index, value) in elements.iter().enumerate() {
+                if index > 0 {
+                    bytes.push(b',');
+                }
+                typed(value, element, bytes);
+            }
+            bytes.push(b']');
+        }
+        (Value::Object(entries), Type::Map(kind)) => {
+            map(entries, bytes, |value, bytes| typed(value, kind, bytes));
+        }
+        _ => anything(value, bytes),
+    }
+}
+
+fn anything(value: &Value, bytes: &mut Vec<u8>) {
+    match value {
+        Value::Null => bytes.extend_from_slice(b"null"),
+        Value::Bool(truth) => bytes.extend_from_slice(if *truth { b"true" } else { b"false" }),
+        Value::Number(number) => bytes.extend_from_slice(number.to_string().as_bytes()),
+        Value::String(value) => text::string(value, bytes),
+        Value::Array(elements) => {
+            bytes.push(b'[');
+            for (index, value) in elements.iter().enumerate() {
+                if index > 0 {
+                    bytes.push(b',');
+                }
+                anything(value, bytes);
+            }
+            bytes.push(b']');
+        }
+        Value::Object(entries) => map(entries, bytes, anything),
+    }
+}
+
+fn map(entries: &Map<String, Value>, bytes: &mut Vec<u8>, write: impl Fn(&Value, &mut Vec<u8>)) {
+    let mut object = Members::open(bytes);
+    for (key, value) in entries {
+        write(value, object.member(key));
+    }
+    object.close();
+}
+
+/// An object that is being written.
+struct Members<'a> {
+    bytes: &'a mut Vec<u8>,
+    first: bool,
+}
+
+impl<'a> Members<'a> {
+    fn open(bytes: &'a mut Vec<u8>) -> Self {
+        bytes.push(b'{');
+        Self { bytes, first: true }
+    }
+
+    /// Begins a member; its value is to be written next.
+    fn member(&mut self, key: &str) -> &mut Vec<u8> {
+        if !std::mem::replace(&mut self.first, false) {
+            self.bytes.push(b',');
+        }
+        text::string(key, self.bytes);
+        self.bytes.push(b':');
+        self.bytes
+    }
+
+    fn close(self) {
+        self.bytes.push(b'}');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn written(value: &Value, message: &str) -> String {
+        String::from_utf8(object(value, schema().find(message).unwrap())).unwrap()
+    }
+
+    /// A2.1, A0.4: kind and version first, then the order of the schema, no spaces, a newline at the end.
+    #[test]
+    fn fields_come_in_the_order_of_the_schema() {
+        let value = json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "data": {"b": "2", "a": "1"}, "immutable": true,
+            "metadata": {"uid": "u", "name": "n", "labels": {"z": "", "a": "<&>"}}
+        });
+        assert_eq!(
+            written(&value, "core/v1.ConfigMap"),
+            "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"n\",\"uid\":\"u\",\
+             \"labels\":{\"a\":\"\\u003c\\u0026\\u003e\",\"z\":\"\"}},\"immutable\":true,\
+             \"data\":{\"a\":\"1\",\"b\":\"2\"}}\n"
+        );
+    }
+
+    /// A2.7: what is never left out is written, although the object at hand has nothing of it.
+    #[test]
+    fn an_object_without_status_is_written_with_one() {
+        let value = json!({"kind": "Service", "apiVersion": "v1", "metadata": {"name": "n"}});
+        assert_eq!(
+            written(&value, "core/v1.Service"),
+            "{\"kind\":\"Service\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"n\"},\"spec\":{},\
+             \"status\":{\"loadBalancer\":{}}}\n"
+        );
+    }
+
+    /// A2.1: items of lists carry neither kind nor version, and no items are `[]`.
+    #[test]
+    fn items_have_no_kind() {
+        let id = schema().find("core/v1.ConfigMap").unwrap();
+        let item = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "n"}});
+        let meta = json!({"resourceVersion": "5"});
+        assert_eq!(
+            String::from_utf8(list("ConfigMapList", "v1", &meta, [&item], id)).unwrap(),
+            "{\"kind\":\"ConfigMapList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"5\"},\
+             \"items\":[{\"metadata\":{\"name\":\"n\"}}]}\n"
+        );
+        assert!(list("ConfigMapList", "v1", &json!({}), [], id).ends_with(b"\"items\":[]}\n"));
+    }
+
+    /// The fields of references that are called so stay where the schema has them.
+    #[test]
+    fn a_kind_within_an_object_is_a_field_as_any_other() {
+        let owner = json!({"kind": "Pod", "apiVersion": "v1", "name": "n", "uid": "u"});
+        let meta = json!({"ownerReferences": [owner]});
+        let text = written(&json!({"metadata": meta}), "core/v1.ConfigMap");
+        assert!(
+            text.contains("[{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"n\",\"uid\":\"u\"}]"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,64 @@
+//! JSON for people: two spaces a level.
+
+/// Lays out JSON that is well-formed; there is no newline at the end (A0.4).
+pub fn pretty(json: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(json.len() * 2);
+    let (mut level, mut in_text, mut escaped) = (0_usize, false, false);
+    let mut rest = json.iter().copied().peekable();
+    while let Some(byte) = rest.next() {
+        if in_text {
+            bytes.push(byte);
+            in_text = escaped || byte != b'"';
+            escaped = !escaped && byte == b'\\';
+            continue;
+        }
+        match byte {
+            b' ' | b'\n' | b'\r' | b'\t' => {}
+            b'{' | b'[' => {
+                bytes.push(byte);
+                while rest.next_if(u8::is_ascii_whitespace).is_some() {}
+                if let Some(end) = rest.next_if(|next| matches!(next, b'}' | b']')) {
+                    bytes.push(end);
+                } else {
+                    level += 1;
+                    new_line(level, &mut bytes);
+                }
+            }
+            b'}' | b']' => {
+                level = level.saturating_sub(1);
+                new_line(level, &mut bytes);
+                bytes.push(byte);
+            }
+            b',' => {
+                bytes.push(byte);
+                new_line(level, &mut bytes);
+            }
+            b':' => bytes.extend_from_slice(b": "),
+            _ => {
+                in_text = byte == b'"';
+                bytes.push(byte);
+            }
+        }
+    }
+    bytes
+}
+
+fn new_line(level: usize, bytes: &mut Vec<u8>) {
+    bytes.push(b'\n');
+    bytes.extend(std::iter::repeat_n(b' ', 2 * level));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A0.4: two spaces, empty objects in one piece, nothing after the end.
+    #[test]
+    fn every_member_has_a_line_of_its_own() {
+        let laid_out = pretty(b"{\"a\":[1,{\"b\":\"x, {\\\"y\\\\\"}],\"c\":{},\"d\":[ ]}\n");
+        assert_eq!(
+            String::from_utf8(laid_out).unwrap(),
+            "{\n  \"a\": [\n    1,\n    {\n      \"b\": \"x, {\\\"y\\\\\"\n    }\n  ],\n  \"c\": {},\n  \"d\": []\n}"
+        );
+    }
+}

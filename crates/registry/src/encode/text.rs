@@ -1,0 +1,53 @@
+//! Texts in JSON, escaped as Go does it: HTML characters too (A0.4).
+
+const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
+
+/// Writes a text in quotes.
+pub(super) fn string(text: &str, bytes: &mut Vec<u8>) {
+    bytes.push(b'"');
+    let raw = text.as_bytes();
+    let mut plain_from = 0;
+    for (at, byte) in raw.iter().enumerate() {
+        let escape: &[u8] = match byte {
+            b'"' => b"\\\"",
+            b'\\' => b"\\\\",
+            b'\n' => b"\\n",
+            b'\r' => b"\\r",
+            b'\t' => b"\\t",
+            0x08 => b"\\b",
+            0x0c => b"\\f",
+            b'<' | b'>' | b'&' | 0..0x20 => {
+                let (high, low) = (usize::from(byte >> 4), usize::from(byte & 15));
+                &[b'\\', b'u', b'0', b'0', HEXADECIMAL[high], HEXADECIMAL[low]]
+            }
+            // U+2028 and U+2029 end lines in JavaScript.
+            0xe2 if raw[at..].starts_with(&[0xe2, 0x80, 0xa8]) => b"\\u2028",
+            0xe2 if raw[at..].starts_with(&[0xe2, 0x80, 0xa9]) => b"\\u2029",
+            _ => continue,
+        };
+        bytes.extend_from_slice(&raw[plain_from..at]);
+        bytes.extend_from_slice(escape);
+        plain_from = at + if *byte == 0xe2 { 3 } else { 1 };
+    }
+    bytes.extend_from_slice(&raw[plain_from..]);
+    bytes.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(text: &str) -> String {
+        let mut bytes = Vec::new();
+        string(text, &mut bytes);
+        String::from_utf8(bytes).unwrap()
+    }
+
+    /// A0.4: what could be taken for HTML is escaped.
+    #[test]
+    fn html_and_control_characters_are_escaped() {
+        assert_eq!(written("a<b>&c"), r#""a\u003cb\u003e\u0026c""#);
+        assert_eq!(written("\"\\\n\r\t\u{8}\u{c}\u{1}\u{7f}"), "\"\\\"\\\\\\n\\r\\t\\b\\f\\u0001\u{7f}\"");
+        assert_eq!(written("é😀\u{2028}x\u{2029}"), "\"é😀\\u2028x\\u2029\"");
+    }
+}

@@ -1,0 +1,289 @@
+//! What is served: every resource with its names, verbs, subresources and habits, as one table.
+//!
+//! `served.tsv` has a line a resource. Adding a kind is adding a line (and its shape to the [`schema`](crate::schema)).
+//! What a client sees of the table is rendered by [`discovery`].
+
+pub mod discovery;
+mod parse;
+mod subresources;
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use crate::schema::MessageId;
+
+/// Everything that is served, with lookups.
+#[derive(Debug)]
+pub struct Kinds {
+    all: Vec<Kind>,
+    by_resource: BTreeMap<(&'static str, &'static str, &'static str), usize>,
+    by_kind: BTreeMap<(&'static str, &'static str, &'static str), usize>,
+    groups: Vec<Group>,
+}
+
+/// One group, most preferred version first.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The name; empty for the core group.
+    pub name: &'static str,
+    /// Its versions, most preferred first.
+    pub versions: Vec<&'static str>,
+}
+
+/// One resource and how it behaves.
+#[derive(Debug)]
+pub struct Kind {
+    /// The group; empty for the core group.
+    pub group: &'static str,
+    /// The version.
+    pub version: &'static str,
+    /// The plural in paths: `deployments`.
+    pub resource: &'static str,
+    /// The kind: `Deployment`.
+    pub kind: &'static str,
+    /// The singular, for people: `deployment`.
+    pub singular: &'static str,
+    /// Whether it lives in namespaces.
+    pub scope: Scope,
+    /// Short names, such as `deploy`.
+    pub short_names: Vec<&'static str>,
+    /// Categories, such as `all`.
+    pub categories: Vec<&'static str>,
+    /// What can be done, in alphabetical order.
+    pub verbs: Vec<Verb>,
+    /// Subresources, in alphabetical order.
+    pub subresources: Vec<Subresource>,
+    /// What a completed DELETE answers.
+    pub deleted: DeleteAnswer,
+    /// What happens to dependents when nobody says.
+    pub propagation: DefaultPropagation,
+    /// What PUT does when there is no such object.
+    pub put_absent: PutAbsent,
+    /// Whether PUT may leave out the resourceVersion.
+    pub blind_put: BlindPut,
+    /// What makes `metadata.generation` grow.
+    pub generation: Generation,
+    /// What a name must be.
+    pub names: NameRule,
+    /// The schema message: `apps/v1.Deployment`.
+    pub message_name: &'static str,
+    /// The same message, found.
+    pub message: MessageId,
+    /// Path segment under which objects are stored; resources that share it share their objects.
+    pub segment: &'static str,
+}
+
+/// A subresource.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Subresource {
+    /// The last path segment: `scale`.
+    pub name: &'static str,
+    /// What can be done, in alphabetical order.
+    pub verbs: Vec<Verb>,
+    /// The group of its kind, when that is not the resource's own group and version.
+    pub foreign: Option<GroupVersion>,
+    /// The kind it speaks.
+    pub kind: &'static str,
+}
+
+/// A group and a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupVersion {
+    /// The group; empty for the core group.
+    pub group: &'static str,
+    /// The version.
+    pub version: &'static str,
+}
+
+/// Where objects live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// In namespaces.
+    Namespaced,
+    /// Beside them.
+    Cluster,
+}
+
+/// What can be done with a resource; in alphabetical order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the words of Kubernetes")]
+pub enum Verb {
+    Create,
+    Delete,
+    DeleteCollection,
+    Get,
+    List,
+    Patch,
+    Update,
+    Watch,
+}
+
+/// What a completed DELETE answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeleteAnswer {
+    /// The object as it was last.
+    Object,
+    /// A `Status` that names it.
+    Status,
+}
+
+/// What happens to dependents when a delete does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DefaultPropagation {
+    /// They are collected afterwards.
+    Background,
+    /// They are left without an owner.
+    Orphan,
+    /// The kind has no dependents; policies are ignored.
+    Unsupported,
+}
+
+/// What PUT does when there is no such object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PutAbsent {
+    /// 404.
+    NotFound,
+    /// It creates it.
+    Creates,
+}
+
+/// Whether a PUT without resourceVersion overwrites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlindPut {
+    /// It does.
+    Overwrites,
+    /// It is invalid.
+    Refused,
+}
+
+/// What makes `metadata.generation` grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Generation {
+    /// There is none.
+    Absent,
+    /// A changed spec.
+    Spec,
+    /// A changed spec, or changed annotations.
+    SpecOrAnnotations,
+    /// Anything outside metadata, or changed labels.
+    Anything,
+    /// It is 1 for good.
+    AlwaysOne,
+}
+
+/// What the name of an object must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameRule {
+    /// Labels joined by dots.
+    Subdomain,
+    /// One label.
+    Label,
+    /// Anything that fits into a path.
+    PathSegment,
+}
+
+/// Everything Kubernetes 1.37 serves that we serve.
+pub fn kinds() -> &'static Kinds {
+    static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
+        parse::kinds(include_str!("served.tsv"))
+            .unwrap_or_else(|problem| unreachable!("the table that is compiled in is broken: {problem}"))
+    });
+    &KINDS
+}
+
+impl Kinds {
+    /// Every resource, in the order of the table.
+    pub fn all(&self) -> &[Kind] {
+        &self.all
+    }
+
+    /// The resource of this group, version and plural.
+    pub fn resource(&self, group: &str, version: &str, resource: &str) -> Option<&Kind> {
+        self.by_resource.get(&(group, version, resource)).map(|index| &self.all[*index])
+    }
+
+    /// The resource of this group, version and kind.
+    pub fn kind(&self, group: &str, version: &str, kind: &str) -> Option<&Kind> {
+        self.by_kind.get(&(group, version, kind)).map(|index| &self.all[*index])
+    }
+
+    /// The resources of one group version, in alphabetical order.
+    pub fn of<'a>(&'a self, group: &'a str, version: &'a str) -> impl Iterator<Item = &'a Kind> + 'a {
+        let from = (group, version, "");
+        let served =
+            self.by_resource.range(from..).take_while(move |(key, _)| (key.0, key.1) == (group, version));
+        served.map(|(_, index)| &self.all[*index])
+    }
+
+    /// The groups, the core group first, then in the order of the table.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// One group.
+    pub fn group(&self, name: &str) -> Option<&Group> {
+        self.groups.iter().find(|group| group.name == name)
+    }
+
+    /// The version that is preferred in a group.
+    pub fn preferred(&self, group: &str) -> Option<&'static str> {
+        self.group(group).and_then(|group| group.versions.first().copied())
+    }
+}
+
+impl Kind {
+    /// `v1` or `apps/v1`.
+    pub fn api_version(&self) -> String {
+        GroupVersion { group: self.group, version: self.version }.to_string()
+    }
+
+    /// `pods` or `deployments.apps`, as errors name it.
+    pub fn group_resource(&self) -> String {
+        if self.group.is_empty() {
+            self.resource.to_owned()
+        } else {
+            format!("{}.{}", self.resource, self.group)
+        }
+    }
+
+    /// Whether this can be done.
+    pub fn allows(&self, verb: Verb) -> bool {
+        self.verbs.contains(&verb)
+    }
+
+    /// One of its subresources.
+    pub fn subresource(&self, name: &str) -> Option<&Subresource> {
+        self.subresources.iter().find(|subresource| subresource.name == name)
+    }
+
+    /// Whether `status` is a subresource, hence kept apart from everything else.
+    pub fn has_status(&self) -> bool {
+        self.subresource("status").is_some()
+    }
+}
+
+impl Verb {
+    /// The word, as RBAC and discovery write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Delete => "delete",
+            Self::DeleteCollection => "deletecollection",
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Patch => "patch",
+            Self::Update => "update",
+            Self::Watch => "watch",
+        }
+    }
+}
+
+impl std::fmt::Display for GroupVersion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.group.is_empty() {
+            f.write_str(self.version)
+        } else {
+            write!(f, "{}/{}", self.group, self.version)
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What differs between two objects of a kind, path by path.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::shape::{Shape, as_list, as_object, is_empty};
+use super::{FieldNode, FieldSet, PathElement};
+use crate::schema::MessageId;
+
+/// What differs between an old object and a new one. Orders of lists known by name do not count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// What only the new one has, containers included.
+    pub added: FieldSet,
+    /// What both have with different values.
+    pub modified: FieldSet,
+    /// What only the old one has, containers included.
+    pub removed: FieldSet,
+}
+
+/// What happened to one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    None,
+    Added,
+    Modified,
+    Removed,
+}
+
+/// Compares two objects of this kind; the record of ownership itself does not count.
+pub fn compare(kind: MessageId, old: &Value, new: &Value) -> Comparison {
+    let mut comparison = Comparison::default();
+    compare_members(Shape::Root(kind), Some(old), Some(new), &mut comparison);
+    comparison
+}
+
+impl Comparison {
+    /// Whether nothing differs.
+    pub fn is_same(&self) -> bool {
+        self.added.is_empty() && self.modified.is_empty() && self.removed.is_empty()
+    }
+
+    /// Forgets what differs at these paths and below them.
+    pub fn ignore(&mut self, paths: &FieldSet) {
+        for set in [&mut self.added, &mut self.modified, &mut self.removed] {
+            set.subtract_below(paths);
+        }
+    }
+
+    /// What the new object has that the old one has not, or has otherwise.
+    pub fn gained(&self) -> FieldSet {
+        self.added.union(&self.modified)
+    }
+
+    fn insert(&mut self, element: &PathElement, change: Change, below: Self) {
+        let sets = [
+            (&mut self.added, Change::Added, below.added),
+            (&mut self.modified, Change::Modified, below.modified),
+            (&mut self.removed, Change::Removed, below.removed),
+        ];
+        for (set, kind, below) in sets {
+            let node = FieldNode { owned: change == kind, below };
+            if !node.is_empty() {
+                set.insert_node(element.clone(), node);
+            }
+        }
+    }
+}
+
+fn compare_node(shape: Shape, old: Option<&Value>, new: Option<&Value>) -> (Change, Comparison) {
+    let mut below = Comparison::default();
+    let leaf = match shape {
+        Shape::Scalar(_) | Shape::Atomic(_) => true,
+        _ => is_empty(old) && is_empty(new),
+    };
+    match shape {
+        _ if leaf => {}
+        Shape::Keyed { .. } | Shape::Set(_) => compare_elements(shape, old, new, &mut below),
+        _ => compare_members(shape, old, new, &mut below),
+    }
+    let change = match (old, new) {
+        (None, Some(_)) => Change::Added,
+        (Some(_), None) => Change::Removed,
+        (Some(old), Some(new)) if leaf && !same(old, new) => Change::Modified,
+        _ => Change::None,
+    };
+    (change, below)
+}
+
+fn compare_members(shape: Shape, old: Option<&Value>, new: Option<&Value>, into: &mut Comparison) {
+    let (old, new) = (as_object(old), as_object(new));
+    let mut visit = |name: &str, before: Option<&Value>, after: Option<&Value>| {
+        let Some(inner) = shape.member(name).filter(|_| !shape.is_record(name)) else { return };
+        let (change, below) = compare_node(inner, before, after);
+        if change != Change::None || !below.is_same() {
+            into.insert(&PathElement::field(name), change, below);
+        }
+    };
+    for (name, before) in old.into_iter().flatten() {
+        visit(name, Some(before), new.and_then(|new| new.get(name)));
+    }
+    for (name, after) in new.into_iter().flatten() {
+        if old.is_none_or(|old| !old.contains_key(name)) {
+            visit(name, None, Some(after));
+        }
+    }
+}
+
+fn compare_elements(shape: Shape, old: Option<&Value>, new: Option<&Value>, into: &mut Comparison) {
+    if old.is_some() && old == new {
+        return;
+    }
+    let mut pairs: BTreeMap<PathElement, (Option<&Value>, Option<&Value>)> = BTreeMap::new();
+    for (name, element) in shape.named(as_list(old)) {
+        pairs.entry(name).or_default().0.get_or_insert(element);
+    }
+    for (name, element) in shape.named(as_list(new)) {
+        pairs.entry(name).or_default().1.get_or_insert(element);
+    }
+    for (name, (before, after)) in pairs {
+        let (change, below) = compare_node(shape.element(), before, after);
+        into.insert(&name, change, below);
+    }
+}
+
+/// Whether two values are the same; `1` and `1.0` are.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(x), Value::Number(y)) => {
+            x == y || (x.is_f64() != y.is_f64() && x.as_f64() == y.as_f64())
+        }
+        _ => a == b,
+    }
+}

@@ -1,0 +1,72 @@
+//! Sets of paths as `fieldsV1` writes them: objects in objects, a leaf is `{}`, and `.` is the node itself.
+
+use serde_json::{Map, Value};
+
+use super::path::Malformed;
+use super::{FieldNode, FieldSet, PathElement};
+
+impl FieldSet {
+    /// The set as `fieldsV1`.
+    pub fn encode(&self) -> Value {
+        Value::Object(self.nodes().map(|(element, node)| (element.encode(), node.encode())).collect())
+    }
+
+    /// Reads `fieldsV1`; absent is the empty set.
+    pub fn decode(fields: &Value) -> Result<Self, Malformed> {
+        match fields {
+            Value::Null => Ok(Self::new()),
+            Value::Object(members) => Self::decode_members(members),
+            other => Err(Malformed(format!("no JSON object: {other}"))),
+        }
+    }
+
+    fn decode_members(members: &Map<String, Value>) -> Result<Self, Malformed> {
+        let mut set = Self::new();
+        for (key, value) in members {
+            let Some(element) = PathElement::decode(key)? else { continue };
+            let Value::Object(inner) = value else {
+                return Err(Malformed(format!("no JSON object: {value}")));
+            };
+            let below = Self::decode_members(inner)?;
+            // With nothing below it that could be read, the node itself is meant.
+            let owned = below.is_empty() || inner.contains_key(".");
+            set.insert_node(element, FieldNode { owned, below });
+        }
+        Ok(set)
+    }
+}
+
+impl FieldNode {
+    fn encode(&self) -> Value {
+        let mut inner = self.below.encode();
+        if self.owned && !self.below.is_empty() {
+            inner["."] = Value::Object(Map::new());
+        }
+        inner
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A3.14: a leaf is `{}`, and `.` says that the node is owned as well as something below it.
+    #[test]
+    fn a_node_with_members_below_it_has_a_dot() {
+        let mut set = FieldSet::of_fields(&["data", "data.k"]);
+        assert_eq!(set.encode(), json!({"f:data": {".": {}, "f:k": {}}}));
+        set.subtract(&FieldSet::of_fields(&["data.k"]));
+        assert_eq!(set.encode(), json!({"f:data": {}}));
+        assert_eq!(FieldSet::decode(&json!({"f:data": {".": {}}})), Ok(set));
+    }
+
+    #[test]
+    fn what_is_no_set_is_refused_and_what_is_unknown_left_out() {
+        assert!(FieldSet::decode(&json!([])).is_err());
+        assert!(FieldSet::decode(&json!({"f:a": 1})).is_err());
+        assert!(FieldSet::decode(&json!({"f:a": {"k:x": {}}})).is_err());
+        assert_eq!(FieldSet::decode(&json!({"z:a": {}, ".": {}})), Ok(FieldSet::new()));
+        assert_eq!(FieldSet::decode(&Value::Null), Ok(FieldSet::new()));
+    }
+}

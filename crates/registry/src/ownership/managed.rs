@@ -1,0 +1,279 @@
+//! The record of ownership: the entries of `metadata.managedFields`, read, written and kept few.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::FieldSet;
+
+/// More ordinary writers than this are not told apart.
+const UPDATERS_MAX: usize = 10;
+/// Who the oldest of too many writers become.
+const ANCIENT: &str = "ancient-changes";
+
+/// Who owns what of one object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ManagedFields {
+    entries: BTreeMap<Identity, Entry>,
+}
+
+/// Who an entry belongs to; the order is that in which conflicts are told.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Identity {
+    /// The field manager.
+    pub manager: String,
+    /// How it writes.
+    pub operation: Operation,
+    /// The version it writes, such as `apps/v1`; empty for appliers, who are the same in every version.
+    pub api_version: String,
+    /// The subresource it writes through; empty for the object itself.
+    pub subresource: String,
+}
+
+/// How a manager writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Operation {
+    /// By server-side apply.
+    Apply,
+    /// By anything else.
+    Update,
+}
+
+/// What one manager owns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The version the paths are of.
+    pub api_version: String,
+    /// When it last changed a value, in RFC 3339; `None` if it never did.
+    pub time: Option<String>,
+    /// The paths.
+    pub fields: FieldSet,
+}
+
+/// Why a value is no list of entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotManaged(pub String);
+
+impl Identity {
+    /// A manager that applies.
+    pub fn applier(manager: &str, subresource: &str) -> Self {
+        Self {
+            manager: manager.to_owned(),
+            operation: Operation::Apply,
+            api_version: String::new(),
+            subresource: subresource.to_owned(),
+        }
+    }
+
+    /// A manager that writes otherwise.
+    pub fn updater(manager: &str, api_version: &str, subresource: &str) -> Self {
+        Self {
+            manager: manager.to_owned(),
+            operation: Operation::Update,
+            api_version: api_version.to_owned(),
+            subresource: subresource.to_owned(),
+        }
+    }
+}
+
+impl Operation {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Apply => "Apply",
+            Self::Update => "Update",
+        }
+    }
+}
+
+impl ManagedFields {
+    /// Nobody owns anything.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The record in an object's metadata; one that cannot be read counts for none.
+    pub fn of(object: &Value) -> Self {
+        object
+            .pointer("/metadata/managedFields")
+            .and_then(|entries| Self::decode(entries).ok())
+            .unwrap_or_default()
+    }
+
+    /// Reads a list of entries; absent is empty. Of two entries of one identity the later counts.
+    pub fn decode(entries: &Value) -> Result<Self, NotManaged> {
+        let list = match entries {
+            Value::Null => return Ok(Self::new()),
+            Value::Array(list) => list,
+            other => return Err(NotManaged(format!("no list: {other}"))),
+        };
+        let mut managed = Self::new();
+        for entry in list {
+            let (identity, entry) = decode_entry(entry)?;
+            managed.entries.insert(identity, entry);
+        }
+        Ok(managed)
+    }
+
+    /// The list of entries as it is stored: by operation, then time, manager, version and subresource.
+    pub fn encode(&self) -> Value {
+        let mut entries: Vec<_> = self.entries.iter().collect();
+        entries.sort_by(|(a, x), (b, y)| {
+            (a.operation, &x.time, &a.manager, &x.api_version, &a.subresource).cmp(&(
+                b.operation,
+                &y.time,
+                &b.manager,
+                &y.api_version,
+                &b.subresource,
+            ))
+        });
+        entries.into_iter().map(|(identity, entry)| encode_entry(identity, entry)).collect()
+    }
+
+    /// Writes the record into an object's metadata; an empty one leaves no trace.
+    pub fn store(&self, object: &mut Value) {
+        let Some(root) = object.as_object_mut() else { return };
+        if self.is_empty() {
+            if let Some(metadata) = root.get_mut("metadata").and_then(Value::as_object_mut) {
+                metadata.remove("managedFields");
+            }
+            return;
+        }
+        let metadata = root.entry("metadata").or_insert_with(|| json!({}));
+        if let Some(metadata) = metadata.as_object_mut() {
+            metadata.insert("managedFields".to_owned(), self.encode());
+        }
+    }
+
+    /// Whether nobody owns anything.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// What this one owns.
+    pub fn get(&self, identity: &Identity) -> Option<&Entry> {
+        self.entries.get(identity)
+    }
+
+    /// Everybody and what they own.
+    pub fn entries(&self) -> impl Iterator<Item = (&Identity, &Entry)> {
+        self.entries.iter()
+    }
+
+    /// Sets what this one owns; who owns nothing has no entry.
+    pub fn set(&mut self, identity: Identity, entry: Entry) {
+        if entry.fields.is_empty() {
+            self.entries.remove(&identity);
+        } else {
+            self.entries.insert(identity, entry);
+        }
+    }
+
+    /// Takes this entry out.
+    pub fn remove(&mut self, identity: &Identity) -> Option<Entry> {
+        self.entries.remove(identity)
+    }
+
+    /// Takes these paths from everybody but one.
+    pub(crate) fn take_from_others(&mut self, spared: Option<&Identity>, paths: &FieldSet) {
+        for (identity, entry) in &mut self.entries {
+            if Some(identity) != spared {
+                entry.fields.subtract(paths);
+            }
+        }
+        self.entries.retain(|_, entry| !entry.fields.is_empty());
+    }
+
+    /// Adds paths to what this one owns, at this time.
+    pub(crate) fn add(&mut self, identity: Identity, api_version: &str, fields: FieldSet, now: &str) {
+        let empty = || Entry { api_version: api_version.to_owned(), time: None, fields: FieldSet::new() };
+        let entry = self.entries.entry(identity).or_insert_with(empty);
+        entry.fields.absorb(fields);
+        entry.time = Some(now.to_owned());
+    }
+
+    /// Merges the oldest ordinary writers of a version into one until there are few enough.
+    pub(crate) fn cap(&mut self) {
+        let mut updaters: Vec<_> = self
+            .entries
+            .iter()
+            .filter(|(identity, _)| identity.operation == Operation::Update)
+            .map(|(identity, entry)| (entry.time.clone(), identity.clone()))
+            .collect();
+        let mut too_many = updaters.len().saturating_sub(UPDATERS_MAX);
+        updaters.sort();
+        let mut oldest: BTreeMap<String, Identity> = BTreeMap::new();
+        for (time, identity) in updaters {
+            if too_many == 0 {
+                break;
+            }
+            let bucket = Identity::updater(ANCIENT, &identity.api_version, "");
+            match oldest.get(&identity.api_version) {
+                None => {
+                    oldest.insert(identity.api_version.clone(), identity);
+                }
+                Some(first) => {
+                    self.fold(&first.clone(), &bucket);
+                    self.fold(&identity, &bucket);
+                    if let Some(entry) = self.entries.get_mut(&bucket) {
+                        entry.time = time;
+                    }
+                    oldest.insert(identity.api_version, bucket);
+                    too_many -= 1;
+                }
+            }
+        }
+    }
+
+    fn fold(&mut self, from: &Identity, into: &Identity) {
+        if from == into {
+            return;
+        }
+        let Some(entry) = self.entries.remove(from) else { return };
+        match self.entries.get_mut(into) {
+            Some(bucket) => bucket.fields.absorb(entry.fields),
+            None => {
+                self.entries.insert(into.clone(), entry);
+            }
+        }
+    }
+}
+
+fn decode_entry(entry: &Value) -> Result<(Identity, Entry), NotManaged> {
+    let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or("");
+    let api_version = text("apiVersion");
+    if api_version.is_empty() {
+        return Err(NotManaged("apiVersion must not be empty".to_owned()));
+    }
+    if text("fieldsType") != "FieldsV1" {
+        return Err(NotManaged(format!("invalid fieldsType `{}`", text("fieldsType"))));
+    }
+    let (manager, subresource) = (text("manager"), text("subresource"));
+    let identity = match text("operation") {
+        "Apply" => Identity::applier(manager, subresource),
+        "Update" => Identity::updater(manager, api_version, subresource),
+        other => return Err(NotManaged(format!("operation must be `Apply` or `Update`, not `{other}`"))),
+    };
+    let fields = FieldSet::decode(entry.get("fieldsV1").unwrap_or(&Value::Null));
+    let fields = fields.map_err(|problem| NotManaged(problem.0))?;
+    let time = entry.get("time").and_then(Value::as_str).map(str::to_owned);
+    Ok((identity, Entry { api_version: api_version.to_owned(), time, fields }))
+}
+
+fn encode_entry(identity: &Identity, entry: &Entry) -> Value {
+    let mut fields = Map::new();
+    fields.insert("manager".to_owned(), identity.manager.as_str().into());
+    fields.insert("operation".to_owned(), identity.operation.word().into());
+    fields.insert("apiVersion".to_owned(), entry.api_version.as_str().into());
+    if let Some(time) = &entry.time {
+        fields.insert("time".to_owned(), time.as_str().into());
+    }
+    fields.insert("fieldsType".to_owned(), "FieldsV1".into());
+    fields.insert("fieldsV1".to_owned(), entry.fields.encode());
+    if !identity.subresource.is_empty() {
+        fields.insert("subresource".to_owned(), identity.subresource.as_str().into());
+    }
+    if identity.manager.is_empty() {
+        fields.remove("manager");
+    }
+    Value::Object(fields)
+}

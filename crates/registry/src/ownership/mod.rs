@@ -1,0 +1,24 @@
+//! Who owns which fields of an object: sets of paths, and the record of them in `metadata.managedFields`.
+//!
+//! Start with [`track_update`], which every ordinary write goes through; [`crate::apply`] builds on the same parts.
+//! Paths and sets are plain data; what has parts that are owned by themselves is decided by the schema alone.
+
+mod compare;
+mod fields_of;
+mod fields_v1;
+mod managed;
+mod path;
+mod scale;
+mod set;
+pub(crate) mod shape;
+mod update;
+
+pub use compare::{Comparison, compare};
+pub use fields_of::fields_of;
+pub use managed::{Entry, Identity, ManagedFields, NotManaged, Operation};
+pub use path::{Malformed, PathElement, Scalar};
+pub use scale::{scale_entries, scale_entries_to_parent};
+pub use set::{FieldNode, FieldSet};
+pub use update::{Write, keep_times_if_only_they_differ, never_tracked, track_update};
+
+pub(crate) use update::{initial_owner, strip};

@@ -1,0 +1,163 @@
+//! One step of a path into an object, as ownership knows it: a field, an element by its keys, a value, an index.
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// One step of a path. The order is that in which paths are told: fields, keys, values, indices.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PathElement {
+    /// A field of an object, or a key of a map.
+    Field(Box<str>),
+    /// An element of a list, known by the values of its keys; sorted by key.
+    Key(Box<[(Box<str>, Scalar)]>),
+    /// An element of a set, known by its value.
+    Value(Scalar),
+    /// An element of a list, known by its position.
+    Index(u64),
+}
+
+/// A value that is fit to name something; numbers come in the order of numbers.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scalar {
+    /// An integer.
+    Int(i64),
+    /// A text.
+    Text(Box<str>),
+    /// `true` or `false`.
+    Bool(bool),
+    /// Anything else, as JSON.
+    Other(Box<str>),
+}
+
+/// A path element that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Malformed(pub String);
+
+impl PathElement {
+    /// A field of this name.
+    pub fn field(name: &str) -> Self {
+        Self::Field(name.into())
+    }
+
+    /// The element with these values of its keys, in whatever order they come.
+    pub fn key(fields: impl IntoIterator<Item = (Box<str>, Scalar)>) -> Self {
+        let mut fields: Vec<_> = fields.into_iter().collect();
+        fields.sort();
+        Self::Key(fields.into())
+    }
+
+    /// As it is written in `fieldsV1`: `f:name`, `k:{"name":"c"}`, `v:"x"`, `i:0`.
+    pub fn encode(&self) -> String {
+        match self {
+            Self::Field(name) => format!("f:{name}"),
+            Self::Key(fields) => {
+                let pairs: Vec<_> =
+                    fields.iter().map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
+                format!("k:{{{}}}", pairs.join(","))
+            }
+            Self::Value(value) => format!("v:{value}"),
+            Self::Index(index) => format!("i:{index}"),
+        }
+    }
+
+    /// Reads what `fieldsV1` says; what some future version may have meant is `None`.
+    pub fn decode(text: &str) -> Result<Option<Self>, Malformed> {
+        let malformed = |problem: &str| Malformed(format!("{problem}: {text}"));
+        let Some((prefix, rest)) = text.split_once(':') else { return Ok(None) };
+        Ok(Some(match prefix {
+            "f" => Self::field(rest),
+            "v" => {
+                let value: Value = serde_json::from_str(rest).map_err(|_| malformed("no JSON value"))?;
+                Self::Value(Scalar::of(&value))
+            }
+            "i" => Self::Index(rest.parse().map_err(|_| malformed("no index"))?),
+            "k" => match serde_json::from_str(rest) {
+                Ok(Value::Object(fields)) => {
+                    Self::key(fields.iter().map(|(name, value)| (name.as_str().into(), Scalar::of(value))))
+                }
+                _ => return Err(malformed("no JSON object")),
+            },
+            _ => return Ok(None),
+        }))
+    }
+}
+
+impl Scalar {
+    /// What this value is called.
+    pub fn of(value: &Value) -> Self {
+        match value {
+            Value::String(text) => Self::Text(text.as_str().into()),
+            Value::Bool(yes) => Self::Bool(*yes),
+            Value::Number(number) => match number.as_i64() {
+                Some(number) => Self::Int(number),
+                None => Self::Other(value.to_string().into()),
+            },
+            other => Self::Other(other.to_string().into()),
+        }
+    }
+}
+
+/// As conflicts tell it: `.name`, `[name="c"]`, `[="x"]`, `[0]`.
+impl fmt::Display for PathElement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Field(name) => write!(f, ".{name}"),
+            Self::Key(fields) => {
+                f.write_str("[")?;
+                for (index, (name, value)) in fields.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { "," };
+                    write!(f, "{comma}{name}={value}")?;
+                }
+                f.write_str("]")
+            }
+            Self::Value(value) => write!(f, "[={value}]"),
+            Self::Index(index) => write!(f, "[{index}]"),
+        }
+    }
+}
+
+/// As JSON.
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(number) => write!(f, "{number}"),
+            Self::Text(text) => f.write_str(&quoted(text)),
+            Self::Bool(yes) => write!(f, "{yes}"),
+            Self::Other(json) => f.write_str(json),
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A3.14: keys are sorted, their values keep their types.
+    #[test]
+    fn an_element_is_written_with_sorted_typed_keys() {
+        let port = PathElement::key([
+            ("protocol".into(), Scalar::Text("TCP".into())),
+            ("containerPort".into(), Scalar::Int(80)),
+        ]);
+        assert_eq!(port.encode(), r#"k:{"containerPort":80,"protocol":"TCP"}"#);
+        assert_eq!(port.to_string(), r#"[containerPort=80,protocol="TCP"]"#);
+        assert_eq!(PathElement::decode(r#"k:{"protocol":"TCP","containerPort":80}"#), Ok(Some(port)));
+        let finalizer = PathElement::Value(Scalar::Text("example.com/f".into()));
+        assert_eq!(finalizer.encode(), r#"v:"example.com/f""#);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_and_what_is_unknown_is_left_out() {
+        assert!(PathElement::decode("k:[1]").is_err());
+        assert!(PathElement::decode("k:{").is_err());
+        assert!(PathElement::decode("v:").is_err());
+        assert!(PathElement::decode("i:-1").is_err());
+        assert_eq!(PathElement::decode("x:y"), Ok(None));
+        assert_eq!(PathElement::decode("plain"), Ok(None));
+    }
+}

@@ -1,0 +1,291 @@
+//! What a list or a watch asks for, judged: options from the query, pages, and the version that is wanted.
+//!
+//! Nothing is listed here. A server carries a [`ListPlan`] or a [`WatchPlan`] out on its store.
+
+mod token;
+
+use std::num::NonZeroU64;
+
+use serde_json::{Value, json};
+
+pub use token::Continue;
+
+use crate::selector::fields::Terms;
+use crate::selector::{LabelSelector, Selection};
+use crate::{Cause, Details, FieldError, Refusal};
+
+/// The options of a list, a watch or a collection's deletion, as typed but free of contradictions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListOptions {
+    /// Which objects.
+    pub selection: Selection,
+    /// For how long to watch, in seconds, or how long a list may take.
+    pub timeout_seconds: Option<i64>,
+    /// Whether it is a watch.
+    pub watch: bool,
+    /// Whether a watcher understands bookmarks.
+    pub bookmarks: bool,
+    limit: i64,
+    token: String,
+    version: String,
+    version_match: String,
+    initial_events: Option<bool>,
+}
+
+/// Which state of the store a list shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListPlan {
+    /// The most recent one.
+    Latest,
+    /// One that is at least as new; zero is any.
+    AtLeast(u64),
+    /// This one.
+    Exactly(u64),
+    /// The page after another one.
+    Continue(Continue),
+}
+
+/// What a page leaves for later ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// Where the next page begins.
+    pub next: Continue,
+    /// How many objects are left in all, whether they match a selector or not.
+    pub remaining: u64,
+}
+
+/// Where a watch begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WatchPlan {
+    /// With what happens after this version.
+    After(u64),
+    /// With what happens from now on.
+    FromNow,
+    /// With every object there is, in a state at least as new as this version, and then what happens to them.
+    Initial {
+        /// Zero is any, but never older than what is known when the watch begins.
+        at_least: u64,
+        /// Whether a bookmark says where the initial objects end.
+        end_bookmark: bool,
+    },
+}
+
+impl ListOptions {
+    /// Reads the query of a request for objects of this kind; of a repeated parameter the first counts.
+    ///
+    /// Mistakes are found in the order in which the reference finds them: numbers, selectors, contradictions, fields.
+    pub fn read<S: AsRef<str>>(query: &[(S, S)], group: &str, kind: &str) -> Result<Self, Refusal> {
+        let first =
+            |name: &str| query.iter().find(|(key, _)| key.as_ref() == name).map(|(_, value)| value.as_ref());
+        let owned = |name: &str| first(name).unwrap_or("").to_owned();
+        let timeout_seconds = first("timeoutSeconds").map(integer).transpose()?;
+        let limit = first("limit").map(integer).transpose()?.unwrap_or(0);
+        let labels = LabelSelector::parse(first("labelSelector").unwrap_or(""))?;
+        let terms = Terms::parse(first("fieldSelector").unwrap_or(""))?;
+        let mut options = Self {
+            selection: Selection { labels, ..Selection::default() },
+            timeout_seconds,
+            watch: first("watch").is_some_and(flag),
+            bookmarks: first("allowWatchBookmarks").is_some_and(flag),
+            limit,
+            token: owned("continue"),
+            version: owned("resourceVersion"),
+            version_match: owned("resourceVersionMatch"),
+            initial_events: first("sendInitialEvents").map(flag),
+        };
+        let wrong = if options.watch { options.wrong_for_watch() } else { options.wrong_for_list() };
+        if !wrong.is_empty() {
+            return Err(Refusal::invalid("ListOptions", "meta.k8s.io", "", &wrong));
+        }
+        options.selection.fields = terms.of_kind(group, kind)?;
+        Ok(options)
+    }
+
+    /// Which state a list shows.
+    pub fn list_plan(&self) -> Result<ListPlan, Refusal> {
+        if !self.token.is_empty() {
+            let page = Continue::decode(&self.token)?;
+            return match self.version.as_str() {
+                "" | "0" => Ok(ListPlan::Continue(page)),
+                _ => Err(Refusal::bad_request(
+                    "specifying resource version is not allowed when using continue",
+                )),
+            };
+        }
+        if self.version.is_empty() {
+            return Ok(ListPlan::Latest);
+        }
+        let version = parse_version(&self.version)
+            .map_err(|wrong| Refusal::bad_request(format!("invalid resource version: {wrong}")))?;
+        Ok(match self.version_match.as_str() {
+            "Exact" => ListPlan::Exactly(version),
+            "" if self.limit > 0 && version > 0 => ListPlan::Exactly(version),
+            _ => ListPlan::AtLeast(version),
+        })
+    }
+
+    /// How many objects a page holds at most; `None` is no limit.
+    ///
+    /// A list that takes any state (`resourceVersion=0`) is not cut into pages, as the reference does not either.
+    pub fn page_size(&self) -> Option<NonZeroU64> {
+        let any_state = self.version == "0" && self.token.is_empty();
+        let limit = u64::try_from(self.limit).ok().filter(|_| !any_state)?;
+        NonZeroU64::new(limit)
+    }
+
+    /// The metadata of a list that shows this version. How many objects remain is only said where it is known: without
+    /// selectors.
+    pub fn metadata(&self, version: u64, rest: Option<&Rest>) -> Value {
+        let mut metadata = json!({"resourceVersion": version.to_string()});
+        if let Some(rest) = rest {
+            metadata["continue"] = json!(rest.next.encode());
+            if self.selection.is_everything() {
+                metadata["remainingItemCount"] = json!(rest.remaining);
+            }
+        }
+        metadata
+    }
+
+    /// Where a watch begins.
+    pub fn watch_plan(&self) -> Result<WatchPlan, Refusal> {
+        let version = get_version(&self.version)?;
+        Ok(match (self.initial_events, version) {
+            (Some(true), at_least) => WatchPlan::Initial { at_least, end_bookmark: self.bookmarks },
+            (None, 0) => WatchPlan::Initial { at_least: 0, end_bookmark: self.bookmarks },
+            (Some(false), 0) => WatchPlan::FromNow,
+            (_, version) => WatchPlan::After(version),
+        })
+    }
+
+    fn wrong_for_list(&self) -> Vec<FieldError> {
+        let mut wrong = Vec::new();
+        if !self.version_match.is_empty() {
+            if self.version.is_empty() {
+                wrong.push(forbidden_match("is forbidden unless resourceVersion is provided"));
+            }
+            if !self.token.is_empty() {
+                wrong.push(forbidden_match("is forbidden when continue is provided"));
+            }
+            if !["Exact", "NotOlderThan"].contains(&self.version_match.as_str()) {
+                wrong.push(self.unsupported_match(&["Exact", "NotOlderThan", ""]));
+            }
+            if self.version_match == "Exact" && self.version == "0" {
+                wrong.push(forbidden_match("\"exact\" is forbidden for resourceVersion \"0\""));
+            }
+        }
+        if self.initial_events.is_some() {
+            wrong.push(FieldError::forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+        }
+        wrong
+    }
+
+    fn wrong_for_watch(&self) -> Vec<FieldError> {
+        let mut wrong = Vec::new();
+        if self.initial_events.is_some() && self.version_match != "NotOlderThan" {
+            let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+            wrong.push(FieldError::forbidden("resourceVersionMatch", why));
+        }
+        if !self.version_match.is_empty() {
+            if self.initial_events.is_none() {
+                wrong.push(forbidden_match("is forbidden for watch unless sendInitialEvents is provided"));
+            }
+            if self.version_match != "NotOlderThan" {
+                wrong.push(self.unsupported_match(&["NotOlderThan"]));
+            }
+            if !self.token.is_empty() {
+                wrong.push(forbidden_match("is forbidden when continue is provided"));
+            }
+        }
+        wrong
+    }
+
+    fn unsupported_match(&self, supported: &[&str]) -> FieldError {
+        let value = Value::from(self.version_match.as_str());
+        FieldError::not_supported("resourceVersionMatch", &value, supported)
+    }
+}
+
+/// The `resourceVersion` that a get or a watch asks for, at least; nothing and zero are any.
+pub fn get_version(text: &str) -> Result<u64, Refusal> {
+    if text.is_empty() {
+        return Ok(0);
+    }
+    parse_version(text).map_err(|wrong| Refusal::server_error(wrong.to_string()))
+}
+
+/// A version is wanted that the store does not reach in time: 504.
+pub fn too_large(wanted: u64, current: u64) -> Refusal {
+    let cause = Cause {
+        reason: "ResourceVersionTooLarge",
+        message: "Too large resource version".to_owned(),
+        field: String::new(),
+    };
+    Refusal {
+        code: 504,
+        reason: "Timeout",
+        message: format!("Timeout: Too large resource version: {wanted}, current: {current}"),
+        details: Some(Box::new(Details {
+            causes: vec![cause],
+            retry_after_seconds: 1,
+            ..Details::default()
+        })),
+    }
+}
+
+/// A list of a state that is no longer remembered: 410.
+pub fn expired_list() -> Refusal {
+    expired("The resourceVersion for the provided list is too old.")
+}
+
+/// A page of a state that is no longer remembered: 410, and the token that goes on with the latest state, which
+/// belongs into the `metadata.continue` of the Status.
+pub fn expired_page(page: &Continue) -> (Refusal, String) {
+    let refusal = expired(
+        "The provided continue parameter is too old to display a consistent list result. You can start a new list \
+         without the continue parameter, or use the continue token in this response to retrieve the remainder of \
+         the results. Continuing with the provided token results in an inconsistent list - objects that were \
+         created, modified, or deleted between the time the first chunk was returned and now may show up in the list.",
+    );
+    (refusal, Continue { version: None, ..page.clone() }.encode())
+}
+
+/// A watch from a version that is no longer remembered; sent as an ERROR event.
+pub fn expired_watch(wanted: u64, oldest: u64) -> Refusal {
+    expired(format!("too old resource version: {wanted} ({oldest})"))
+}
+
+/// A boolean query value: everything but `false` and `0` is true, nothing at all included.
+pub fn flag(text: &str) -> bool {
+    text != "0" && !text.eq_ignore_ascii_case("false")
+}
+
+/// An integer query value.
+pub fn integer(text: &str) -> Result<i64, Refusal> {
+    text.parse().map_err(|problem| Refusal::bad_request(number_problem("ParseInt", text, &problem)))
+}
+
+fn parse_version(text: &str) -> Result<u64, FieldError> {
+    // Unlike Rust, the reference takes no sign here.
+    let parsed = if text.starts_with('+') { "".parse() } else { text.parse::<u64>() };
+    parsed.map_err(|problem| {
+        let why = number_problem("ParseUint", text, &problem);
+        FieldError::invalid("resourceVersion", &Value::from(text), why)
+    })
+}
+
+fn number_problem(function: &str, text: &str, problem: &std::num::ParseIntError) -> String {
+    use std::num::IntErrorKind::{NegOverflow, PosOverflow};
+    let what = match problem.kind() {
+        PosOverflow | NegOverflow => "value out of range",
+        _ => "invalid syntax",
+    };
+    format!("strconv.{function}: parsing {}: {what}", Value::from(text))
+}
+
+fn forbidden_match(why: &str) -> FieldError {
+    FieldError::forbidden("resourceVersionMatch", format!("resourceVersionMatch {why}"))
+}
+
+fn expired(message: impl Into<String>) -> Refusal {
+    Refusal { code: 410, reason: "Expired", message: message.into(), details: None }
+}

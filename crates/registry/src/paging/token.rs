@@ -1,0 +1,155 @@
+//! Continue tokens: base64url of a little JSON, opaque to clients.
+
+use serde_json::{Value, json};
+
+use crate::Refusal;
+
+const FORMAT: &str = "meta.k8s.io/v1";
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// Where the next page begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Continue {
+    /// The version that all pages show; `None` goes on with the latest, for a list that lost its version.
+    pub version: Option<u64>,
+    /// The first key of the page that may exist, relative to the list: `/default/web\0`. It begins with a slash.
+    pub start: String,
+}
+
+impl Continue {
+    /// The page that begins right after a key, such as `/default/web`.
+    pub fn after(version: u64, key: &str) -> Self {
+        Self { version: Some(version), start: format!("{key}\0") }
+    }
+
+    /// The token.
+    pub fn encode(&self) -> String {
+        let version = self.version.map_or(json!(-1), |version| json!(version));
+        encode(json!({"v": FORMAT, "rv": version, "start": self.start}).to_string().as_bytes())
+    }
+
+    /// Reads a token; what did not come from [`Continue::encode`] is refused.
+    pub fn decode(token: &str) -> Result<Self, Refusal> {
+        read(token).map_err(|wrong| {
+            Refusal::bad_request(format!("invalid continue token: continue key is not valid: {wrong}"))
+        })
+    }
+}
+
+fn read(token: &str) -> Result<Continue, String> {
+    let bytes = decode(token).ok_or("it is not base64")?;
+    let content: Value = serde_json::from_slice(&bytes).map_err(|problem| problem.to_string())?;
+    if content["v"] != FORMAT {
+        return Err(format!("version {} is not known", content["v"]));
+    }
+    let version = match (content["rv"].as_u64(), content["rv"].as_i64()) {
+        (Some(version @ 1..), _) => Some(version),
+        (None, Some(_)) => None,
+        _ => return Err("it has no resource version".to_owned()),
+    };
+    let start = content["start"].as_str().unwrap_or("").to_owned();
+    // A key that climbs out of the list it belongs to is not one that we gave out.
+    let proper =
+        start.starts_with('/') && start.split('/').skip(1).all(|part| !["", ".", ".."].contains(&part));
+    if proper { Ok(Continue { version, start }) } else { Err(format!("{start:?} is no key")) }
+}
+
+fn encode(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
+        let group = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for digit in 0..=chunk.len() {
+            let index = (group >> (18 - 6 * digit)) & 63;
+            text.push(char::from(ALPHABET[index as usize]));
+        }
+    }
+    text
+}
+
+fn decode(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);
+    for chunk in text.as_bytes().chunks(4) {
+        let mut group = 0;
+        for byte in chunk {
+            let digit = ALPHABET.iter().position(|letter| letter == byte)?;
+            group = group << 6 | u32::try_from(digit).ok()?;
+        }
+        group <<= 6 * (4 - chunk.len());
+        let whole = match chunk.len() {
+            1 => return None,
+            length => length - 1,
+        };
+        bytes.extend_from_slice(&group.to_be_bytes()[1..=whole]);
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A4.4: the reference's form of a token.
+    #[test]
+    fn a_token_is_unpadded_base64url_of_json() {
+        let page = Continue::after(332, "/cm2");
+        let content = decode(&page.encode()).unwrap();
+        assert_eq!(
+            String::from_utf8(content).unwrap(),
+            r#"{"rv":332,"start":"/cm2\u0000","v":"meta.k8s.io/v1"}"#
+        );
+        assert_eq!(encode(b"f"), "Zg");
+        assert_eq!(encode(b"fo"), "Zm8");
+        assert_eq!(encode(b"foo"), "Zm9v");
+        assert_eq!(encode(&[0xfb, 0xff]), "-_8");
+    }
+
+    /// A4.4: the reference's own order of fields is understood.
+    #[test]
+    fn a_token_of_the_reference_is_understood() {
+        let token = encode(br#"{"v":"meta.k8s.io/v1","rv":332,"start":"/cm2\u0000"}"#);
+        assert_eq!(Continue::decode(&token).unwrap(), Continue::after(332, "/cm2"));
+    }
+
+    /// A4.4: garbage is refused.
+    #[test]
+    fn what_was_never_given_out_is_refused() {
+        let forged = [
+            r#"{"v":"meta.k8s.io/v2","rv":1,"start":"/a"}"#,
+            r#"{"v":"meta.k8s.io/v1","rv":0,"start":"/a"}"#,
+            r#"{"v":"meta.k8s.io/v1","start":"/a"}"#,
+            r#"{"v":"meta.k8s.io/v1","rv":1,"start":"/../secrets"}"#,
+            r#"{"v":"meta.k8s.io/v1","rv":1,"start":"a"}"#,
+            r#"{"v":"meta.k8s.io/v1","rv":1}"#,
+            "[]",
+        ];
+        for token in
+            forged.map(|text| encode(text.as_bytes())).iter().map(String::as_str).chain(["abc", "?", "a"])
+        {
+            let refusal = Continue::decode(token).unwrap_err();
+            assert!(
+                refusal.message.starts_with("invalid continue token: continue key is not valid: "),
+                "{token}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn tokens_come_back_as_they_were(version in 1_u64.., name in "[a-z0-9.-]{3,20}") {
+            let page = Continue::after(version, &format!("/default/{name}"));
+            prop_assert_eq!(Continue::decode(&page.encode()).unwrap(), page);
+        }
+
+        #[test]
+        fn bytes_survive_base64(bytes: Vec<u8>) {
+            prop_assert_eq!(decode(&encode(&bytes)), Some(bytes));
+        }
+
+        #[test]
+        fn no_token_is_too_strange(token in ".*") {
+            let _ = Continue::decode(&token);
+        }
+    }
+}

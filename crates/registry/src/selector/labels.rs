@@ -1,0 +1,314 @@
+//! Label selectors: `app in (web, db), tier != 1, !canary`.
+//!
+//! Text and objects lead to the same value, which prints in one canonical form: requirements by key, values in order.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::tokens::{Token, Tokens};
+use super::wording::{wrong_with_key, wrong_with_value};
+use crate::{FieldError, Refusal};
+
+/// What an object's labels have to be; without requirements everything matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LabelSelector {
+    requirements: Vec<Requirement>,
+}
+
+/// What one label has to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Requirement {
+    key: String,
+    wanted: Wanted,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Wanted {
+    Equal(String),
+    /// This and the other negative forms match absence, too.
+    NotEqual(String),
+    In(BTreeSet<String>),
+    NotIn(BTreeSet<String>),
+    Present,
+    Absent,
+    Above(i64),
+    Below(i64),
+}
+
+impl LabelSelector {
+    /// Reads a `labelSelector` parameter.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        read(&mut Tokens::of(text)).map(Self::by_key).map_err(Refusal::bad_request)
+    }
+
+    /// Reads a `LabelSelector` object; what it says must be valid.
+    pub fn from_object(selector: &Value) -> Result<Self, FieldError> {
+        let mut requirements = equalities(&selector["matchLabels"]).collect::<Result<Vec<_>, _>>()?;
+        for expression in selector["matchExpressions"].as_array().into_iter().flatten() {
+            requirements.push(from_expression(expression)?);
+        }
+        Ok(Self::by_key(requirements))
+    }
+
+    /// Reads a plain map of labels, as Services and ReplicationControllers have.
+    pub fn from_labels(labels: &Value) -> Result<Self, FieldError> {
+        equalities(labels).collect::<Result<_, _>>().map(Self::by_key)
+    }
+
+    /// Whether an object's labels are as wanted.
+    pub fn matches(&self, object: &Value) -> bool {
+        self.requirements.is_empty() || self.matches_labels(&object["metadata"]["labels"])
+    }
+
+    /// Whether these labels, a map or nothing, are as wanted.
+    pub fn matches_labels(&self, labels: &Value) -> bool {
+        self.requirements
+            .iter()
+            .all(|requirement| requirement.wanted.allows(labels[&requirement.key].as_str()))
+    }
+
+    /// Whether nothing is wanted, so that every object matches.
+    pub fn is_everything(&self) -> bool {
+        self.requirements.is_empty()
+    }
+
+    /// Among requirements for one key the order stays: it is the order in which they were given.
+    fn by_key(mut requirements: Vec<Requirement>) -> Self {
+        requirements.sort_by(|one, other| one.key.cmp(&other.key));
+        Self { requirements }
+    }
+}
+
+impl Requirement {
+    fn new(key: &str, wanted: Wanted) -> Self {
+        Self { key: key.to_owned(), wanted }
+    }
+}
+
+impl Wanted {
+    fn allows(&self, label: Option<&str>) -> bool {
+        let number = || label.and_then(|text| text.parse::<i64>().ok());
+        match self {
+            Wanted::Equal(value) => label == Some(value),
+            Wanted::NotEqual(value) => label != Some(value),
+            Wanted::In(values) => label.is_some_and(|text| values.contains(text)),
+            Wanted::NotIn(values) => !label.is_some_and(|text| values.contains(text)),
+            Wanted::Present => label.is_some(),
+            Wanted::Absent => label.is_none(),
+            Wanted::Above(bound) => number().is_some_and(|number| number > *bound),
+            Wanted::Below(bound) => number().is_some_and(|number| number < *bound),
+        }
+    }
+}
+
+fn read(tokens: &mut Tokens<'_>) -> Result<Vec<Requirement>, String> {
+    let mut requirements = Vec::new();
+    match tokens.peek() {
+        Token::End => return Ok(requirements),
+        Token::Word(_) | Token::Sign("!") => {}
+        Token::Sign(sign) => {
+            return Err(format!("found '{sign}', expected: !, identifier, or 'end of string'"));
+        }
+    }
+    loop {
+        let requirement =
+            read_requirement(tokens).map_err(|wrong| format!("unable to parse requirement: {wrong}"))?;
+        requirements.push(requirement);
+        match tokens.take() {
+            Token::End => return Ok(requirements),
+            Token::Sign(",") => {}
+            other => return Err(format!("found '{}', expected: ',' or 'end of string'", other.text())),
+        }
+        match tokens.peek() {
+            Token::Word(_) | Token::Sign("!") => {}
+            other => return Err(format!("found '{}', expected: identifier after ','", other.text())),
+        }
+    }
+}
+
+fn read_requirement(tokens: &mut Tokens<'_>) -> Result<Requirement, String> {
+    let absent = tokens.peek() == Token::Sign("!");
+    if absent {
+        tokens.take();
+    }
+    let key = match tokens.take() {
+        Token::Word(key) => key,
+        other => return Err(format!("found '{}', expected: identifier", other.text())),
+    };
+    if let Some(why) = wrong_with_key(key) {
+        // The reference has no field to name here, and says so.
+        return Err(FieldError::invalid("<nil>", &Value::from(key), why).to_string());
+    }
+    let wanted = match tokens.peek() {
+        _ if absent => Wanted::Absent,
+        Token::End | Token::Sign(",") => Wanted::Present,
+        _ => read_wanted(key, tokens)?,
+    };
+    Ok(Requirement::new(key, wanted))
+}
+
+fn read_wanted(key: &str, tokens: &mut Tokens<'_>) -> Result<Wanted, String> {
+    let operator = tokens.take();
+    let wanted = match operator.text() {
+        "in" => Wanted::In(read_values(tokens)?),
+        "notin" => Wanted::NotIn(read_values(tokens)?),
+        "=" | "==" => Wanted::Equal(read_value(tokens)?.to_owned()),
+        "!=" => Wanted::NotEqual(read_value(tokens)?.to_owned()),
+        ">" => return bound(key, read_value(tokens)?).map(Wanted::Above),
+        "<" => return bound(key, read_value(tokens)?).map(Wanted::Below),
+        other => return Err(format!("found '{other}', expected: in, notin, =, ==, !=, gt, lt")),
+    };
+    match &wanted {
+        Wanted::In(values) | Wanted::NotIn(values) => check(key, values.iter().map(String::as_str))?,
+        Wanted::Equal(value) | Wanted::NotEqual(value) => check(key, std::iter::once(value.as_str()))?,
+        _ => {}
+    }
+    Ok(wanted)
+}
+
+/// Nothing at all is the empty value.
+fn read_value<'t>(tokens: &mut Tokens<'t>) -> Result<&'t str, String> {
+    if matches!(tokens.peek(), Token::End | Token::Sign(",")) {
+        return Ok("");
+    }
+    match tokens.take() {
+        Token::Word(value) => Ok(value),
+        other => Err(format!("found '{}', expected: identifier", other.text())),
+    }
+}
+
+/// A list in parentheses; where a value is missing, it is the empty value.
+fn read_values(tokens: &mut Tokens<'_>) -> Result<BTreeSet<String>, String> {
+    match tokens.take() {
+        Token::Sign("(") => {}
+        other => return Err(format!("found '{}' expected: '('", other.text())),
+    }
+    match tokens.peek() {
+        Token::Word(_) | Token::Sign("," | ")") => {}
+        other => return Err(format!("found '{}', expected: ',', ')' or identifier", other.text())),
+    }
+    let mut values = BTreeSet::new();
+    let mut after_value = false;
+    loop {
+        match tokens.take() {
+            Token::Word(value) if !after_value => {
+                values.insert(value.to_owned());
+                after_value = true;
+            }
+            Token::Sign(sign @ ("," | ")")) => {
+                if !after_value {
+                    values.insert(String::new());
+                }
+                if sign == ")" {
+                    return Ok(values);
+                }
+                after_value = false;
+            }
+            other if after_value => return Err(format!("found '{}', expected: ',' or ')'", other.text())),
+            other => return Err(format!("found '{}', expected: ',', or identifier", other.text())),
+        }
+    }
+}
+
+fn bound(key: &str, value: &str) -> Result<i64, String> {
+    let number = value.parse::<i64>().map_err(|_| {
+        let why = "for 'Gt', 'Lt' operators, the value must be an integer";
+        FieldError::invalid("values[0]", &Value::from(value), why).to_string()
+    });
+    match (number, check(key, std::iter::once(value))) {
+        (Ok(number), Ok(())) => Ok(number),
+        (Err(wrong), Ok(())) | (Ok(_), Err(wrong)) => Err(wrong),
+        (Err(one), Err(other)) => Err(format!("[{one}, {other}]")),
+    }
+}
+
+fn check<'v>(key: &str, values: impl Iterator<Item = &'v str>) -> Result<(), String> {
+    let wrong: Vec<_> = values
+        .enumerate()
+        .filter_map(|(index, value)| {
+            let why = wrong_with_value(value)?;
+            let field = format!("values[{index}][{key}]");
+            Some(FieldError::invalid(field, &Value::from(value), why).to_string())
+        })
+        .collect();
+    match wrong.as_slice() {
+        [] => Ok(()),
+        [only] => Err(only.clone()),
+        many => Err(format!("[{}]", many.join(", "))),
+    }
+}
+
+fn equalities(labels: &Value) -> impl Iterator<Item = Result<Requirement, FieldError>> {
+    let pairs = labels.as_object().into_iter().flatten();
+    pairs.map(|(key, value)| {
+        valid_key(key)?;
+        let text = valid_value(value)?;
+        Ok(Requirement::new(key, Wanted::Equal(text.to_owned())))
+    })
+}
+
+fn from_expression(expression: &Value) -> Result<Requirement, FieldError> {
+    let key = expression["key"].as_str().unwrap_or("");
+    valid_key(key)?;
+    let values = || {
+        let listed = expression["values"].as_array().map_or(&[][..], Vec::as_slice);
+        listed.iter().map(|value| valid_value(value).map(str::to_owned)).collect::<Result<BTreeSet<_>, _>>()
+    };
+    let some = |values: BTreeSet<String>| {
+        let why = "for 'in', 'notin' operators, values set can't be empty";
+        let none = || FieldError::invalid("values", &Value::Array(Vec::new()), why);
+        if values.is_empty() { Err(none()) } else { Ok(values) }
+    };
+    let wanted = match expression["operator"].as_str().unwrap_or("") {
+        "In" => Wanted::In(some(values()?)?),
+        "NotIn" => Wanted::NotIn(some(values()?)?),
+        "Exists" => Wanted::Present,
+        "DoesNotExist" => Wanted::Absent,
+        other => {
+            return Err(FieldError::invalid(
+                "operator",
+                &Value::from(other),
+                "not a valid selector operator",
+            ));
+        }
+    };
+    Ok(Requirement::new(key, wanted))
+}
+
+fn valid_key(key: &str) -> Result<(), FieldError> {
+    wrong_with_key(key).map_or(Ok(()), |why| Err(FieldError::invalid("key", &Value::from(key), why)))
+}
+
+fn valid_value(value: &Value) -> Result<&str, FieldError> {
+    let text = value.as_str().ok_or_else(|| FieldError::invalid("values", value, "must be a string"))?;
+    wrong_with_value(text).map_or(Ok(text), |why| Err(FieldError::invalid("values", value, why)))
+}
+
+impl std::fmt::Display for LabelSelector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (index, requirement) in self.requirements.iter().enumerate() {
+            f.write_str(if index > 0 { "," } else { "" })?;
+            requirement.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Display for Requirement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let key = &self.key;
+        let list =
+            |values: &BTreeSet<String>| values.iter().map(String::as_str).collect::<Vec<_>>().join(",");
+        match &self.wanted {
+            Wanted::Equal(value) => write!(f, "{key}={value}"),
+            Wanted::NotEqual(value) => write!(f, "{key}!={value}"),
+            Wanted::In(values) => write!(f, "{key} in ({})", list(values)),
+            Wanted::NotIn(values) => write!(f, "{key} notin ({})", list(values)),
+            Wanted::Present => f.write_str(key),
+            Wanted::Absent => write!(f, "!{key}"),
+            Wanted::Above(bound) => write!(f, "{key}>{bound}"),
+            Wanted::Below(bound) => write!(f, "{key}<{bound}"),
+        }
+    }
+}

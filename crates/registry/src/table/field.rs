@@ -1,0 +1,100 @@
+//! Reading an object for a cell: what is absent is empty, zero, or said in angle brackets.
+
+use serde_json::Value;
+
+use super::age::since;
+use crate::Moment;
+use crate::selector::LabelSelector;
+
+/// The value at a dotted path, or null.
+pub(super) fn at<'o>(object: &'o Value, path: &str) -> &'o Value {
+    path.split('.').fold(object, |value, member| &value[member])
+}
+
+/// The text at a path, or nothing.
+pub(super) fn text<'o>(object: &'o Value, path: &str) -> &'o str {
+    at(object, path).as_str().unwrap_or("")
+}
+
+/// The text at a path, or a word for its absence.
+pub(super) fn text_or<'o>(object: &'o Value, path: &str, absent: &'static str) -> &'o str {
+    at(object, path).as_str().filter(|text| !text.is_empty()).unwrap_or(absent)
+}
+
+/// The number at a path, or zero.
+pub(super) fn number(object: &Value, path: &str) -> i64 {
+    at(object, path).as_i64().unwrap_or(0)
+}
+
+/// The elements of the list at a path, or none.
+pub(super) fn list<'o>(object: &'o Value, path: &str) -> &'o [Value] {
+    at(object, path).as_array().map_or(&[], Vec::as_slice)
+}
+
+/// How many members the map at a path has.
+pub(super) fn members(object: &Value, path: &str) -> usize {
+    at(object, path).as_object().map_or(0, serde_json::Map::len)
+}
+
+/// The object's name.
+pub(super) fn name(object: &Value) -> &str {
+    text(object, "metadata.name")
+}
+
+/// How old the object is.
+pub(super) fn age(object: &Value, now: Moment) -> String {
+    since(now, at(object, "metadata.creationTimestamp"))
+}
+
+/// When the object was created; the zero time if that is not known.
+pub(super) fn created(object: &Value) -> &str {
+    text_or(object, "metadata.creationTimestamp", "0001-01-01T00:00:00Z")
+}
+
+/// A member of each element, joined by commas.
+pub(super) fn joined(elements: &[Value], member: &str) -> String {
+    elements.iter().map(|element| text(element, member)).collect::<Vec<_>>().join(",")
+}
+
+/// A list of which only the first few are shown.
+pub(super) fn few(all: &[String], most: usize, separator: &str) -> String {
+    match all.get(..most).filter(|_| all.len() > most) {
+        None => all.join(separator),
+        Some(first) => format!("{} + {} more...", first.join(separator), all.len() - most),
+    }
+}
+
+/// The selector object at a path in canonical form.
+pub(super) fn selector(object: &Value, path: &str) -> String {
+    printed(LabelSelector::from_object(at(object, path)).ok())
+}
+
+/// The plain map of labels at a path; its values are not judged.
+pub(super) fn labels(object: &Value, path: &str) -> String {
+    let pairs = at(object, path).as_object().into_iter().flatten();
+    let pairs: Vec<_> = pairs.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or(""))).collect();
+    if pairs.is_empty() { "<none>".to_owned() } else { pairs.join(",") }
+}
+
+/// A number or a text.
+pub(super) fn plain(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// Whether a condition of this type has this status.
+pub(super) fn has_condition(object: &Value, kind: &str, status: &str) -> bool {
+    let mut conditions = list(object, "status.conditions").iter();
+    conditions.any(|condition| condition["type"] == kind && condition["status"] == status)
+}
+
+fn printed(selector: Option<LabelSelector>) -> String {
+    match selector.map(|selector| selector.to_string()) {
+        None => "<error>".to_owned(),
+        Some(text) if text.is_empty() => "<none>".to_owned(),
+        Some(text) => text,
+    }
+}

@@ -1,0 +1,187 @@
+//! Objects as rows of a Table, which is what `kubectl get` shows, and reduced to their metadata.
+//!
+//! Each kind has a [`Printer`]: its columns, and how an object becomes cells. Kinds without one of their own show a
+//! name and a time. Rows always have all cells; leaving out those of low priority is up to the client.
+
+mod age;
+mod cluster;
+mod column;
+mod events;
+mod field;
+mod network;
+mod partial;
+mod pods;
+mod workloads;
+
+use serde_json::{Value, json};
+
+pub use age::short;
+pub use column::Column;
+pub use partial::{is_a_list, not_a_list, partial, partial_list};
+
+use crate::{FieldError, Moment, Refusal};
+
+/// How objects of one kind become rows.
+#[derive(Clone, Copy)]
+pub struct Printer {
+    /// The columns.
+    pub columns: &'static [Column],
+    cells: fn(&Value, Moment) -> Vec<Value>,
+    conditions: fn(&Value) -> Option<Value>,
+}
+
+/// The version of `meta.k8s.io` that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// `v1`.
+    V1,
+    /// `v1beta1`, of the same shape.
+    V1Beta1,
+}
+
+/// How much of an object goes with its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IncludeObject {
+    /// Nothing.
+    None,
+    /// Its metadata.
+    Metadata,
+    /// All of it.
+    Object,
+}
+
+/// Whether a Table says what its columns are: on a watch only the first does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Headings {
+    /// It does.
+    Shown,
+    /// They are known.
+    Known,
+}
+
+/// How a Table is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The version of the Table.
+    pub version: Version,
+    /// What goes with each row.
+    pub include: IncludeObject,
+    /// Whether columns are described.
+    pub headings: Headings,
+}
+
+impl Printer {
+    /// The printer for a kind; it is the default one for kinds that are not known.
+    pub fn of(group: &str, kind: &str) -> Self {
+        let (columns, cells): (_, fn(&Value, Moment) -> Vec<Value>) = match (group, kind) {
+            ("", "Pod") => {
+                return Self { columns: pods::COLUMNS, cells: pods::cells, conditions: pods::conditions };
+            }
+            ("apps", "Deployment") => (workloads::DEPLOYMENT, workloads::deployment),
+            ("apps", "ReplicaSet") => (workloads::REPLICA_SET, workloads::replica_set),
+            ("", "ReplicationController") => (workloads::REPLICA_SET, workloads::replication_controller),
+            ("apps", "StatefulSet") => (workloads::STATEFUL_SET, workloads::stateful_set),
+            ("apps", "DaemonSet") => (workloads::DAEMON_SET, workloads::daemon_set),
+            ("apps", "ControllerRevision") => {
+                (workloads::CONTROLLER_REVISION, workloads::controller_revision)
+            }
+            ("batch", "Job") => (workloads::JOB, workloads::job),
+            ("batch", "CronJob") => (workloads::CRON_JOB, workloads::cron_job),
+            ("autoscaling", "Scale") => (workloads::SCALE, workloads::scale),
+            ("autoscaling", "HorizontalPodAutoscaler") => (workloads::AUTOSCALER, workloads::autoscaler),
+            ("policy", "PodDisruptionBudget") => (workloads::DISRUPTION_BUDGET, workloads::disruption_budget),
+            ("", "Service") => (network::SERVICE, network::service),
+            ("", "Endpoints") => (network::ENDPOINTS, network::endpoints),
+            ("discovery.k8s.io", "EndpointSlice") => (network::ENDPOINT_SLICE, network::endpoint_slice),
+            ("networking.k8s.io", "Ingress") => (network::INGRESS, network::ingress),
+            ("networking.k8s.io", "NetworkPolicy") => (network::NETWORK_POLICY, network::network_policy),
+            ("", "Namespace") => (cluster::NAMESPACE, cluster::namespace),
+            ("", "Node") => (cluster::NODE, cluster::node),
+            ("", "ConfigMap") => (cluster::CONFIG_MAP, cluster::config_map),
+            ("", "Secret") => (cluster::SECRET, cluster::secret),
+            ("", "ServiceAccount") => (cluster::SERVICE_ACCOUNT, cluster::service_account),
+            ("", "ResourceQuota") => (cluster::RESOURCE_QUOTA, cluster::resource_quota),
+            ("", "PersistentVolumeClaim") => (cluster::VOLUME_CLAIM, cluster::volume_claim),
+            ("" | "events.k8s.io", "Event") => (events::COLUMNS, events::cells),
+            ("coordination.k8s.io", "Lease") => (cluster::LEASE, cluster::lease),
+            ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => {
+                (cluster::ROLE_BINDING, cluster::role_binding)
+            }
+            ("apiextensions.k8s.io", "CustomResourceDefinition") => {
+                (cluster::RESOURCE_DEFINITION, cluster::resource_definition)
+            }
+            _ => (cluster::ANY, cluster::any),
+        };
+        Self { columns, cells, conditions: |_| None }
+    }
+
+    /// The Table of a list; `metadata` is the list's own, with its version and where it goes on.
+    ///
+    /// Objects must say their kind if they are wanted as a whole.
+    pub fn table<'o>(
+        &self,
+        metadata: &Value,
+        objects: impl IntoIterator<Item = &'o Value>,
+        layout: Layout,
+        now: Moment,
+    ) -> Value {
+        let rows: Vec<_> = objects.into_iter().map(|object| self.row(object, layout, now)).collect();
+        let definitions: Value = match layout.headings {
+            Headings::Shown => self.columns.iter().map(Column::definition).collect(),
+            Headings::Known => Value::Null,
+        };
+        json!({
+            "kind": "Table", "apiVersion": layout.version.api_version(), "metadata": metadata,
+            "columnDefinitions": definitions, "rows": rows,
+        })
+    }
+
+    /// The Table of one object: of a get, a write, an event of a watch or a bookmark.
+    pub fn table_of_one(&self, object: &Value, layout: Layout, now: Moment) -> Value {
+        let metadata = match &object["metadata"]["resourceVersion"] {
+            Value::Null => json!({}),
+            version => json!({"resourceVersion": version}),
+        };
+        self.table(&metadata, [object], layout, now)
+    }
+
+    fn row(&self, object: &Value, layout: Layout, now: Moment) -> Value {
+        let included = match layout.include {
+            IncludeObject::None => Value::Null,
+            IncludeObject::Metadata => partial(object, layout.version),
+            IncludeObject::Object => object.clone(),
+        };
+        let mut row = json!({"object": included});
+        row["cells"] = Value::Array((self.cells)(object, now));
+        if let Some(conditions) = (self.conditions)(object) {
+            row["conditions"] = conditions;
+        }
+        row
+    }
+}
+
+impl Version {
+    /// `meta.k8s.io/v1` or `meta.k8s.io/v1beta1`.
+    pub fn api_version(self) -> &'static str {
+        match self {
+            Version::V1 => "meta.k8s.io/v1",
+            Version::V1Beta1 => "meta.k8s.io/v1beta1",
+        }
+    }
+}
+
+impl IncludeObject {
+    /// Reads an `includeObject` parameter.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        match text {
+            "" | "Metadata" => Ok(Self::Metadata),
+            "None" => Ok(Self::None),
+            "Object" => Ok(Self::Object),
+            other => {
+                let why = "must be 'Metadata', 'Object', 'None', or empty";
+                let wrong = FieldError::invalid("includeObject", &Value::from(other), why);
+                Err(Refusal::bad_request(format!("Unable to convert to Table as requested: {wrong}")))
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Objects reduced to their metadata.
+
+use serde_json::{Value, json};
+
+use super::Version;
+use crate::Refusal;
+
+/// An object reduced to its metadata.
+pub fn partial(object: &Value, version: Version) -> Value {
+    json!({
+        "kind": "PartialObjectMetadata", "apiVersion": version.api_version(), "metadata": object["metadata"],
+    })
+}
+
+/// A list of objects reduced to their metadata; the list's own is kept.
+pub fn partial_list<'o>(
+    metadata: &Value,
+    objects: impl IntoIterator<Item = &'o Value>,
+    version: Version,
+) -> Value {
+    let items: Vec<_> = objects.into_iter().map(|object| partial(object, version)).collect();
+    json!({
+        "kind": "PartialObjectMetadataList", "apiVersion": version.api_version(), "metadata": metadata,
+        "items": items,
+    })
+}
+
+/// The list form was asked of one object: 406.
+pub fn not_a_list(group: &str, kind: &str) -> Refusal {
+    not_acceptable(format!(
+        "you requested PartialObjectMetadataList, but the requested object is not a list ({})",
+        inner_name(group, kind)
+    ))
+}
+
+/// The form of one object was asked of a list: 406.
+pub fn is_a_list(group: &str, kind: &str) -> Refusal {
+    not_acceptable(format!(
+        "you requested PartialObjectMetadata, but the requested object is a list ({}List)",
+        inner_name(group, kind)
+    ))
+}
+
+/// The reference's own name of a kind.
+fn inner_name(group: &str, kind: &str) -> String {
+    let package = match group {
+        "" | "events.k8s.io" => "core",
+        group => group.split('.').next().unwrap_or(group),
+    };
+    format!("*{package}.{kind}")
+}
+
+fn not_acceptable(message: String) -> Refusal {
+    Refusal { code: 406, reason: "NotAcceptable", message, details: None }
+}

@@ -1,0 +1,119 @@
+//! ConfigMaps, Secrets, and claims, whose specs stay.
+
+use serde_json::{Value, json};
+
+use super::found::{Found, Path, is_set, members, text};
+use super::names::config_key;
+use super::same;
+use crate::kinds::Kind;
+
+const MAX_BYTES: usize = 1_048_576;
+const FROZEN: &str = "field is immutable when `immutable` is set";
+/// Which keys a secret of a certain type must have.
+const NEEDED: [(&str, &[&str]); 4] = [
+    ("kubernetes.io/tls", &["tls.crt", "tls.key"]),
+    ("kubernetes.io/ssh-auth", &["ssh-privatekey"]),
+    ("kubernetes.io/dockercfg", &[".dockercfg"]),
+    ("kubernetes.io/dockerconfigjson", &[".dockerconfigjson"]),
+];
+
+/// A ConfigMap: keys, and no more than a mebibyte in all.
+pub(super) fn config_map(found: &mut Found, object: &Value) {
+    let mut bytes = 0_usize;
+    for (field, other) in [("data", "binaryData"), ("binaryData", "data")] {
+        for (key, value) in members(object, field) {
+            let at = Path::new(field);
+            found.invalid_text(&at.key(key), key, config_key(key));
+            if object[other].get(key).is_some() {
+                found.invalid(&at.key(key), &json!(key), format!("duplicate of key present in {other}"));
+            }
+            let length = value.as_str().map_or(0, str::len);
+            bytes = bytes.saturating_add(if field == "data" { length } else { decoded(value) });
+        }
+    }
+    if bytes > MAX_BYTES {
+        // The place is that of nothing in particular, as in Kubernetes.
+        found.too_long(&Path::new("[]"), MAX_BYTES);
+    }
+}
+
+/// A Secret: keys, size, and what its type asks for.
+pub(super) fn secret(found: &mut Found, object: &Value) {
+    let at = Path::new("data");
+    let mut bytes = 0_usize;
+    for (key, value) in members(object, "data") {
+        found.invalid_text(&at.key(key), key, config_key(key));
+        bytes = bytes.saturating_add(decoded(value));
+    }
+    if bytes > MAX_BYTES {
+        found.too_long(&at, MAX_BYTES);
+    }
+    let kind = text(object, "type");
+    for key in NEEDED.iter().filter(|(name, _)| *name == kind).flat_map(|(_, keys)| *keys) {
+        if object["data"].get(key).is_none() {
+            found.required(&at.key(key), "");
+        }
+    }
+    let has = |key: &str| object["data"].get(key).is_some();
+    if kind == "kubernetes.io/basic-auth" && !has("username") && !has("password") {
+        found.required(&at.key("username"), "");
+        found.required(&at.key("password"), "");
+    }
+    if kind == "kubernetes.io/service-account-token" {
+        let annotations = &object["metadata"]["annotations"];
+        if text(annotations, "kubernetes.io/service-account.name").is_empty() {
+            let metadata = Path::new("metadata");
+            found.required(&metadata.child("annotations").key("kubernetes.io/service-account.name"), "");
+        }
+    }
+}
+
+/// What was made immutable stays.
+pub(super) fn changes(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
+    if kind.kind == "Secret" {
+        found.immutable(&Path::new("type"), old["type"] == new["type"], &new["type"]);
+    }
+    if old["immutable"].as_bool() != Some(true) {
+        return;
+    }
+    if new["immutable"].as_bool() != Some(true) {
+        found.forbidden(&Path::new("immutable"), FROZEN);
+    }
+    for field in ["data", "binaryData"] {
+        let no_members = |value: &Value| value.as_object().is_none_or(serde_json::Map::is_empty);
+        let is_same = old[field] == new[field] || no_members(&old[field]) && no_members(&new[field]);
+        if !is_same {
+            found.forbidden(&Path::new(field), FROZEN);
+        }
+    }
+}
+
+/// A claim may ask for more room, nothing else.
+pub(super) fn claim_changes(found: &mut Found, old: &Value, new: &Value) {
+    let mut merged = new["spec"].clone();
+    for field in ["resources", "volumeAttributesClassName"] {
+        if let Some(spec) = merged.as_object_mut() {
+            match old["spec"].get(field) {
+                Some(value) => spec.insert(field.to_owned(), value.clone()),
+                None => spec.remove(field),
+            };
+        }
+    }
+    // A claim gets its volume once.
+    if !is_set(&old["spec"], "volumeName")
+        && let Some(spec) = merged.as_object_mut()
+    {
+        spec.remove("volumeName");
+    }
+    if !same("core/v1.PersistentVolumeClaimSpec", &old["spec"], &merged) {
+        let why = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound \
+                   claims";
+        found.forbidden(&Path::new("spec"), why);
+    }
+}
+
+/// How many bytes base64 text stands for.
+fn decoded(value: &Value) -> usize {
+    let text = value.as_str().unwrap_or("").trim_end_matches('=');
+    text.len() / 4 * 3 + (text.len() % 4).saturating_sub(1)
+}

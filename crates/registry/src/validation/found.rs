@@ -1,0 +1,171 @@
+//! What was found wrong, where, and how to read a value while looking.
+
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+
+use crate::refusal::{FieldError, Wrong};
+
+/// The place of a field; it costs nothing until somebody prints it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Path<'a> {
+    parent: Option<&'a Path<'a>>,
+    step: Step<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step<'a> {
+    Field(&'a str),
+    Index(usize),
+    Key(&'a str),
+}
+
+/// The errors found so far.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// In the order in which they were found.
+    pub(super) errors: Vec<FieldError>,
+}
+
+/// The text in a field; empty when there is none.
+pub(super) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value[field].as_str().unwrap_or("")
+}
+
+/// The whole number in a field.
+pub(super) fn number(value: &Value, field: &str) -> Option<i64> {
+    value[field].as_i64()
+}
+
+/// The list in a field; empty when there is none.
+pub(super) fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
+    value[field].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The members of the map in a field.
+pub(super) fn members<'a>(value: &'a Value, field: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    value[field].as_object().into_iter().flat_map(Map::iter)
+}
+
+/// Whether the field is there and not null.
+pub(super) fn is_set(value: &Value, field: &str) -> bool {
+    !value[field].is_null()
+}
+
+impl<'a> Path<'a> {
+    /// A field of the object itself.
+    pub(super) fn new(field: &'a str) -> Self {
+        Self { parent: None, step: Step::Field(field) }
+    }
+
+    /// A field of the object in this place.
+    pub(super) fn child<'b>(&'b self, field: &'b str) -> Path<'b> {
+        Path { parent: Some(self), step: Step::Field(field) }
+    }
+
+    /// An element of the list in this place.
+    pub(super) fn index(&self, index: usize) -> Path<'_> {
+        Path { parent: Some(self), step: Step::Index(index) }
+    }
+
+    /// A member of the map in this place.
+    pub(super) fn key<'b>(&'b self, key: &'b str) -> Path<'b> {
+        Path { parent: Some(self), step: Step::Key(key) }
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(parent) = self.parent {
+            parent.fmt(f)?;
+        }
+        match self.step {
+            Step::Field(field) if self.parent.is_some() => write!(f, ".{field}"),
+            Step::Field(field) => f.write_str(field),
+            Step::Index(index) => write!(f, "[{index}]"),
+            Step::Key(key) => write!(f, "[{key}]"),
+        }
+    }
+}
+
+impl Found {
+    /// It must be set.
+    pub(super) fn required(&mut self, at: &Path<'_>, why: &str) {
+        self.errors.push(FieldError::required(at.to_string(), why));
+    }
+
+    /// It must not have this value.
+    pub(super) fn invalid(&mut self, at: &Path<'_>, value: &Value, why: impl Into<String>) {
+        self.errors.push(FieldError::invalid(at.to_string(), value, why));
+    }
+
+    /// It must not be this text, for each of these reasons.
+    pub(super) fn invalid_text(&mut self, at: &Path<'_>, value: &str, reasons: Vec<String>) {
+        for why in reasons {
+            self.invalid(at, &json!(value), why);
+        }
+    }
+
+    /// It must not have this value, which is shown as it is written here.
+    pub(super) fn invalid_shown(&mut self, at: &Path<'_>, value: String, why: &str) {
+        self.errors
+            .push(FieldError { field: at.to_string(), wrong: Wrong::Invalid { value, why: why.to_owned() } });
+    }
+
+    /// It must be one of these.
+    pub(super) fn unsupported(&mut self, at: &Path<'_>, value: &Value, supported: &[&str]) {
+        self.errors.push(FieldError::not_supported(at.to_string(), value, supported));
+    }
+
+    /// It must be one of these words; an absent one is wanted.
+    pub(super) fn one_of(&mut self, at: &Path<'_>, value: &Value, supported: &[&str]) {
+        match value.as_str().unwrap_or("") {
+            "" => self.required(at, ""),
+            word if supported.contains(&word) => {}
+            _ => self.unsupported(at, value, supported),
+        }
+    }
+
+    /// It must be one of these words, if it is there.
+    pub(super) fn one_of_if_set(&mut self, at: &Path<'_>, value: &Value, supported: &[&str]) {
+        if !value.is_null() && value.as_str() != Some("") {
+            self.one_of(at, value, supported);
+        }
+    }
+
+    /// It must not be set like that.
+    pub(super) fn forbidden(&mut self, at: &Path<'_>, why: impl Into<String>) {
+        self.errors.push(FieldError::forbidden(at.to_string(), why));
+    }
+
+    /// It stands twice.
+    pub(super) fn duplicate(&mut self, at: &Path<'_>, value: &Value) {
+        self.errors.push(FieldError::duplicate(at.to_string(), value));
+    }
+
+    /// What it names is not there.
+    pub(super) fn not_found(&mut self, at: &Path<'_>, value: &Value) {
+        self.errors
+            .push(FieldError { field: at.to_string(), wrong: Wrong::NotFound { value: value.to_string() } });
+    }
+
+    /// It has more bytes than it may have.
+    pub(super) fn too_long(&mut self, at: &Path<'_>, most_bytes: usize) {
+        let wrong = Wrong::TooLong { most: format!("{most_bytes} bytes") };
+        self.errors.push(FieldError { field: at.to_string(), wrong });
+    }
+
+    /// The number in a field of an object must not be negative, if it is there.
+    pub(super) fn not_negative(&mut self, at: &Path<'_>, object: &Value, field: &str) {
+        if number(object, field).is_some_and(|number| number < 0) {
+            self.invalid(&at.child(field), &object[field], "must be greater than or equal to 0");
+        }
+    }
+
+    /// It must be the same as before.
+    pub(super) fn immutable(&mut self, at: &Path<'_>, is_same: bool, new: &Value) {
+        if !is_same {
+            self.invalid(at, new, "field is immutable");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What every object must get right: names, labels, annotations, owners, finalizers.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::found::{Found, Path, is_set, list, members, number, text};
+use super::names::{label, label_value, path_segment, qualified_name, subdomain};
+use super::shown::{in_order, list_in_order};
+use crate::kinds::{Kind, NameRule, Scope};
+
+const ANNOTATIONS_MAX_BYTES: usize = 262_144;
+const OWNER: &str = "meta/v1.OwnerReference";
+/// Finalizers without a domain that are known.
+const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
+
+/// The metadata of a new object.
+pub(super) fn create(found: &mut Found, kind: &Kind, object: &Value) {
+    let (at, metadata) = (Path::new("metadata"), &object["metadata"]);
+    name(found, kind, metadata, &at);
+    namespace(found, kind, metadata, &at);
+    labels(found, &at.child("labels"), metadata, "labels");
+    annotations(found, &at.child("annotations"), metadata);
+    owners(found, &at.child("ownerReferences"), list(metadata, "ownerReferences"));
+    finalizers(found, &at.child("finalizers"), list(metadata, "finalizers"));
+}
+
+/// The metadata of a changed object.
+pub(super) fn update(found: &mut Found, old: &Value, new: &Value) {
+    let at = Path::new("metadata");
+    let (old, new) = (&old["metadata"], &new["metadata"]);
+    labels(found, &at.child("labels"), new, "labels");
+    annotations(found, &at.child("annotations"), new);
+    owners(found, &at.child("ownerReferences"), list(new, "ownerReferences"));
+    finalizers(found, &at.child("finalizers"), list(new, "finalizers"));
+    if is_set(old, "deletionTimestamp") {
+        no_new_finalizers(found, &at.child("finalizers"), old, new);
+    }
+    for field in ["name", "namespace", "uid", "creationTimestamp"] {
+        // What the server knows and the client left out has been filled in before.
+        let is_same = !is_set(new, field) || text(new, field) == text(old, field);
+        found.immutable(&at.child(field), is_same, &new[field]);
+    }
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
+        let is_same = !is_set(new, field) || new[field] == old[field];
+        found.immutable(&at.child(field), is_same, &new[field]);
+    }
+}
+
+/// Labels, of objects and of pod templates; keys and values are shown, not where they stand.
+pub(super) fn labels(found: &mut Found, at: &Path<'_>, holder: &Value, field: &str) {
+    for (key, value) in members(holder, field) {
+        found.invalid_text(at, key, qualified_name(key));
+        let value = value.as_str().unwrap_or("");
+        found.invalid_text(at, value, label_value(value));
+    }
+}
+
+/// Annotations: keys are names, and all together have a limit.
+pub(super) fn annotations(found: &mut Found, at: &Path<'_>, holder: &Value) {
+    let mut bytes = 0_usize;
+    for (key, value) in members(holder, "annotations") {
+        found.invalid_text(at, key, qualified_name(&key.to_lowercase()));
+        bytes = bytes.saturating_add(key.len()).saturating_add(value.as_str().map_or(0, str::len));
+    }
+    if bytes > ANNOTATIONS_MAX_BYTES {
+        found.too_long(at, ANNOTATIONS_MAX_BYTES);
+    }
+}
+
+/// Finalizers of a namespace's spec, which are checked one by one.
+pub(super) fn finalizer_names(found: &mut Found, at: &Path<'_>, finalizers: &[Value]) {
+    for (index, finalizer) in finalizers.iter().enumerate() {
+        let name = finalizer.as_str().unwrap_or("");
+        found.invalid_text(&at.index(index), name, qualified_name(name));
+        known_finalizer(found, &at.index(index), name);
+    }
+}
+
+/// The warning about owners that are named twice, if there are any.
+pub(super) fn duplicate_owners(object: &Value) -> Option<String> {
+    let mut seen = BTreeSet::new();
+    let mut twice: Vec<&str> = Vec::new();
+    for owner in list(&object["metadata"], "ownerReferences") {
+        let uid = text(owner, "uid");
+        if !seen.insert(uid) && !twice.contains(&uid) {
+            twice.push(uid);
+        }
+    }
+    (!twice.is_empty()).then(|| {
+        format!(
+            ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and \
+             may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
+            twice.join(", ")
+        )
+    })
+}
+
+/// Drops owners that are named again, word for word.
+pub(super) fn fold_owners(object: &mut Value) {
+    let Some(Value::Array(owners)) = object.pointer_mut("/metadata/ownerReferences") else { return };
+    let mut kept: Vec<Value> = Vec::with_capacity(owners.len());
+    for owner in owners.drain(..) {
+        if !kept.contains(&owner) {
+            kept.push(owner);
+        }
+    }
+    *owners = kept;
+}
+
+fn name(found: &mut Found, kind: &Kind, metadata: &Value, at: &Path<'_>) {
+    let (name, prefix) = (text(metadata, "name"), text(metadata, "generateName"));
+    if !prefix.is_empty() {
+        let wrong = name_rule(kind, &without_trailing_dash(prefix));
+        found.invalid_text(&at.child("generateName"), prefix, wrong);
+    }
+    if name.is_empty() {
+        found.required(&at.child("name"), "name or generateName is required");
+    } else {
+        found.invalid_text(&at.child("name"), name, name_rule(kind, name));
+    }
+}
+
+fn name_rule(kind: &Kind, name: &str) -> Vec<String> {
+    match kind.names {
+        NameRule::Subdomain => subdomain(name),
+        NameRule::Label => label(name),
+        NameRule::PathSegment => path_segment(name),
+    }
+}
+
+/// More will follow a prefix, so it may end in a dash.
+fn without_trailing_dash(prefix: &str) -> String {
+    match prefix.strip_suffix('-') {
+        Some(rest) if !rest.is_empty() => format!("{rest}a"),
+        _ => prefix.to_owned(),
+    }
+}
+
+fn namespace(found: &mut Found, kind: &Kind, metadata: &Value, at: &Path<'_>) {
+    let namespace = text(metadata, "namespace");
+    match kind.scope {
+        Scope::Namespaced if !namespace.is_empty() => {
+            found.invalid_text(&at.child("namespace"), namespace, label(namespace));
+        }
+        Scope::Cluster if !namespace.is_empty() => {
+            found.forbidden(&at.child("namespace"), "not allowed on this type");
+        }
+        _ => {}
+    }
+    if number(metadata, "generation").is_some_and(|generation| generation < 0) {
+        found.not_negative(at, metadata, "generation");
+    }
+}
+
+fn owners(found: &mut Found, at: &Path<'_>, owners: &[Value]) {
+    let mut controller: Option<&Value> = None;
+    for (index, owner) in owners.iter().enumerate() {
+        one_owner(found, &at.index(index), owner);
+        if owner["controller"].as_bool() != Some(true) {
+            continue;
+        }
+        if let Some(first) = controller {
+            let named = |owner: &Value| format!("{}/{}", text(owner, "kind"), text(owner, "name"));
+            let why = format!(
+                "Only one reference can have Controller set to true. Found \"true\" in references for {} and {}",
+                named(first),
+                named(owner)
+            );
+            found.invalid_shown(at, list_in_order(OWNER, owners), &why);
+        } else {
+            controller = Some(owner);
+        }
+    }
+}
+
+fn one_owner(found: &mut Found, at: &Path<'_>, owner: &Value) {
+    let api_version = text(owner, "apiVersion");
+    if api_version.matches('/').count() > 1 {
+        found.invalid(
+            &at.child("apiVersion"),
+            &owner["apiVersion"],
+            "must be <group>/<version> or <version>",
+        );
+    }
+    for field in ["apiVersion", "kind", "name", "uid"] {
+        if text(owner, field).is_empty() {
+            found.required(&at.child(field), "must not be empty");
+        }
+    }
+    if api_version == "v1" && text(owner, "kind") == "Event" {
+        let why = "/v1, Kind=Event is disallowed from being an owner";
+        found.invalid_shown(at, in_order(OWNER, owner), why);
+    }
+}
+
+fn finalizers(found: &mut Found, at: &Path<'_>, finalizers: &[Value]) {
+    for name in finalizers.iter().filter_map(Value::as_str) {
+        found.invalid_text(at, name, qualified_name(name));
+    }
+    let has = |name: &str| finalizers.iter().any(|finalizer| finalizer == name);
+    if has("orphan") && has("foregroundDeletion") {
+        let why = "finalizer orphan and foregroundDeletion cannot be both set";
+        found.invalid(at, &json!(finalizers), why);
+    }
+    for (index, name) in finalizers.iter().enumerate() {
+        known_finalizer(found, &at.index(index), name.as_str().unwrap_or(""));
+    }
+}
+
+fn known_finalizer(found: &mut Found, at: &Path<'_>, name: &str) {
+    if !name.contains('/') && !STANDARD_FINALIZERS.contains(&name) {
+        let why = "name is neither a standard finalizer name nor is it fully qualified";
+        found.invalid(at, &json!(name), why);
+    }
+}
+
+fn no_new_finalizers(found: &mut Found, at: &Path<'_>, old: &Value, new: &Value) {
+    let before = list(old, "finalizers");
+    let added: BTreeSet<_> = list(new, "finalizers")
+        .iter()
+        .filter(|name| !before.contains(name))
+        .filter_map(Value::as_str)
+        .collect();
+    if !added.is_empty() {
+        let shown: Vec<_> = added.into_iter().map(|name| format!("{name:?}")).collect();
+        let why = "no new finalizers can be added if the object is being deleted, found new finalizers";
+        found.forbidden(at, format!("{why} []string{{{}}}", shown.join(", ")));
+    }
+}

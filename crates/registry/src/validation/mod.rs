@@ -1,0 +1,157 @@
+//! Whether an object can be stored, and what is odd about it though it can.
+//!
+//! Objects come decoded and with their defaults. All that is wrong is found at once, in the order and the words of
+//! Kubernetes. What the schema rules out (unknown fields, wrong types) has been refused before; what depends on other
+//! objects (namespaces, quotas, classes) is refused elsewhere.
+
+mod config;
+mod container;
+mod deployment;
+mod environment;
+mod event;
+mod found;
+mod job;
+mod metadata;
+mod mount;
+mod names;
+mod plain;
+mod pod;
+mod pod_update;
+mod policy;
+mod probe;
+mod rbac;
+mod resources;
+mod same;
+mod schedule;
+mod scheduling;
+mod security;
+mod selector;
+mod service;
+mod shown;
+mod status;
+mod template;
+mod volume;
+mod warnings;
+mod workload;
+
+use serde_json::Value;
+
+use crate::kinds::Kind;
+use crate::refusal::FieldError;
+use found::{Found, Path, list};
+
+pub use same::same;
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judged {
+    /// Why the object cannot be stored; empty if it can.
+    pub errors: Vec<FieldError>,
+    /// What is odd about an object that can be stored.
+    pub warnings: Vec<String>,
+}
+
+/// Judges a new object.
+pub fn create(kind: &Kind, object: &Value) -> Judged {
+    let mut found = Found::default();
+    metadata::create(&mut found, kind, object);
+    if (kind.group, kind.kind) == ("", "Pod") {
+        pod::create(&mut found, object);
+    } else {
+        specific(&mut found, kind, object);
+    }
+    if !found.errors.is_empty() {
+        return Judged { errors: found.errors, warnings: Vec::new() };
+    }
+    Judged { errors: Vec::new(), warnings: warnings::of(kind, object) }
+}
+
+/// Judges a changed object; its uid and times are already those of the stored one where the client left them out.
+pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
+    let mut found = Found::default();
+    metadata::update(&mut found, old, new);
+    if (kind.group, kind.kind) == ("", "Pod") {
+        pod::pod(&mut found, new);
+        pod_update::update(&mut found, old, new);
+    } else {
+        specific(&mut found, kind, new);
+        changes(&mut found, kind, old, new);
+    }
+    if !found.errors.is_empty() {
+        return Judged { errors: found.errors, warnings: Vec::new() };
+    }
+    let before = warnings::of(kind, old);
+    let warnings = warnings::of(kind, new).into_iter().filter(|warning| !before.contains(warning)).collect();
+    Judged { errors: Vec::new(), warnings }
+}
+
+/// Judges a write to the subresource `status`.
+pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
+    let mut found = Found::default();
+    metadata::update(&mut found, old, new);
+    status::status(&mut found, kind, old, new);
+    Judged { errors: found.errors, warnings: Vec::new() }
+}
+
+/// Judges a write to a pod's subresource `ephemeralcontainers`.
+pub fn ephemeral_containers(old: &Value, new: &Value) -> Judged {
+    let mut found = Found::default();
+    metadata::update(&mut found, old, new);
+    pod::pod(&mut found, new);
+    pod_update::ephemeral_containers(&mut found, old, new);
+    Judged { errors: found.errors, warnings: Vec::new() }
+}
+
+/// Judges the `Scale` written to a subresource `scale`.
+pub fn scale(scale: &Value) -> Judged {
+    let mut found = Found::default();
+    found.not_negative(&Path::new("spec"), &scale["spec"], "replicas");
+    Judged { errors: found.errors, warnings: Vec::new() }
+}
+
+/// Drops owners that are named again, word for word; judging the object before tells the client about them.
+pub fn fold_owners(object: &mut Value) {
+    metadata::fold_owners(object);
+}
+
+/// What a kind asks of its objects, new or changed.
+fn specific(found: &mut Found, kind: &Kind, object: &Value) {
+    match (kind.group, kind.kind) {
+        ("", "PodTemplate") => template::template(found, &Path::new("template"), &object["template"]),
+        ("", "ReplicationController") => workload::replication_controller(found, object),
+        ("apps", "Deployment") => deployment::deployment(found, object),
+        ("apps", "ReplicaSet") => deployment::replica_set(found, object),
+        ("apps", "StatefulSet") => workload::stateful_set(found, object),
+        ("apps", "DaemonSet") => workload::daemon_set(found, object),
+        ("batch", "Job") => job::job(found, object),
+        ("batch", "CronJob") => job::cron_job(found, object),
+        ("", "Service") => service::service(found, object),
+        ("", "ConfigMap") => config::config_map(found, object),
+        ("", "Secret") => config::secret(found, object),
+        ("policy", "PodDisruptionBudget") => policy::disruption_budget(found, object),
+        ("autoscaling", "HorizontalPodAutoscaler") => policy::autoscaler(found, object),
+        ("rbac.authorization.k8s.io", _) => rbac::rbac(found, kind, object),
+        ("", "Namespace") => {
+            let at = Path::new("spec");
+            metadata::finalizer_names(found, &at.child("finalizers"), list(&object["spec"], "finalizers"));
+        }
+        ("" | "events.k8s.io", "Event") => event::event(found, kind, object),
+        _ => plain::plain(found, kind, object),
+    }
+}
+
+/// What a kind asks of changes.
+fn changes(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
+    match (kind.group, kind.kind) {
+        ("apps", "Deployment" | "ReplicaSet" | "DaemonSet") => deployment::keeps_selector(found, old, new),
+        ("apps", "StatefulSet") => workload::stateful_set_changes(found, old, new),
+        ("batch", "Job") => job::job_changes(found, old, new),
+        ("", "Service") => service::service_changes(found, old, new),
+        ("", "ConfigMap" | "Secret") => config::changes(found, kind, old, new),
+        ("", "PersistentVolumeClaim") => config::claim_changes(found, old, new),
+        ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => {
+            rbac::binding_changes(found, old, new);
+        }
+        _ => plain::changes(found, kind, old, new),
+    }
+}

@@ -1,0 +1,162 @@
+//! Pods, and the spec of a pod wherever it stands.
+
+use serde_json::{Value, json};
+
+use super::found::{Found, Path, is_set, list, number, text};
+use super::metadata::labels;
+use super::names::{label, subdomain, within};
+use super::{container, scheduling, security, volume};
+
+/// A new pod.
+pub(super) fn create(found: &mut Found, object: &Value) {
+    pod(found, object);
+    let (at, new) = (Path::new("spec"), &object["spec"]);
+    if !list(new, "ephemeralContainers").is_empty() {
+        found.forbidden(&at.child("ephemeralContainers"), "cannot be set on create");
+    }
+    if !text(new, "nodeName").is_empty() && !list(new, "schedulingGates").is_empty() {
+        found.forbidden(&at.child("nodeName"), "cannot be set until all schedulingGates have been cleared");
+    }
+}
+
+/// A pod by itself, new or changed; some things are refused here that pass in a template.
+pub(super) fn pod(found: &mut Found, object: &Value) {
+    let (at, new) = (Path::new("spec"), &object["spec"]);
+    spec(found, &at, new);
+    for field in ["containers", "initContainers"] {
+        for (index, container) in list(new, field).iter().enumerate() {
+            let image = text(container, "image");
+            if image.len() != image.trim().len() {
+                let at = at.child(field);
+                let why = "must not have leading or trailing whitespace";
+                found.invalid(&at.index(index).child("image"), &json!(image), why);
+            }
+        }
+    }
+}
+
+/// The spec of a pod or of a template.
+pub(super) fn spec(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let volumes = volume::volumes(found, &at.child("volumes"), list(spec, "volumes"));
+    container::all(found, at, spec, &volumes);
+    host_ports(found, at, spec);
+    let policies = ["Always", "OnFailure", "Never"];
+    found.one_of(&at.child("restartPolicy"), &spec["restartPolicy"], &policies);
+    let resolvers = ["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"];
+    found.one_of(&at.child("dnsPolicy"), &spec["dnsPolicy"], &resolvers);
+    labels(found, &at.child("nodeSelector"), spec, "nodeSelector");
+    security::of_pod(found, &at.child("securityContext"), &spec["securityContext"]);
+    for (index, secret) in list(spec, "imagePullSecrets").iter().enumerate() {
+        if text(secret, "name").is_empty() {
+            let at = at.child("imagePullSecrets");
+            found.required(&at.index(index).child("name"), "");
+        }
+    }
+    scheduling::affinity(found, &at.child("affinity"), &spec["affinity"]);
+    dns_config(found, &at.child("dnsConfig"), spec);
+    scheduling::gates(found, at, spec);
+    scheduling::spread(
+        found,
+        &at.child("topologySpreadConstraints"),
+        list(spec, "topologySpreadConstraints"),
+    );
+    names(found, at, spec);
+    scheduling::tolerations(found, &at.child("tolerations"), list(spec, "tolerations"));
+    host_aliases(found, &at.child("hostAliases"), list(spec, "hostAliases"));
+    for field in ["priorityClassName", "runtimeClassName"] {
+        let name = text(spec, field);
+        if !name.is_empty() {
+            found.invalid_text(&at.child(field), name, subdomain(name));
+        }
+    }
+    let preemption = ["Never", "PreemptLowerPriority"];
+    found.one_of_if_set(&at.child("preemptionPolicy"), &spec["preemptionPolicy"], &preemption);
+}
+
+fn names(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    for field in ["serviceAccountName", "nodeName"] {
+        let name = text(spec, field);
+        if !name.is_empty() {
+            found.invalid_text(&at.child(field), name, subdomain(name));
+        }
+    }
+    if let Some(seconds) = number(spec, "activeDeadlineSeconds") {
+        for why in within(seconds, 1, i64::from(i32::MAX)) {
+            found.invalid(&at.child("activeDeadlineSeconds"), &json!(seconds), why);
+        }
+    }
+    for field in ["hostname", "subdomain"] {
+        let name = text(spec, field);
+        if !name.is_empty() {
+            found.invalid_text(&at.child(field), name, label(name));
+        }
+    }
+}
+
+fn host_ports(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    if spec["hostNetwork"].as_bool() != Some(true) {
+        return;
+    }
+    for field in ["containers", "initContainers"] {
+        for (index, container) in list(spec, field).iter().enumerate() {
+            for (port_index, port) in list(container, "ports").iter().enumerate() {
+                let host = number(port, "hostPort").unwrap_or(0);
+                if host != 0 && Some(host) != number(port, "containerPort") {
+                    let (at, why) =
+                        (at.child(field), "must match `containerPort` when `hostNetwork` is true");
+                    let at = at.index(index);
+                    let at = at.child("ports");
+                    found.invalid(&at.index(port_index).child("hostPort"), &json!(host), why);
+                }
+            }
+        }
+    }
+}
+
+fn dns_config(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let config = &spec["dnsConfig"];
+    if text(spec, "dnsPolicy") == "None" {
+        if !is_set(spec, "dnsConfig") {
+            found.required(at, "must provide `dnsConfig` when `dnsPolicy` is None");
+            return;
+        }
+        if list(config, "nameservers").is_empty() {
+            let why = "must provide at least one DNS nameserver when `dnsPolicy` is None";
+            found.required(&at.child("nameservers"), why);
+            return;
+        }
+    }
+    for (index, server) in list(config, "nameservers").iter().enumerate() {
+        if !is_address(server.as_str().unwrap_or("")) {
+            let at = at.child("nameservers");
+            found.invalid(
+                &at.index(index),
+                server,
+                "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
+            );
+        }
+    }
+    for (index, option) in list(config, "options").iter().enumerate() {
+        if text(option, "name").is_empty() {
+            let at = at.child("options");
+            found.required(&at.index(index), "must not be empty");
+        }
+    }
+}
+
+fn host_aliases(found: &mut Found, at: &Path<'_>, aliases: &[Value]) {
+    for (index, alias) in aliases.iter().enumerate() {
+        let at = at.index(index);
+        if !is_address(text(alias, "ip")) {
+            let why = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+            found.invalid(&at.child("ip"), &json!(text(alias, "ip")), why);
+        }
+        for name in list(alias, "hostnames").iter().filter_map(Value::as_str) {
+            found.invalid_text(&at.child("hostnames"), name, subdomain(name));
+        }
+    }
+}
+
+fn is_address(text: &str) -> bool {
+    text.parse::<std::net::IpAddr>().is_ok()
+}

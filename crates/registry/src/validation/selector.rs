@@ -1,0 +1,91 @@
+//! Label selectors: whether they make sense, and whether they match.
+
+use serde_json::Value;
+
+use super::found::{Found, Path, is_set, list, members, text};
+use super::metadata::labels;
+use super::names::{label_value, qualified_name};
+use super::shown::in_order;
+
+const SELECTOR: &str = "meta/v1.LabelSelector";
+
+/// The terms of a selector.
+pub(super) fn terms(found: &mut Found, at: &Path<'_>, selector: &Value) {
+    labels(found, &at.child("matchLabels"), selector, "matchLabels");
+    for (index, term) in list(selector, "matchExpressions").iter().enumerate() {
+        expression(found, &at.child("matchExpressions").index(index), term);
+    }
+}
+
+/// A selector that must be there, have terms and match the labels of a template.
+///
+/// Says whether it could be understood at all; if not, nothing is known about the template either.
+pub(super) fn of_template(found: &mut Found, at: &Path<'_>, spec: &Value, word: &str) -> bool {
+    let (at, selector) = (at.child("selector"), &spec["selector"]);
+    if !is_set(spec, "selector") {
+        found.required(&at, "");
+        return true;
+    }
+    let before = found.errors.len();
+    terms(found, &at, selector);
+    let understood = found.errors.len() == before;
+    if is_empty(selector) {
+        found.invalid(&at, selector, format!("empty selector is invalid for {word}"));
+    }
+    if !understood {
+        found.invalid_shown(&at, in_order(SELECTOR, selector), "invalid label selector");
+    }
+    understood
+}
+
+/// Complains if the selector of a spec does not match its template's labels; an empty one is let pass.
+pub(super) fn matches_template(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let labels = &spec["template"]["metadata"]["labels"];
+    let selector = &spec["selector"];
+    if selector.is_null() || !is_empty(selector) && !matches(selector, labels) {
+        let (template, why) = (at.child("template"), "`selector` does not match template `labels`");
+        found.invalid(&template.child("metadata").child("labels"), labels, why);
+    }
+}
+
+/// Whether a selector that was understood matches these labels.
+pub(super) fn matches(selector: &Value, labels: &Value) -> bool {
+    members(selector, "matchLabels").all(|(key, value)| &labels[key.as_str()] == value)
+        && list(selector, "matchExpressions").iter().all(|term| {
+            let found = &labels[text(term, "key")];
+            match text(term, "operator") {
+                "In" => !found.is_null() && list(term, "values").contains(found),
+                "NotIn" => found.is_null() || !list(term, "values").contains(found),
+                "Exists" => !found.is_null(),
+                _ => found.is_null(),
+            }
+        })
+}
+
+fn is_empty(selector: &Value) -> bool {
+    members(selector, "matchLabels").next().is_none() && list(selector, "matchExpressions").is_empty()
+}
+
+fn expression(found: &mut Found, at: &Path<'_>, term: &Value) {
+    let values = list(term, "values");
+    match text(term, "operator") {
+        "In" | "NotIn" if values.is_empty() => {
+            found.required(&at.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
+        }
+        "In" | "NotIn" => {}
+        "Exists" | "DoesNotExist" => {
+            if !values.is_empty() {
+                let why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+                found.forbidden(&at.child("values"), why);
+            }
+        }
+        operator => {
+            found.invalid(&at.child("operator"), &Value::from(operator), "not a valid selector operator");
+        }
+    }
+    let key = text(term, "key");
+    found.invalid_text(&at.child("key"), key, qualified_name(key));
+    for (index, value) in values.iter().filter_map(Value::as_str).enumerate() {
+        found.invalid_text(&at.child("values").index(index), value, label_value(value));
+    }
+}

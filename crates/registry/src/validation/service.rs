@@ -1,0 +1,108 @@
+//! Services: their ports, types and addresses, and which addresses may change.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::found::{Found, Path, list, number, text};
+use super::metadata::labels;
+use super::names::{label, port, port_number, subdomain};
+
+const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+
+/// The spec of a Service.
+pub(super) fn service(found: &mut Found, object: &Value) {
+    let (at, spec) = (Path::new("spec"), &object["spec"]);
+    let external = text(spec, "type") == "ExternalName";
+    let headless = text(spec, "clusterIP") == "None";
+    if list(spec, "ports").is_empty() && !headless && !external {
+        found.required(&at.child("ports"), "");
+    }
+    if external {
+        external_name(found, &at, spec);
+    }
+    ports(found, &at.child("ports"), list(spec, "ports"), headless);
+    labels(found, &at.child("selector"), spec, "selector");
+    found.one_of(&at.child("sessionAffinity"), &spec["sessionAffinity"], &["ClientIP", "None"]);
+    let seconds = &spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"];
+    if seconds.as_i64().is_some_and(|seconds| !(1..=86400).contains(&seconds)) {
+        let config = at.child("sessionAffinityConfig");
+        let client = config.child("clientIP");
+        found.invalid(&client.child("timeoutSeconds"), seconds, "must be greater than 0 and less than 86400");
+    }
+    found.one_of(&at.child("type"), &spec["type"], &TYPES);
+    policies(found, &at, spec);
+}
+
+/// An address, once given, stays, unless the service becomes another sort of service.
+pub(super) fn service_changes(found: &mut Found, old: &Value, new: &Value) {
+    let (old, new) = (&old["spec"], &new["spec"]);
+    let external = |spec: &Value| text(spec, "type") == "ExternalName";
+    if external(old) || external(new) {
+        return;
+    }
+    let before = text(old, "clusterIP");
+    if !before.is_empty() && before != text(new, "clusterIP") {
+        let at = Path::new("spec");
+        let addresses = match &new["clusterIPs"] {
+            Value::Null => json!([text(new, "clusterIP")]),
+            addresses => addresses.clone(),
+        };
+        found.invalid(&at.child("clusterIPs").index(0), &addresses, "may not change once set");
+    }
+}
+
+fn external_name(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    if !list(spec, "clusterIPs").is_empty() || !text(spec, "clusterIP").is_empty() {
+        found.forbidden(&at.child("clusterIPs"), "may not be set for ExternalName services");
+    }
+    let name = text(spec, "externalName");
+    if name.is_empty() {
+        found.required(&at.child("externalName"), "");
+    } else {
+        let plain = name.strip_suffix('.').unwrap_or(name);
+        found.invalid_text(&at.child("externalName"), name, subdomain(plain));
+    }
+}
+
+fn ports(found: &mut Found, at: &Path<'_>, ports: &[Value], headless: bool) {
+    let mut names = BTreeSet::new();
+    let mut taken = BTreeSet::new();
+    for (index, one) in ports.iter().enumerate() {
+        let at = at.index(index);
+        let name = text(one, "name");
+        if name.is_empty() && ports.len() > 1 {
+            found.required(&at.child("name"), "");
+        } else if !name.is_empty() {
+            found.invalid_text(&at.child("name"), name, label(name));
+            if !names.insert(name) {
+                found.duplicate(&at.child("name"), &json!(name));
+            }
+        }
+        let number_of_port = number(one, "port").unwrap_or(0);
+        for why in port_number(number_of_port) {
+            found.invalid(&at.child("port"), &json!(number_of_port), why);
+        }
+        found.one_of(&at.child("protocol"), &one["protocol"], &["SCTP", "TCP", "UDP"]);
+        port(found, &at.child("targetPort"), &one["targetPort"]);
+        if headless && number(one, "nodePort").unwrap_or(0) != 0 {
+            found.forbidden(&at.child("nodePort"), "may not be set for headless services");
+        }
+        let place = (text(one, "protocol"), number_of_port);
+        if !taken.insert(place) {
+            found.duplicate(&at, &json!({"protocol": place.0, "port": place.1}));
+        }
+    }
+}
+
+fn policies(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let policies = ["Cluster", "Local"];
+    let outside =
+        matches!(text(spec, "type"), "LoadBalancer" | "NodePort") || !list(spec, "externalIPs").is_empty();
+    if !text(spec, "externalTrafficPolicy").is_empty() && !outside {
+        let why = "may only be set for externally-accessible services";
+        found.invalid(&at.child("externalTrafficPolicy"), &spec["externalTrafficPolicy"], why);
+    }
+    found.one_of_if_set(&at.child("externalTrafficPolicy"), &spec["externalTrafficPolicy"], &policies);
+    found.one_of_if_set(&at.child("internalTrafficPolicy"), &spec["internalTrafficPolicy"], &policies);
+}

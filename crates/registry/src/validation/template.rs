@@ -1,0 +1,38 @@
+//! Pod templates, as Deployments and their like hold them.
+
+use serde_json::Value;
+
+use super::found::{Found, Path, is_set, list, text};
+use super::{metadata, pod};
+
+/// A template: labels, annotations and the pod's spec.
+pub(super) fn template(found: &mut Found, at: &Path<'_>, template: &Value) {
+    let metadata = &template["metadata"];
+    // The path has no `metadata` in it, as in Kubernetes.
+    metadata::labels(found, &at.child("labels"), metadata, "labels");
+    metadata::annotations(found, &at.child("annotations"), metadata);
+    let (at, spec) = (at.child("spec"), &template["spec"]);
+    pod::spec(found, &at, spec);
+    if !list(spec, "ephemeralContainers").is_empty() {
+        found.forbidden(&at.child("ephemeralContainers"), "ephemeral containers not allowed in pod template");
+    }
+}
+
+/// A template of pods that are to run for good; `owner` is the kind that says so.
+pub(super) fn of_services(found: &mut Found, at: &Path<'_>, spec: &Value, owner: &str) {
+    template(found, &at.child("template"), &spec["template"]);
+    runs_for_good(found, at, spec, owner);
+}
+
+/// The policy and deadline of pods that are to run for good.
+pub(super) fn runs_for_good(found: &mut Found, at: &Path<'_>, spec: &Value, owner: &str) {
+    let at = at.child("template");
+    let (at, pod) = (at.child("spec"), &spec["template"]["spec"]);
+    if !matches!(text(pod, "restartPolicy"), "Always") {
+        found.unsupported(&at.child("restartPolicy"), &pod["restartPolicy"], &["Always"]);
+    }
+    if is_set(pod, "activeDeadlineSeconds") {
+        let why = format!("activeDeadlineSeconds in {owner} is not Supported");
+        found.forbidden(&at.child("activeDeadlineSeconds"), why);
+    }
+}

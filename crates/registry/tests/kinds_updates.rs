@@ -1,0 +1,368 @@
+//! Changed objects and statuses, judged as Kubernetes 1.37 judged them.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on fails; recordings are files"
+)]
+
+use gantry_registry::kinds::{Kind, kinds};
+use gantry_registry::validation::{self, Judged};
+use gantry_registry::{Refusal, defaults};
+use serde_json::{Map, Value, json};
+
+/// O3.1, O3.2, A2.19, A2.20: what cannot change is refused with the words recorded.
+#[test]
+fn immutable_fields_are_refused_as_recorded() {
+    assert_eq!(replay("validation.updates_of_immutable_fields"), 5);
+    assert_eq!(replay("validation.updates_of_services_and_jobs"), 5);
+    assert_eq!(replay("objects.configmap_immutable"), 3);
+    assert_eq!(replay("objects.secret_create"), 2);
+    assert_eq!(replay("objects.rbac_create"), 1);
+    assert_eq!(replay("writes.forced_fields"), 3);
+    assert_eq!(replay("writes.owner_reference_update"), 2);
+}
+
+/// O1.1: changing the strategy needs the limits of a rolling update taken out.
+#[test]
+fn a_strategy_changes_as_recorded() {
+    assert_eq!(replay("objects.deployment_recreate"), 3);
+}
+
+/// O3.5: in a pod the image, the deadline and added tolerations may change.
+#[test]
+fn pods_change_as_recorded() {
+    assert_eq!(replay("validation.updates_of_pods"), 11);
+    assert_eq!(replay("pods.ephemeral_containers"), 4);
+}
+
+/// O3.4: counters add up; a status that does not is refused.
+#[test]
+fn statuses_are_judged_as_recorded() {
+    assert_eq!(replay("writes.status_of_replicasets"), 6);
+    assert_eq!(replay("pods.status_immutables"), 3);
+    assert_eq!(replay("namespaces.finalize"), 3);
+}
+
+/// O3.2: once an object is being deleted, nothing new can hold it.
+#[test]
+fn no_finalizer_is_added_to_what_is_going() {
+    let maps = kinds().kind("", "v1", "ConfigMap").unwrap();
+    let going = |finalizers: Value| json!({"metadata": {"name": "a", "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": finalizers}});
+    let old = going(json!(["example.com/f"]));
+    let found =
+        validation::update(maps, &old, &going(json!(["example.com/f", "example.com/g", "example.com/a"])));
+    assert_eq!(
+        texts(&found),
+        [
+            "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new \
+          finalizers []string{\"example.com/a\", \"example.com/g\"}"
+        ]
+    );
+    assert_eq!(validation::update(maps, &old, &going(json!([]))), Judged::default());
+}
+
+/// O3.4: the count of collisions never goes back.
+#[test]
+fn collisions_are_never_forgotten() {
+    let deployments = kinds().kind("apps", "v1", "Deployment").unwrap();
+    let counted = |count: i32| json!({"metadata": {"name": "web"}, "status": {"collisionCount": count}});
+    let found = validation::status(deployments, &counted(2), &counted(1));
+    assert_eq!(texts(&found), ["status.collisionCount: Invalid value: 1: cannot be decremented"]);
+    assert_eq!(texts(&validation::status(deployments, &counted(1), &counted(2))), [""; 0]);
+}
+
+/// O4.3: a scale below zero is refused as recorded, whatever is scaled.
+#[test]
+fn nothing_scales_below_zero() {
+    let mut refused = 0;
+    for exchange in recorded("writes.scale_refusals").iter().filter(|exchange| exchange["status"] == 422) {
+        let found = validation::scale(&exchange["send"]);
+        let status = Refusal::invalid("Scale", "autoscaling", "db", &found.errors).status();
+        assert_eq!(status, exchange["body"]);
+        refused += 1;
+    }
+    assert_eq!(refused, 2);
+    assert_eq!(validation::scale(&json!({"spec": {"replicas": 0}})), Judged::default());
+}
+
+/// A2.20: of a StatefulSet's spec only some fields may change.
+#[test]
+fn most_of_a_stateful_set_stays() {
+    let sets = kinds().kind("apps", "v1", "StatefulSet").unwrap();
+    let pod =
+        json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}});
+    let mut old = json!({
+        "metadata": {"name": "db"},
+        "spec": {"serviceName": "db", "selector": {"matchLabels": {"a": "b"}}, "template": pod},
+    });
+    defaults::apply(sets, &mut old);
+    let mut scaled = old.clone();
+    scaled["spec"]["replicas"] = json!(5);
+    scaled["spec"]["template"]["spec"]["containers"][0]["image"] = json!("y");
+    assert_eq!(validation::update(sets, &old, &scaled), Judged::default());
+    let mut renamed = old.clone();
+    renamed["spec"]["serviceName"] = json!("other");
+    assert_eq!(
+        texts(&validation::update(sets, &old, &renamed)),
+        [
+            "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', \
+          'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are \
+          forbidden"
+        ]
+    );
+}
+
+/// A2.20: classes of priority and storage, revisions and claims keep what others rely on.
+#[test]
+fn classes_and_revisions_stay() {
+    let judge = |group: &str, kind: &str, old: Value, new: Value| {
+        texts(&validation::update(kinds().kind(group, "v1", kind).unwrap(), &old, &new))
+    };
+    assert_eq!(
+        judge("scheduling.k8s.io", "PriorityClass", json!({"value": 1}), json!({"value": 2})),
+        ["value: Forbidden: may not be changed in an update."]
+    );
+    assert_eq!(
+        judge("storage.k8s.io", "StorageClass", json!({"provisioner": "a"}), json!({"provisioner": "b"})),
+        ["provisioner: Forbidden: updates to provisioner are forbidden."]
+    );
+    assert_eq!(
+        judge("apps", "ControllerRevision", json!({"data": {"a": 1}}), json!({"data": {"a": 2}})),
+        ["data: Invalid value: {\"a\":2}: field is immutable"]
+    );
+    let claim = |mode: &str, storage: &str| json!({"spec": {"accessModes": [mode], "resources": {"requests": {"storage": storage}}}});
+    let grown =
+        judge("", "PersistentVolumeClaim", claim("ReadWriteOnce", "1Gi"), claim("ReadWriteOnce", "2Gi"));
+    assert_eq!(grown, [""; 0]);
+    let shared =
+        judge("", "PersistentVolumeClaim", claim("ReadWriteOnce", "1Gi"), claim("ReadWriteMany", "1Gi"));
+    assert_eq!(shared.len(), 1);
+    assert!(shared[0].starts_with("spec: Forbidden: spec is immutable after creation"), "{shared:?}");
+}
+
+/// O3.5: a pod that waits for gates may lose them, and choose its node more narrowly.
+#[test]
+fn gated_pods_may_become_choosier() {
+    let pods = kinds().kind("", "v1", "Pod").unwrap();
+    let mut old = json!({
+        "metadata": {"name": "p"},
+        "spec": {"schedulingGates": [{"name": "g"}], "containers": [{"name": "c", "image": "x"}]},
+    });
+    defaults::apply(pods, &mut old);
+    let mut new = old.clone();
+    new["spec"]["schedulingGates"] = json!([]);
+    new["spec"]["nodeSelector"] = json!({"disk": "ssd"});
+    assert_eq!(validation::update(pods, &old, &new), Judged::default());
+    new["spec"]["schedulingGates"] = json!([{"name": "h"}]);
+    let found = validation::update(pods, &old, &new);
+    assert_eq!(
+        texts(&found),
+        [
+            "spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new scheduling gate 'h'"
+        ]
+    );
+}
+
+/// O2.3: a warning is given for what is new, not again for what was there.
+#[test]
+fn old_oddities_are_not_warned_about_again() {
+    let deployments = kinds().kind("apps", "v1", "Deployment").unwrap();
+    let pod =
+        json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}});
+    let mut old = json!({
+        "metadata": {"name": "web.v1"},
+        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": pod},
+    });
+    defaults::apply(deployments, &mut old);
+    assert_eq!(validation::create(deployments, &old).warnings.len(), 1);
+    let mut new = old.clone();
+    new["spec"]["template"]["spec"]["nodeSelector"] = json!({"beta.kubernetes.io/arch": "arm64"});
+    assert_eq!(
+        validation::update(deployments, &old, &new).warnings,
+        [
+            "spec.template.spec.nodeSelector[beta.kubernetes.io/arch]: deprecated since v1.14; use \"kubernetes.io/arch\" \
+          instead"
+        ]
+    );
+}
+
+/// Replays a conversation; gives the number of updates that were judged.
+fn replay(case: &str) -> usize {
+    let mut stored: Map<String, Value> = Map::new();
+    let mut judged = 0;
+    for exchange in recorded(case) {
+        let Some(request) = exchange["request"].as_str() else { continue };
+        let (verb, url) = request.split_once(' ').unwrap();
+        let path = Target::parse(url);
+        let kind = path.kind;
+        if verb == "POST" && exchange["status"] == 201 {
+            let mut object = exchange["send"].clone();
+            finish(kind, &mut object);
+            let key = format!("{}/{}", kind.resource, object["metadata"]["name"].as_str().unwrap());
+            stored.insert(key, object);
+        }
+        // Mismatches of name and namespace are found before validation.
+        if !matches!(verb, "PUT" | "PATCH") || !matches!(exchange["status"].as_u64(), Some(200 | 422)) {
+            continue;
+        }
+        let key = format!("{}/{}", kind.resource, path.name);
+        let old = stored[&key].clone();
+        let new = changed(&old, verb, &exchange, kind, path.subresource);
+        let found = match path.subresource {
+            "" | "finalize" => validation::update(kind, &old, &new),
+            "status" => validation::status(kind, &old, &new),
+            "ephemeralcontainers" => validation::ephemeral_containers(&old, &new),
+            other => panic!("{other}"),
+        };
+        judged += 1;
+        if exchange["status"] == 200 {
+            assert_eq!(found.errors, [], "{case}: {request} {}", exchange["send"]);
+            stored.insert(key, new);
+        } else {
+            let status = Refusal::invalid(kind.kind, kind.group, path.name, &found.errors).status();
+            assert_eq!(masked(&status), exchange["body"], "{case}: {request} {}", exchange["send"]);
+        }
+    }
+    judged
+}
+
+/// The object after a write, as the server prepares it for validation.
+fn changed(old: &Value, verb: &str, exchange: &Value, kind: &Kind, subresource: &str) -> Value {
+    let sent = &exchange["send"];
+    let mut new = if verb == "PUT" { sent.clone() } else { patched(old, exchange) };
+    if verb == "PUT" && subresource == "finalize" {
+        let mut whole = old.clone();
+        whole["spec"] = new["spec"].clone();
+        new = whole;
+    }
+    if kind.kind == "Pod" && subresource == "status" {
+        // Only the status is written, and some metadata.
+        new["metadata"].as_object_mut().unwrap().remove("deletionTimestamp");
+    }
+    if new["metadata"].get("creationTimestamp").is_some() {
+        new["metadata"].as_object_mut().unwrap().remove("creationTimestamp");
+    }
+    finish(kind, &mut new);
+    if kind.kind == "Service" && new["spec"]["clusterIP"] == json!("<allocated>") {
+        // What the recording hides is another address than the one that was given.
+        new["spec"]["clusterIP"] = json!("10.200.200.200");
+        new["spec"]["clusterIPs"] = json!(["10.200.200.200"]);
+    }
+    new
+}
+
+fn patched(old: &Value, exchange: &Value) -> Value {
+    let mut new = old.clone();
+    match &exchange["send"] {
+        Value::Array(operations) => {
+            assert_eq!(operations[0]["path"], "/spec/tolerations/-");
+            new["spec"]["tolerations"].as_array_mut().unwrap().push(operations[0]["value"].clone());
+        }
+        patch => merge(&mut new, patch, exchange["content-type"] == "application/strategic-merge-patch+json"),
+    }
+    new
+}
+
+/// Merge patch; a strategic one merges containers by name, new ones first.
+fn merge(target: &mut Value, patch: &Value, strategic: bool) {
+    let Value::Object(fields) = patch else {
+        *target = patch.clone();
+        return;
+    };
+    if !target.is_object() {
+        *target = json!({});
+    }
+    for (name, value) in fields {
+        let slot = target.as_object_mut().unwrap();
+        if value.is_null() {
+            slot.remove(name);
+        } else if strategic && name.to_lowercase().ends_with("containers") && slot.contains_key(name) {
+            let list = slot[name].as_array_mut().unwrap();
+            for element in value.as_array().unwrap() {
+                match list.iter_mut().find(|one| one["name"] == element["name"]) {
+                    Some(one) => merge(one, element, true),
+                    None => list.insert(0, element.clone()),
+                }
+            }
+        } else {
+            merge(slot.entry(name.clone()).or_insert(Value::Null), value, strategic);
+        }
+    }
+}
+
+fn finish(kind: &Kind, object: &mut Value) {
+    defaults::apply(kind, object);
+    match kind.kind {
+        "Pod" => {
+            defaults::admission::tolerate_lost_nodes(object);
+            if object["status"].is_null() {
+                defaults::on_create(kind, object);
+            }
+        }
+        "Job" => defaults::select_own_pods(object, "uid1"),
+        "Service" if object["spec"]["type"] != "ExternalName" && object["spec"]["clusterIP"].is_null() => {
+            object["spec"]["clusterIP"] = json!("10.0.0.1");
+        }
+        _ => {}
+    }
+    let uid = &mut object["metadata"]["uid"];
+    if uid.is_null() {
+        *uid = json!("uid1");
+    }
+}
+
+/// Takes out what the recordings take out: differences, and the whole template of a job.
+fn masked(status: &Value) -> Value {
+    let cut = |text: &str| {
+        let mut text = text.to_owned();
+        for end in ["if it was previously negative)", "\"debug\" may not be changed"] {
+            if let Some(place) = text.find(end) {
+                text.truncate(place + end.len());
+                text.push_str("<diff>");
+            }
+        }
+        if let (Some(start), Some(_)) = (text.find("Invalid value: {"), text.find("\"Spec\":{\"Volumes\"")) {
+            text.truncate(start);
+            text.push_str("Invalid value: <template>: field is immutable");
+        }
+        text
+    };
+    let mut status = status.clone();
+    status["message"] = json!(cut(status["message"].as_str().unwrap()));
+    for cause in status["details"]["causes"].as_array_mut().unwrap() {
+        cause["message"] = json!(cut(cause["message"].as_str().unwrap()));
+    }
+    status
+}
+
+struct Target<'a> {
+    kind: &'static Kind,
+    name: &'a str,
+    subresource: &'a str,
+}
+
+impl<'a> Target<'a> {
+    fn parse(url: &'a str) -> Self {
+        let path = url.split('?').next().unwrap();
+        let parts: Vec<_> = path.split('/').skip(1).collect();
+        let (group, rest) = if parts[0] == "api" { ("", &parts[1..]) } else { (parts[1], &parts[2..]) };
+        let (version, mut rest) = (rest[0], &rest[1..]);
+        if rest[0] == "namespaces" && rest.len() > 2 && kinds().resource(group, version, rest[2]).is_some() {
+            rest = &rest[2..];
+        }
+        let part = |index: usize| rest.get(index).copied().unwrap_or("");
+        let kind = kinds().resource(group, version, rest[0]).unwrap();
+        Self { kind, name: part(1), subresource: part(2) }
+    }
+}
+
+fn texts(found: &Judged) -> Vec<String> {
+    found.errors.iter().map(ToString::to_string).collect()
+}
+
+fn recorded(case: &str) -> Vec<Value> {
+    let path = format!("{}/tests/recorded/{case}.json", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}

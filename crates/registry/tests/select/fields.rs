@@ -1,0 +1,160 @@
+//! Field selectors.
+
+use gantry_registry::selector::{FieldSelector, fields::Terms};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::recording::{Exchange, recorded};
+
+fn replay(exchanges: Vec<Exchange>, objects: &dyn Fn(&Exchange) -> Vec<Value>) {
+    for exchange in exchanges {
+        let text = exchange.parameter("fieldSelector");
+        let (group, kind) = exchange.kind();
+        match FieldSelector::parse(text, group, kind) {
+            Err(refusal) => assert_eq!(refusal.status(), exchange.body, "{text}"),
+            Ok(selector) => {
+                let objects = objects(&exchange);
+                let chosen = objects.iter().filter(|object| selector.matches(object));
+                let names: Value = chosen.map(|object| object["metadata"]["name"].clone()).collect();
+                assert_eq!(names, exchange.body, "{text}");
+            }
+        }
+    }
+}
+
+fn object(name: &str, rest: Value) -> Value {
+    let mut object = rest;
+    object["metadata"] = json!({"name": name, "namespace": "NS"});
+    object
+}
+
+/// A4.8: name and namespace of everything.
+#[test]
+fn everything_has_a_name_and_a_namespace() {
+    replay(recorded!("lists.field_selectors_everywhere"), &|_| {
+        vec![object("a", json!({})), object("b", json!({}))]
+    });
+}
+
+/// A4.8: the fields of Pods.
+#[test]
+fn pods_have_fields_of_their_own() {
+    let pods = [
+        object(
+            "a",
+            json!({
+                "spec": {"restartPolicy": "Always", "schedulerName": "default-scheduler", "serviceAccountName": "default"},
+                "status": {"phase": "Pending", "nominatedNodeName": "n2"},
+            }),
+        ),
+        object(
+            "b",
+            json!({
+                "spec": {
+                    "nodeName": "n1", "restartPolicy": "Never", "schedulerName": "mine", "hostNetwork": true,
+                    "serviceAccountName": "default",
+                },
+                "status": {"phase": "Running", "podIP": "10.9.9.9", "podIPs": [{"ip": "10.9.9.9"}]},
+            }),
+        ),
+    ];
+    replay(recorded!("lists.field_selectors_of_pods"), &|_| pods.to_vec());
+    let select = |text| FieldSelector::parse(text, "", "Pod").unwrap();
+    assert!(select("status.podIPs=").matches(&pods[1]));
+    assert!(!select("status.podIPs=10.9.9.9").matches(&pods[1]));
+}
+
+/// A4.8: the fields of other kinds.
+#[test]
+fn some_other_kinds_have_fields_of_their_own() {
+    replay(recorded!("lists.field_selectors_of_others"), &|exchange| match exchange.kind().1 {
+        "Secret" => {
+            vec![object("a", json!({"type": "Opaque"})), object("b", json!({"type": "example.com/x"}))]
+        }
+        "Service" => vec![
+            object("a", json!({"spec": {"clusterIP": "None", "type": "ClusterIP"}})),
+            object("b", json!({"spec": {"clusterIP": "10.0.0.7", "type": "NodePort"}})),
+        ],
+        "Job" => vec![object("a", json!({}))],
+        _ => vec![object("NS-n1", json!({"spec": {"unschedulable": true}}))],
+    });
+    let phase = FieldSelector::parse("status.phase=Active", "", "Namespace").unwrap();
+    assert!(phase.matches(&json!({"status": {"phase": "Active"}})));
+    let replicas = FieldSelector::parse("status.replicas=3", "", "ReplicationController").unwrap();
+    assert!(replicas.matches(&json!({"status": {"replicas": 3}})) && !replicas.matches(&json!({})));
+}
+
+/// A4.8: Events, by the names of either group.
+#[test]
+fn events_are_selected_by_the_names_of_their_group() {
+    replay(recorded!("events.selectors"), &|exchange| {
+        let regarded = if exchange.kind().0.is_empty() { "involvedObject" } else { "regarding" };
+        let pod = json!({
+            "apiVersion": "v1", "kind": "Pod", "name": "p", "namespace": "NS", "resourceVersion": "5",
+            "uid": "00000000-0000-0000-0000-00000000000a", "fieldPath": "spec.containers{c}",
+        });
+        let mut a = json!({"reason": "Started", "type": "Normal", "source": {"component": "kubelet"}});
+        let mut b = json!({"reason": "Killing", "type": "Warning", "source": {"component": "node"}});
+        a[regarded] = pod;
+        b[regarded] = json!({"kind": "Node", "name": "n", "namespace": "NS"});
+        vec![object("a", a), object("b", b)]
+    });
+    let source = FieldSelector::parse("source=scheduler", "", "Event").unwrap();
+    assert!(source.matches(&json!({"source": {}, "reportingComponent": "scheduler"})));
+}
+
+/// A4.8: commas, equals signs and backslashes are escaped.
+#[test]
+fn values_may_be_escaped() {
+    replay(recorded!("lists.escaped_field_values"), &|_| vec![object("a", json!({}))]);
+    for (text, value) in
+        [(r"type=a\,b", "a,b"), (r"type=a\=b", "a=b"), (r"type=a\\", r"a\"), (r"type=\\\,x", r"\,x")]
+    {
+        let selector = FieldSelector::parse(text, "", "Secret").unwrap();
+        assert!(selector.matches(&json!({"type": value})), "{text}");
+    }
+    let refused = |text| Terms::parse(text).unwrap_err().message;
+    assert_eq!(refused(r"a=b\"), r"invalid field selector: invalid escape sequence: \");
+    assert_eq!(refused("a=b=c"), "invalid field selector: unescaped character in value: 61");
+}
+
+/// A4.8: what the deletion of a collection refuses.
+#[test]
+fn a_kind_with_fields_of_its_own_has_other_words() {
+    for exchange in recorded!("deletion.collection_bad_options") {
+        if !exchange.parameter("fieldSelector").is_empty() {
+            replay(vec![exchange], &|_| Vec::new());
+        }
+    }
+}
+
+/// A0.7: the name that an authorizer is asked about.
+#[test]
+fn a_required_name_is_known() {
+    let selector = FieldSelector::parse("metadata.name!=a,metadata.name=b", "apps", "Deployment").unwrap();
+    assert_eq!(selector.required("metadata.name"), Some("b"));
+    assert_eq!(selector.required("metadata.namespace"), None);
+    assert_eq!(FieldSelector::for_name("b").required("metadata.name"), Some("b"));
+}
+
+fn escaped(value: &str) -> String {
+    value
+        .chars()
+        .flat_map(|c| [r"\".to_owned(), c.to_string()].into_iter().skip(usize::from(!r"\,=".contains(c))))
+        .collect()
+}
+
+proptest! {
+    /// A4.8: whatever a value is, it can be selected by.
+    #[test]
+    fn any_value_can_be_escaped(value in r"[a\\,=é ]{0,8}") {
+        let selector = FieldSelector::parse(&format!("type={}", escaped(&value)), "", "Secret").unwrap();
+        let secret = json!({"type": value});
+        prop_assert!(selector.matches(&secret));
+    }
+
+    #[test]
+    fn no_text_is_too_strange(text in r"[a\\,=!é\PC]{0,12}") {
+        let _ = FieldSelector::parse(&text, "", "Pod");
+    }
+}

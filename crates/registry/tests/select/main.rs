@@ -1,0 +1,10 @@
+//! Selectors, list options and Tables against what Kubernetes answered, and against anything at all.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking, in its helpers as well")]
+
+mod fields;
+mod labels;
+mod options;
+mod partials;
+mod recording;
+mod tables;

@@ -1,0 +1,193 @@
+//! The options of lists and watches.
+
+use gantry_registry::Refusal;
+use gantry_registry::paging::{
+    Continue, ListOptions, ListPlan, Rest, WatchPlan, expired_list, expired_page, expired_watch, get_version,
+    integer, too_large,
+};
+use serde_json::json;
+
+use crate::recording::{Exchange, recorded};
+
+fn options(query: &[(&str, &str)]) -> Result<ListOptions, Refusal> {
+    ListOptions::read(query, "coordination.k8s.io", "Lease")
+}
+
+fn list(query: &[(&str, &str)]) -> ListPlan {
+    options(query).unwrap().list_plan().unwrap()
+}
+
+fn watch(query: &[(&str, &str)]) -> WatchPlan {
+    let query = [query, &[("watch", "1")]].concat();
+    options(&query).unwrap().watch_plan().unwrap()
+}
+
+/// What is done with a recorded request until it is refused or planned.
+fn judge(exchange: &mut Exchange) -> Result<(), Refusal> {
+    for (_, value) in &mut exchange.query {
+        if value == "<continue>" {
+            *value = Continue::after(7, "/NS/a").encode();
+        }
+    }
+    let options = ListOptions::read(&exchange.query, "coordination.k8s.io", "Lease")?;
+    if options.watch { options.watch_plan().map(drop) } else { options.list_plan().map(drop) }
+}
+
+/// A4.3, A4.4, A4.13: what is refused is refused in the same words, and what is not is not.
+#[test]
+fn recorded_options_are_judged_the_same() {
+    let all = [
+        recorded!("lists.version_errors"),
+        recorded!("lists.paging_errors"),
+        recorded!("watches.option_errors"),
+    ];
+    for mut exchange in all.into_iter().flatten() {
+        match judge(&mut exchange) {
+            Ok(()) => assert_eq!(exchange.status, 200, "{:?}", exchange.query),
+            Err(refusal) => {
+                let mut status = refusal.status();
+                let message = refusal.message.split_once("continue key is not valid: ");
+                if let Some((before, _)) = message {
+                    status["message"] = format!("{before}continue key is not valid: <words>").into();
+                }
+                assert_eq!(status, exchange.body, "{:?}", exchange.query);
+            }
+        }
+    }
+}
+
+/// A4.5: a get is judged in other words than a list.
+#[test]
+fn a_get_takes_a_version() {
+    let recorded = recorded!("lists.get_with_version");
+    let refused = recorded.last().unwrap();
+    assert_eq!(get_version(refused.parameter("resourceVersion")).unwrap_err().status(), refused.body);
+    assert_eq!((get_version("").unwrap(), get_version("0").unwrap(), get_version("12").unwrap()), (0, 0, 12));
+}
+
+/// A4.2: a version that does not come in time.
+#[test]
+fn a_version_in_the_future_times_out() {
+    for exchange in recorded!("lists.version_in_the_future") {
+        if exchange.status == 504 {
+            let mut status = too_large(999_999_999_999, 333).status();
+            assert_eq!(status["message"], "Timeout: Too large resource version: 999999999999, current: 333");
+            status["message"] = exchange.body["message"].clone();
+            assert_eq!(status, exchange.body);
+        }
+    }
+}
+
+/// A4.2: which state a list shows.
+#[test]
+fn a_list_shows_the_state_that_was_asked_for() {
+    let version = ("resourceVersion", "12");
+    assert_eq!(list(&[]), ListPlan::Latest);
+    assert_eq!(list(&[("limit", "5")]), ListPlan::Latest);
+    assert_eq!(list(&[("resourceVersion", "0")]), ListPlan::AtLeast(0));
+    assert_eq!(list(&[("resourceVersion", "0"), ("limit", "5")]), ListPlan::AtLeast(0));
+    assert_eq!(list(&[version]), ListPlan::AtLeast(12));
+    assert_eq!(list(&[version, ("limit", "5")]), ListPlan::Exactly(12));
+    assert_eq!(
+        list(&[version, ("limit", "5"), ("resourceVersionMatch", "NotOlderThan")]),
+        ListPlan::AtLeast(12)
+    );
+    assert_eq!(list(&[version, ("resourceVersionMatch", "Exact")]), ListPlan::Exactly(12));
+}
+
+/// A4.4: the next page.
+#[test]
+fn a_page_goes_on_after_the_last_one() {
+    let page = Continue::after(12, "/NS/b");
+    let token = page.encode();
+    assert_eq!(list(&[("continue", &token), ("limit", "2")]), ListPlan::Continue(page.clone()));
+    let (refusal, fresh) = expired_page(&page);
+    assert_eq!((refusal.code, refusal.reason), (410, "Expired"));
+    assert!(
+        refusal.message.starts_with("The provided continue parameter is too old to display a consistent")
+    );
+    assert_eq!(
+        list(&[("continue", &fresh)]),
+        ListPlan::Continue(Continue { version: None, start: "/NS/b\0".to_owned() })
+    );
+}
+
+/// A4.2, A4.4: the metadata of a page; how many objects remain is not said of a selection.
+#[test]
+fn a_page_says_what_it_leaves() {
+    let rest = Rest { next: Continue::after(12, "/NS/b"), remaining: 3 };
+    let metadata = |query: &[(&str, &str)], rest| options(query).unwrap().metadata(12, rest);
+    assert_eq!(metadata(&[], None), json!({"resourceVersion": "12"}));
+    let token = rest.next.encode();
+    let counted = json!({"resourceVersion": "12", "continue": token, "remainingItemCount": 3});
+    assert_eq!(metadata(&[("limit", "2")], Some(&rest)), counted);
+    let selected = json!({"resourceVersion": "12", "continue": token});
+    assert_eq!(metadata(&[("limit", "2"), ("labelSelector", "app=web")], Some(&rest)), selected);
+    assert_eq!(metadata(&[("limit", "2"), ("fieldSelector", "metadata.name!=b")], Some(&rest)), selected);
+}
+
+/// A4.1, A4.2: no limit, and lists of any state, are one page.
+#[test]
+fn a_page_has_a_size_only_if_asked_for() {
+    let size = |query: &[(&str, &str)]| options(query).unwrap().page_size().map(u64::from);
+    assert_eq!(size(&[("limit", "2")]), Some(2));
+    assert_eq!(size(&[("limit", "2"), ("limit", "9")]), Some(2));
+    assert_eq!((size(&[]), size(&[("limit", "0")]), size(&[("limit", "-1")])), (None, None, None));
+    assert_eq!(size(&[("limit", "2"), ("resourceVersion", "0")]), None);
+    let token = Continue::after(12, "/NS/b").encode();
+    assert_eq!(size(&[("limit", "2"), ("resourceVersion", "0"), ("continue", &token)]), Some(2));
+}
+
+/// A4.11, A4.13: where a watch begins.
+#[test]
+fn a_watch_begins_where_it_was_asked_to() {
+    let version = ("resourceVersion", "12");
+    let matching = ("resourceVersionMatch", "NotOlderThan");
+    let initial = |at_least, end_bookmark| WatchPlan::Initial { at_least, end_bookmark };
+    assert_eq!(watch(&[]), initial(0, false));
+    assert_eq!(watch(&[("resourceVersion", "0"), ("allowWatchBookmarks", "true")]), initial(0, true));
+    assert_eq!(watch(&[version]), WatchPlan::After(12));
+    assert_eq!(watch(&[version, matching, ("sendInitialEvents", "false")]), WatchPlan::After(12));
+    assert_eq!(watch(&[matching, ("sendInitialEvents", "false")]), WatchPlan::FromNow);
+    assert_eq!(watch(&[version, matching, ("sendInitialEvents", "true")]), initial(12, false));
+    let all = [version, matching, ("sendInitialEvents", ""), ("allowWatchBookmarks", "1")];
+    assert_eq!(watch(&all), initial(12, true));
+}
+
+/// A4.2, A4.12: what is no longer remembered.
+#[test]
+fn the_past_expires() {
+    assert_eq!(expired_list().message, "The resourceVersion for the provided list is too old.");
+    let status = expired_watch(1, 223).status();
+    assert_eq!(
+        (&status["message"], &status["code"]),
+        (&"too old resource version: 1 (223)".into(), &410.into())
+    );
+    assert_eq!((&status["reason"], status.get("details")), (&"Expired".into(), None));
+}
+
+/// A0.9: booleans and integers of a query.
+#[test]
+fn almost_everything_is_true() {
+    let watched = |value| options(&[("watch", value)]).unwrap().watch;
+    assert!(watched("True") && watched("1") && watched("") && watched("no"));
+    assert!(!watched("false") && !watched("FALSE") && !watched("0"));
+    assert!(!options(&[]).unwrap().watch);
+    let refused = |text| integer(text).unwrap_err().message;
+    assert_eq!(refused("abc"), r#"strconv.ParseInt: parsing "abc": invalid syntax"#);
+    assert_eq!(refused(""), r#"strconv.ParseInt: parsing "": invalid syntax"#);
+    assert_eq!(
+        refused("9223372036854775808"),
+        r#"strconv.ParseInt: parsing "9223372036854775808": value out of range"#
+    );
+    assert_eq!(options(&[("limit", "x")]).unwrap_err().code, 400);
+    assert_eq!(options(&[("timeoutSeconds", "30")]).unwrap().timeout_seconds, Some(30));
+}
+
+/// A4.3: a version has no sign.
+#[test]
+fn a_version_has_no_sign() {
+    assert!(options(&[("resourceVersion", "+1")]).unwrap().list_plan().is_err());
+    let huge = options(&[("resourceVersion", "18446744073709551616")]).unwrap().list_plan().unwrap_err();
+    assert!(huge.message.ends_with("value out of range"), "{huge}");
+}

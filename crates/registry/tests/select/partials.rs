@@ -1,0 +1,37 @@
+//! Objects and lists reduced to their metadata.
+
+use gantry_registry::table::{Version, is_a_list, not_a_list, partial, partial_list};
+use serde_json::json;
+
+use crate::recording::recorded;
+
+/// A5.6: one object, and a list, reduced.
+#[test]
+fn objects_are_reduced_to_their_metadata() {
+    let exchanges = recorded!("tables.partial_objects");
+    let object = &exchanges[0].body;
+    assert_eq!(partial(object, Version::V1), exchanges[1].body);
+    let metadata = &exchanges[2].body["metadata"];
+    assert_eq!(partial_list(metadata, [object], Version::V1), exchanges[2].body);
+    let empty = partial_list(metadata, [], Version::V1);
+    assert_eq!(json!([empty["kind"], empty["items"]]), exchanges[3].body);
+}
+
+/// A5.6: subresources of another kind are reduced as well, and bookmarks are.
+#[test]
+fn anything_with_metadata_is_reduced() {
+    for event in &recorded!("watches.partial")[0].events {
+        let whole = json!({"kind": "Lease", "metadata": event["object"]["metadata"], "spec": {"holderIdentity": "x"}});
+        assert_eq!(partial(&whole, Version::V1), event["object"]);
+    }
+}
+
+/// A5.6: the form must fit.
+#[test]
+fn a_list_is_not_an_object() {
+    let exchanges = recorded!("tables.partial_mismatches");
+    assert_eq!(not_a_list("", "ConfigMap").status(), exchanges[1].body);
+    assert_eq!(is_a_list("", "ConfigMap").status(), exchanges[2].body);
+    assert!(not_a_list("rbac.authorization.k8s.io", "Role").message.ends_with("(*rbac.Role)"));
+    assert!(is_a_list("events.k8s.io", "Event").message.ends_with("(*core.EventList)"));
+}
