@@ -221,3 +221,31 @@ async fn what_is_served_can_be_found_out() {
     assert_eq!(call(&server, Method::HEAD, "/api/v1/pods", Value::Null).await.0, 405);
     assert_eq!(send(&server, Method::GET, "/readyz", "", &Value::Null).await.status(), 200);
 }
+
+/// A8.5, O4.3, A3.18: the size is written through `scale`, counts as a change, and has an owner.
+#[tokio::test]
+async fn a_workload_is_scaled_through_its_scale() {
+    let server = server().await;
+    call(&server, Method::POST, DEPLOYMENTS, web()).await;
+    let path = format!("{DEPLOYMENTS}/web/scale");
+    let (_, scale) = call(&server, Method::GET, &path, Value::Null).await;
+    assert_eq!(
+        (&scale["kind"], &scale["spec"]["replicas"], &scale["status"]["selector"]),
+        (&json!("Scale"), &json!(3), &json!("app=web"))
+    );
+    let five = json!({"spec": {"replicas": 5}});
+    let (status, scaled) =
+        read(send(&server, Method::PATCH, &path, "application/merge-patch+json", &five).await).await;
+    assert_eq!((status, &scaled["spec"]["replicas"]), (200, &json!(5)), "{scaled}");
+    let (_, web) = call(&server, Method::GET, &format!("{DEPLOYMENTS}/web"), Value::Null).await;
+    assert_eq!((&web["spec"]["replicas"], &web["metadata"]["generation"]), (&json!(5), &json!(2)));
+    let owners = web["metadata"]["managedFields"].as_array().unwrap();
+    assert!(owners.iter().any(|entry| entry["subresource"] == "scale"), "{owners:?}");
+    let fewer = json!({"spec": {"replicas": -3}});
+    let (status, refused) =
+        read(send(&server, Method::PATCH, &path, "application/merge-patch+json", &fewer).await).await;
+    let message = "Scale.autoscaling \"web\" is invalid: spec.replicas: Invalid value: -3: must be greater than or equal to 0";
+    assert_eq!((status, &refused["message"]), (422, &json!(message)));
+    let outdated = json!({"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {"name": "web", "resourceVersion": "1"}, "spec": {"replicas": 9}});
+    assert_eq!(call(&server, Method::PUT, &path, outdated).await.0, 409);
+}

@@ -6,7 +6,7 @@ use super::{Finding, Repository, numbered};
 use crate::workspace::{Package, Purpose};
 
 /// The crates that know no clock, client, async, randomness or I/O.
-const PURE: [&str; 4] = ["model", "decide", "check", "sim"];
+const PURE: [&str; 5] = ["model", "decide", "check", "sim", "registry"];
 
 /// Crates through which a clock, a client, async, randomness or logging would come in.
 const IMPURE_DEPENDENCIES: &[&str] = &[

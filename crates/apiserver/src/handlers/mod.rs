@@ -7,6 +7,7 @@ mod discovery;
 mod patch;
 mod read;
 mod rendering;
+mod scale;
 mod stored;
 mod watch;
 mod write;
@@ -67,6 +68,7 @@ async fn objects(server: &ApiServer, path: &Path<'_>, parts: &Parts, body: Bytes
             Method::PATCH => call.patch(write::Part::Status).await,
             _ => Err(method_not_allowed()),
         },
+        (method, Some(_), Some("scale")) if kind.subresource("scale").is_some() => call.scale(method).await,
         (_, Some(_), Some(part)) if kind.subresource(part).is_none() => Err(no_such_resource()),
         _ => Err(method_not_allowed()),
     }

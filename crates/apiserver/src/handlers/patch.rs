@@ -22,14 +22,7 @@ impl Call<'_> {
             "application/merge-patch+json" => Some(PatchKind::Merge),
             "application/strategic-merge-patch+json" => Some(PatchKind::Strategic),
             "application/apply-patch+yaml" => None,
-            _ => {
-                return Err(Refusal {
-                    code: 415,
-                    reason: "UnsupportedMediaType",
-                    message: "415: Unsupported Media Type".to_owned(),
-                    details: Some(Box::default()),
-                });
-            }
+            _ => return Err(unsupported()),
         };
         let options = self.query.write_options("PatchOptions", &self.user_agent)?;
         match kind {
@@ -126,5 +119,15 @@ impl Call<'_> {
         self.check_name(&object)?;
         defaults::apply(self.kind, &mut object);
         Ok(object)
+    }
+}
+
+/// The content type is of no patch that is known.
+pub(super) fn unsupported() -> Refusal {
+    Refusal {
+        code: 415,
+        reason: "UnsupportedMediaType",
+        message: "415: Unsupported Media Type".to_owned(),
+        details: Some(Box::default()),
     }
 }
