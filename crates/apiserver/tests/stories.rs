@@ -157,6 +157,15 @@ async fn lists_come_in_pages_of_one_version() {
         rest["items"].as_array().unwrap().iter().map(|item| item["metadata"]["name"].clone()).collect();
     assert_eq!(names, ["c2", "c3", "c4"], "as it was when the first page was read");
     assert_eq!(rest["metadata"]["resourceVersion"], first["metadata"]["resourceVersion"]);
+    let selected = format!("{maps}?limit=1&labelSelector=odd%3D1");
+    let (_, one) = call(&server, Method::GET, &selected, Value::Null).await;
+    assert_eq!(one["metadata"].get("remainingItemCount"), None, "nobody counts what a selector would match");
+    let token = one["metadata"]["continue"].as_str().expect("the second odd one is still to come");
+    let (_, other) = call(&server, Method::GET, &format!("{selected}&continue={token}"), Value::Null).await;
+    assert_eq!(
+        (&one["items"][0]["metadata"]["name"], &other["items"][0]["metadata"]["name"]),
+        (&json!("c1"), &json!("c3"))
+    );
     let (_, odd) = call(&server, Method::GET, &format!("{maps}?labelSelector=odd%3D1"), Value::Null).await;
     assert_eq!(odd["items"].as_array().unwrap().len(), 2);
 }

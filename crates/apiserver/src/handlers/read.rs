@@ -4,9 +4,9 @@ use std::num::NonZeroU64;
 
 use gantry_registry::Refusal;
 use gantry_registry::kinds::Verb;
-use gantry_registry::paging::{Continue, ListOptions, ListPlan, expired_list, expired_page, too_large};
+use gantry_registry::paging::{Continue, ListOptions, ListPlan, Rest, expired_list, expired_page, too_large};
 use gantry_store::{Error, Key, ListRequest, Revision};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::call::Call;
 use super::{allowed, watch};
@@ -47,66 +47,44 @@ pub(super) struct Found {
 pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Found, Refusal> {
     let prefix = Objects::prefix(call.kind, call.namespace);
     let root = String::from_utf8_lossy(prefix.as_bytes()).trim_end_matches('/').to_owned();
-    let (at, mut start) = match options.list_plan()? {
-        ListPlan::Latest | ListPlan::AtLeast(0) => (None, None),
-        ListPlan::AtLeast(version) => {
-            wait_for(call, version).await?;
-            (None, None)
-        }
-        ListPlan::Exactly(version) => (Revision::new(version), None),
+    let mut request = ListRequest::all(prefix);
+    match options.list_plan()? {
+        ListPlan::Latest | ListPlan::AtLeast(0) => {}
+        ListPlan::AtLeast(version) => wait_for(call, version).await?,
+        ListPlan::Exactly(version) => request.at = Revision::new(version),
         ListPlan::Continue(page) => {
-            let start = Key::new(format!("{root}{}", page.start)).ok();
-            (page.version.and_then(Revision::new), start)
+            request.start = Key::new(format!("{root}{}", page.start)).ok();
+            request.at = page.version.and_then(Revision::new);
         }
-    };
+    }
     let page_size = options.page_size().and_then(|size| usize::try_from(NonZeroU64::get(size)).ok());
-    let is_everything = options.selection.is_everything();
+    // Without a selection a page of the store is a page of the answer; with one, it takes as many as it takes.
+    let step = if options.selection.is_everything() { page_size.unwrap_or(0) } else { SCAN };
     let mut items = Vec::new();
-    let mut at = at;
     loop {
-        let wanted = page_size.map(|size| size - items.len());
-        let step = if is_everything { wanted.unwrap_or(0) } else { SCAN };
-        let mut request = ListRequest::all(prefix.clone()).limit(step);
-        request.start = start.take();
-        request.at = at;
-        let page =
-            call.server.objects.store.list(request).await.map_err(|error| unlisted(&error, options))?;
-        at = Some(page.revision);
-        let mut last = None;
-        for item in page.items {
+        let read = call.server.objects.store.list(request.clone().limit(step)).await;
+        let page = read.map_err(|error| unlisted(&error, options))?;
+        let mut unread = page.items.len();
+        for item in &page.items {
+            unread -= 1;
             let object = parse(&item.value, item.revision)?;
             if options.selection.matches(&object) {
                 items.push(object);
             }
-            let is_full = page_size.is_some_and(|size| items.len() >= size);
-            last = Some(item.key);
-            if is_full {
-                break;
-            }
-        }
-        let is_full = page_size.is_some_and(|size| items.len() >= size);
-        let more = match (&page.next, &last) {
-            (None, _) | (_, None) => None,
-            (Some(_), Some(last)) => Some(last.clone()),
-        };
-        match more {
-            Some(last) if is_full => {
-                let key = String::from_utf8_lossy(last.as_bytes()).into_owned();
-                let token = Continue::after(page.revision.get(), key.strip_prefix(&root).unwrap_or(&key));
-                let mut metadata = json!({
-                    "resourceVersion": page.revision.get().to_string(), "continue": token.encode(),
-                });
-                if is_everything {
-                    metadata["remainingItemCount"] = json!(page.remaining);
-                }
-                return Ok(Found { metadata, items, revision: page.revision });
-            }
-            Some(_) if page_size.is_some() || !is_everything => start = page.next,
-            _ => {
-                let metadata = json!({"resourceVersion": page.revision.get().to_string()});
+            let remaining = page.remaining.saturating_add(u64::try_from(unread).unwrap_or(u64::MAX));
+            if page_size == Some(items.len()) && remaining > 0 {
+                let key = String::from_utf8_lossy(item.key.as_bytes()).into_owned();
+                let next = Continue::after(page.revision.get(), key.strip_prefix(&root).unwrap_or(&key));
+                let metadata = options.metadata(page.revision.get(), Some(&Rest { next, remaining }));
                 return Ok(Found { metadata, items, revision: page.revision });
             }
         }
+        if page.next.is_none() {
+            let metadata = options.metadata(page.revision.get(), None);
+            return Ok(Found { metadata, items, revision: page.revision });
+        }
+        request.start = page.next;
+        request.at = Some(page.revision);
     }
 }
 
