@@ -167,18 +167,21 @@ fn key(place: Place<'_>) -> Result<Key, Refusal> {
     Key::new(path).map_err(|_| Refusal::bad_request("the name of the object is too long"))
 }
 
-fn details(place: Place<'_>) -> Details {
-    Details {
-        name: place.name.to_owned(),
-        group: place.kind.group.to_owned(),
-        kind: place.kind.resource.to_owned(),
-        ..Details::default()
+impl Place<'_> {
+    /// What a refusal about the object says of it.
+    pub(crate) fn details(self) -> Details {
+        Details {
+            name: self.name.to_owned(),
+            group: self.kind.group.to_owned(),
+            kind: self.kind.resource.to_owned(),
+            ..Details::default()
+        }
     }
 }
 
 pub(crate) fn not_found(place: Place<'_>) -> Refusal {
     let message = format!("{} \"{}\" not found", place.kind.group_resource(), place.name);
-    Refusal { code: 404, reason: "NotFound", message, details: Some(Box::new(details(place))) }
+    Refusal { code: 404, reason: "NotFound", message, details: Some(Box::new(place.details())) }
 }
 
 fn already_exists(place: Place<'_>, current: Option<&Versioned>) -> Refusal {
@@ -187,7 +190,7 @@ fn already_exists(place: Place<'_>, current: Option<&Versioned>) -> Refusal {
     };
     let prefix = if current.is_some_and(is_deleting) { "object is being deleted: " } else { "" };
     let message = format!("{prefix}{} \"{}\" already exists", place.kind.group_resource(), place.name);
-    Refusal { code: 409, reason: "AlreadyExists", message, details: Some(Box::new(details(place))) }
+    Refusal { code: 409, reason: "AlreadyExists", message, details: Some(Box::new(place.details())) }
 }
 
 pub(crate) fn conflict(place: Place<'_>) -> Refusal {
@@ -197,7 +200,7 @@ pub(crate) fn conflict(place: Place<'_>) -> Refusal {
         place.kind.group_resource(),
         place.name
     );
-    Refusal { code: 409, reason: "Conflict", message, details: Some(Box::new(details(place))) }
+    Refusal { code: 409, reason: "Conflict", message, details: Some(Box::new(place.details())) }
 }
 
 /// What is said when the store itself cannot.

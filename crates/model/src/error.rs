@@ -14,6 +14,11 @@ impl ParseError {
         Self { field }
     }
 
+    /// The text of a field that the API server always sets.
+    pub(crate) fn unless_set(field: Option<String>, path: &'static str) -> Result<String, Self> {
+        field.filter(|text| !text.is_empty()).ok_or_else(|| Self::missing(path))
+    }
+
     /// Path of the field, as a person would write it in a manifest.
     pub fn field(&self) -> &'static str {
         self.field

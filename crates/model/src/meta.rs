@@ -41,25 +41,17 @@ pub struct Meta {
 impl Meta {
     /// Takes over the metadata of an object that was read from an API server.
     pub fn parse(meta: ObjectMeta) -> Result<Self, ParseError> {
-        let required = |field: Option<String>, path| {
-            field.filter(|text| !text.is_empty()).ok_or_else(|| ParseError::missing(path))
-        };
         Ok(Self {
-            namespace: required(meta.namespace, "metadata.namespace")?.into(),
-            name: required(meta.name, "metadata.name")?.into(),
-            uid: required(meta.uid, "metadata.uid")?.into(),
+            namespace: ParseError::unless_set(meta.namespace, "metadata.namespace")?.into(),
+            name: ParseError::unless_set(meta.name, "metadata.name")?.into(),
+            uid: ParseError::unless_set(meta.uid, "metadata.uid")?.into(),
             resource_version: meta.resource_version.unwrap_or_default().into(),
             generation: meta.generation.unwrap_or(0),
             labels: meta.labels.unwrap_or_default(),
             annotations: meta.annotations.unwrap_or_default(),
             created: meta.creation_timestamp.as_ref().map(Timestamp::parse),
             deleting: meta.deletion_timestamp.as_ref().map(Timestamp::parse),
-            owners: meta
-                .owner_references
-                .unwrap_or_default()
-                .into_iter()
-                .map(OwnerReference::parse)
-                .collect(),
+            owners: OwnerReference::parse_all(meta.owner_references),
             finalizers: meta.finalizers.unwrap_or_default(),
         })
     }

@@ -25,23 +25,16 @@ pub struct ObjectMetadata {
 impl ObjectMetadata {
     /// Takes over the metadata of an object of this kind that was read from an API server.
     pub fn parse(api_version: &str, kind: &str, meta: ObjectMeta) -> Result<Self, ParseError> {
-        let present = |field: Option<String>| field.filter(|text| !text.is_empty());
-        let required = |field, path| present(field).ok_or_else(|| ParseError::missing(path));
         let identity = Identity {
             kind: kind.to_owned(),
             api_version: api_version.to_owned(),
-            namespace: present(meta.namespace).map(Into::into),
-            name: required(meta.name, "metadata.name")?.into(),
-            uid: required(meta.uid, "metadata.uid")?.into(),
+            namespace: meta.namespace.filter(|text| !text.is_empty()).map(Into::into),
+            name: ParseError::unless_set(meta.name, "metadata.name")?.into(),
+            uid: ParseError::unless_set(meta.uid, "metadata.uid")?.into(),
         };
         Ok(Self {
             identity,
-            owners: meta
-                .owner_references
-                .unwrap_or_default()
-                .into_iter()
-                .map(OwnerReference::parse)
-                .collect(),
+            owners: OwnerReference::parse_all(meta.owner_references),
             finalizers: meta.finalizers.unwrap_or_default(),
             deleting: meta.deletion_timestamp.as_ref().map(Timestamp::parse),
             resource_version: meta.resource_version.unwrap_or_default().into(),

@@ -34,6 +34,11 @@ impl OwnerReference {
         }
     }
 
+    /// Takes over all references of an object.
+    pub(crate) fn parse_all(references: Option<Vec<wire::OwnerReference>>) -> Vec<Self> {
+        references.unwrap_or_default().into_iter().map(Self::parse).collect()
+    }
+
     /// The reference a controller puts on what it manages.
     pub fn to_controller(api_version: &str, kind: &str, owner: &Meta) -> Self {
         Self {

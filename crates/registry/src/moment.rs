@@ -51,7 +51,7 @@ impl fmt::Display for Moment {
 }
 
 /// Days from the epoch to a date. Years are counted from March, so that the leap day is the last of its year.
-fn days(year: i64, month: i64, day: i64) -> i64 {
+pub(crate) fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
@@ -59,7 +59,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// The date so many days from the epoch: the inverse of [`days`].
-fn date(days: i64) -> (i64, i64, i64) {
+pub(crate) fn date(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
     let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;

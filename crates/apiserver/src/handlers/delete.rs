@@ -99,12 +99,7 @@ impl Call<'_> {
         };
         let message =
             format!("Operation cannot be fulfilled on {} \"{}\": {problem}", self.kind.kind, place.name);
-        let details = Details {
-            name: place.name.to_owned(),
-            group: self.kind.group.to_owned(),
-            kind: self.kind.kind.to_owned(),
-            ..Details::default()
-        };
+        let details = Details { kind: self.kind.kind.to_owned(), ..place.details() };
         Err(Refusal { code: 409, reason: "Conflict", message, details: Some(Box::new(details)) })
     }
 

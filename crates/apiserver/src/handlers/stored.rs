@@ -1,10 +1,10 @@
 //! The last steps of every write: who owns what, what the server itself writes, whether it may be stored.
 
+use gantry_registry::Refusal;
 use gantry_registry::kinds::Kind;
 use gantry_registry::lifecycle::{self, Updated};
 use gantry_registry::ownership::{FieldSet, Write, keep_times_if_only_they_differ, track_update};
 use gantry_registry::validation::{self, Judged};
-use gantry_registry::{Details, Refusal};
 use serde_json::{Value, json};
 
 use super::call::Call;
@@ -110,13 +110,8 @@ fn check_preconditions(place: Place<'_>, stored: &Value, wanted: &Value) -> Resu
              object meta: {known}",
             place.name
         );
-        let details = Details {
-            name: place.name.to_owned(),
-            group: place.kind.group.to_owned(),
-            kind: place.kind.resource.to_owned(),
-            ..Details::default()
-        };
-        return Err(Refusal { code: 409, reason: "Conflict", message, details: Some(Box::new(details)) });
+        let details = Some(Box::new(place.details()));
+        return Err(Refusal { code: 409, reason: "Conflict", message, details });
     }
     Ok(())
 }

@@ -185,13 +185,7 @@ impl Call<'_> {
             message: format!("namespace {namespace} is being terminated"),
             field: "metadata.namespace".to_owned(),
         };
-        let details = Details {
-            name: name.to_owned(),
-            group: self.kind.group.to_owned(),
-            kind: self.kind.resource.to_owned(),
-            causes: vec![cause],
-            ..Details::default()
-        };
+        let details = Details { causes: vec![cause], ..self.place_of(name).details() };
         Err(Refusal { code: 403, reason: "Forbidden", message, details: Some(Box::new(details)) })
     }
 }

@@ -161,7 +161,7 @@ fn check_type(applied: &Value, write: &Write<'_>) -> Result<(), Refusal> {
         return Err(Refusal::bad_request(format!(
             "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {} into Go \
              value of type map[string]interface {{}}",
-            typed::json_word(applied)
+            crate::decode::json_word(applied)
         )));
     };
     let text = |key: &str| members.get(key).and_then(Value::as_str).unwrap_or("");

@@ -174,6 +174,18 @@ struct Head {
     kind: String,
 }
 
+/// What Go's reader calls a value.
+pub(crate) fn json_word(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
 /// A body of which only kind and version were looked at.
 enum Content {
     Document(Document, Vec<Finding>),

@@ -1,5 +1,7 @@
 //! Times as the API writes them: UTC, in whole seconds or in microseconds.
 
+use crate::moment;
+
 /// How finely a time is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Precision {
@@ -68,7 +70,7 @@ fn parse(text: &str, precision: Precision) -> Result<(i64, u32), Problem<'_>> {
         return Err((rest, ""));
     }
     let of_day = hour * 3600 + minute * 60 + second;
-    Ok((days_from_civil(year, month, day) * 86_400 + of_day - offset, micros))
+    Ok((moment::days(year, month, day) * 86_400 + of_day - offset, micros))
 }
 
 fn number<'a>(rest: &mut &'a str, digits: usize, wanted: &'static str) -> Result<i64, Problem<'a>> {
@@ -142,30 +144,9 @@ fn length(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days from 1970-01-01 to a date in the years 0 to 9999.
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    // Years that begin in March have their leap day at the end, which makes lengths of months regular.
-    let from_march = (month + 9) % 12;
-    let year = year - i64::from(month <= 2);
-    let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    year * 365 + leaps + (from_march * 153 + 2) / 5 + day - 1 - 719_468
-}
-
 /// The date that is so many days after 1970-01-01, if its year has at most four digits.
 fn civil(days: i64) -> Option<(i64, i64, i64)> {
-    if !(-719_528..=2_932_896).contains(&days) {
-        return None;
-    }
-    // Never too late a year: short years backwards, long ones forwards.
-    let mut year = 1970 + days.div_euclid(if days < 0 { 365 } else { 366 });
-    while days_from_civil(year + 1, 1, 1) <= days {
-        year += 1;
-    }
-    let mut month = 12;
-    while days_from_civil(year, month, 1) > days {
-        month -= 1;
-    }
-    Some((year, month, days - days_from_civil(year, month, 1) + 1))
+    (-719_528..=2_932_896).contains(&days).then(|| moment::date(days))
 }
 
 #[cfg(test)]
@@ -223,7 +204,7 @@ mod tests {
     fn every_day_has_one_date() {
         for days in (-719_528..=2_932_896).step_by(97) {
             let (year, month, day) = civil(days).unwrap();
-            assert_eq!(days_from_civil(year, month, day), days);
+            assert_eq!(moment::days(year, month, day), days);
         }
         assert_eq!(write(i64::MAX, 0, Precision::Seconds), None);
         assert_eq!(write(i64::MIN, 0, Precision::Seconds), None);

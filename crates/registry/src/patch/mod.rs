@@ -11,6 +11,7 @@ mod strategic;
 
 use serde_json::{Value, json};
 
+use crate::decode::json_word;
 use crate::schema::MessageId;
 use crate::{FieldError, Refusal};
 
@@ -75,15 +76,7 @@ fn does_not_apply() -> Refusal {
 
 /// What Go says when a JSON value is read into something of another type.
 fn unreadable(value: &Value, target: &str) -> String {
-    let found = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    };
-    format!("json: cannot unmarshal {found} into Go {target}")
+    format!("json: cannot unmarshal {} into Go {target}", json_word(value))
 }
 
 #[cfg(test)]
