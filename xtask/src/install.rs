@@ -11,8 +11,10 @@ use std::process::{Command, Stdio};
 /// A program, and the Debian package that brings it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tool {
-    binary: &'static str,
-    package: &'static str,
+    /// The program.
+    pub(crate) binary: &'static str,
+    /// The package.
+    pub(crate) package: &'static str,
 }
 
 /// Counts instructions; `bench` runs it, `test` does not.
@@ -41,19 +43,32 @@ pub(crate) fn ensure(tools: &[Tool]) -> Result<(), Failure> {
     if missing.is_empty() {
         return Ok(());
     }
-    let commands = plan(&missing, is_on_path("apt-get"), privilege()).map_err(Failure::Failed)?;
-    for words in commands {
-        console::talk(&format!("$ {}", words.join(" ")));
-        if let Some((program, arguments)) = words.split_first() {
-            cargo::run(Command::new(program).args(arguments))?;
-        }
-    }
+    packages(&missing)?;
     match missing.iter().find(|tool| !is_on_path(tool.binary)) {
         None => Ok(()),
         Some(Tool { binary, package }) => Err(Failure::Failed(format!(
             "package `{package}` is installed, and still there is no `{binary}`"
         ))),
     }
+}
+
+/// Installs packages, whatever programs they bring.
+pub(crate) fn packages(tools: &[Tool]) -> Result<(), Failure> {
+    let commands = plan(tools, is_on_path("apt-get"), privilege()).map_err(Failure::Failed)?;
+    commands.iter().try_for_each(|words| carry_out(words))
+}
+
+/// Fetches the lists of packages.
+pub(crate) fn update() -> Result<(), Failure> {
+    let commands = plan(&[], is_on_path("apt-get"), privilege()).map_err(Failure::Failed)?;
+    commands.first().map_or(Ok(()), |words| carry_out(words))
+}
+
+fn carry_out(words: &[String]) -> Result<(), Failure> {
+    console::talk(&format!("$ {}", words.join(" ")));
+    words
+        .split_first()
+        .map_or(Ok(()), |(program, arguments)| cargo::run(Command::new(program).args(arguments)))
 }
 
 /// The commands that install the missing tools, or the sentence that says what a person has to do.

@@ -14,6 +14,7 @@ mod search;
 mod stories;
 mod test;
 mod tidy;
+mod tools;
 mod tree;
 mod workspace;
 
@@ -64,6 +65,12 @@ const COMMANDS: &[Subcommand] = &[
         summary: "Run the long and random searches: worlds, inputs, crashes, histories (an hour; not in CI)",
         usage: search::USAGE,
         run: search::run,
+    },
+    Subcommand {
+        name: "tools",
+        summary: "Install the clients of others that the tests drive, below target/tools",
+        usage: tools::USAGE,
+        run: tools::run,
     },
     Subcommand {
         name: "mutants",

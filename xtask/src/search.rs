@@ -13,8 +13,11 @@ Run the long searches, optimised and one after the other: random worlds judged a
 decision, thousands of simulated crashes and hundreds of real ones, concurrent histories under faults, damaged
 files. Takes an hour or more. Every failure prints a seed and how to run it alone; keep it as a test.
 
-  NAME   Only the searches whose name contains this: worlds, decisions, registry, store, etcd
+  NAME   Only the searches whose name contains this: worlds, decisions, registry, store, apiserver, etcd
 ";
+
+/// How long each fuzz target is run.
+const FUZZ_MILLISECONDS: &str = "1800000";
 
 /// One search: a name, what cargo tests, and how many cases proptest tries (zero: it decides by GANTRY_LONG alone).
 struct Search {
@@ -32,6 +35,8 @@ const SEARCHES: &[Search] = &[
         words: &["--package", "gantry-store", "--package", "gantry-store-embedded"],
         cases: 10_000,
     },
+    Search { name: "apiserver", words: &["--package", "gantry", "--test", "crash"], cases: 0 },
+    Search { name: "fuzz", words: &["--package", "gantry-apiserver", "--test", "fuzz"], cases: 0 },
     Search { name: "etcd", words: &["--package", "gantry-store-etcd"], cases: 0 },
 ];
 
@@ -51,7 +56,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     for search in wanted {
         console::talk(&format!("== {}", search.name));
         let mut command = cargo(&root, &["test", "--release"]);
-        command.args(search.words).env("GANTRY_LONG", "1");
+        command
+            .args(search.words)
+            .env("GANTRY_LONG", "1")
+            .env("BOLERO_RANDOM_TEST_TIME_MS", FUZZ_MILLISECONDS);
         if search.cases > 0 {
             command.env("PROPTEST_CASES", search.cases.to_string());
         }

@@ -2,7 +2,7 @@
 
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
-use crate::{bench, console, install, lint, tidy};
+use crate::{bench, console, install, lint, tidy, tools};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ struct Step {
 }
 
 const STEPS: &[Step] = &[
-    Step { name: "install", again: "cargo xtask test", run: |_| install::ensure(install::FOR_TESTS) },
+    Step { name: "install", again: "cargo xtask test", run: install },
     Step { name: "format", again: "cargo fmt --all --check", run: lint::format },
     Step {
         name: "clippy",
@@ -68,6 +68,11 @@ fn take(step: &Step, index: usize, root: &Path) -> Result<(), Failure> {
 fn failed(step: &Step, failure: &Failure, took: &str) -> Failure {
     let Step { name, again, .. } = step;
     Failure::Failed(format!("{failure}\nstep `{name}` failed after {took}; to run it alone: {again}"))
+}
+
+fn install(root: &Path) -> Result<(), Failure> {
+    install::ensure(install::FOR_TESTS)?;
+    tools::ensure(root)
 }
 
 fn tests(root: &Path) -> Result<(), Failure> {

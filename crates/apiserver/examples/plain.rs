@@ -1,17 +1,17 @@
 //! The API in memory over plain HTTP on loopback, for everybody who can reach it: to try clients and the conformance
-//! runners against. Not how Gantry will be run: there is neither TLS nor access control here.
+//! runners against. Not how Gantry will be run: there is no TLS here, and access control only if asked for.
 //!
-//! `cargo run --release -p gantry-apiserver --example plain -- 127.0.0.1:8001`
+//! `cargo run --release -p gantry-apiserver --example plain -- 127.0.0.1:8001 [--rbac] [--token ADMINS-TOKEN]`
 
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use gantry_apiserver::{ApiServer, Surroundings};
+use gantry_apiserver::{Access, ApiServer, Settings, StaticToken, Surroundings};
 use gantry_registry::Moment;
+use gantry_registry::access::User;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
-use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -59,15 +59,30 @@ impl Surroundings for RealWorld {
     }
 }
 
+/// With `--rbac`, roles and bindings count; with `--token`, whoever shows it may do everything.
+fn access(arguments: &[String]) -> Access {
+    let access =
+        if arguments.iter().any(|word| word == "--rbac") { Access::rbac() } else { Access::default() };
+    let token = arguments.windows(2).find(|pair| pair[0] == "--token").map(|pair| pair[1].clone());
+    let admin =
+        User { name: "admin".to_owned(), groups: vec!["system:masters".to_owned()], ..User::default() };
+    Access { tokens: token.map(|token| StaticToken { token, user: admin }).into_iter().collect(), ..access }
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:8001".to_owned());
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let address = arguments.first().map_or("127.0.0.1:8001", String::as_str);
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();
     let seed = u64::try_from(nanos % u128::from(u64::MAX)).unwrap_or(1);
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
-    let server = ApiServer::new(store, Arc::new(RealWorld(AtomicU64::new(seed))));
+    let server = ApiServer::new(
+        store,
+        Arc::new(RealWorld(AtomicU64::new(seed))),
+        Settings { access: access(&arguments), ..Settings::default() },
+    );
     server.prepare().await?;
-    let listener = tokio::net::TcpListener::bind(&address).await?;
+    let listener = tokio::net::TcpListener::bind(address).await?;
     loop {
         let (socket, _) = listener.accept().await?;
         socket.set_nodelay(true)?;
@@ -75,12 +90,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         tokio::spawn(async move {
             let service = service_fn(move |request: http::Request<Incoming>| {
                 let server = server.clone();
-                async move {
-                    let (parts, body) = request.into_parts();
-                    let body =
-                        body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-                    Ok::<_, Infallible>(server.answer(http::Request::from_parts(parts, body)).await)
-                }
+                async move { Ok::<_, Infallible>(server.serve(request).await) }
             });
             let builder = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
             // A client that goes away ends its connection, nothing more.

@@ -25,23 +25,63 @@ pub(crate) enum Offer {
     Discovery,
 }
 
+/// How an answer that is no stream is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Media {
+    Json,
+    Yaml,
+}
+
 /// The first form that was asked for and can be had.
 pub(crate) fn negotiate(accept: &str, offer: Offer) -> Result<View, Refusal> {
     if accept.trim().is_empty() {
         return Ok(View::Plain);
     }
+    let found = served(accept).find_map(|(media, clause)| media.and_then(|_| view(clause, offer)));
+    found.ok_or_else(|| not_acceptable(accept))
+}
+
+/// How the answer is written: as the first clause says that is understood.
+pub(crate) fn media(accept: &str) -> Media {
+    let wanted = served(accept).find_map(|(media, clause)| {
+        media.filter(|_| view(clause, Offer::Objects).or_else(|| view(clause, Offer::Discovery)).is_some())
+    });
+    wanted.unwrap_or(Media::Json)
+}
+
+/// Every clause, most wanted first, with what it asks for if that is something we write.
+fn served(accept: &str) -> impl Iterator<Item = (Option<Media>, &str)> {
     let mut clauses: Vec<(f32, &str)> = accept.split(',').map(|clause| (quality(clause), clause)).collect();
     clauses.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    let found =
-        clauses.iter().filter(|(quality, _)| *quality > 0.0).find_map(|(_, clause)| view(clause, offer));
-    found.ok_or_else(|| Refusal {
-        code: 406,
-        reason: "NotAcceptable",
-        message: "only the following media types are accepted: application/json, application/yaml, \
-                  application/vnd.kubernetes.protobuf"
-            .to_owned(),
-        details: None,
+    let wanted = clauses.into_iter().filter(|(quality, _)| *quality > 0.0);
+    wanted.map(|(_, clause)| {
+        let media = match media_type(clause) {
+            "application/json" | "*/*" | "application/*" => Some(Media::Json),
+            "application/yaml" => Some(Media::Yaml),
+            _ => None,
+        };
+        (media, clause)
     })
+}
+
+/// Nothing that a client accepts can be had: 406, in one of two wordings.
+fn not_acceptable(accept: &str) -> Refusal {
+    const KNOWN: [&str; 3] = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+    let known = accept.split(',').any(|clause| {
+        matches!(media_type(clause), "*/*" | "application/*") || KNOWN.contains(&media_type(clause))
+    });
+    let (message, details) = if known {
+        let have = "only the following media types are accepted: application/json, application/yaml";
+        (have.to_owned(), None)
+    } else {
+        let have = KNOWN.join(", ");
+        (format!("406: Not Acceptable\n\nAvailable representations: {have}"), Some(Box::default()))
+    };
+    Refusal { code: 406, reason: "NotAcceptable", message, details }
+}
+
+fn media_type(clause: &str) -> &str {
+    clause.split(';').next().unwrap_or_default().trim()
 }
 
 fn quality(clause: &str) -> f32 {
@@ -54,10 +94,6 @@ fn parameter<'a>(clause: &'a str, name: &str) -> Option<&'a str> {
 }
 
 fn view(clause: &str, offer: Offer) -> Option<View> {
-    let media = clause.split(';').next().unwrap_or_default().trim();
-    if !matches!(media, "application/json" | "*/*" | "application/*") {
-        return None;
-    }
     let Some(form) = parameter(clause, "as") else { return Some(View::Plain) };
     let (group, version) =
         (parameter(clause, "g").unwrap_or_default(), parameter(clause, "v").unwrap_or_default());
@@ -101,10 +137,40 @@ mod tests {
         let metadata = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
         assert_eq!(objects(metadata), Some(View::Partial(Version::V1)));
         assert_eq!(objects("application/cbor"), None);
+        assert_eq!(objects("application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io"), None, "A5.5");
         assert_eq!(
             objects("application/json;q=0.1,application/json;as=Table;v=v1;g=meta.k8s.io"),
             Some(View::Table(Version::V1))
         );
+    }
+
+    /// A9.1, A9.2: what nobody here speaks is refused with what there is; what is known but not had, in other words.
+    #[test]
+    fn there_are_two_ways_to_have_nothing_to_offer() {
+        let refused = |accept: &str| negotiate(accept, Offer::Objects).unwrap_err();
+        let unknown = refused("text/html, application/cbor");
+        assert_eq!(
+            (unknown.code, unknown.message.as_str()),
+            (
+                406,
+                "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf"
+            )
+        );
+        assert!(unknown.details.is_some());
+        for known in ["application/vnd.kubernetes.protobuf", "application/json;as=Foo;v=v1;g=meta.k8s.io"] {
+            let refused = refused(known);
+            assert!(refused.message.starts_with("only the following media types are accepted: "), "{known}");
+            assert_eq!(refused.details, None);
+        }
+    }
+
+    /// A9.2: YAML is written for those who want it more than JSON.
+    #[test]
+    fn yaml_is_written_for_those_who_want_it() {
+        assert_eq!(media("application/yaml"), Media::Yaml);
+        assert_eq!(media("application/yaml;q=0.5,application/json"), Media::Json);
+        assert_eq!(media("text/html"), Media::Json, "errors never fail to be written");
+        assert_eq!(media(""), Media::Json);
     }
 
     /// A1.3: aggregated discovery is asked for by name.

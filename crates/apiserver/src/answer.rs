@@ -52,6 +52,11 @@ impl Answer {
         Self { status, content_type: "text/plain; charset=utf-8", headers: Vec::new(), body }
     }
 
+    /// Nothing but a status and headers.
+    pub(crate) fn empty(status: u16) -> Self {
+        Self { status, content_type: "", headers: Vec::new(), body: Body::Whole(None) }
+    }
+
     pub(crate) fn stream(chunks: impl Chunks + 'static) -> Self {
         let body = Body::Stream(Box::pin(chunks));
         Self { status: 200, content_type: "application/json", headers: Vec::new(), body }
@@ -87,7 +92,9 @@ impl Answer {
         *response.status_mut() =
             StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        if !self.content_type.is_empty() {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        }
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
         for (name, value) in self.headers {
             // A text that no header can hold is left out rather than breaking the answer.

@@ -1,14 +1,18 @@
 //! Objects in the store: `/registry/<resource>/<namespace>/<name>`, as a kube-apiserver keeps them, in JSON.
 //!
-//! An object's version is the revision of its last write, so it is not part of what is stored.
+//! An object's version is the revision of its last write, so it is not part of what is stored; see [`served`].
 
 use std::sync::Arc;
 
 use bytes::Bytes;
+use gantry_registry::admission::ServiceRanges;
 use gantry_registry::kinds::{Kind, Scope};
 use gantry_registry::{Details, Refusal};
-use gantry_store::{Error, Key, Prefix, Revision, Store, Transaction, Versioned};
-use serde_json::{Value, json};
+use gantry_store::{Error, Key, Op, Prefix, Revision, Store, Transaction, Versioned};
+use serde_json::Value;
+
+use crate::admission::{self, Taken, holds_claims, is_claim};
+use crate::served;
 
 /// Where all objects are.
 const ROOT: &str = "/registry";
@@ -20,6 +24,8 @@ const ATTEMPTS_MAX: usize = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct Objects {
     pub(crate) store: Arc<dyn Store>,
+    /// What services are given when they are stored.
+    pub(crate) services: Arc<ServiceRanges>,
 }
 
 /// One object's place.
@@ -40,20 +46,35 @@ pub(crate) enum Change {
     Remove(Option<Value>),
 }
 
+/// What became of a new object.
+pub(crate) enum Created {
+    /// It is stored.
+    Stored(Shown),
+    /// It is not, because something that was to be written with it has changed. This is the object.
+    Overtaken(Value),
+}
+
 /// What became of an object.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
     /// It is as it was.
-    Kept(Value),
+    Kept(Shown),
     /// It is now this.
-    Stored(Value),
+    Stored(Shown),
     /// It is gone, and was this; its version is that of the deletion.
-    Removed(Value),
+    Removed(Shown),
+}
+
+/// An object to show, with its version, and its bytes if they are at hand.
+#[derive(Clone, Debug)]
+pub(crate) struct Shown {
+    object: Value,
+    stored: Option<Versioned>,
 }
 
 impl Objects {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store }
+    pub(crate) fn new(store: Arc<dyn Store>, services: ServiceRanges) -> Self {
+        Self { store, services: Arc::new(services) }
     }
 
     /// All keys of a kind, or of one namespace of it.
@@ -64,19 +85,56 @@ impl Objects {
         })
     }
 
-    pub(crate) async fn get(&self, place: Place<'_>) -> Result<Value, Refusal> {
+    /// Reads an object as it is stored.
+    pub(crate) async fn fetch(&self, place: Place<'_>) -> Result<Versioned, Refusal> {
         let fetched = self.store.get(&key(place)?).await.map_err(|error| failed(&error))?;
-        fetched.found.map_or_else(|| Err(not_found(place)), |found| decode(&found))
+        fetched.found.ok_or_else(|| not_found(place))
     }
 
-    /// Stores a new object and returns it with its version.
-    pub(crate) async fn create(&self, place: Place<'_>, object: &Value) -> Result<Value, Refusal> {
-        let transaction = Transaction::create(key(place)?, bytes(object));
-        match self.store.commit(transaction).await {
-            Ok(revision) => Ok(versioned(object.clone(), revision)),
-            Err(Error::Conflict { current, .. }) => Err(already_exists(place, current.as_ref())),
-            Err(error) => Err(failed(&error)),
+    pub(crate) async fn get(&self, place: Place<'_>) -> Result<Value, Refusal> {
+        let found = self.fetch(place).await?;
+        served::parse(place.kind, &found.value, found.revision)
+    }
+
+    /// What creating an object would come to: it is shown without a version.
+    pub(crate) async fn would_create(&self, place: Place<'_>, object: Value) -> Result<Shown, Refusal> {
+        let fetched = self.store.get(&key(place)?).await.map_err(|error| failed(&error))?;
+        match fetched.found {
+            Some(current) => Err(already_exists(place, Some(&current))),
+            None => Ok(object.into()),
         }
+    }
+
+    /// Stores a new object together with other writes, all or none.
+    pub(crate) async fn create_with(
+        &self,
+        place: Place<'_>,
+        mut object: Value,
+        also: &[(Key, Op)],
+    ) -> Result<Created, Refusal> {
+        let key = key(place)?;
+        let unallotted = holds_claims(place).then(|| object.clone());
+        for _ in 0..ATTEMPTS_MAX {
+            self.allot(place, None, &mut object, &Taken::default())?;
+            let value = served::stored(place.kind, &mut object);
+            let transaction = Transaction::create(key.clone(), value.clone());
+            let transaction = self.with_claims(place, transaction, None, Some(&object)).await;
+            let transaction = transaction.map_err(|error| failed(&error))?;
+            match self.store.commit(with(transaction, also)?).await {
+                Ok(revision) => return Ok(Created::Stored(Shown::stored(object, value, revision))),
+                Err(Error::Conflict { key: met, current }) if met == key => {
+                    return Err(already_exists(place, current.as_ref()));
+                }
+                Err(Error::Conflict { key: met, .. }) if is_claim(&met) => {
+                    let taken = self.taken().await.map_err(|error| failed(&error))?;
+                    object = unallotted.clone().unwrap_or(object);
+                    self.allot(place, None, &mut object, &taken)?;
+                }
+                Err(Error::Conflict { .. }) => return Ok(Created::Overtaken(object)),
+                Err(error) => return Err(failed(&error)),
+            }
+        }
+        Err(conflict(place))
     }
 
     /// Changes an object that exists. Whoever comes in between makes the change be decided on anew.
@@ -88,11 +146,23 @@ impl Objects {
         let key = key(place)?;
         let fetched = self.store.get(&key).await.map_err(|error| failed(&error))?;
         let mut current = fetched.found;
+        let mut taken = Taken::default();
         for _ in 0..ATTEMPTS_MAX {
             let found = current.take().ok_or_else(|| not_found(place))?;
-            let object = decode(&found)?;
-            match self.attempt(&key, found.revision, &object, decide(&object)?).await {
-                Ok(outcome) => return Ok(outcome),
+            let object = served::parse(place.kind, &found.value, found.revision)?;
+            let mut change = decide(&object)?;
+            if let Change::Store(wanted) = &mut change {
+                self.allot(place, Some(&object), wanted, &taken)?;
+            }
+            match self.attempt(place, &key, found, object, change).await {
+                Ok(outcome) => {
+                    admission::quota::follow(self, place, &outcome).await;
+                    return Ok(outcome);
+                }
+                Err(Error::Conflict { key: met, .. }) if is_claim(&met) => {
+                    taken = self.taken().await.map_err(|error| failed(&error))?;
+                    current = self.store.get(&key).await.map_err(|error| failed(&error))?.found;
+                }
                 Err(Error::Conflict { current: other, .. }) => current = other,
                 Err(error) => return Err(failed(&error)),
             }
@@ -102,63 +172,100 @@ impl Objects {
 
     async fn attempt(
         &self,
+        place: Place<'_>,
         key: &Key,
-        seen: Revision,
-        object: &Value,
+        found: Versioned,
+        object: Value,
         change: Change,
     ) -> Result<Outcome, Error> {
+        let seen = found.revision;
         match change {
-            Change::Keep => Ok(Outcome::Kept(object.clone())),
-            Change::Store(object) => {
-                let transaction = Transaction::update(key.clone(), bytes(&object), seen);
-                let revision = self.store.commit(transaction).await?;
-                Ok(Outcome::Stored(versioned(object, revision)))
+            Change::Keep => Ok(Outcome::Kept(Shown { object, stored: Some(found) })),
+            Change::Store(wanted) => {
+                self.replace(place, key, seen, &object, wanted).await.map(Outcome::Stored)
             }
             Change::Remove(before) => {
-                let (last, seen) = match before {
-                    None => (object.clone(), seen),
-                    Some(before) => {
-                        let transaction = Transaction::update(key.clone(), bytes(&before), seen);
-                        let revision = self.store.commit(transaction).await?;
-                        (before, revision)
-                    }
+                let last = match before {
+                    None => Shown { object, stored: Some(found) },
+                    Some(before) => self.replace(place, key, seen, &object, before).await?,
                 };
-                let revision = self.store.commit(Transaction::delete(key.clone(), seen)).await?;
-                Ok(Outcome::Removed(versioned(last, revision)))
+                let seen = last.stored.as_ref().map_or(seen, |stored| stored.revision);
+                let transaction = Transaction::delete(key.clone(), seen);
+                let transaction = self.with_claims(place, transaction, Some(&last), None).await?;
+                let revision = self.store.commit(transaction).await?;
+                Ok(Outcome::Removed(last.at(revision)))
             }
+        }
+    }
+
+    async fn replace(
+        &self,
+        place: Place<'_>,
+        key: &Key,
+        seen: Revision,
+        before: &Value,
+        mut object: Value,
+    ) -> Result<Shown, Error> {
+        let value = served::stored(place.kind, &mut object);
+        let transaction = Transaction::update(key.clone(), value.clone(), seen);
+        let transaction = self.with_claims(place, transaction, Some(before), Some(&object)).await?;
+        let revision = self.store.commit(transaction).await?;
+        Ok(Shown::stored(object, value, revision))
+    }
+}
+
+/// The transaction with more writes; each is to a key of its own.
+fn with(transaction: Transaction, also: &[(Key, Op)]) -> Result<Transaction, Refusal> {
+    also.iter().try_fold(transaction, |transaction, (key, op)| {
+        let more = transaction.and(key.clone(), op.clone());
+        more.map_err(|twice| Refusal::server_error(twice.to_string()))
+    })
+}
+
+impl Outcome {
+    /// The object, whatever became of it.
+    pub(crate) fn into_shown(self) -> Shown {
+        match self {
+            Self::Kept(shown) | Self::Stored(shown) | Self::Removed(shown) => shown,
         }
     }
 }
 
-/// The object of a stored value, with its version.
-pub(crate) fn decode(found: &Versioned) -> Result<Value, Refusal> {
-    parse(&found.value, found.revision)
-}
-
-pub(crate) fn parse(value: &Bytes, revision: Revision) -> Result<Value, Refusal> {
-    let object = serde_json::from_slice(value)
-        .map_err(|error| Refusal::server_error(format!("a stored object cannot be read: {error}")))?;
-    Ok(versioned(object, revision))
-}
-
-/// Gives an object the version of its last write.
-pub(crate) fn versioned(mut object: Value, revision: Revision) -> Value {
-    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.insert("resourceVersion".to_owned(), json!(revision.get().to_string()));
+impl Shown {
+    fn stored(object: Value, value: Bytes, revision: Revision) -> Self {
+        let stored = Some(Versioned { value, revision });
+        Self { object: served::versioned(object, revision), stored }
     }
-    object
-}
 
-/// What is stored of an object: everything but its version.
-pub(crate) fn bytes(object: &Value) -> Vec<u8> {
-    let mut object = object.clone();
-    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.remove("resourceVersion");
+    /// The same object at another version.
+    fn at(self, revision: Revision) -> Self {
+        let stored = self.stored.map(|stored| Versioned { revision, ..stored });
+        Self { object: served::versioned(self.object, revision), stored }
     }
-    serde_json::to_vec(&object).unwrap_or_default()
+
+    /// Its bytes as they are stored, if they are at hand.
+    pub(crate) fn bytes(&self) -> Option<&Versioned> {
+        self.stored.as_ref()
+    }
 }
 
-fn key(place: Place<'_>) -> Result<Key, Refusal> {
+impl From<Value> for Shown {
+    /// An object that is not stored like that, such as the outcome of a dry run.
+    fn from(object: Value) -> Self {
+        Self { object, stored: None }
+    }
+}
+
+impl std::ops::Deref for Shown {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.object
+    }
+}
+
+/// Where an object is stored.
+pub(crate) fn key(place: Place<'_>) -> Result<Key, Refusal> {
     let Place { kind, namespace, name } = place;
     let path = match (kind.scope, namespace) {
         (Scope::Namespaced, Some(namespace)) => format!("{ROOT}/{}/{namespace}/{name}", kind.segment),
@@ -186,7 +293,8 @@ pub(crate) fn not_found(place: Place<'_>) -> Refusal {
 
 fn already_exists(place: Place<'_>, current: Option<&Versioned>) -> Refusal {
     let is_deleting = |found: &Versioned| {
-        decode(found).is_ok_and(|object| object["metadata"]["deletionTimestamp"].is_string())
+        let object = served::parse(place.kind, &found.value, found.revision);
+        object.is_ok_and(|object| object["metadata"]["deletionTimestamp"].is_string())
     };
     let prefix = if current.is_some_and(is_deleting) { "object is being deleted: " } else { "" };
     let message = format!("{prefix}{} \"{}\" already exists", place.kind.group_resource(), place.name);

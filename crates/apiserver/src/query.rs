@@ -1,5 +1,6 @@
 //! Query strings, and the options that every write understands.
 
+use gantry_registry::apply::OnConflict;
 use gantry_registry::{FieldError, Refusal, Wrong};
 use serde_json::json;
 
@@ -60,6 +61,10 @@ impl Query {
             let most = format!("{MANAGER_LENGTH_MAX} bytes");
             errors.push(FieldError { field: "fieldManager".to_owned(), wrong: Wrong::TooLong { most } });
         }
+        if let Some((at, letter)) = given.char_indices().find(|(_, letter)| letter.is_control()) {
+            let why = format!("invalid character U+{:04X} (at position {at})", u32::from(letter));
+            errors.push(FieldError::invalid("fieldManager", &json!(given), why));
+        }
         let validation = match self.first("fieldValidation").unwrap_or_default() {
             "" | "Warn" => Validation::Warn,
             "Ignore" => Validation::Ignore,
@@ -82,6 +87,13 @@ impl Query {
             manager_given: !given.is_empty(),
             force,
         })
+    }
+}
+
+impl WriteOptions {
+    /// What server-side apply does about values that others own.
+    pub(crate) fn on_conflict(&self) -> OnConflict {
+        if self.force == Some(true) { OnConflict::Force } else { OnConflict::Refuse }
     }
 }
 
@@ -138,6 +150,10 @@ mod tests {
         );
         let long = format!("fieldManager={}", "a".repeat(129));
         assert!(refused(&long).ends_with("fieldManager: Too long: may not be more than 128 bytes"));
+        assert!(
+            refused("fieldManager=a%07b")
+                .ends_with("Invalid value: \"a\\ab\": invalid character U+0007 (at position 1)")
+        );
         let options = Query::parse("").write_options("CreateOptions", "kubectl/v1.37 (linux)").unwrap();
         assert_eq!(options.manager, "kubectl");
     }

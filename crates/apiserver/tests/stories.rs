@@ -2,58 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+mod harness;
 
-use gantry_apiserver::{ApiServer, Body, Surroundings};
-use gantry_registry::Moment;
-use gantry_store::memory::{HistoryLimits, MemoryStore};
-use http::{Method, Request, Response};
+use harness::{call, read, send, server};
+use http::Method;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
-
-/// A world in which it is always noon and uids count up.
-#[derive(Debug, Default)]
-struct Noon(AtomicU64);
-
-impl Surroundings for Noon {
-    fn now(&self) -> Moment {
-        Moment::from_secs(1_767_268_800)
-    }
-    fn uid(&self) -> String {
-        format!("uid-{}", self.0.fetch_add(1, Ordering::Relaxed))
-    }
-    fn name_suffix(&self) -> String {
-        format!("x{:04}", self.0.fetch_add(1, Ordering::Relaxed))
-    }
-}
-
-async fn server() -> ApiServer {
-    let server =
-        ApiServer::new(Arc::new(MemoryStore::new(HistoryLimits::default())), Arc::new(Noon::default()));
-    server.prepare().await.unwrap();
-    server
-}
-
-async fn send(server: &ApiServer, method: Method, path: &str, kind: &str, body: &Value) -> Response<Body> {
-    let bytes = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
-    let request = Request::builder()
-        .method(method)
-        .uri(path)
-        .header("content-type", kind)
-        .header("user-agent", "story/1");
-    server.answer(request.body(bytes.into()).unwrap()).await
-}
-
-async fn read(response: Response<Body>) -> (u16, Value) {
-    let status = response.status().as_u16();
-    let bytes = response.into_body().collect().await.unwrap().to_bytes();
-    (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
-}
-
-async fn call(server: &ApiServer, method: Method, path: &str, body: Value) -> (u16, Value) {
-    read(send(server, method, path, "application/json", &body).await).await
-}
 
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 

@@ -5,8 +5,11 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::apiserver::{self, ApiserverFlags};
+use crate::controllers::{self, ControllersFlags};
 use crate::simulate;
 use crate::store::StoreCommand;
+use crate::up::{self, UpFlags};
 
 /// Kubernetes Deployments in one binary
 #[derive(Debug, Parser)]
@@ -18,6 +21,26 @@ pub(crate) struct Gantry {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Start a whole cluster on this machine
+    ///
+    /// A store, the Kubernetes API, the controllers, a scheduler and simulated nodes in one process. It is there in a
+    /// blink, a second start on the same data goes on where the first one was, and kubectl, Helm and client libraries
+    /// work against it unchanged.
+    #[command(after_help = UP_EXAMPLE)]
+    Up(#[command(flatten)] UpFlags),
+    /// Run the controllers against any cluster
+    ///
+    /// They take the place of kube-controller-manager's controllers for Deployments, ReplicaSets, garbage and what a
+    /// cluster of Deployments needs around them. See docs/switching.md for how to switch a cluster over, and back.
+    #[command(after_help = CONTROLLERS_EXAMPLE)]
+    Controllers(#[command(flatten)] ControllersFlags),
+    /// Serve the Kubernetes API, alone
+    ///
+    /// Clients cannot tell it from a kube-apiserver: kubectl, client libraries and controllers work unchanged. It serves
+    /// on loopback over TLS with certificates that it makes at the first start, stops on SIGTERM, and loses nothing
+    /// that it acknowledged, however it ends.
+    #[command(after_help = APISERVER_EXAMPLE)]
+    Apiserver(#[command(flatten)] ApiserverFlags),
     /// Play a story in virtual time and print what the controllers do
     ///
     /// A story is a text file of commands, one a line: create a Deployment, change its image, make pods ready or not,
@@ -33,6 +56,22 @@ enum Command {
     Store(StoreCommand),
 }
 
+const UP_EXAMPLE: &str = "\
+Example:
+  gantry up &
+  export KUBECONFIG=~/.local/share/gantry/kubeconfig
+  kubectl create deployment web --image=nginx:1 --replicas=3";
+
+const CONTROLLERS_EXAMPLE: &str = "\
+Example:
+  gantry controllers --kubeconfig cluster.kubeconfig --leader-elect \\
+    --controllers deployment-controller,replicaset-controller,garbage-collector-controller";
+
+const APISERVER_EXAMPLE: &str = "\
+Example:
+  gantry apiserver --data-dir ~/.local/share/gantry --write-kubeconfig gantry.kubeconfig &
+  KUBECONFIG=gantry.kubeconfig kubectl get namespaces";
+
 const SIMULATE_EXAMPLE: &str = "\
 Example:
   printf 'deployment web replicas=4\\nready all\\n\\nimage nginx:broken\\nwait 601\\n' | gantry simulate -
@@ -42,6 +81,9 @@ A line that is no command gets the list of all commands.";
 impl Gantry {
     pub(crate) fn run(self) -> ExitCode {
         match self.command {
+            Command::Up(flags) => up::run(&flags),
+            Command::Controllers(flags) => controllers::run(&flags),
+            Command::Apiserver(flags) => apiserver::run(&flags),
             Command::Simulate { story } => simulate::run(&story),
             Command::Store(command) => command.run(),
         }

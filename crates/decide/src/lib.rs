@@ -1,4 +1,4 @@
-//! The rules: what to do next about a Deployment, a ReplicaSet or a piece of garbage, as pure functions.
+//! The rules: what to do next about a Deployment, a ReplicaSet, a namespace or a piece of garbage, as pure functions.
 //!
 //! Each controller is a folder of one shape. `triggers` says which keys a change wakes, `claim` (shared, in
 //! [`ownership`]) whose objects are whose, and `decide` turns what was observed and `now` into a value: the actions
@@ -12,6 +12,7 @@
 pub mod deployment;
 pub mod events;
 pub mod gc;
+pub mod namespace;
 pub mod ownership;
 pub mod queue;
 pub mod replica_set;

@@ -2,7 +2,7 @@
 
 /// The value of a quantity in billionths, the finest step Kubernetes keeps; `None` if it is malformed or too large
 /// to tell, in which case only its text can be compared.
-pub(crate) fn in_nanos(written: &str) -> Option<i128> {
+pub fn in_nanos(written: &str) -> Option<i128> {
     let (negative, unsigned) = match written.as_bytes().first()? {
         b'-' => (true, &written[1..]),
         b'+' => (false, &written[1..]),

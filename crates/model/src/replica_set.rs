@@ -4,12 +4,14 @@ use k8s_openapi::api::apps::v1 as wire;
 
 use crate::{
     Controlled, InvalidSelector, Meta, ParseError, ReplicaSetCondition, ReplicaSetConditionType, Replicas,
-    Selector, Template,
+    Selector, SetKind, Template,
 };
 
 /// A ReplicaSet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplicaSet {
+    /// Which kind keeps the pods: ReplicationControllers live by the same rules.
+    pub kind: SetKind,
     /// Who it is.
     pub meta: Meta,
     /// How many pods it should have.
@@ -48,6 +50,7 @@ impl ReplicaSet {
     pub fn parse(set: wire::ReplicaSet) -> Result<Self, ParseError> {
         let spec = set.spec;
         Ok(Self {
+            kind: SetKind::ReplicaSet,
             meta: Meta::parse(set.metadata)?,
             replicas: Replicas::parse(spec.replicas.or(Some(1))),
             selector: Selector::parse(spec.selector),

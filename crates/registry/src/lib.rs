@@ -8,16 +8,21 @@
 //! in. What it refuses, it refuses with the words of Kubernetes' own API.
 
 pub mod access;
+pub mod admission;
 pub mod apply;
+pub mod base64url;
+pub mod conversion;
 pub mod decode;
 pub mod defaults;
 pub mod encode;
 pub mod kinds;
 pub mod lifecycle;
 mod moment;
+pub mod openapi;
 pub mod ownership;
 pub mod paging;
 pub mod patch;
+pub mod pods;
 pub mod quantity;
 mod refusal;
 pub mod schema;

@@ -24,6 +24,22 @@ impl Moment {
         self.0.saturating_sub(earlier.0)
     }
 
+    /// The moment as HTTP writes it: `Sun, 15 Nov 2026 17:54:17 GMT`.
+    pub fn http_date(self) -> String {
+        const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+        const MONTHS: [&str; 12] =
+            ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+        let days = self.0.div_euclid(SECONDS_PER_DAY);
+        let (year, month, day) = date(days);
+        let name =
+            |names: &'static [&str], at: i64| usize::try_from(at).ok().and_then(|at| names.get(at).copied());
+        let (weekday, month) = (name(&DAYS, days.rem_euclid(7)), name(&MONTHS, month - 1));
+        let second = self.0.rem_euclid(SECONDS_PER_DAY);
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        let (weekday, month) = (weekday.unwrap_or_default(), month.unwrap_or_default());
+        format!("{weekday}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{second:02} GMT")
+    }
+
     /// Reads what the API itself writes; anything else is `None`.
     pub fn parse(text: &str) -> Option<Self> {
         let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
@@ -73,6 +89,16 @@ pub(crate) fn date(days: i64) -> (i64, i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A1.16: dates as caches read them.
+    #[test]
+    fn a_moment_is_written_for_http() {
+        assert_eq!(Moment::from_secs(0).http_date(), "Thu, 01 Jan 1970 00:00:00 GMT");
+        assert_eq!(
+            Moment::parse("2026-11-15T17:54:17Z").unwrap().http_date(),
+            "Sun, 15 Nov 2026 17:54:17 GMT"
+        );
+    }
 
     #[test]
     fn moments_are_read_and_written() {

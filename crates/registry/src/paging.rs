@@ -157,6 +157,11 @@ impl ListOptions {
         })
     }
 
+    /// The list with which a watch begins: the same selection, the latest state, all of it.
+    pub fn initial(&self) -> Self {
+        Self { selection: self.selection.clone(), ..Self::default() }
+    }
+
     fn wrong_for_list(&self) -> Vec<FieldError> {
         let mut wrong = Vec::new();
         if !self.version_match.is_empty() {
@@ -237,16 +242,16 @@ pub fn expired_list() -> Refusal {
     expired("The resourceVersion for the provided list is too old.")
 }
 
-/// A page of a state that is no longer remembered: 410, and the token that goes on with the latest state, which
-/// belongs into the `metadata.continue` of the Status.
-pub fn expired_page(page: &Continue) -> (Refusal, String) {
+/// A page of a state that is no longer remembered: 410, with a token that goes on with the latest state.
+pub fn expired_page(page: &Continue) -> Refusal {
     let refusal = expired(
         "The provided continue parameter is too old to display a consistent list result. You can start a new list \
          without the continue parameter, or use the continue token in this response to retrieve the remainder of \
          the results. Continuing with the provided token results in an inconsistent list - objects that were \
          created, modified, or deleted between the time the first chunk was returned and now may show up in the list.",
     );
-    (refusal, Continue { version: None, ..page.clone() }.encode())
+    let next_page = Continue { version: None, ..page.clone() }.encode();
+    Refusal { details: Some(Box::new(Details { next_page, ..Details::default() })), ..refusal }
 }
 
 /// A watch from a version that is no longer remembered; sent as an ERROR event.

@@ -4,7 +4,7 @@
 //! normal form stays in the family, has no fraction, and has the largest suffix that keeps the number whole. What is
 //! finer than a billionth is rounded away from zero.
 //!
-//! What is not here: arithmetic on quantities. Nothing in this crate adds or compares them.
+//! Quotas add and compare them; that is all the arithmetic there is.
 
 use std::fmt;
 
@@ -74,6 +74,48 @@ impl Quantity {
     /// The quantity in whole thousandths, rounded away from zero: how amounts of resources are kept.
     pub fn in_thousandths(self) -> Self {
         Self::rounded(self.mantissa, self.exponent, MILLI, self.family)
+    }
+
+    /// One of something.
+    pub const ONE: Self = Self { mantissa: 1, exponent: 0, family: Family::Decimal };
+    /// No amount at all.
+    pub const ZERO: Self = Self { mantissa: 0, exponent: 0, family: Family::Decimal };
+
+    /// The quantity in billionths, by which any two compare; what is too large is held below the largest number.
+    pub fn billionths(self) -> i128 {
+        let steps = self.exponent.saturating_sub(NANO).unsigned_abs();
+        let power = 10_i128.checked_pow(steps).unwrap_or(i128::MAX);
+        self.mantissa.saturating_mul(power)
+    }
+
+    /// The sum, written like the left one unless that is zero.
+    pub fn plus(self, other: Self) -> Self {
+        let family = if self.mantissa == 0 { other.family } else { self.family };
+        let sum =
+            Self { mantissa: self.billionths().saturating_add(other.billionths()), exponent: NANO, family };
+        // A binary quantity is whole; `1Ki` and `500m` make one that is not, which is then decimal.
+        if family != Family::Binary {
+            return sum.reduced();
+        }
+        let whole = 10_i128.pow(NANO.unsigned_abs());
+        match sum.mantissa % whole {
+            0 => Self { mantissa: sum.mantissa / whole, exponent: 0, family },
+            _ => Self { family: Family::Decimal, ..sum }.reduced(),
+        }
+    }
+
+    /// The negative quantity.
+    pub fn negated(self) -> Self {
+        Self { mantissa: -self.mantissa, ..self }
+    }
+
+    /// The same without trailing zeros below one.
+    fn reduced(mut self) -> Self {
+        while self.exponent < 0 && self.mantissa % 10 == 0 {
+            self.mantissa /= 10;
+            self.exponent += 1;
+        }
+        self
     }
 
     fn binary(digits: &Digits, power_of_two: i32) -> Self {
@@ -281,6 +323,25 @@ mod tests {
         ] {
             assert_eq!(Quantity::parse(written).unwrap().in_thousandths().to_string(), stored, "{written}");
         }
+    }
+
+    /// Quotas (2.6) are sums; a sum is written as its first part is, and is larger or smaller whatever the suffix.
+    #[test]
+    fn quantities_add_up_and_compare_across_suffixes() {
+        let of = |text: &str| Quantity::parse(text).unwrap();
+        for (left, right, sum) in [
+            ("500m", "500m", "1"),
+            ("1Gi", "512Mi", "1536Mi"),
+            ("0", "1Gi", "1Gi"),
+            ("1Ki", "500m", "1024500m"),
+            ("1", "-1", "0"),
+        ] {
+            assert_eq!(of(left).plus(of(right)).to_string(), sum, "{left} and {right}");
+        }
+        for (less, more) in [("1G", "1Gi"), ("128M", "129e6"), ("8E", "9E"), ("-1", "1n")] {
+            assert!(of(less).billionths() < of(more).billionths(), "{less} and {more}");
+        }
+        assert_eq!(of("1").billionths(), of("1000m").billionths());
     }
 
     /// A2.12: what is no quantity is refused.

@@ -33,6 +33,8 @@ pub struct Details {
     pub causes: Vec<Cause>,
     /// After how many seconds to try again; zero for never.
     pub retry_after_seconds: u32,
+    /// Where an expired list may go on. It is told in the metadata, and then there are no details.
+    pub next_page: String,
 }
 
 /// One thing that is wrong.
@@ -145,8 +147,12 @@ impl Refusal {
         if !self.reason.is_empty() {
             status["reason"] = json!(self.reason);
         }
-        if let Some(details) = &self.details {
-            status["details"] = details.render();
+        match &self.details {
+            Some(details) if !details.next_page.is_empty() => {
+                status["metadata"]["continue"] = json!(details.next_page);
+            }
+            Some(details) => status["details"] = details.render(),
+            None => {}
         }
         status
     }
@@ -253,7 +259,8 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn quoted(text: &str) -> String {
+/// Text as Go quotes it.
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for letter in text.chars() {

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 #![allow(clippy::disallowed_methods, reason = "the recordings are files")]
 
-use gantry_registry::access::{Policy, Request, Rule, Target, User, Verdict};
+use gantry_registry::access::{Handout, Policy, Request, Rule, Target, User, Verdict};
+use gantry_registry::kinds::{Scope, kinds};
 use serde_json::{Value, json};
 
 fn texts(value: &Value) -> Vec<String> {
@@ -16,7 +17,11 @@ fn text(value: &Value) -> Option<String> {
 
 /// A review's question, as the request it speaks of.
 fn question(spec: &Value) -> (User, Request) {
-    let user = User { name: text(&spec["user"]).unwrap_or_default(), groups: texts(&spec["groups"]) };
+    let user = User {
+        name: text(&spec["user"]).unwrap_or_default(),
+        groups: texts(&spec["groups"]),
+        ..User::default()
+    };
     let resource = &spec["resourceAttributes"];
     let attributes = if resource.is_null() { &spec["nonResourceAttributes"] } else { resource };
     let verb = text(&attributes["verb"]).unwrap_or_default();
@@ -57,7 +62,10 @@ fn recorded_reviews_are_answered_as_kubernetes_did() {
             let answer = match policy.judge(&user, &request) {
                 Verdict::Allowed(Some(reason)) => json!({"allowed": true, "reason": reason}),
                 Verdict::Allowed(None) => json!({"allowed": true}),
-                Verdict::Denied => json!({"allowed": false}),
+                Verdict::Denied(reason) => {
+                    assert_eq!(reason, None, "{case}");
+                    json!({"allowed": false})
+                }
             };
             assert_eq!(answer, exchange["body"]["status"], "{case}: {}", sent["spec"]);
             reviews += 1;
@@ -85,8 +93,8 @@ fn resource(
 /// A7.3: what a refusal says.
 #[test]
 fn refusals_say_who_may_not_do_what_where() {
-    let bob = User { name: "bob".to_owned(), groups: vec![] };
-    let says = |verb: &str, target| Request { verb: verb.to_owned(), target }.forbidden(&bob).message;
+    let bob = User { name: "bob".to_owned(), groups: vec![], ..User::default() };
+    let says = |verb: &str, target| Request { verb: verb.to_owned(), target }.forbidden(&bob, None).message;
     assert_eq!(
         says("list", resource("", "pods", None, Some("default"), None)),
         "pods is forbidden: User \"bob\" cannot list resource \"pods\" in API group \"\" in the namespace \"default\""
@@ -138,7 +146,7 @@ fn nobody_hands_out_what_they_do_not_have() {
     let mallory = json!({"kind": "User", "name": "mallory"});
     let reference = json!({"kind": "Role", "name": "r"});
     policy.add(&json!({"kind": "RoleBinding", "metadata": {"name": "b", "namespace": "n"}, "roleRef": reference, "subjects": [mallory]}));
-    let mallory = User { name: "mallory".to_owned(), groups: vec![] };
+    let mallory = User { name: "mallory".to_owned(), groups: vec![], ..User::default() };
     let missing =
         |namespace: &str, wanted: &Value| policy.missing(&mallory, Some(namespace), &[rule(wanted)]).len();
     assert_eq!(missing("n", &held), 0);
@@ -157,7 +165,8 @@ fn nobody_hands_out_what_they_do_not_have() {
     );
     let named = json!({"verbs": ["get"], "apiGroups": [""], "resources": ["pods"], "resourceNames": ["a"]});
     assert_eq!(missing("n", &named), 0, "one pod is less than all pods");
-    let master = User { name: "admin".to_owned(), groups: vec!["system:masters".to_owned()] };
+    let master =
+        User { name: "admin".to_owned(), groups: vec!["system:masters".to_owned()], ..User::default() };
     assert_eq!(policy.missing(&master, None, &[rule(&held)]), []);
 }
 
@@ -171,7 +180,7 @@ fn service_accounts_are_bound_by_namespace_and_name() {
         "subjects": [{"kind": "ServiceAccount", "namespace": "n", "name": "sa"}],
     }));
     let judge = |name: &str| {
-        let user = User { name: name.to_owned(), groups: vec![] };
+        let user = User { name: name.to_owned(), groups: vec![], ..User::default() };
         policy.judge(
             &user,
             &Request { verb: "get".to_owned(), target: resource("", "pods", None, Some("x"), None) },
@@ -180,5 +189,115 @@ fn service_accounts_are_bound_by_namespace_and_name() {
     let reason =
         "RBAC: allowed by ClusterRoleBinding \"b\" of ClusterRole \"view\" to ServiceAccount \"sa/n\"";
     assert_eq!(judge("system:serviceaccount:n:sa"), Verdict::Allowed(Some(reason.to_owned())));
-    assert_eq!(judge("system:serviceaccount:other:sa"), Verdict::Denied);
+    assert_eq!(judge("system:serviceaccount:other:sa"), Verdict::Denied(None));
+}
+
+fn bind(policy: &mut Policy, user: &str, rules: &[Value]) {
+    policy.add(&json!({"kind": "ClusterRole", "metadata": {"name": user}, "rules": rules}));
+    policy.add(&json!({
+        "kind": "ClusterRoleBinding", "metadata": {"name": user}, "roleRef": {"kind": "ClusterRole", "name": user},
+        "subjects": [{"kind": "User", "name": user}],
+    }));
+}
+
+fn named(name: &str) -> User {
+    User { name: name.to_owned(), groups: vec!["system:authenticated".to_owned()], ..User::default() }
+}
+
+/// What a person is told who writes this, or nothing.
+fn handed_out(
+    policy: &Policy,
+    user: &str,
+    resource: &str,
+    old: Option<&Value>,
+    new: &Value,
+) -> Option<String> {
+    let kind = kinds().resource("rbac.authorization.k8s.io", "v1", resource).unwrap();
+    let (user, namespace) = (named(user), (kind.scope == Scope::Namespaced).then_some("n"));
+    let handout = Handout { policy, user: &user, kind, namespace, path_name: None };
+    handout.check(old, new).err().map(|refusal| format!("{} {}", refusal.code, refusal.message))
+}
+
+/// A7.9: what is missing is told with the verbs of one resource together.
+#[test]
+fn a_role_beyond_ones_own_rights_is_refused_with_what_is_missing() {
+    let mut policy = Policy::default();
+    bind(&mut policy, "eve", &[json!({"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]})]);
+    let rules = json!([
+        {"verbs": ["get", "list", "watch"], "apiGroups": [""], "resources": ["pods", "secrets"]},
+        {"verbs": ["get"], "nonResourceURLs": ["/logs"]},
+    ]);
+    let role = json!({"metadata": {"name": "r"}, "rules": rules});
+    let told = "403 clusterroles.rbac.authorization.k8s.io \"r\" is forbidden: user \"eve\" (groups=[\"system:authenticated\"]) is \
+                attempting to grant RBAC permissions not currently held:\n\
+                {APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"list\" \"watch\"]}\n\
+                {APIGroups:[\"\"], Resources:[\"secrets\"], Verbs:[\"get\" \"list\" \"watch\"]}\n\
+                {NonResourceURLs:[\"/logs\"], Verbs:[\"get\"]}";
+    assert_eq!(handed_out(&policy, "eve", "clusterroles", None, &role).unwrap(), told);
+    let fewer = json!({"metadata": {"name": "r"}, "rules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}]});
+    assert_eq!(handed_out(&policy, "eve", "clusterroles", None, &fewer), None);
+    let mut owned = role.clone();
+    owned["metadata"]["finalizers"] = json!(["f"]);
+    assert_eq!(handed_out(&policy, "eve", "clusterroles", Some(&role), &owned), None, "housekeeping");
+    owned["metadata"]["labels"] = json!({"a": "b"});
+    assert!(handed_out(&policy, "eve", "clusterroles", Some(&role), &owned).is_some());
+}
+
+/// A7.9: an aggregation can gather anything, so it takes all rights.
+#[test]
+fn only_who_holds_everything_may_aggregate() {
+    let mut policy = Policy::default();
+    bind(&mut policy, "eve", &[json!({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]})]);
+    let role = json!({"metadata": {"name": "r"}, "aggregationRule": {"clusterRoleSelectors": []}});
+    let told = "403 clusterroles.rbac.authorization.k8s.io \"r\" is forbidden: must have cluster-admin privileges to use an \
+                aggregationRule";
+    assert!(handed_out(&policy, "eve", "clusterroles", None, &role).is_none(), "`*` includes escalate");
+    let all = json!({"verbs": ["get"], "apiGroups": ["*"], "resources": ["*"]});
+    bind(&mut policy, "eve", &[all]);
+    assert_eq!(handed_out(&policy, "eve", "clusterroles", None, &role).unwrap(), told);
+}
+
+/// A7.9: the verbs `escalate` and `bind` are the ways around.
+#[test]
+fn who_may_escalate_or_bind_need_not_hold() {
+    let mut policy = Policy::default();
+    policy.add(&json!({"kind": "ClusterRole", "metadata": {"name": "strong"}, "rules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]}));
+    let rbac = "rbac.authorization.k8s.io";
+    bind(&mut policy, "eve", &[json!({"verbs": ["escalate"], "apiGroups": [rbac], "resources": ["roles"]})]);
+    let bound = json!({"verbs": ["bind"], "apiGroups": [rbac], "resources": ["clusterroles"], "resourceNames": ["strong"]});
+    bind(&mut policy, "ann", &[bound]);
+    let role = json!({"metadata": {"name": "r"}, "rules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["secrets"]}]});
+    assert_eq!(handed_out(&policy, "eve", "roles", None, &role), None);
+    assert!(handed_out(&policy, "ann", "roles", None, &role).is_some());
+    let binding =
+        |role: &str| json!({"metadata": {"name": "b"}, "roleRef": {"kind": "ClusterRole", "name": role}});
+    assert_eq!(handed_out(&policy, "ann", "rolebindings", None, &binding("strong")), None);
+    let told = handed_out(&policy, "eve", "rolebindings", None, &binding("strong")).unwrap();
+    assert!(
+        told.starts_with("403 rolebindings.rbac.authorization.k8s.io \"b\" is forbidden: user \"eve\""),
+        "{told}"
+    );
+    let told = handed_out(&policy, "eve", "rolebindings", None, &binding("nowhere")).unwrap();
+    assert_eq!(told, "404 clusterroles.rbac.authorization.k8s.io \"nowhere\" not found");
+}
+
+/// A7.3, A7.9: a binding to a role that is not there allows nothing, and the refusal says so.
+#[test]
+fn a_binding_to_nothing_is_the_reason_of_a_refusal() {
+    let mut policy = Policy::default();
+    bind(&mut policy, "bob", &[]);
+    let request = Request { verb: "list".to_owned(), target: resource("", "pods", None, Some("n"), None) };
+    assert_eq!(policy.judge(&named("bob"), &request), Verdict::Denied(None));
+    policy.remove(&json!({"kind": "ClusterRole", "metadata": {"name": "bob"}}));
+    let reason = "RBAC: clusterrole.rbac.authorization.k8s.io \"bob\" not found";
+    let verdict = policy.judge(&named("bob"), &request);
+    assert_eq!(verdict, Verdict::Denied(Some(reason.to_owned())));
+    let told = request.forbidden(&named("bob"), Some(reason)).message;
+    assert!(
+        told.ends_with(
+            "in the namespace \"n\": RBAC: clusterrole.rbac.authorization.k8s.io \"bob\" not found"
+        )
+    );
+    policy.remove(&json!({"kind": "ClusterRoleBinding", "metadata": {"name": "bob"}}));
+    assert_eq!(policy.judge(&named("bob"), &request), Verdict::Denied(None));
 }

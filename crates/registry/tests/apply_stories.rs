@@ -4,7 +4,7 @@
 
 use gantry_registry::Refusal;
 use gantry_registry::apply::{Applied, Change, OnConflict, apply};
-use gantry_registry::ownership::{FieldSet, Write, keep_times_if_only_they_differ, track_update};
+use gantry_registry::ownership::{FieldSet, Write, differ_only_in_times, track_update};
 use gantry_registry::schema::schema;
 use serde_json::{Value, json};
 
@@ -318,11 +318,11 @@ fn times_alone_are_no_change() {
     let old = story.live().clone();
     let mut new = old.clone();
     new["metadata"]["managedFields"][0]["time"] = json!("2027-01-01T00:00:00Z");
+    assert!(differ_only_in_times(&old, &new));
     let mut more = new.clone();
-    keep_times_if_only_they_differ(&old, &mut new);
-    assert_eq!(new, old);
     more["data"]["k"] = json!("2");
-    let changed = more.clone();
-    keep_times_if_only_they_differ(&old, &mut more);
-    assert_eq!(more, changed);
+    assert!(!differ_only_in_times(&old, &more));
+    let mut another = new.clone();
+    another["metadata"]["managedFields"][0]["manager"] = json!("u2");
+    assert!(!differ_only_in_times(&old, &another));
 }

@@ -6,7 +6,8 @@
     reason = "a test that cannot go on fails; recordings are files"
 )]
 
-use gantry_registry::defaults::{self, admission, select_own_pods};
+use gantry_registry::admission::{self, priority};
+use gantry_registry::defaults;
 use gantry_registry::kinds::{Kind, kinds};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -106,10 +107,11 @@ fn host_ports_follow_container_ports_in_pods_only() {
 fn tolerations_are_added_where_they_are_missing() {
     for exchange in recorded("pod_tolerations_kept") {
         let mut pod = exchange["send"].clone();
-        admission::tolerate_lost_nodes(&mut pod);
+        let kind = kind_of(&exchange);
+        admission::prepare_new(kind, &mut pod);
         assert_eq!(pod["spec"]["tolerations"], exchange["body"]);
         let once = pod.clone();
-        admission::tolerate_lost_nodes(&mut pod);
+        admission::prepare_new(kind, &mut pod);
         assert_eq!(pod, once);
     }
 }
@@ -279,14 +281,12 @@ fn compare(case: &str, exchange: &Value) {
     let mut ours = exchange["send"].clone();
     defaults::apply(kind, &mut ours);
     if kind.kind == "Job" {
-        let uid = exchange["body"]["metadata"]["uid"].as_str().unwrap();
-        select_own_pods(&mut ours, uid);
-        defaults::apply(kind, &mut ours);
+        ours["metadata"]["uid"] = exchange["body"]["metadata"]["uid"].clone();
     }
+    admission::prepare_new(kind, &mut ours);
     defaults::on_create(kind, &mut ours);
     if kind.kind == "Pod" {
-        admission::tolerate_lost_nodes(&mut ours);
-        admission::give_no_priority(&mut ours);
+        priority::prioritize(&mut ours, None).unwrap();
     }
     let mut theirs = exchange["body"].clone();
     settle(&mut ours, &mut theirs, kind);

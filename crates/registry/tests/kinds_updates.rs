@@ -9,7 +9,7 @@
 
 use gantry_registry::kinds::{Kind, kinds};
 use gantry_registry::validation::{self, Judged};
-use gantry_registry::{Refusal, defaults};
+use gantry_registry::{Refusal, admission, defaults};
 use serde_json::{Map, Value, json};
 
 /// O3.1, O3.2, A2.19, A2.20: what cannot change is refused with the words recorded.
@@ -296,12 +296,15 @@ fn finish(kind: &Kind, object: &mut Value) {
     defaults::apply(kind, object);
     match kind.kind {
         "Pod" => {
-            defaults::admission::tolerate_lost_nodes(object);
+            admission::prepare_new(kind, object);
             if object["status"].is_null() {
                 defaults::on_create(kind, object);
             }
         }
-        "Job" => defaults::select_own_pods(object, "uid1"),
+        "Job" => {
+            object["metadata"]["uid"] = json!("uid1");
+            admission::prepare_new(kind, object);
+        }
         "Service" if object["spec"]["type"] != "ExternalName" && object["spec"]["clusterIP"].is_null() => {
             object["spec"]["clusterIP"] = json!("10.0.0.1");
         }

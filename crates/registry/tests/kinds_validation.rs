@@ -7,7 +7,7 @@
 )]
 
 use gantry_registry::kinds::{Kind, kinds};
-use gantry_registry::{Refusal, defaults, validation};
+use gantry_registry::{Refusal, admission, defaults, validation};
 use serde_json::{Value, json};
 
 /// O2.1, O2.6, A2.13, A2.14, O6.6, O7.1, O7.2, O7.3: one wrong object each, refused with the words recorded.
@@ -34,10 +34,12 @@ fn odd_objects_are_accepted_with_the_warnings_recorded() {
             if !is_create(&exchange) || exchange["status"] != 201 {
                 continue;
             }
-            let (kind, object) = decoded(&exchange);
+            let (kind, mut object) = decoded(&exchange);
+            let twice = validation::fold_owners(&mut object);
             let found = validation::create(kind, &object);
             assert_eq!(found.errors, [], "{case}");
-            let headers: Vec<_> = found.warnings.iter().map(|warning| header(warning)).collect();
+            let headers: Vec<_> =
+                twice.iter().chain(&found.warnings).map(|warning| header(warning)).collect();
             let recorded = exchange["headers"].get("warning").cloned().unwrap_or(json!([]));
             let recorded: Vec<_> =
                 recorded.as_array().unwrap().iter().filter(|text| !is_deprecation(text)).cloned().collect();
@@ -46,6 +48,64 @@ fn odd_objects_are_accepted_with_the_warnings_recorded() {
         }
     }
     assert!(warned > 8, "{warned}");
+}
+
+/// Appendix A: addresses of services are addresses, and ports of nodes are for services that have some.
+#[test]
+fn services_name_addresses_and_ports_that_make_sense() {
+    let wrong = |spec: Value| {
+        let mut service =
+            json!({"metadata": {"name": "s", "namespace": "n"}, "spec": {"ports": [{"port": 80}]}});
+        let Value::Object(spec) = spec else { return Vec::new() };
+        for (field, value) in spec {
+            service["spec"][field] = value;
+        }
+        let kind = kinds().kind("", "v1", "Service").unwrap();
+        defaults::apply(kind, &mut service);
+        let found = validation::create(kind, &service).errors;
+        found.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let no_address = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+    assert_eq!(
+        wrong(json!({"clusterIP": "x", "clusterIPs": ["x"], "externalIPs": ["1.2.3"]})),
+        [
+            format!("spec.clusterIPs[0]: Invalid value: \"x\": {no_address}"),
+            format!("spec.externalIPs[0]: Invalid value: \"1.2.3\": {no_address}"),
+        ]
+    );
+    assert_eq!(
+        wrong(json!({"ports": [{"port": 80, "nodePort": 30080}]})),
+        ["spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'"]
+    );
+    let twice =
+        json!([{"name": "a", "port": 1, "nodePort": 30080}, {"name": "b", "port": 2, "nodePort": 30080}]);
+    assert_eq!(
+        wrong(json!({"type": "NodePort", "ports": twice})),
+        ["spec.ports[1].nodePort: Duplicate value: 30080"]
+    );
+    assert_eq!(
+        wrong(json!({"ipFamilies": ["IPv7"]})),
+        ["spec.ipFamilies[0]: Unsupported value: \"IPv7\": supported values: \"IPv4\", \"IPv6\""]
+    );
+}
+
+/// 2.6 quota: a quota limits what it knows, by amounts that can be.
+#[test]
+fn quotas_limit_what_they_know() {
+    let kind = kinds().kind("", "v1", "ResourceQuota").unwrap();
+    let hard =
+        json!({"foo": "1", "pods": "-1", "secrets": "1500m", "count/jobs.batch": "1", "limits.cpu": "1500m"});
+    let quota = json!({"metadata": {"name": "q", "namespace": "n"}, "spec": {"hard": hard}});
+    let found: Vec<_> = validation::create(kind, &quota).errors.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        found,
+        [
+            "spec.hard[foo]: Invalid value: \"foo\": must be a standard resource type or fully qualified",
+            "spec.hard[foo]: Invalid value: \"foo\": must be a standard resource for quota",
+            "spec.hard[pods]: Invalid value: \"-1\": must be greater than or equal to 0",
+            "spec.hard[secrets]: Invalid value: \"1500m\": must be an integer",
+        ]
+    );
 }
 
 /// A2.14: an owner that is named twice is kept once.
@@ -244,7 +304,8 @@ fn decoded(exchange: &Value) -> (&'static Kind, Value) {
     drop_nulls(&mut object);
     defaults::apply(kind, &mut object);
     if kind.kind == "Job" {
-        defaults::select_own_pods(&mut object, "uid1");
+        object["metadata"]["uid"] = json!("uid1");
+        admission::prepare_new(kind, &mut object);
     }
     let metadata = object["metadata"].as_object_mut().unwrap();
     if let Some(prefix) = metadata.get("generateName").and_then(Value::as_str) {

@@ -288,3 +288,82 @@ fn nonsense_options_are_refused() {
     );
     assert!(options(&json!({"orphanDependents": false})).legacy_background, "A2.29");
 }
+
+/// O6.2, O6.11, A2.28: a pod whose time is over is held by its finalizers alone, and those follow the last policy.
+#[test]
+fn a_held_pod_is_not_given_time_again() {
+    let held = with(pod("n1", "Running"), "/metadata/finalizers", json!(["foregroundDeletion"]));
+    let over = with(held, "/metadata/deletionTimestamp", json!(NOON.to_string()));
+    let over = with(over, "/metadata/deletionGracePeriodSeconds", json!(0));
+    assert_eq!(delete(&over, &options(&json!({})), kind("pods"), NOON.plus(9)), Deletion::Unchanged);
+    let background = options(&json!({"propagationPolicy": "Background"}));
+    assert_eq!(delete(&over, &background, kind("pods"), NOON), Deletion::Remove(None));
+}
+
+/// O6.11: a pod that ended while it was leaving keeps its time unless somebody asks for less.
+#[test]
+fn a_leaving_pod_that_ended_keeps_its_time() {
+    let leaving = with(pod("n1", "Failed"), "/metadata/deletionTimestamp", json!(NOON.plus(30).to_string()));
+    let leaving = with(leaving, "/metadata/deletionGracePeriodSeconds", json!(30));
+    assert_eq!(delete(&leaving, &options(&json!({})), kind("pods"), NOON), Deletion::Unchanged);
+    let sooner = delete(&leaving, &options(&json!({"gracePeriodSeconds": 10})), kind("pods"), NOON);
+    assert_eq!(end_of(&sooner), (NOON.plus(10).to_string(), 10, false));
+}
+
+/// A2.5: whoever counts generations counts the beginning of the end, whatever the kind.
+#[test]
+fn the_end_counts_for_whoever_counts() {
+    let after = |object: Value, resource: &str| {
+        let held = with(object, "/metadata/finalizers", json!(["example.com/f"]));
+        match delete(&held, &options(&json!({})), kind(resource), NOON) {
+            Deletion::Linger(object) => object["metadata"]["generation"].clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(after(web(), "configmaps"), 4, "a client may have given it one");
+    assert_eq!(after(json!({"metadata": {"name": "a"}}), "configmaps"), Value::Null);
+}
+
+fn namespace(finalizers: &[&str]) -> Value {
+    json!({
+        "kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "shop", "uid": "u", "resourceVersion": "7"},
+        "spec": {"finalizers": finalizers}, "status": {"phase": "Active"},
+    })
+}
+
+/// A6.4, A6.6: the first delete only begins the end; later ones wait for whoever empties the namespace.
+#[test]
+fn a_namespace_is_deleted_in_two_steps() {
+    let begin = |object: &Value| match delete(object, &options(&json!({})), kind("namespaces"), NOON) {
+        Deletion::Linger(object) => object,
+        other => panic!("{other:?}"),
+    };
+    let leaving = begin(&namespace(&["kubernetes"]));
+    assert_eq!(leaving["status"]["phase"], "Terminating");
+    assert_eq!(leaving["metadata"]["deletionTimestamp"], "2026-01-01T12:00:00Z");
+    assert_eq!(leaving["metadata"].get("deletionGracePeriodSeconds"), None);
+    let orphan = options(&json!({"propagationPolicy": "Orphan"}));
+    assert_eq!(delete(&leaving, &orphan, kind("namespaces"), NOON.plus(9)), Deletion::Unchanged);
+    let free = begin(&namespace(&[]));
+    assert_eq!(delete(&free, &options(&json!({})), kind("namespaces"), NOON), Deletion::Remove(None));
+}
+
+/// A6.3, A6.5: only `finalize` takes a namespace's own finalizers, and then it goes if nothing else holds it.
+#[test]
+fn a_namespace_goes_when_both_lists_are_empty() {
+    let kind = kind("namespaces");
+    assert_eq!(update(&namespace(&["kubernetes"]), namespace(&[]), Part::Main, kind), Updated::Unchanged);
+    let leaving = |finalizers: &[&str]| {
+        let object = with(namespace(&["kubernetes"]), "/metadata/deletionTimestamp", json!(NOON.to_string()));
+        with(object, "/metadata/finalizers", json!(finalizers))
+    };
+    let emptied = |object: Value| with(object, "/spec/finalizers", json!([]));
+    let go = update(&leaving(&[]), emptied(leaving(&[])), Part::Finalize, kind);
+    assert!(matches!(go, Updated::Remove(_)), "{go:?}");
+    let held = leaving(&["example.com/f"]);
+    let stay = stored(update(&held, emptied(held.clone()), Part::Finalize, kind));
+    let freed = with(stay.clone(), "/metadata/finalizers", json!([]));
+    assert!(matches!(update(&stay, freed, Part::Main, kind), Updated::Remove(_)));
+    let early = with(held.clone(), "/metadata/finalizers", json!([]));
+    assert!(matches!(update(&held, early, Part::Main, kind), Updated::Store(_)), "it is not empty yet");
+}

@@ -42,7 +42,12 @@ impl Watch {
 
     /// Waits for what comes next; `None` after the watch has ended.
     pub async fn next(&mut self) -> Option<Result<Notice, Error>> {
-        std::future::poll_fn(|context| self.0.poll_notice(context)).await
+        std::future::poll_fn(|context| self.poll(context)).await
+    }
+
+    /// What comes next if it is there already; else the task is woken when it is.
+    pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Notice, Error>>> {
+        self.0.poll_notice(context)
     }
 
     /// Asks for a progress mark.
@@ -59,7 +64,7 @@ impl Stream for Watch {
     type Item = Result<Notice, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.poll_notice(context)
+        self.poll(context)
     }
 }
 

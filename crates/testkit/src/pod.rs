@@ -1,6 +1,6 @@
 //! Pods for tests.
 
-use gantry_model::{OwnerReference, Phase, Pod, Readiness, ReplicaSet, Restarts, Timestamp, keys};
+use gantry_model::{Phase, Pod, Readiness, ReplicaSet, Restarts, Timestamp};
 
 use crate::{labels, meta};
 
@@ -48,7 +48,7 @@ pub trait PodWords: Sized {
 
 impl PodWords for Pod {
     fn owned_by(mut self, owner: &ReplicaSet) -> Self {
-        self.meta.owners = vec![OwnerReference::to_controller(keys::APPS_V1, keys::REPLICA_SET, &owner.meta)];
+        self.meta.owners = vec![owner.reference()];
         self
     }
 

@@ -1,6 +1,8 @@
 //! ReplicaSets for tests.
 
-use gantry_model::{Deployment, OwnerReference, ReplicaSet, ReplicaSetStatus, Replicas, Timestamp, keys};
+use gantry_model::{
+    Deployment, OwnerReference, ReplicaSet, ReplicaSetStatus, Replicas, SetKind, Timestamp, keys,
+};
 
 use crate::{labels, meta, selector, template};
 
@@ -10,6 +12,7 @@ pub fn replica_set(name: &str) -> ReplicaSet {
     let mut meta = meta(name);
     meta.labels = labels(&[("app", "web")]);
     ReplicaSet {
+        kind: SetKind::ReplicaSet,
         meta,
         replicas: Replicas::ZERO,
         selector: Ok(selector(&[("app", "web")])),

@@ -31,6 +31,7 @@ pub(crate) const USAGE: &str = "\
 Usage: cargo xtask bench [NAME] [--save FILE] [--compare FILE]
        cargo xtask bench [NAME] --smoke
        cargo xtask bench store
+       cargo xtask bench api
 
 Measure every benchmark case: nanoseconds per iteration (median of 5 runs) and instructions per iteration
 (counted by valgrind, which is installed from Debian when missing).
@@ -40,6 +41,7 @@ Measure every benchmark case: nanoseconds per iteration (median of 5 runs) and i
   --compare FILE   Print the ratio of every number to the one in that file
   --smoke          Run every case once, unoptimised, and print no numbers: do the benchmarks still work?
   store            The embedded store and etcd side by side on this disk, by time: they print tables of their own
+  api              The API server over TLS with 64 connections, beside what it is held to
 ";
 
 /// What was typed.

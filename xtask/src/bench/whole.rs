@@ -17,11 +17,14 @@ pub(super) struct Whole {
 }
 
 /// All of them.
-pub(super) const WHOLE: &[Whole] = &[Whole {
-    name: "store",
-    parts: &[("gantry-store-embedded", "store"), ("gantry-store-etcd", "side_by_side")],
-    tools: &[install::ETCD],
-}];
+pub(super) const WHOLE: &[Whole] = &[
+    Whole {
+        name: "store",
+        parts: &[("gantry-store-embedded", "store"), ("gantry-store-etcd", "side_by_side")],
+        tools: &[install::ETCD],
+    },
+    Whole { name: "api", parts: &[("gantry", "api")], tools: &[] },
+];
 
 impl Whole {
     /// The benchmark of this name.

@@ -2,20 +2,25 @@
 
 use bytes::Bytes;
 use gantry_registry::Refusal;
+use gantry_registry::access::{Request, Target};
 use gantry_registry::decode::{Format, Gvk};
-use gantry_registry::kinds::Kind;
+use gantry_registry::kinds::{Kind, Scope};
 use gantry_registry::target::Objects as Path;
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
 use http::request::Parts;
+use serde_json::Value;
 
+use super::pods;
 use crate::ApiServer;
 use crate::accept::{Offer, View, negotiate};
+use crate::guard::Caller;
 use crate::objects::Place;
 use crate::query::Query;
 
 /// One request for objects.
 pub(super) struct Call<'a> {
     pub(super) server: &'a ApiServer,
+    pub(super) caller: Caller,
     pub(super) kind: &'static Kind,
     pub(super) namespace: Option<&'a str>,
     pub(super) name: Option<&'a str>,
@@ -36,14 +41,20 @@ impl<'a> Call<'a> {
         body: Bytes,
     ) -> Result<Self, Refusal> {
         let header = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let content_type = header(CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned();
+        let content_type =
+            header(CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         Ok(Self {
             server,
+            caller: Caller::of(parts),
             kind,
             namespace: path.namespace,
             name: path.name,
             query: Query::parse(parts.uri.query().unwrap_or_default()),
-            view: negotiate(header(ACCEPT), Offer::Objects)?,
+            view: if pods::answers_in_its_own_way(kind, path.part) {
+                View::Plain
+            } else {
+                negotiate(header(ACCEPT), Offer::Objects)?
+            },
             content_type,
             user_agent: header(USER_AGENT).to_owned(),
             body,
@@ -55,6 +66,16 @@ impl<'a> Call<'a> {
         Gvk::new(self.kind.group, self.kind.version, self.kind.kind)
     }
 
+    /// An object in a namespace is found there only, and one without a namespace in none.
+    pub(super) fn check_scope(&self) -> Result<(), Refusal> {
+        match (self.kind.scope, self.namespace, self.name) {
+            (Scope::Namespaced, None, Some(_)) | (Scope::Cluster, Some(_), _) => {
+                Err(super::no_such_resource())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The place of the object that the path names.
     pub(super) fn place(&self) -> Place<'_> {
         self.place_of(self.name.unwrap_or_default())
@@ -62,6 +83,28 @@ impl<'a> Call<'a> {
 
     pub(super) fn place_of<'n>(&'n self, name: &'n str) -> Place<'n> {
         Place { kind: self.kind, namespace: self.namespace, name }
+    }
+
+    /// Refuses a new object that the caller may not create, or that hands out more than they hold.
+    ///
+    /// Whoever posts was let in to create; whoever puts or applies what is not there yet was let in for something else.
+    pub(super) fn check_creation(&self, object: &Value) -> Result<(), Refusal> {
+        if let Some(name) = self.name {
+            let target = Target::Resource {
+                group: self.kind.group.to_owned(),
+                resource: self.kind.resource.to_owned(),
+                subresource: None,
+                namespace: self.namespace.map(str::to_owned),
+                name: Some(name.to_owned()),
+            };
+            self.caller.check(&Request { verb: "create".to_owned(), target })?;
+        }
+        self.check_handout(None, object)
+    }
+
+    /// Refuses a role or binding that hands out more than the caller holds; of anything else it knows nothing.
+    pub(super) fn check_handout(&self, old: Option<&Value>, new: &Value) -> Result<(), Refusal> {
+        self.caller.check_handout(self.kind, self.namespace, self.name, old, new)
     }
 
     /// How the body of a create, update or delete is written.
@@ -79,5 +122,16 @@ impl<'a> Call<'a> {
                 details: None,
             }),
         }
+    }
+}
+
+/// What whoever uses a kind is told every time.
+pub(super) fn advice(kind: &Kind) -> Option<&'static str> {
+    match (kind.group, kind.kind) {
+        ("", "Endpoints") => {
+            Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")
+        }
+        ("", "ComponentStatus") => Some("v1 ComponentStatus is deprecated in v1.19+"),
+        _ => None,
     }
 }

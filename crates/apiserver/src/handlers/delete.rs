@@ -1,58 +1,66 @@
 //! Deletion of one object, or of all that match.
 
-use gantry_registry::kinds::{DeleteAnswer, Verb};
+use gantry_registry::kinds::{DeleteAnswer, Kind, Scope, Verb};
 use gantry_registry::lifecycle::{self, DeleteOptions, Deletion};
 use gantry_registry::paging::{ListOptions, integer};
 use gantry_registry::{Details, Refusal, decode};
 use serde_json::{Value, json};
 
 use super::call::Call;
-use super::{allowed, read};
+use super::namespaces::other_namespace;
+use super::{allowed, method_not_allowed, read};
 use crate::answer::Answer;
 use crate::objects::{Change, Outcome, Place};
+
+/// What is said to whoever deletes a job without saying what becomes of its pods.
+const PODS_STAY: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
+                         remove them or set propagationPolicy=Orphan to suppress this warning";
 
 impl Call<'_> {
     pub(super) async fn delete(&self) -> Result<Answer, Refusal> {
         allowed(self.kind, Verb::Delete)?;
         let options = self.delete_options()?;
-        let dry_run = self.query.write_options("DeleteOptions", &self.user_agent)?.dry_run;
-        let outcome = self.delete_object(self.place(), &options, dry_run).await?;
-        match outcome {
+        self.check_mortal(self.place())?;
+        let answer = match self.delete_object(self.place(), &options).await? {
             Outcome::Removed(object) => match self.kind.deleted {
-                DeleteAnswer::Object => self.render(200, &object),
-                DeleteAnswer::Status => Ok(Answer::value(200, &self.gone(&object))),
+                DeleteAnswer::Object => self.render_shown(200, &object)?,
+                DeleteAnswer::Status => Answer::value(200, &self.gone(&object)),
             },
             Outcome::Kept(object) | Outcome::Stored(object) => {
-                self.render(if options.legacy_background { 202 } else { 200 }, &object)
+                self.render_shown(if options.legacy_background { 202 } else { 200 }, &object)?
             }
-        }
+        };
+        Ok(self.told_of_orphans(answer, &options))
     }
 
     pub(super) async fn delete_collection(&self) -> Result<Answer, Refusal> {
-        let options = self.delete_options()?;
-        let dry_run = self.query.write_options("DeleteOptions", &self.user_agent)?.dry_run;
+        if self.kind.scope == Scope::Namespaced && self.namespace.is_none() {
+            return Err(method_not_allowed());
+        }
         let list_options = ListOptions::read(&self.query.0, self.kind.group, self.kind.kind)?;
-        let found = read::list(self, &list_options).await?;
-        for object in &found.items {
+        let options = self.delete_options()?;
+        let found = read::scan(self, &list_options).await?;
+        let items = found.values(self.kind)?;
+        for object in &items {
             let text = |field: &str| object["metadata"][field].as_str();
             let place = Place {
                 kind: self.kind,
                 namespace: text("namespace"),
                 name: text("name").unwrap_or_default(),
             };
-            match self.delete_object(place, &options, dry_run).await {
+            match self.delete_object(place, &options).await {
                 Err(refusal) if refusal.code != 404 => return Err(refusal),
                 Ok(_) | Err(_) => {}
             }
         }
-        self.render_list(&found.metadata, &found.items)
+        Ok(self.told_of_orphans(self.render_list(&found.metadata, &items)?, &options))
     }
 
-    async fn delete_object(
+    /// Deletes an object, or says what would become of it.
+    pub(super) async fn delete_object(
         &self,
         place: Place<'_>,
         options: &DeleteOptions,
-        dry_run: bool,
     ) -> Result<Outcome, Refusal> {
         let now = self.server.surroundings.now();
         let mut would = None;
@@ -63,13 +71,13 @@ impl Call<'_> {
                 Deletion::Linger(object) => Change::Store(object),
                 Deletion::Remove(before) => Change::Remove(before),
             };
-            if !dry_run {
+            if !options.dry_run {
                 return Ok(change);
             }
             would = Some(match change {
-                Change::Keep => Outcome::Kept(stored.clone()),
-                Change::Store(object) => Outcome::Stored(object),
-                Change::Remove(before) => Outcome::Removed(before.unwrap_or_else(|| stored.clone())),
+                Change::Keep => Outcome::Kept(stored.clone().into()),
+                Change::Store(object) => Outcome::Stored(object.into()),
+                Change::Remove(before) => Outcome::Removed(before.unwrap_or_else(|| stored.clone()).into()),
             });
             Ok(Change::Keep)
         });
@@ -77,7 +85,8 @@ impl Call<'_> {
         Ok(would.unwrap_or(outcome))
     }
 
-    fn check_preconditions(
+    /// Refuses to delete another object, or another version of it, than the options name.
+    pub(super) fn check_preconditions(
         &self,
         place: Place<'_>,
         stored: &Value,
@@ -97,8 +106,12 @@ impl Call<'_> {
             ),
             _ => return Ok(()),
         };
-        let message =
-            format!("Operation cannot be fulfilled on {} \"{}\": {problem}", self.kind.kind, place.name);
+        if self.is_of_namespaces() {
+            return Err(other_namespace(place, stored, options));
+        }
+        let Kind { kind, group, .. } = self.kind;
+        let what = if group.is_empty() { (*kind).to_owned() } else { format!("{kind}.{group}") };
+        let message = format!("Operation cannot be fulfilled on {what} \"{}\": {problem}", place.name);
         let details = Details { kind: self.kind.kind.to_owned(), ..place.details() };
         Err(Refusal { code: 409, reason: "Conflict", message, details: Some(Box::new(details)) })
     }
@@ -123,7 +136,15 @@ impl Call<'_> {
         if let Some(uid) = self.query.first("uid") {
             options["preconditions"] = json!({"uid": uid});
         }
+        let stages = self.query.0.iter().filter(|(key, value)| key == "dryRun" && !value.is_empty());
+        options["dryRun"] = stages.map(|(_, value)| json!(value)).collect();
         DeleteOptions::parse(&options)
+    }
+
+    /// Says that a job leaves its pods behind, to those who did not ask for it.
+    fn told_of_orphans(&self, answer: Answer, options: &DeleteOptions) -> Answer {
+        let is_job = (self.kind.group, self.kind.resource) == ("batch", "jobs");
+        if is_job && options.propagation.is_none() { answer.warning(PODS_STAY) } else { answer }
     }
 
     /// What is said of an object that is gone.

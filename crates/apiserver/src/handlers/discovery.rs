@@ -1,27 +1,71 @@
-//! What is served, and whether the server is well.
+//! What is served: the groups, their versions, their resources. Every document is made once.
 
-use gantry_registry::Refusal;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use aws_lc_rs::digest::{SHA512, digest};
+use bytes::Bytes;
 use gantry_registry::kinds::discovery as render;
 use gantry_registry::kinds::kinds;
-use http::header::{ACCEPT, HOST, HeaderName};
+use gantry_registry::{Refusal, encode, openapi};
+use http::Method;
+use http::header::{ACCEPT, CACHE_CONTROL, ETAG, HOST, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
-use http::{Method, header};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{method_not_allowed, no_such_resource};
+use super::{health, method_not_allowed, metrics, no_such_resource, openapi as documents};
+use crate::ApiServer;
 use crate::accept::{Offer, View, negotiate};
 use crate::answer::Answer;
+use crate::finish::header;
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
+/// A document, and what clients know it by.
+struct Tagged {
+    bytes: Bytes,
+    etag: String,
+}
+
+/// Everything that is said about what is served.
+struct Documents {
+    groups: Bytes,
+    group: BTreeMap<&'static str, Bytes>,
+    resources: BTreeMap<(&'static str, &'static str), Bytes>,
+    aggregated_core: Tagged,
+    aggregated_groups: Tagged,
+}
+
+static DOCUMENTS: LazyLock<Documents> = LazyLock::new(|| {
+    let named = kinds().groups().iter().filter_map(|group| {
+        render::group(kinds(), group.name).map(|document| (group.name, written(&document)))
+    });
+    let versions = openapi::group_versions(kinds()).into_iter().filter_map(|one| {
+        let document = render::resource_list(kinds(), one.group, one.version)?;
+        Some(((one.group, one.version), written(&document)))
+    });
+    Documents {
+        groups: written(&render::group_list(kinds())),
+        group: named.collect(),
+        resources: versions.collect(),
+        aggregated_core: tagged(&render::aggregated_core(kinds())),
+        aggregated_groups: tagged(&render::aggregated_groups(kinds())),
+    }
+});
+
 /// A path that is about no objects.
-pub(super) fn path(path: &str, parts: &Parts) -> Result<Answer, Refusal> {
+pub(super) async fn path(server: &ApiServer, path: &str, parts: &Parts) -> Result<Answer, Refusal> {
+    if let Some(answer) = health::path(server, path, parts).await {
+        return Ok(answer);
+    }
+    if let Some(answer) = documents::path(server, path, parts) {
+        return Ok(answer);
+    }
     match path.trim_end_matches('/') {
-        "/healthz" | "/livez" | "/readyz" => Ok(Answer::text(200, "ok")),
-        "/version" => {
-            reading(parts)?;
-            Ok(Answer::value(200, &version()))
-        }
+        "" => for_people(&json!({"paths": paths()}), parts),
+        "/version" => for_people(&version(), parts),
+        "/metrics" => Ok(metrics::answer(server).await),
         _ => Ok(nowhere()),
     }
 }
@@ -30,8 +74,8 @@ pub(super) fn path(path: &str, parts: &Parts) -> Result<Answer, Refusal> {
 pub(super) fn groups(parts: &Parts) -> Result<Answer, Refusal> {
     reading(parts)?;
     Ok(match view(parts)? {
-        View::Discovery => aggregated(&render::aggregated_groups(kinds())),
-        _ => Answer::value(200, &render::group_list(kinds())),
+        View::Discovery => aggregated(&DOCUMENTS.aggregated_groups, parts),
+        _ => Answer::json(200, DOCUMENTS.groups.clone()),
     })
 }
 
@@ -41,15 +85,12 @@ pub(super) fn group(group: &str, version: Option<&str>, parts: &Parts) -> Result
     let view = view(parts)?;
     match version {
         None if group.is_empty() && view == View::Discovery => {
-            Ok(aggregated(&render::aggregated_core(kinds())))
+            Ok(aggregated(&DOCUMENTS.aggregated_core, parts))
         }
-        None if group.is_empty() => {
-            let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-            Ok(Answer::value(200, &render::legacy_root(host)))
-        }
-        None => Ok(render::group(kinds(), group).map_or_else(nowhere, |group| Answer::value(200, &group))),
-        Some(version) => match render::resource_list(kinds(), group, version) {
-            Some(list) => Ok(Answer::value(200, &list)),
+        None if group.is_empty() => Ok(Answer::value(200, &render::legacy_root(header(parts, HOST)))),
+        None => Ok(DOCUMENTS.group.get(group).map_or_else(nowhere, |body| Answer::json(200, body.clone()))),
+        Some(version) => match DOCUMENTS.resources.get(&(group, version)) {
+            Some(body) => Ok(Answer::json(200, body.clone())),
             None if group.is_empty() || kinds().group(group).is_some() => Err(no_such_resource()),
             None => Ok(nowhere()),
         },
@@ -58,26 +99,82 @@ pub(super) fn group(group: &str, version: Option<&str>, parts: &Parts) -> Result
 
 /// Nothing is there at all.
 pub(super) fn nowhere() -> Answer {
-    let header = HeaderName::from_static("x-content-type-options");
-    Answer::text(404, "404 page not found\n").with(header, "nosniff".to_owned())
+    Answer::text(404, "404 page not found\n").with(X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned())
 }
 
-fn aggregated(document: &serde_json::Value) -> Answer {
-    Answer::value(200, document).of_type(AGGREGATED).with(header::VARY, "Accept".to_owned())
+/// Whether a client has what bears this tag.
+pub(super) fn is_known(parts: &Parts, etag: &str) -> bool {
+    header(parts, IF_NONE_MATCH).split(',').any(|tag| tag.trim().trim_start_matches("W/") == etag)
+}
+
+/// The quoted SHA-512 of a document.
+pub(super) fn etag(document: &[u8]) -> String {
+    let digest = digest(&SHA512, document);
+    let mut etag = String::with_capacity(2 + 2 * digest.as_ref().len());
+    etag.push('"');
+    for byte in digest.as_ref() {
+        let _ = write!(etag, "{byte:02X}");
+    }
+    etag.push('"');
+    etag
+}
+
+fn aggregated(document: &Tagged, parts: &Parts) -> Answer {
+    let answer = if is_known(parts, &document.etag) {
+        Answer::empty(304)
+    } else {
+        Answer::json(200, document.bytes.clone()).of_type(AGGREGATED)
+    };
+    answer
+        .with(ETAG, document.etag.clone())
+        .with(VARY, "Accept".to_owned())
+        .with(CACHE_CONTROL, "public".to_owned())
+}
+
+fn written(document: &Value) -> Bytes {
+    let mut bytes = encode::plain(document);
+    bytes.push(b'\n');
+    bytes.into()
+}
+
+fn tagged(document: &Value) -> Tagged {
+    let bytes = written(document);
+    Tagged { etag: etag(&bytes), bytes }
+}
+
+/// What Kubernetes always lays out for people.
+fn for_people(document: &Value, parts: &Parts) -> Result<Answer, Refusal> {
+    reading(parts)?;
+    Ok(Answer::json(200, encode::pretty(&encode::plain(document))))
 }
 
 fn view(parts: &Parts) -> Result<View, Refusal> {
-    let accept = parts.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
-    negotiate(accept, Offer::Discovery)
+    negotiate(header(parts, ACCEPT), Offer::Discovery)
 }
 
 fn reading(parts: &Parts) -> Result<(), Refusal> {
     if parts.method == Method::GET { Ok(()) } else { Err(method_not_allowed()) }
 }
 
-fn version() -> serde_json::Value {
+/// Every path that is no object's, in alphabetical order.
+fn paths() -> Vec<String> {
+    let fixed = ["/api", "/apis", "/metrics", "/openapi/v2", "/openapi/v3", "/version"];
+    let mut all: Vec<_> = fixed.into_iter().map(str::to_owned).chain(health::paths()).collect();
+    for group in kinds().groups() {
+        let root = if group.name.is_empty() { "/api".to_owned() } else { format!("/apis/{}", group.name) };
+        all.extend(group.versions.iter().map(|version| format!("{root}/{version}")));
+        all.push(root);
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn version() -> Value {
     json!({
-        "major": "1", "minor": "37", "gitVersion": "v1.37.0", "gitCommit": "gantry", "gitTreeState": "clean",
+        "major": "1", "minor": "37", "emulationMajor": "1", "emulationMinor": "37",
+        "minCompatibilityMajor": "1", "minCompatibilityMinor": "36",
+        "gitVersion": "v1.37.0", "gitCommit": "gantry", "gitTreeState": "clean",
         "buildDate": "1970-01-01T00:00:00Z", "goVersion": "none", "compiler": "rustc", "platform": "linux/amd64",
     })
 }

@@ -1,14 +1,21 @@
 //! From a request to an answer.
 
-pub(crate) mod bootstrap;
 mod call;
 mod delete;
 mod discovery;
+mod health;
+mod issuer;
+mod metrics;
+mod namespaces;
+mod openapi;
 mod patch;
+mod pods;
 mod read;
 mod rendering;
+mod reviews;
 mod scale;
 mod stored;
+mod token;
 mod watch;
 mod write;
 
@@ -25,21 +32,19 @@ use crate::query::unescape;
 use call::Call;
 
 /// The largest body that is read.
-const BODY_BYTES_MAX: usize = 3 << 20;
+pub(crate) const BODY_BYTES_MAX: usize = 3 << 20;
 
 /// Answers a request.
 pub(crate) async fn dispatch(server: &ApiServer, parts: &Parts, body: Bytes) -> Result<Answer, Refusal> {
     if body.len() > BODY_BYTES_MAX {
-        return Err(Refusal {
-            code: 413,
-            reason: "RequestEntityTooLarge",
-            message: format!("Request entity too large: limit is {BODY_BYTES_MAX}"),
-            details: None,
-        });
+        return Err(too_large());
     }
     let path = unescape(parts.uri.path());
     match Target::parse(&path) {
-        Target::Path(path) => discovery::path(path, parts),
+        Target::Path(path) => match issuer::document(server, path, parts).await {
+            Some(answer) => answer,
+            None => discovery::path(server, path, parts).await,
+        },
         Target::Groups => discovery::groups(parts),
         Target::Group { group, version } => discovery::group(group, version, parts),
         Target::Objects(path) => objects(server, &path, parts, body).await,
@@ -52,8 +57,14 @@ async fn objects(server: &ApiServer, path: &Path<'_>, parts: &Parts, body: Bytes
         return if is_known_group { Err(no_such_resource()) } else { Ok(discovery::nowhere()) };
     };
     let call = Call::new(server, kind, path, parts, body)?;
-    match (&parts.method, path.name, path.part) {
+    call.check_scope()?;
+    let answer = match (&parts.method, path.name, path.part) {
         (&Method::GET, None, None) => read::collection(&call).await,
+        (&Method::GET, Some(_), None) if path.watch => read::collection(&call).await,
+        (&Method::POST, None, None) if call.is_review() => call.review().await,
+        (&Method::POST, None, None) if kind.kind == "Binding" && call.namespace.is_some() => {
+            call.bind().await
+        }
         (&Method::POST, None, None) => allowed(kind, Verb::Create).map(|()| call)?.create().await,
         (&Method::DELETE, None, None) => {
             allowed(kind, Verb::DeleteCollection).map(|()| call)?.delete_collection().await
@@ -69,13 +80,29 @@ async fn objects(server: &ApiServer, path: &Path<'_>, parts: &Parts, body: Bytes
             _ => Err(method_not_allowed()),
         },
         (method, Some(_), Some("scale")) if kind.subresource("scale").is_some() => call.scale(method).await,
+        (&Method::POST, Some(_), Some("token")) if kind.subresource("token").is_some() => {
+            call.create_token().await
+        }
+        (method, Some(_), Some("finalize")) if call.is_of_namespaces() => call.finalize(method).await,
+        (_, Some(_), Some(part)) if pods::answers(kind, part) => pods::part(&call, parts, part).await,
         (_, Some(_), Some(part)) if kind.subresource(part).is_none() => Err(no_such_resource()),
         _ => Err(method_not_allowed()),
-    }
+    };
+    answer.map(|answer| call::advice(kind).into_iter().fold(answer, Answer::warning))
 }
 
 fn allowed(kind: &Kind, verb: Verb) -> Result<(), Refusal> {
     if kind.allows(verb) { Ok(()) } else { Err(method_not_allowed()) }
+}
+
+/// What a client is told whose body is larger than what is read.
+pub(crate) fn too_large() -> Refusal {
+    Refusal {
+        code: 413,
+        reason: "RequestEntityTooLarge",
+        message: format!("Request entity too large: limit is {BODY_BYTES_MAX}"),
+        details: None,
+    }
 }
 
 fn no_such_resource() -> Refusal {

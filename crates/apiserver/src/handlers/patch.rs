@@ -1,53 +1,87 @@
 //! Patches of all four kinds.
 
-use gantry_registry::apply::{self, OnConflict};
+use gantry_registry::apply;
 use gantry_registry::decode::{self, Finding, Format, strict_problem};
-use gantry_registry::kinds::Verb;
+use gantry_registry::kinds::{Kind, Verb};
 use gantry_registry::patch::{self, PatchKind};
 use gantry_registry::{FieldError, Refusal, defaults};
 use serde_json::{Value, json};
 
 use super::allowed;
 use super::call::Call;
-use super::stored::{Ownership, reset_fields, settle, writing};
-use super::write::{Part, warn};
+use super::stored::{Ownership, check_place, reset_fields, settle, writing};
+use super::write::Part;
 use crate::answer::Answer;
 use crate::query::{Validation, WriteOptions};
 
 impl Call<'_> {
     pub(super) async fn patch(&self, part: Part) -> Result<Answer, Refusal> {
         allowed(self.kind, Verb::Patch)?;
-        let kind = match self.content_type.as_str() {
+        let kind = self.patch_kind()?;
+        let options = self.query.write_options("PatchOptions", &self.user_agent)?;
+        let (body, findings) = self.patch_body(kind, &options)?;
+        match kind {
+            Some(kind) => self.patch_by(kind, part, &options, &body, &findings).await,
+            None => self.apply(part, &options, &body, &findings).await,
+        }
+    }
+
+    /// Which kind of patch it is; `None` is server-side apply.
+    pub(super) fn patch_kind(&self) -> Result<Option<PatchKind>, Refusal> {
+        Ok(match self.content_type.as_str() {
             "application/json-patch+json" => Some(PatchKind::Json),
             "application/merge-patch+json" => Some(PatchKind::Merge),
             "application/strategic-merge-patch+json" => Some(PatchKind::Strategic),
             "application/apply-patch+yaml" => None,
             _ => return Err(unsupported()),
+        })
+    }
+
+    /// The body of a patch, and what is odd about it, if its options make sense.
+    pub(super) fn patch_body(
+        &self,
+        kind: Option<PatchKind>,
+        options: &WriteOptions,
+    ) -> Result<(Value, Vec<Finding>), Refusal> {
+        let wrong = match kind {
+            Some(_) if options.force.is_some() => {
+                Some(FieldError::forbidden("force", "may not be specified for non-apply patch"))
+            }
+            None if !options.manager_given => {
+                Some(FieldError::required("fieldManager", "is required for apply patch"))
+            }
+            _ => None,
         };
-        let options = self.query.write_options("PatchOptions", &self.user_agent)?;
-        match kind {
-            Some(kind) => self.patch_by(kind, part, &options).await,
-            None => self.apply(part, &options).await,
+        if let Some(wrong) = wrong {
+            return Err(Refusal::invalid("PatchOptions", "meta.k8s.io", "", &[wrong]));
+        }
+        if kind.is_some() {
+            return decode::plain(&self.body, Format::Json).map_err(|_| patch::not_json());
+        }
+        let (statement, findings) = decode::plain(&self.body, Format::Yaml)
+            .map_err(|problem| Refusal::bad_request(format!("error encoding patch: {problem}")))?;
+        match strict_problem(&findings).filter(|_| options.validation == Validation::Strict) {
+            Some(problem) => Err(Refusal::bad_request(format!("error encoding patch: {problem}"))),
+            None => Ok((statement, findings)),
         }
     }
 
-    async fn patch_by(&self, kind: PatchKind, part: Part, options: &WriteOptions) -> Result<Answer, Refusal> {
-        if options.force.is_some() {
-            let wrong = FieldError::forbidden("force", "may not be specified for non-apply patch");
-            return Err(Refusal::invalid("PatchOptions", "meta.k8s.io", "", &[wrong]));
-        }
-        let (body, duplicates) = decode::plain(&self.body, Format::Json).map_err(|problem| match kind {
-            PatchKind::Json => patch::not_json(),
-            PatchKind::Merge | PatchKind::Strategic => Refusal::bad_request(problem),
-        })?;
+    async fn patch_by(
+        &self,
+        kind: PatchKind,
+        part: Part,
+        options: &WriteOptions,
+        body: &Value,
+        duplicates: &[Finding],
+    ) -> Result<Answer, Refusal> {
         let mut findings = Vec::new();
         let changed = self.change(options, |stored| {
-            let (wanted, found) = self.patched(kind, &body, stored, options, &duplicates)?;
+            let (wanted, found) = self.patched(kind, body, stored, options, duplicates)?;
             findings = found;
             settle(self, stored, wanted, part, options, Ownership::ByChange)
         });
-        let object = changed.await?;
-        Ok(warn(self.render(200, &object)?, options, &findings))
+        let written = changed.await?;
+        self.answer(200, &written, options, &findings)
     }
 
     /// The stored object as the patch wants it, decoded and with defaults.
@@ -60,8 +94,20 @@ impl Call<'_> {
         duplicates: &[Finding],
     ) -> Result<(Value, Vec<Finding>), Refusal> {
         let patched = patch::apply(kind, stored, self.kind.message, body)?;
-        let undecodable = |why: &str| patch::undecodable(kind, body, &patched, why);
-        let decoded = decode::value(patched.clone(), self.kind.message).map_err(|why| undecodable(&why))?;
+        // Only a refusal shows the patched object, so it is made again for that and not kept for everybody.
+        let undecodable = |why: &str| match patch::apply(kind, stored, self.kind.message, body) {
+            Ok(patched) => patch::undecodable(kind, body, &patched, why),
+            Err(refusal) => refusal,
+        };
+        decode::check_kind(&patched, self.gvk()).map_err(|why| undecodable(&why))?;
+        if kind == PatchKind::Strategic
+            && let Some(why) = patch::misfit(&patched, self.kind.message)
+        {
+            return Err(undecodable(&why));
+        }
+        let resets = resets_owners(&patched);
+        let emptied = has_emptied_labels(self.kind, &patched);
+        let decoded = decode::value(patched, self.kind.message).map_err(|why| undecodable(&why))?;
         let findings: Vec<_> = duplicates.iter().cloned().chain(decoded.findings).collect();
         if options.validation == Validation::Strict
             && let Some(problem) = strict_problem(&findings)
@@ -69,8 +115,15 @@ impl Call<'_> {
             return Err(undecodable(&problem));
         }
         let mut object = decoded.object;
+        if emptied && let Some(metadata) = object.pointer_mut("/spec/template/metadata") {
+            metadata["labels"] = json!({});
+        }
         self.check_name(&object)?;
+        check_place(self, &mut object)?;
         self.check_uid(stored, &object)?;
+        if resets {
+            reset_owners(&mut object);
+        }
         defaults::apply(self.kind, &mut object);
         Ok((object, findings))
     }
@@ -86,31 +139,46 @@ impl Call<'_> {
     }
 
     /// Server-side apply: what a manager states, merged with what others do.
-    async fn apply(&self, part: Part, options: &WriteOptions) -> Result<Answer, Refusal> {
-        if !options.manager_given {
-            let wrong = FieldError::required("fieldManager", "is required for apply patch");
-            return Err(Refusal::invalid("PatchOptions", "meta.k8s.io", "", &[wrong]));
-        }
-        let (statement, findings) = decode::plain(&self.body, Format::Yaml)
-            .map_err(|problem| Refusal::bad_request(format!("error decoding YAML: {problem}")))?;
-        let on_conflict = if options.force == Some(true) { OnConflict::Force } else { OnConflict::Refuse };
+    async fn apply(
+        &self,
+        part: Part,
+        options: &WriteOptions,
+        statement: &Value,
+        findings: &[Finding],
+    ) -> Result<Answer, Refusal> {
+        let on_conflict = options.on_conflict();
         let (reset, now) = (reset_fields(self.kind, part), self.server.surroundings.now().to_string());
         let write = writing(self, part, options, &reset, &now);
         let changed = self.change(options, |stored| {
-            let applied = apply::apply(Some(stored), &statement, &write, on_conflict)?;
+            let applied = apply::apply(Some(stored), statement, &write, on_conflict)?;
             let wanted = self.applied(applied.object)?;
             settle(self, stored, wanted, part, options, Ownership::Settled)
         });
-        let (status, object) = match changed.await {
+        let (status, written) = match changed.await {
             Err(absent) if absent.code == 404 && part == Part::Main => {
-                let applied = apply::apply(None, &statement, &write, on_conflict)?;
+                let applied = apply::apply(None, statement, &write, on_conflict)?;
                 let mut object = self.applied(applied.object)?;
+                self.check_absent_uid(&object)?;
                 object["metadata"]["name"] = json!(self.name);
                 (201, self.create_object(object, options, Ownership::Settled).await?)
             }
             other => (200, other?),
         };
-        Ok(warn(self.render(status, &object)?, options, &findings))
+        self.answer(status, &written, options, findings)
+    }
+
+    /// Whoever names a uid means an object that exists.
+    fn check_absent_uid(&self, object: &Value) -> Result<(), Refusal> {
+        let Some(uid) = object["metadata"]["uid"].as_str() else { return Ok(()) };
+        let place = self.place();
+        let message = format!(
+            "Operation cannot be fulfilled on {} \"{}\": uid mismatch: the provided object specified uid {uid}, and no \
+             existing object was found",
+            place.kind.group_resource(),
+            place.name
+        );
+        let details = Some(Box::new(place.details()));
+        Err(Refusal { code: 409, reason: "Conflict", message, details })
     }
 
     fn applied(&self, object: Value) -> Result<Value, Refusal> {
@@ -120,6 +188,25 @@ impl Call<'_> {
         defaults::apply(self.kind, &mut object);
         Ok(object)
     }
+}
+
+/// Whether an object as it was sent wishes that nobody owns anything of it.
+pub(super) fn resets_owners(sent: &Value) -> bool {
+    let owners = sent.pointer("/metadata/managedFields").and_then(Value::as_array);
+    owners.is_some_and(Vec::is_empty)
+}
+
+/// Keeps that wish: an empty list does not survive decoding, and an empty entry says the same.
+pub(super) fn reset_owners(object: &mut Value) {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.insert("managedFields".to_owned(), json!([{}]));
+    }
+}
+
+/// Whether a patch took the last label of a template. They stay, empty: the refusal that follows shows them so.
+fn has_emptied_labels(kind: &Kind, patched: &Value) -> bool {
+    let labels = patched.pointer("/spec/template/metadata/labels").and_then(Value::as_object);
+    kind.group == "apps" && labels.is_some_and(serde_json::Map::is_empty)
 }
 
 /// The content type is of no patch that is known.

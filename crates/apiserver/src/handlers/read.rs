@@ -2,49 +2,88 @@
 
 use std::num::NonZeroU64;
 
-use gantry_registry::Refusal;
-use gantry_registry::kinds::Verb;
-use gantry_registry::paging::{Continue, ListOptions, ListPlan, Rest, expired_list, expired_page, too_large};
-use gantry_store::{Error, Key, ListRequest, Revision};
+use gantry_registry::kinds::{Kind, Verb};
+use gantry_registry::paging::{
+    Continue, ListOptions, ListPlan, Rest, expired_list, expired_page, get_version, too_large,
+};
+use gantry_registry::{Refusal, encode};
+use gantry_store::{Error, Item, Key, ListRequest, Revision};
 use serde_json::Value;
 
 use super::call::Call;
 use super::{allowed, watch};
+use crate::accept::View;
 use crate::answer::Answer;
-use crate::objects::{Objects, failed, parse};
+use crate::objects::{Objects, failed};
+use crate::served;
 
 /// How many objects are read from the store at a time when only some of them are wanted.
 const SCAN: usize = 500;
+/// What an object in a list takes beside its stored bytes: its version and a comma.
+const ROOM_FOR_VERSION: usize = 48;
+/// What a list takes beside its items.
+const ROOM_FOR_HEAD: usize = 512;
 
 /// One object.
 pub(super) async fn object(call: &Call<'_>) -> Result<Answer, Refusal> {
     allowed(call.kind, Verb::Get)?;
-    let object = call.server.objects.get(call.place()).await?;
-    call.render(200, &object)
+    let version = get_version(call.query.first("resourceVersion").unwrap_or_default())?;
+    if version > 0 {
+        wait_for(call, version).await?;
+    }
+    let found = call.server.objects.fetch(call.place()).await?;
+    call.render_stored(200, &found)
 }
 
 /// A list, or a watch of one.
 pub(super) async fn collection(call: &Call<'_>) -> Result<Answer, Refusal> {
-    let mut options = ListOptions::read(&call.query.0, call.kind.group, call.kind.kind)?;
-    options.watch |= call.watch_by_path;
+    if call.watch_by_path {
+        let options = ListOptions::read(&watched_by_path(call), call.kind.group, call.kind.kind)?;
+        allowed(call.kind, Verb::Watch)?;
+        return watch::begin(call, &options).await;
+    }
+    let options = ListOptions::read(&call.query.0, call.kind.group, call.kind.kind)?;
     if options.watch {
         allowed(call.kind, Verb::Watch)?;
         return watch::begin(call, &options).await;
     }
     allowed(call.kind, Verb::List)?;
-    let found = list(call, &options).await?;
-    call.render_list(&found.metadata, &found.items)
+    let found = scan(call, &options).await?;
+    if matches!(call.view, View::Plain | View::Discovery) {
+        return Ok(Answer::json(200, plain(call.kind, &found)?));
+    }
+    let items = found.values(call.kind)?;
+    call.render_list(&found.metadata, &items)
 }
 
-/// Objects of one version of the store.
+/// The query that says the same as a path of the old form of watches, which may end in a name.
+fn watched_by_path(call: &Call<'_>) -> Vec<(String, String)> {
+    let others = call.query.0.iter().filter(|(key, _)| key != "watch").cloned();
+    let mut query: Vec<_> = std::iter::once(("watch".to_owned(), "true".to_owned())).chain(others).collect();
+    if let Some(name) = call.name {
+        let given = call.query.first("fieldSelector").unwrap_or_default();
+        let comma = if given.is_empty() { "" } else { "," };
+        query.insert(0, ("fieldSelector".to_owned(), format!("{given}{comma}metadata.name={name}")));
+    }
+    query
+}
+
+/// Stored objects at one version of the store.
 pub(super) struct Found {
     pub(super) metadata: Value,
-    pub(super) items: Vec<Value>,
+    pub(super) items: Vec<Item>,
     pub(super) revision: Revision,
 }
 
-/// Lists as the options say.
-pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Found, Refusal> {
+impl Found {
+    /// The objects, read.
+    pub(super) fn values(&self, kind: &Kind) -> Result<Vec<Value>, Refusal> {
+        self.items.iter().map(|item| served::parse(kind, &item.value, item.revision)).collect()
+    }
+}
+
+/// Finds what the options ask for.
+pub(super) async fn scan(call: &Call<'_>, options: &ListOptions) -> Result<Found, Refusal> {
     let prefix = Objects::prefix(call.kind, call.namespace);
     let root = String::from_utf8_lossy(prefix.as_bytes()).trim_end_matches('/').to_owned();
     let mut request = ListRequest::all(prefix);
@@ -58,22 +97,23 @@ pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Found
         }
     }
     let page_size = options.page_size().and_then(|size| usize::try_from(NonZeroU64::get(size)).ok());
+    let everything = options.selection.is_everything();
     // Without a selection a page of the store is a page of the answer; with one, it takes as many as it takes.
-    let step = if options.selection.is_everything() { page_size.unwrap_or(0) } else { SCAN };
+    let step = if everything { page_size.unwrap_or(0) } else { SCAN };
     let mut items = Vec::new();
     loop {
         let read = call.server.objects.store.list(request.clone().limit(step)).await;
         let page = read.map_err(|error| unlisted(&error, options))?;
         let mut unread = page.items.len();
-        for item in &page.items {
+        for item in page.items {
             unread -= 1;
-            let object = parse(&item.value, item.revision)?;
-            if options.selection.matches(&object) {
-                items.push(object);
+            if everything || is_selected(call.kind, options, &item)? {
+                items.push(item);
             }
             let remaining = page.remaining.saturating_add(u64::try_from(unread).unwrap_or(u64::MAX));
             if page_size == Some(items.len()) && remaining > 0 {
-                let key = String::from_utf8_lossy(item.key.as_bytes()).into_owned();
+                let last = items.last().map_or(&[][..], |item| item.key.as_bytes());
+                let key = String::from_utf8_lossy(last);
                 let next = Continue::after(page.revision.get(), key.strip_prefix(&root).unwrap_or(&key));
                 let metadata = options.metadata(page.revision.get(), Some(&Rest { next, remaining }));
                 return Ok(Found { metadata, items, revision: page.revision });
@@ -88,8 +128,28 @@ pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Found
     }
 }
 
+fn is_selected(kind: &Kind, options: &ListOptions, item: &Item) -> Result<bool, Refusal> {
+    let object = served::parse(kind, &item.value, item.revision)?;
+    Ok(options.selection.matches(&object))
+}
+
+/// The whole list as it is sent: every object is copied once, from the store into the answer.
+fn plain(kind: &Kind, found: &Found) -> Result<Vec<u8>, Refusal> {
+    let room: usize = found.items.iter().map(|item| item.value.len() + ROOM_FOR_VERSION).sum();
+    let mut out = Vec::with_capacity(room + ROOM_FOR_HEAD);
+    encode::list_start(&format!("{}List", kind.kind), &kind.api_version(), &found.metadata, &mut out);
+    for (index, item) in found.items.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        served::write_item(kind, &item.value, item.revision, &mut out)?;
+    }
+    out.extend_from_slice(b"]}\n");
+    Ok(out)
+}
+
 /// Waits a little for the store to reach a version.
-async fn wait_for(call: &Call<'_>, version: u64) -> Result<(), Refusal> {
+pub(super) async fn wait_for(call: &Call<'_>, version: u64) -> Result<(), Refusal> {
     let bounds = || call.server.objects.store.bounds();
     for _ in 0..30 {
         let current = bounds().await.map_err(|error| failed(&error))?.current;
@@ -104,10 +164,7 @@ async fn wait_for(call: &Call<'_>, version: u64) -> Result<(), Refusal> {
 
 fn unlisted(error: &Error, options: &ListOptions) -> Refusal {
     match (error, options.list_plan()) {
-        (Error::Compacted { .. }, Ok(ListPlan::Continue(page))) => {
-            let (refusal, _) = expired_page(&page);
-            refusal
-        }
+        (Error::Compacted { .. }, Ok(ListPlan::Continue(page))) => expired_page(&page),
         (Error::Compacted { .. }, _) => expired_list(),
         (Error::FutureRevision { current }, Ok(ListPlan::Exactly(version))) => {
             too_large(version, current.get())

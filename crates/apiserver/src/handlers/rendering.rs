@@ -4,11 +4,14 @@ use gantry_registry::table::{
     Headings, IncludeObject, Layout, Printer, is_a_list, not_a_list, partial, partial_list,
 };
 use gantry_registry::{Refusal, encode};
+use gantry_store::Versioned;
 use serde_json::Value;
 
 use super::call::Call;
 use crate::accept::View;
 use crate::answer::Answer;
+use crate::objects::Shown;
+use crate::served;
 
 impl Call<'_> {
     /// One object as an answer.
@@ -25,6 +28,26 @@ impl Call<'_> {
             View::Partial(version) => Answer::value(status, &partial(object, version)),
             View::PartialList(_) => return Err(not_a_list(self.kind.group, self.kind.kind)),
         })
+    }
+
+    /// A stored object as an answer.
+    pub(super) fn render_stored(&self, status: u16, stored: &Versioned) -> Result<Answer, Refusal> {
+        if !matches!(self.view, View::Plain | View::Discovery) {
+            let object = served::parse(self.kind, &stored.value, stored.revision)?;
+            return self.render(status, &object);
+        }
+        let mut bytes = Vec::with_capacity(stored.value.len() + 48);
+        served::write_object(self.kind, &stored.value, stored.revision, &mut bytes)?;
+        bytes.push(b'\n');
+        Ok(Answer::json(status, bytes))
+    }
+
+    /// What a write came to, as an answer.
+    pub(super) fn render_shown(&self, status: u16, shown: &Shown) -> Result<Answer, Refusal> {
+        match (self.view, shown.bytes()) {
+            (View::Plain | View::Discovery, Some(stored)) => self.render_stored(status, stored),
+            _ => self.render(status, shown),
+        }
     }
 
     /// A list as an answer.

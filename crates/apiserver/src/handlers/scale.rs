@@ -4,60 +4,74 @@ use gantry_registry::kinds::{Kind, Verb};
 use gantry_registry::ownership::{
     FieldSet, ManagedFields, Write, scale_entries, scale_entries_to_parent, track_update,
 };
-use gantry_registry::patch::{self, PatchKind};
+use gantry_registry::patch;
 use gantry_registry::schema::{MessageId, schema};
 use gantry_registry::selector::LabelSelector;
-use gantry_registry::{FieldError, Refusal, decode, encode, validation};
+use gantry_registry::table::{Headings, Layout, Printer, not_a_list, partial};
+use gantry_registry::{FieldError, Refusal, apply, decode, encode, validation};
 use http::Method;
 use serde_json::{Value, json};
 
 use super::call::Call;
 use super::stored::{Ownership, settle};
-use super::write::Part;
+use super::write::{Part, Written, warn};
 use super::{allowed, method_not_allowed};
+use crate::accept::View;
 use crate::answer::Answer;
-use crate::query::WriteOptions;
+use crate::query::{Validation, WriteOptions};
 
 const VERSION: &str = "autoscaling/v1";
 
 impl Call<'_> {
     pub(super) async fn scale(&self, method: &Method) -> Result<Answer, Refusal> {
         let message = schema().find("autoscaling/v1.Scale").ok_or_else(method_not_allowed)?;
-        let parent = match *method {
+        match *method {
             Method::GET => {
                 allowed(self.kind, Verb::Get)?;
-                self.server.objects.get(self.place()).await?
+                let parent = self.server.objects.get(self.place()).await?;
+                self.render_scale(message, &parent)
             }
-            Method::PUT => {
-                let options = self.query.write_options("UpdateOptions", &self.user_agent)?;
-                let gvk = decode::Gvk::new("autoscaling", "v1", "Scale");
-                let wanted = decode::object(&self.body, self.format()?, gvk)?.object;
-                self.check_name(&wanted)?;
-                self.resize(message, &options, |_| Ok(wanted.clone())).await?
-            }
-            Method::PATCH => self.patch_scale(message).await?,
-            _ => return Err(method_not_allowed()),
-        };
-        Ok(Answer::json(200, encode::object(&scale_of(self.kind, &parent), message)))
+            Method::PUT => self.put_scale(message).await,
+            Method::PATCH => self.patch_scale(message).await,
+            _ => Err(method_not_allowed()),
+        }
     }
 
-    async fn patch_scale(&self, message: MessageId) -> Result<Value, Refusal> {
-        let kind = match self.content_type.as_str() {
-            "application/json-patch+json" => PatchKind::Json,
-            "application/merge-patch+json" => PatchKind::Merge,
-            "application/strategic-merge-patch+json" => PatchKind::Strategic,
-            _ => return Err(super::patch::unsupported()),
-        };
+    async fn put_scale(&self, message: MessageId) -> Result<Answer, Refusal> {
+        let options = self.query.write_options("UpdateOptions", &self.user_agent)?;
+        let gvk = decode::Gvk::new("autoscaling", "v1", "Scale");
+        let decoded = decode::object(&self.body, self.format()?, gvk)?;
+        let findings = decoded.findings.clone();
+        let wanted =
+            if options.validation == Validation::Strict { decoded.strict(gvk)? } else { decoded.object };
+        let written = self.resize(message, &options, |_| Ok((wanted.clone(), Ownership::ByChange))).await?;
+        Ok(warn(self.render_scale(message, &written.shown)?, &options, &findings))
+    }
+
+    async fn patch_scale(&self, message: MessageId) -> Result<Answer, Refusal> {
+        let kind = self.patch_kind()?;
         let options = self.query.write_options("PatchOptions", &self.user_agent)?;
-        let (body, _) = decode::plain(&self.body, decode::Format::Json).map_err(Refusal::bad_request)?;
-        self.resize(message, &options, |scale| {
+        let (body, mut findings) = self.patch_body(kind, &options)?;
+        let now = self.server.surroundings.now().to_string();
+        let reset = FieldSet::of_fields(&["status"]);
+        let duplicates = findings.clone();
+        let resized = self.resize(message, &options, |scale| {
+            let Some(kind) = kind else {
+                let write = scale_write(message, &options, &reset, &now);
+                let applied = apply::apply(Some(scale), &body, &write, options.on_conflict())?;
+                return Ok((applied.object, Ownership::Settled));
+            };
             let patched = patch::apply(kind, scale, message, &body)?;
-            let decoded = decode::value(patched.clone(), message);
-            decoded
-                .map(|decoded| decoded.object)
-                .map_err(|why| patch::undecodable(kind, &body, &patched, &why))
-        })
-        .await
+            let undecodable = |why: &str| patch::undecodable(kind, &body, &patched, why);
+            let decoded = decode::value(patched.clone(), message).map_err(|why| undecodable(&why))?;
+            findings = duplicates.iter().cloned().chain(decoded.findings).collect();
+            match decode::strict_problem(&findings).filter(|_| options.validation == Validation::Strict) {
+                Some(problem) => Err(undecodable(&problem)),
+                None => Ok((decoded.object, Ownership::ByChange)),
+            }
+        });
+        let written = resized.await?;
+        Ok(warn(self.render_scale(message, &written.shown)?, &options, &findings))
     }
 
     /// Changes the parent as a changed Scale says, and returns the parent.
@@ -65,38 +79,61 @@ impl Call<'_> {
         &self,
         message: MessageId,
         options: &WriteOptions,
-        mut change: impl FnMut(&Value) -> Result<Value, Refusal>,
-    ) -> Result<Value, Refusal> {
+        mut change: impl FnMut(&Value) -> Result<(Value, Ownership), Refusal>,
+    ) -> Result<Written, Refusal> {
         let now = self.server.surroundings.now().to_string();
         let reset = FieldSet::of_fields(&["status"]);
         let changed = self.change(options, |stored| {
             let mut scale = scale_of(self.kind, stored);
             let owners = ManagedFields::of(stored);
             scale_entries(&owners).store(&mut scale);
-            let mut wanted = change(&scale)?;
+            let (mut wanted, ownership) = change(&scale)?;
+            self.check_name(&wanted)?;
             let errors = validation::scale(&wanted).errors;
             if !errors.is_empty() {
                 return Err(Refusal::invalid("Scale", "autoscaling", self.place().name, &errors));
             }
-            let write = Write {
-                kind: message,
-                api_version: VERSION,
-                subresource: "scale",
-                manager: &options.manager,
-                reset: &reset,
-                now: &now,
-            };
-            track_update(Some(&scale), &mut wanted, &write);
+            if ownership == Ownership::ByChange {
+                track_update(Some(&scale), &mut wanted, &scale_write(message, options, &reset, &now));
+            }
             let owners =
                 scale_entries_to_parent(&owners, &ManagedFields::of(&wanted), &self.kind.api_version());
             let mut parent = stored.clone();
             parent["spec"]["replicas"] = json!(wanted["spec"]["replicas"].as_i64().unwrap_or(0));
-            parent["metadata"]["resourceVersion"] = wanted["metadata"]["resourceVersion"].clone();
+            for precondition in ["resourceVersion", "uid"] {
+                parent["metadata"][precondition] = wanted["metadata"][precondition].clone();
+            }
             owners.store(&mut parent);
             settle(self, stored, parent, Part::Main, options, Ownership::Settled)
         });
         changed.await
     }
+
+    /// The Scale of a workload in the form that was asked for.
+    fn render_scale(&self, message: MessageId, parent: &Value) -> Result<Answer, Refusal> {
+        let scale = scale_of(self.kind, parent);
+        Ok(match self.view {
+            View::Plain | View::Discovery => Answer::json(200, encode::object(&scale, message)),
+            View::Partial(version) => Answer::value(200, &partial(&scale, version)),
+            View::PartialList(_) => return Err(not_a_list("autoscaling", "Scale")),
+            View::Table(version) => {
+                let layout = Layout { version, include: self.include()?, headings: Headings::Shown };
+                let printer = Printer::of("autoscaling", "Scale");
+                Answer::value(200, &printer.table_of_one(&scale, layout, self.server.surroundings.now()))
+            }
+        })
+    }
+}
+
+/// A write to a Scale, as ownership sees it.
+fn scale_write<'w>(
+    message: MessageId,
+    options: &'w WriteOptions,
+    reset: &'w FieldSet,
+    now: &'w str,
+) -> Write<'w> {
+    let manager = &options.manager;
+    Write { kind: message, api_version: VERSION, subresource: "scale", manager, reset, now }
 }
 
 /// The Scale of a workload.

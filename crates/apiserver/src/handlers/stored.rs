@@ -3,16 +3,26 @@
 use gantry_registry::Refusal;
 use gantry_registry::kinds::Kind;
 use gantry_registry::lifecycle::{self, Updated};
-use gantry_registry::ownership::{FieldSet, Write, keep_times_if_only_they_differ, track_update};
-use gantry_registry::validation::{self, Judged};
+use gantry_registry::ownership::{FieldSet, Write, differ_only_in_times, track_update};
+use gantry_registry::validation;
 use serde_json::{Value, json};
 
 use super::call::Call;
 use super::write::Part;
+use crate::admission;
 use crate::objects::{Change, Place, conflict};
 use crate::query::WriteOptions;
 
-/// What becomes of an object that exists when this is written to it, and what the client is shown if it goes.
+/// What a write to an object that exists comes to.
+pub(super) struct Settled {
+    pub(super) change: Change,
+    /// What the client is shown instead of what becomes of the object.
+    pub(super) shown: Option<Value>,
+    /// What is odd about the object.
+    pub(super) warnings: Vec<String>,
+}
+
+/// What becomes of an object that exists when this is written to it.
 pub(super) fn settle(
     call: &Call<'_>,
     stored: &Value,
@@ -20,28 +30,33 @@ pub(super) fn settle(
     part: Part,
     options: &WriteOptions,
     ownership: Ownership,
-) -> Result<(Change, Option<Value>), Refusal> {
+) -> Result<Settled, Refusal> {
     check_preconditions(call.place(), stored, &wanted)?;
-    let now = call.server.surroundings.now().to_string();
+    call.check_handout(Some(stored), &wanted)?;
+    let mut warnings: Vec<String> = validation::fold_owners(&mut wanted).into_iter().collect();
     if ownership == Ownership::ByChange {
+        let now = call.server.surroundings.now().to_string();
         let reset = reset_fields(call.kind, part);
         let write = writing(call, part, options, &reset, &now);
         track_update(Some(stored), &mut wanted, &write);
-        keep_times_if_only_they_differ(stored, &mut wanted);
     }
-    let (half, judge): (_, fn(&Kind, &Value, &Value) -> Judged) = match part {
-        Part::Main => (lifecycle::Part::Main, validation::update),
-        Part::Status => (lifecycle::Part::Status, validation::status),
+    if part == Part::Main {
+        admission::update(call.kind, stored, &mut wanted);
+    }
+    let updated = match lifecycle::update(stored, wanted, part, call.kind) {
+        Updated::Store(object) if differ_only_in_times(stored, &object) => Updated::Unchanged,
+        updated => updated,
     };
-    let updated = lifecycle::update(stored, wanted, half, call.kind);
     if let Updated::Store(object) | Updated::Remove(object) = &updated {
-        call.judged(call.place().name, &judge(call.kind, stored, object))?;
+        let judged = validation::part(part, call.kind, stored, object);
+        warnings.extend(call.judged(call.place().name, judged)?);
     }
-    Ok(match updated {
+    let (change, shown) = match updated {
         Updated::Unchanged => (Change::Keep, None),
         Updated::Store(object) => (Change::Store(object), None),
         Updated::Remove(shown) => (Change::Remove(None), Some(shown)),
-    })
+    };
+    Ok(Settled { change, shown, warnings })
 }
 
 /// How the owners of fields are found.
@@ -61,20 +76,20 @@ pub(super) fn writing<'w>(
     reset: &'w FieldSet,
     now: &'w str,
 ) -> Write<'w> {
-    let subresource = match part {
-        Part::Main => "",
-        Part::Status => "status",
-    };
-    let api_version = api_version(call.kind);
+    let (api_version, subresource) = (api_version(call.kind), part.subresource());
     Write { kind: call.kind.message, api_version, subresource, manager: &options.manager, reset, now }
 }
 
 /// What a write cannot change, and so cannot own.
 pub(super) fn reset_fields(kind: &Kind, part: Part) -> FieldSet {
-    match part {
-        Part::Main if kind.has_status() => FieldSet::of_fields(&["status"]),
-        Part::Main => FieldSet::new(),
-        Part::Status => FieldSet::of_fields(&["spec"]),
+    match (part, kind.group, kind.kind) {
+        (Part::Status, "apps", "Deployment") => FieldSet::of_fields(&["spec", "metadata.labels"]),
+        (Part::Status, "", "Pod") => {
+            FieldSet::of_fields(&["spec", "metadata.deletionTimestamp", "metadata.ownerReferences"])
+        }
+        (Part::Status, ..) => FieldSet::of_fields(&["spec"]),
+        _ if kind.has_status() => FieldSet::of_fields(&["status"]),
+        _ => FieldSet::new(),
     }
 }
 

@@ -1,63 +1,61 @@
 //! Watches: everything that happens to the objects asked for, in order, none of it twice.
 
+mod told;
+
 use std::collections::VecDeque;
-use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use gantry_registry::kinds::Kind;
+use gantry_registry::Refusal;
 use gantry_registry::paging::{ListOptions, WatchPlan, expired_watch};
-use gantry_registry::selector::Selection;
-use gantry_registry::table::{Headings, IncludeObject, Layout, Printer, Version, partial};
-use gantry_registry::{Moment, Refusal, encode};
-use gantry_store::{Change, Error, Event, Notice, Revision, Watch};
-use serde_json::{Value, json};
-use tokio::time::Sleep;
+use gantry_registry::table::Headings;
+use gantry_store::{Error, Item, Notice, Revision, Watch};
+use serde_json::json;
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::call::Call;
 use super::read;
-use crate::ApiServer;
-use crate::accept::View;
 use crate::answer::{Answer, Chunks};
-use crate::objects::{Objects, failed, parse, versioned};
+use crate::objects::{Objects, failed};
+use told::Form;
 
-/// How long a watch lasts if nobody says.
-const DEFAULT_SECONDS: u64 = 45 * 60;
+/// How long a watch lasts at least if nobody says, and by how much more at most: so that not all end at once.
+const DEFAULT_SECONDS: u64 = 30 * 60;
 /// How often a silent watch says how far it has come.
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
-
-/// What a watch of one client looks like.
-struct Form {
-    kind: &'static Kind,
-    selection: Selection,
-    view: View,
-    include: IncludeObject,
-    headings: Headings,
-    server: ApiServer,
-}
-
-/// The store's watch while it waits for the next thing to happen.
-type Waiting = Pin<Box<dyn Future<Output = (Watch, Option<Result<Notice, Error>>)> + Send>>;
+/// How long before its end a watch says it for the last time.
+const LAST_BOOKMARK: Duration = Duration::from_secs(2);
+/// How many bytes of initial objects are made at a time: a slow reader does not make us hold all of them twice.
+const INITIAL_CHUNK: usize = 64 << 10;
 
 /// The stream of one watch.
 struct Stream {
     form: Form,
+    /// What there was when the watch began and was not sent yet.
+    initial: std::vec::IntoIter<Item>,
+    /// The version of all that, if it is to be said when all was sent.
+    initial_end: Option<Revision>,
     ready: VecDeque<Bytes>,
-    next: Waiting,
-    ends: Pin<Box<Sleep>>,
-    bookmark: Option<Pin<Box<Sleep>>>,
-    reached: Revision,
+    watch: Watch,
     started: Revision,
+    ends: Pin<Box<Sleep>>,
+    bookmarks: Option<Bookmarks>,
     over: bool,
+}
+
+/// When to say how far a watch has come.
+struct Bookmarks {
+    timer: Pin<Box<Sleep>>,
+    /// The store was asked how far that is.
+    asked: bool,
 }
 
 /// Begins a watch.
 pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<Answer, Refusal> {
     let store = &call.server.objects.store;
-    let mut form = Form {
+    let form = Form {
         kind: call.kind,
         selection: options.selection.clone(),
         view: call.view,
@@ -65,66 +63,58 @@ pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<Answ
         headings: Headings::Shown,
         server: call.server.clone(),
     };
-    let mut ready = VecDeque::new();
+    let (mut initial, mut initial_end) = (Vec::new(), None);
     let after = match options.watch_plan()? {
         WatchPlan::After(version) => Revision::new(version).unwrap_or(Revision::EMPTY),
         WatchPlan::FromNow => store.bounds().await.map_err(|error| failed(&error))?.current,
-        WatchPlan::Initial { end_bookmark, .. } => {
-            let everything = read::list(call, &initial(options, call)?).await?;
-            for object in &everything.items {
-                ready.push_back(form.line("ADDED", object));
+        WatchPlan::Initial { at_least, end_bookmark } => {
+            if at_least > 0
+                && let Err(too_new) = read::wait_for(call, at_least).await
+            {
+                return Ok(Answer::json(200, told::error(&too_new)));
             }
-            if end_bookmark {
-                let annotations = json!({"k8s.io/initial-events-end": "true"});
-                ready.push_back(form.bookmark(everything.revision, Some(annotations)));
-            }
+            let everything = read::scan(call, &options.initial()).await?;
+            initial_end = end_bookmark.then_some(everything.revision);
+            initial = everything.items;
             everything.revision
         }
     };
-    let prefix = Objects::prefix(call.kind, call.namespace);
-    let watch = match store.watch(prefix, after).await {
+    let watch = match store.watch(Objects::prefix(call.kind, call.namespace), after).await {
         Ok(watch) => watch,
         Err(Error::Compacted { floor }) => {
-            let line = form.error(&expired_watch(after.get(), floor.get()));
-            return Ok(Answer::json(200, line));
+            return Ok(Answer::json(200, told::error(&expired_watch(after.get(), floor.get()))));
         }
         Err(error) => return Err(failed(&error)),
     };
-    let seconds = options
-        .timeout_seconds
-        .and_then(|seconds| u64::try_from(seconds).ok())
-        .filter(|seconds| *seconds > 0);
+    let now = Instant::now();
+    let end = now + length(call, options);
+    let bookmarks = options.bookmarks.then(|| Bookmarks::new(now, end));
     Ok(Answer::stream(Stream {
         form,
-        ready,
-        next: next(watch),
-        ends: Box::pin(tokio::time::sleep(Duration::from_secs(seconds.unwrap_or(DEFAULT_SECONDS)))),
-        bookmark: options.bookmarks.then(|| Box::pin(tokio::time::sleep(BOOKMARK_EVERY))),
-        reached: after,
+        initial: initial.into_iter(),
+        initial_end,
+        ready: VecDeque::new(),
+        watch,
         started: after,
+        ends: Box::pin(sleep_until(end)),
+        bookmarks,
         over: false,
     }))
 }
 
-/// The list with which a watch begins: the same selection, the latest state.
-fn initial(options: &ListOptions, call: &Call<'_>) -> Result<ListOptions, Refusal> {
-    let query: Vec<_> = call
-        .query
-        .0
-        .iter()
-        .filter(|(key, _)| matches!(key.as_str(), "labelSelector" | "fieldSelector"))
-        .cloned()
-        .collect();
-    let list = ListOptions::read(&query, call.kind.group, call.kind.kind)?;
-    debug_assert_eq!(list.selection, options.selection);
-    Ok(list)
-}
-
-fn next(mut watch: Watch) -> Waiting {
-    Box::pin(async move {
-        let notice = watch.next().await;
-        (watch, notice)
-    })
+/// How long a watch lasts.
+fn length(call: &Call<'_>, options: &ListOptions) -> Duration {
+    let asked = options.timeout_seconds.and_then(|seconds| u64::try_from(seconds).ok());
+    let seconds = asked.filter(|seconds| *seconds > 0).unwrap_or_else(|| {
+        let dice = call
+            .server
+            .surroundings
+            .uid()
+            .bytes()
+            .fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
+        DEFAULT_SECONDS + dice % DEFAULT_SECONDS
+    });
+    Duration::from_secs(seconds)
 }
 
 impl Chunks for Stream {
@@ -133,134 +123,111 @@ impl Chunks for Stream {
             if let Some(line) = self.ready.pop_front() {
                 return Poll::Ready(Some(line));
             }
-            if self.over || self.ends.as_mut().poll(context).is_ready() {
+            if self.over {
                 return Poll::Ready(None);
             }
-            if let Poll::Ready((watch, notice)) = self.next.as_mut().poll(context) {
-                self.next = next(watch);
-                self.take(notice);
-                continue;
+            if let Some(chunk) = self.initial_chunk() {
+                return Poll::Ready(Some(chunk));
             }
-            let due = self.bookmark.as_mut().is_some_and(|timer| timer.as_mut().poll(context).is_ready());
-            if !due {
+            if self.ends.as_mut().poll(context).is_ready() {
+                return Poll::Ready(None);
+            }
+            if let Poll::Ready(notice) = self.watch.poll(context) {
+                self.take(notice);
+            } else if !self.is_bookmark_due(context) {
                 return Poll::Pending;
             }
-            self.bookmark = Some(Box::pin(tokio::time::sleep(BOOKMARK_EVERY)));
-            let reached = self.reached;
-            let line = self.form.bookmark(reached, None);
-            self.ready.push_back(line);
         }
     }
 }
 
 impl Stream {
+    /// Some of what there was when the watch began.
+    fn initial_chunk(&mut self) -> Option<Bytes> {
+        let mut chunk = Vec::new();
+        while chunk.len() < INITIAL_CHUNK {
+            let Some(item) = self.initial.next() else { break };
+            let whole = chunk.len();
+            if let Err(refusal) = self.form.initial(&item, &mut chunk) {
+                chunk.truncate(whole);
+                self.fail(&refusal);
+                break;
+            }
+        }
+        if !chunk.is_empty() {
+            return Some(chunk.into());
+        }
+        if self.over {
+            return self.ready.pop_front();
+        }
+        let annotations = json!({"k8s.io/initial-events-end": "true"});
+        self.initial_end.take().map(|revision| self.form.bookmark(revision, Some(annotations)))
+    }
+
     fn take(&mut self, notice: Option<Result<Notice, Error>>) {
         match notice {
-            Some(Ok(Notice::Change(event))) => {
-                self.reached = event.revision;
-                let line = self.form.event(&event);
-                self.ready.extend(line);
+            Some(Ok(Notice::Change(event))) => match self.form.event(&event) {
+                Ok(line) => self.ready.extend(line),
+                Err(refusal) => self.fail(&refusal),
+            },
+            Some(Ok(Notice::Progress(revision))) => {
+                if self.bookmarks.as_mut().is_some_and(|bookmarks| std::mem::take(&mut bookmarks.asked)) {
+                    let line = self.form.bookmark(revision, None);
+                    self.ready.push_back(line);
+                }
             }
-            Some(Ok(Notice::Progress(revision))) => self.reached = revision,
             Some(Err(Error::Compacted { floor })) => {
-                let line = self.form.error(&expired_watch(self.started.get(), floor.get()));
-                self.ready.push_back(line);
-                self.over = true;
+                self.fail(&expired_watch(self.started.get(), floor.get()));
             }
-            Some(Err(error)) => {
-                let line = self.form.error(&failed(&error));
-                self.ready.push_back(line);
-                self.over = true;
-            }
+            Some(Err(error)) => self.fail(&failed(&error)),
             None => self.over = true,
         }
     }
-}
 
-/// An event in the form that most clients want, made once for all of them.
-struct Encoded(Option<Bytes>);
-
-impl Form {
-    /// What a change is to this client, if it is anything.
-    fn event(&mut self, event: &Arc<Event>) -> Option<Bytes> {
-        if self.view == View::Plain && self.selection.is_everything() {
-            let kind = self.kind;
-            return event.attached(|event| Encoded(plain(kind, event))).0.clone();
-        }
-        let (word, object) = self.transition(event)?;
-        Some(self.line(word, &object))
+    fn fail(&mut self, refusal: &Refusal) {
+        self.ready.push_back(told::error(refusal));
+        self.over = true;
     }
 
-    /// A change as the selection sees it: what leaves it is deleted, what enters it is added.
-    fn transition(&self, event: &Event) -> Option<(&'static str, Value)> {
-        let before = event.previous().and_then(|previous| parse(&previous.value, event.revision).ok());
-        let after = event.value().and_then(|value| parse(value, event.revision).ok());
-        let matches =
-            |object: &Option<Value>| object.as_ref().is_some_and(|object| self.selection.matches(object));
-        match (matches(&before), matches(&after)) {
-            (false, true) => Some(("ADDED", after?)),
-            (true, true) => Some(("MODIFIED", after?)),
-            (true, false) => Some(("DELETED", before?)),
-            (false, false) => None,
+    /// Asks the store how far it is when it is time to say so; the answer comes behind every change up to there.
+    fn is_bookmark_due(&mut self, context: &mut Context<'_>) -> bool {
+        let end = self.ends.deadline();
+        let Some(bookmarks) = &mut self.bookmarks else { return false };
+        if bookmarks.timer.as_mut().poll(context).is_pending() {
+            return false;
         }
-    }
-
-    fn line(&mut self, word: &str, object: &Value) -> Bytes {
-        match self.view {
-            View::Plain | View::Discovery => line(word, object, self.kind),
-            View::Partial(version) | View::PartialList(version) => wrapped(word, &partial(object, version)),
-            View::Table(version) => {
-                let now = self.server.surroundings.now();
-                let table = self.table(version, object, now);
-                wrapped(word, &table)
-            }
-        }
-    }
-
-    fn table(&mut self, version: Version, object: &Value, now: Moment) -> Value {
-        let layout = Layout { version, include: self.include, headings: self.headings };
-        self.headings = Headings::Known;
-        Printer::of(self.kind.group, self.kind.kind).table_of_one(object, layout, now)
-    }
-
-    fn bookmark(&mut self, reached: Revision, annotations: Option<Value>) -> Bytes {
-        let mut object =
-            json!({"kind": self.kind.kind, "apiVersion": self.kind.api_version(), "metadata": {}});
-        if let Some(annotations) = annotations {
-            object["metadata"]["annotations"] = annotations;
-        }
-        let object = versioned(object, reached);
-        match self.view {
-            View::Plain | View::Discovery => wrapped("BOOKMARK", &object),
-            _ => self.line("BOOKMARK", &object),
-        }
-    }
-
-    #[expect(clippy::unused_self, reason = "an error looks the same in every form, but belongs to the watch")]
-    fn error(&self, refusal: &Refusal) -> Bytes {
-        wrapped("ERROR", &refusal.status())
+        bookmarks.timer.as_mut().reset(next_bookmark(Instant::now(), end));
+        bookmarks.asked = true;
+        self.watch.request_progress();
+        true
     }
 }
 
-fn plain(kind: &Kind, event: &Event) -> Option<Bytes> {
-    let (word, value) = match &event.change {
-        Change::Created { value } => ("ADDED", value),
-        Change::Updated { value, .. } => ("MODIFIED", value),
-        Change::Deleted { previous } => ("DELETED", &previous.value),
-    };
-    parse(value, event.revision).ok().map(|object| line(word, &object, kind))
+impl Bookmarks {
+    fn new(now: Instant, end: Instant) -> Self {
+        Self { timer: Box::pin(sleep_until(next_bookmark(now, end))), asked: false }
+    }
 }
 
-fn line(word: &str, object: &Value, kind: &Kind) -> Bytes {
-    let mut bytes = format!("{{\"type\":\"{word}\",\"object\":").into_bytes();
-    encode::object_into(object, kind.message, &mut bytes);
-    bytes.extend_from_slice(b"}\n");
-    bytes.into()
+/// When the next bookmark is due: every minute, and shortly before the end.
+fn next_bookmark(now: Instant, end: Instant) -> Instant {
+    let regular = now + BOOKMARK_EVERY;
+    let last = end.checked_sub(LAST_BOOKMARK).filter(|last| *last > now);
+    last.map_or(regular, |last| last.min(regular))
 }
 
-fn wrapped(word: &str, object: &Value) -> Bytes {
-    let mut bytes = format!("{{\"type\":\"{word}\",\"object\":").into_bytes();
-    bytes.extend_from_slice(&encode::plain(object));
-    bytes.extend_from_slice(b"}\n");
-    bytes.into()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A4.15: about every minute, and two seconds before the end; a watch that is too short for that gets none.
+    #[test]
+    fn bookmarks_come_every_minute_and_before_the_end() {
+        let now = Instant::now();
+        let after = |seconds| now + Duration::from_secs(seconds);
+        assert_eq!(next_bookmark(now, after(600)), after(60));
+        assert_eq!(next_bookmark(now, after(30)), after(28));
+        assert_eq!(next_bookmark(after(28), after(30)), after(88), "behind the end is never");
+        assert!(next_bookmark(now, after(2)) > after(2));
+    }
 }

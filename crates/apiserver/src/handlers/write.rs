@@ -1,39 +1,48 @@
 //! Create and update.
 
-use gantry_registry::decode::{self, Finding, strict_problem};
+use gantry_registry::decode::{self, Finding, Format, strict_problem};
 use gantry_registry::kinds::{BlindPut, PutAbsent, Scope, Verb, kinds};
 use gantry_registry::lifecycle::{self, Stamp};
 use gantry_registry::ownership::track_update;
 use gantry_registry::validation::{self, Judged};
-use gantry_registry::{Cause, Details, FieldError, Refusal, defaults};
+use gantry_registry::{Cause, Details, FieldError, Refusal, conversion, defaults};
 use serde_json::{Value, json};
+
+pub(super) use gantry_registry::lifecycle::Part;
 
 use super::allowed;
 use super::call::Call;
-use super::stored::{Ownership, check_place, reset_fields, settle, writing};
+use super::stored::{Ownership, Settled, check_place, reset_fields, settle, writing};
+use crate::admission;
 use crate::answer::Answer;
-use crate::objects::{Change, Outcome, Place};
+use crate::objects::{Change, Place, Shown};
 use crate::query::{Validation, WriteOptions};
+use crate::served;
 
-/// Which part of an object is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    Main,
-    Status,
+/// What a write came to.
+pub(super) struct Written {
+    pub(super) shown: Shown,
+    /// What is odd about the object, for people to see.
+    pub(super) warnings: Vec<String>,
 }
 
 /// How often a name is made up before giving up.
 const NAME_ATTEMPTS: usize = 8;
+/// What the bytes of everything that is being deleted contain.
+const DELETION: &[u8] = b"\"deletionTimestamp\"";
 
 impl Call<'_> {
     pub(super) async fn create(&self) -> Result<Answer, Refusal> {
+        if self.kind.scope == Scope::Namespaced && self.namespace.is_none() {
+            return Err(super::method_not_allowed());
+        }
         let options = self.query.write_options("CreateOptions", &self.user_agent)?;
         let (object, findings) = self.decoded(&options)?;
         if !object["metadata"]["resourceVersion"].as_str().unwrap_or_default().is_empty() {
             return Err(Refusal::server_error("resourceVersion should not be set on objects to be created"));
         }
-        let created = self.create_object(object, &options, Ownership::ByChange).await?;
-        Ok(warn(self.render(201, &created)?, &options, &findings))
+        let written = self.create_object(object, &options, Ownership::ByChange).await?;
+        self.answer(201, &written, &options, &findings)
     }
 
     /// Stores a new object, decoded and in its place.
@@ -42,12 +51,12 @@ impl Call<'_> {
         mut object: Value,
         options: &WriteOptions,
         ownership: Ownership,
-    ) -> Result<Value, Refusal> {
-        if self.kind.scope == Scope::Namespaced && self.namespace.is_none() {
-            return Err(super::method_not_allowed());
-        }
+    ) -> Result<Written, Refusal> {
         check_place(self, &mut object)?;
+        lifecycle::disown(&mut object);
         self.check_namespace(&object).await?;
+        self.check_creation(&object)?;
+        let twice = validation::fold_owners(&mut object);
         defaults::apply(self.kind, &mut object);
         let surroundings = &self.server.surroundings;
         let now = surroundings.now();
@@ -56,45 +65,52 @@ impl Call<'_> {
             track_update(None, &mut object, &writing(self, Part::Main, options, &reset, &now));
         }
         let is_generated = object["metadata"]["name"].as_str().unwrap_or_default().is_empty();
-        let attempts = if is_generated { NAME_ATTEMPTS } else { 1 };
-        let mut refusal = None;
-        for _ in 0..attempts {
+        let mut attempts_left = if is_generated { NAME_ATTEMPTS } else { 1 };
+        loop {
+            attempts_left -= 1;
             let (uid, suffix) = (surroundings.uid(), surroundings.name_suffix());
-            let mut stamped =
-                lifecycle::create(object.clone(), self.kind, &Stamp { uid: &uid, now, name_suffix: &suffix });
-            defaults::on_create(self.kind, &mut stamped);
+            let stamp = Stamp { uid: &uid, now, name_suffix: &suffix };
+            // The last attempt needs the object no more.
+            let template = if attempts_left == 0 { std::mem::take(&mut object) } else { object.clone() };
+            let mut stamped = lifecycle::create(template, self.kind, &stamp);
             let name = stamped["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-            self.judged(&name, &validation::create(self.kind, &stamped))?;
-            if options.dry_run {
-                return Ok(stamped);
-            }
-            match self.server.objects.create(self.place_of(&name), &stamped).await {
-                Err(exists) if exists.reason == "AlreadyExists" => refusal = Some(exists),
-                other => return other,
+            let place = self.place_of(&name);
+            admission::create(self.server, place, &mut stamped).await?;
+            defaults::on_create(self.kind, &mut stamped);
+            let mut warnings: Vec<String> = twice.iter().cloned().collect();
+            warnings.extend(self.judged(&name, validation::create(self.kind, &stamped))?);
+            let stored = if options.dry_run {
+                admission::would_store(self.server, place, stamped).await
+            } else {
+                admission::store(self.server, place, stamped).await
+            };
+            match stored {
+                Err(exists) if exists.reason == "AlreadyExists" && is_generated => {
+                    if attempts_left == 0 {
+                        return Err(no_unique_name(exists));
+                    }
+                }
+                other => return other.map(|shown| Written { shown, warnings }),
             }
         }
-        Err(refusal.unwrap_or_else(|| Refusal::server_error("no name was tried")))
     }
 
     pub(super) async fn put(&self, part: Part) -> Result<Answer, Refusal> {
         allowed(self.kind, Verb::Update)?;
         let options = self.query.write_options("UpdateOptions", &self.user_agent)?;
-        let (mut object, findings) = self.decoded(&options)?;
-        self.check_name(&object)?;
-        check_place(self, &mut object)?;
-        defaults::apply(self.kind, &mut object);
-        let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
-        if self.kind.blind_put == BlindPut::Refused && matches!(version, "" | "0") {
-            let wrong =
-                FieldError::invalid("metadata.resourceVersion", &json!(0), "must be specified for an update");
-            let name = self.name.unwrap_or_default();
-            return Err(Refusal::invalid(self.kind.resource, self.kind.group, name, &[wrong]));
-        }
+        let (object, findings) = self.put_object(&options)?;
+        // Whoever is overtaken reads the body again; almost nobody is.
+        let mut unused = Some(object);
         let written = self.change(&options, |stored| {
-            settle(self, stored, object.clone(), part, &options, Ownership::ByChange)
+            let object = match unused.take() {
+                Some(object) => object,
+                None => self.put_object(&options)?.0,
+            };
+            self.check_blind(&object)?;
+            settle(self, stored, object, part, &options, Ownership::ByChange)
         });
-        let (status, object) = match written.await {
-            Err(absent)
+        let (status, written) = match (written.await, unused) {
+            (Err(absent), Some(mut object))
                 if absent.code == 404 && self.kind.put_absent == PutAbsent::Creates && part == Part::Main =>
             {
                 if let Some(metadata) = object["metadata"].as_object_mut() {
@@ -102,50 +118,95 @@ impl Call<'_> {
                 }
                 (201, self.create_object(object, &options, Ownership::ByChange).await?)
             }
-            other => (200, other?),
+            (other, _) => (200, other?),
         };
-        Ok(warn(self.render(status, &object)?, &options, &findings))
+        self.answer(status, &written, &options, &findings)
+    }
+
+    /// The object in the body of an update, in its place and with defaults, and what was ignored in it.
+    fn put_object(&self, options: &WriteOptions) -> Result<(Value, Vec<Finding>), Refusal> {
+        let (mut object, findings) = self.decoded(options)?;
+        self.check_name(&object)?;
+        check_place(self, &mut object)?;
+        self.keep_reset(&mut object);
+        defaults::apply(self.kind, &mut object);
+        Ok((object, findings))
+    }
+
+    /// Some kinds are only overwritten by those who say what they saw.
+    fn check_blind(&self, object: &Value) -> Result<(), Refusal> {
+        let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+        if self.kind.blind_put != BlindPut::Refused || !matches!(version, "" | "0") {
+            return Ok(());
+        }
+        let wrong =
+            FieldError::invalid("metadata.resourceVersion", &json!(0), "must be specified for an update");
+        Err(Refusal::invalid(self.kind.resource, self.kind.group, self.name.unwrap_or_default(), &[wrong]))
     }
 
     /// Changes an object that exists, or only says what would become of it.
     pub(super) async fn change(
         &self,
         options: &WriteOptions,
-        mut decide: impl FnMut(&Value) -> Result<(Change, Option<Value>), Refusal>,
-    ) -> Result<Value, Refusal> {
-        let mut shown = None;
+        mut decide: impl FnMut(&Value) -> Result<Settled, Refusal>,
+    ) -> Result<Written, Refusal> {
+        let (mut instead, mut warnings) = (None, Vec::new());
         let outcome = self.server.objects.change(self.place(), |stored| {
-            let (change, instead) = decide(stored)?;
-            shown = instead;
+            let settled = decide(stored)?;
+            (instead, warnings) = (settled.shown, settled.warnings);
             if !options.dry_run {
-                return Ok(change);
+                return Ok(settled.change);
             }
-            if let Change::Store(object) = change {
-                shown = Some(object);
+            if let Change::Store(object) = settled.change {
+                instead = Some(object);
             }
             Ok(Change::Keep)
         });
         let outcome = outcome.await?;
-        Ok(shown.unwrap_or(match outcome {
-            Outcome::Kept(object) | Outcome::Stored(object) | Outcome::Removed(object) => object,
-        }))
+        let shown = instead.map_or_else(|| outcome.into_shown(), Shown::from);
+        Ok(Written { shown, warnings })
     }
 
-    /// Refuses an object with which something is wrong.
-    pub(super) fn judged(&self, name: &str, judged: &Judged) -> Result<(), Refusal> {
+    /// The answer to a write, with all that is odd about it.
+    pub(super) fn answer(
+        &self,
+        status: u16,
+        written: &Written,
+        options: &WriteOptions,
+        findings: &[Finding],
+    ) -> Result<Answer, Refusal> {
+        let answer = warn(self.render_shown(status, &written.shown)?, options, findings);
+        Ok(written.warnings.iter().fold(answer, |answer, warning| answer.warning(warning)))
+    }
+
+    /// Refuses an object with which something is wrong; what is only odd is returned.
+    pub(super) fn judged(&self, name: &str, judged: Judged) -> Result<Vec<String>, Refusal> {
         if judged.errors.is_empty() {
-            return Ok(());
+            return Ok(judged.warnings);
         }
-        Err(Refusal::invalid(self.kind.kind, self.kind.group, name, &judged.errors))
+        let kind = conversion::stored_kind(self.kind).unwrap_or(self.kind);
+        Err(Refusal::invalid(kind.kind, kind.group, name, &judged.errors))
     }
 
     /// The object in the body, and what was ignored in it.
-    fn decoded(&self, options: &WriteOptions) -> Result<(Value, Vec<Finding>), Refusal> {
+    pub(super) fn decoded(&self, options: &WriteOptions) -> Result<(Value, Vec<Finding>), Refusal> {
         let decoded = decode::object(&self.body, self.format()?, self.gvk())?;
         if options.validation == Validation::Strict {
             return decoded.strict(self.gvk()).map(|object| (object, Vec::new()));
         }
         Ok((decoded.object, decoded.findings))
+    }
+
+    /// Keeps the wish of a body that nobody should own anything.
+    fn keep_reset(&self, object: &mut Value) {
+        let mentions = |word: &[u8]| self.body.windows(word.len()).any(|part| part == word);
+        if object["metadata"]["managedFields"].is_null() && mentions(b"managedFields") {
+            let format = self.format().ok().filter(|format| *format != Format::Protobuf);
+            let sent = format.and_then(|format| decode::plain(&self.body, format).ok());
+            if sent.is_some_and(|(sent, _)| super::patch::resets_owners(&sent)) {
+                super::patch::reset_owners(object);
+            }
+        }
     }
 
     /// The name in the body must be the one in the path.
@@ -167,14 +228,21 @@ impl Call<'_> {
     }
 
     /// New objects need a namespace that exists and is not on its way out.
-    async fn check_namespace(&self, object: &Value) -> Result<(), Refusal> {
+    pub(super) async fn check_namespace(&self, object: &Value) -> Result<(), Refusal> {
         let Some(namespace) = self.namespace else { return Ok(()) };
         let Some(kind) = kinds().resource("", "v1", "namespaces") else { return Ok(()) };
-        let found = self.server.objects.get(Place { kind, namespace: None, name: namespace }).await?;
+        let place = Place { kind, namespace: None, name: namespace };
+        let found = self.server.objects.fetch(place).await?;
+        // Almost every namespace is alive, and looking for a word is quicker than reading everything.
+        if !found.value.windows(DELETION.len()).any(|part| part == DELETION) {
+            return Ok(());
+        }
+        let found = served::parse(kind, &found.value, found.revision)?;
         if found["metadata"]["deletionTimestamp"].is_null() {
             return Ok(());
         }
-        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        let text = |field: &str| object["metadata"][field].as_str().filter(|text| !text.is_empty());
+        let name = text("name").or_else(|| text("generateName")).unwrap_or_default();
         let message = format!(
             "{} \"{name}\" is forbidden: unable to create new content in namespace {namespace} because it is being \
              terminated",
@@ -190,10 +258,21 @@ impl Call<'_> {
     }
 }
 
+/// Every name that was made up is taken.
+fn no_unique_name(exists: Refusal) -> Refusal {
+    let message =
+        format!("{}, the server was not able to generate a unique name for the object", exists.message);
+    let details = exists.details.map(|details| Box::new(Details { retry_after_seconds: 1, ..*details }));
+    Refusal { message, details, ..exists }
+}
+
 /// Tells what was ignored.
 pub(super) fn warn(answer: Answer, options: &WriteOptions, findings: &[Finding]) -> Answer {
     if options.validation != Validation::Warn || strict_problem(findings).is_none() {
         return answer;
     }
-    findings.iter().fold(answer, |answer, finding| answer.warning(&finding.to_string()))
+    let texts = findings.iter().map(ToString::to_string).collect::<Vec<_>>();
+    // A header has one line; what YAML's reader says in several becomes several.
+    let lines = texts.iter().flat_map(|text| text.lines()).map(str::trim);
+    lines.fold(answer, Answer::warning)
 }

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use gantry_model::{
-    Annotations, Name, OwnerReference, ReplicaSet, ReplicaSetDraft, Replicas, Selector, Template, keys,
+    Annotations, Name, OwnerReference, Refusal, RefusalKind, ReplicaSet, ReplicaSetDraft, Replicas, Selector,
+    Template, keys,
 };
 
 use super::conditions::{self, Condition};
-use super::decision::{Action, CreateRefused, IfRefused, Setback, SyncError};
+use super::decision::{Action, IfRefused, Setback, SyncError};
 use super::in_hand::{InHand, SetInHand};
 use super::limits::new_set_size;
 use super::{events, revision};
@@ -37,7 +38,9 @@ impl InHand<'_> {
     pub(super) fn create_new_set_if_absent(&mut self, setback: Option<&Setback>) -> Result<(), SyncError> {
         match (self.new, setback) {
             (Some(_), _) => Ok(()),
-            (None, Some(Setback::CreateRefused(refusal))) => self.take_refusal(refusal),
+            (None, Some(Setback::CreateRefused { refusal, existing })) => {
+                self.take_refusal(refusal, existing.as_deref())
+            }
             (None, Some(Setback::ShrinkFailed) | None) => self.create_new_set(),
         }
     }
@@ -100,20 +103,20 @@ impl InHand<'_> {
         }
     }
 
-    fn take_refusal(&mut self, refusal: &CreateRefused) -> Result<(), SyncError> {
+    fn take_refusal(&mut self, refusal: &Refusal, existing: Option<&ReplicaSet>) -> Result<(), SyncError> {
         let hash = template_hash(&self.deployment.template, self.status.collision_count);
         let name = set_name(&self.deployment.meta.name, &hash);
-        match refusal {
-            CreateRefused::NamespaceTerminating => Err(SyncError::NamespaceTerminating),
-            CreateRefused::Failed(error) => Err(self.report_failed_create(&name, error)),
-            CreateRefused::AlreadyExists(None) => Err(SyncError::NotYetSeen(name)),
-            CreateRefused::AlreadyExists(Some(existing)) if self.is_ours(existing) => {
+        match (refusal.kind, existing) {
+            (RefusalKind::NamespaceTerminating, _) => Err(SyncError::NamespaceTerminating),
+            (RefusalKind::AlreadyExists, None) => Err(SyncError::NotYetSeen(name)),
+            (RefusalKind::AlreadyExists, Some(existing)) if self.is_ours(existing) => {
                 self.new = Some(self.sets.len());
                 self.sets.push(SetInHand::observed(Cow::Owned(ReplicaSet::clone(existing))));
                 self.note_new_set(self.next_revision().to_string(), None);
                 Ok(())
             }
-            CreateRefused::AlreadyExists(Some(_)) => Err(self.count_collision(name)),
+            (RefusalKind::AlreadyExists, Some(_)) => Err(self.count_collision(name)),
+            _ => Err(self.report_failed_create(&name, &refusal.message)),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use gantry_model::{
-    DeploymentEdit, DeploymentStatus, Event, InvalidLimit, InvalidSelector, Name, ReplicaSet,
+    DeploymentEdit, DeploymentStatus, Event, InvalidLimit, InvalidSelector, Name, Refusal, ReplicaSet,
     ReplicaSetDraft, ReplicaSetEdit, Replicas, Timestamp,
 };
 
@@ -85,20 +85,14 @@ pub enum IfRefused {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Setback {
     /// The new ReplicaSet could not be created.
-    CreateRefused(CreateRefused),
+    CreateRefused {
+        /// What the API said.
+        refusal: Refusal,
+        /// The ReplicaSet that has the name, as the cache has it, if it has it.
+        existing: Option<Box<ReplicaSet>>,
+    },
     /// An old ReplicaSet could not be made smaller; the rest of the sync goes on without.
     ShrinkFailed,
-}
-
-/// Why the new ReplicaSet could not be created.
-#[derive(Clone, Debug, PartialEq)]
-pub enum CreateRefused {
-    /// There is one of that name; here it is as the cache has it, if it has it.
-    AlreadyExists(Option<Box<ReplicaSet>>),
-    /// The namespace is on its way out.
-    NamespaceTerminating,
-    /// Anything else, in the API's words.
-    Failed(String),
 }
 
 /// What a sync comes to.

@@ -35,7 +35,7 @@ mod waiting;
 
 pub use conditions::{is_complete, is_progressing};
 pub use create::template_hash;
-pub use decision::{Action, CreateRefused, Deadline, Decision, IfRefused, Outcome, Setback, Step, SyncError};
+pub use decision::{Action, Deadline, Decision, IfRefused, Outcome, Setback, Step, SyncError};
 pub use limits::{Limits, new_set_size};
 pub use revision::{append_to_history, revision_of};
 pub use waiting::WaitingOn;

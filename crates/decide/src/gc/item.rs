@@ -1,5 +1,7 @@
 //! What the queues hold, and what becomes of it.
 
+use std::fmt;
+
 use gantry_model::Uid;
 
 use super::{Graph, Node, Outcome, Presence};
@@ -30,6 +32,12 @@ impl Item {
         match self {
             Self::Virtual(uid) | Self::Observed(uid) => uid,
         }
+    }
+}
+
+impl fmt::Display for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.uid(), f)
     }
 }
 

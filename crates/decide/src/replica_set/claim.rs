@@ -2,12 +2,11 @@
 
 use std::fmt;
 
-use gantry_model::{Pod, ReplicaSet, Selector, keys};
+use gantry_model::{Pod, Refusal, RefusalKind, ReplicaSet, Selector};
 
 use crate::ownership::{Claims, claim};
 
 use super::expectations::Standing;
-use super::refusal::{Refusal, RefusalKind};
 use super::{Observed, WaitingOn};
 
 /// The pods a sync looks at, before anything was adopted or released.
@@ -76,7 +75,7 @@ fn is_considered(set: &ReplicaSet, pod: &Pod) -> bool {
         && pod.meta.controller().is_none_or(|controller| {
             controller.uid == set.meta.uid
                 && controller.name == set.meta.name
-                && controller.kind == keys::REPLICA_SET
+                && controller.kind == set.kind.as_str()
         })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use gantry_model::{OwnerReference, PodDraft, ReplicaSet, keys};
+use gantry_model::{PodDraft, ReplicaSet};
 
 /// The longest name that the API takes.
 const NAME_MAX_LEN: usize = 253;
@@ -20,7 +20,7 @@ pub fn pod_draft(set: &ReplicaSet) -> Result<PodDraft, NoLabels> {
     Ok(PodDraft {
         namespace: set.meta.namespace.clone(),
         generate_name: generate_name(set.meta.name.as_str()),
-        owner: OwnerReference::to_controller(keys::APPS_V1, keys::REPLICA_SET, &set.meta),
+        owner: set.reference(),
         template: set.template.clone(),
     })
 }

@@ -22,7 +22,6 @@ mod expectations;
 mod manage;
 mod memory;
 mod outcome;
-mod refusal;
 mod slow_start;
 mod status;
 pub mod triggers;
@@ -37,7 +36,6 @@ pub use expectations::{EXPECTATIONS_TIMEOUT, Expectations, Settled, Standing};
 pub use manage::{Action, BURST};
 pub use memory::{Begun, Memory};
 pub use outcome::{Creating, Deleting, ManageError, Managed, creation_event, deletion_event};
-pub use refusal::{Refusal, RefusalKind};
 pub use slow_start::SlowStart;
 pub use status::{AfterFailedWrite, STATUS_WRITE_ATTEMPTS, StatusWrite, after_failed_write};
 pub use victims::{is_choice_needed, related_pods};
@@ -50,8 +48,10 @@ use crate::Wake;
 
 /// How many sets are looked at side by side.
 pub const WORKERS: usize = 5;
-/// Who the events are from.
+/// Who the events about ReplicaSets are from.
 pub const EVENT_SOURCE: &str = "replicaset-controller";
+/// Who the events about ReplicationControllers are from.
+pub const REPLICATION_EVENT_SOURCE: &str = "replication-controller";
 
 /// What one look at a ReplicaSet finds.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use gantry_model::{Event, Name, ObjectKey};
+use gantry_model::{Event, Name, ObjectKey, Refusal, RefusalKind};
 
 use super::draft::NoLabels;
 use super::expectations::Settled;
-use super::refusal::{Refusal, RefusalKind};
 use super::slow_start::SlowStart;
 
 /// What came of managing the pods.
@@ -114,8 +113,7 @@ impl Creating {
             0 => Vec::new(),
             count => vec![Settled::Creations { set: self.set, count }],
         };
-        let no_answer =
-            || Refusal { kind: RefusalKind::Other, message: "a pod creation was not answered".to_owned() };
+        let no_answer = || Refusal::other("a pod creation was not answered");
         let result = match count {
             0 => Ok(()),
             _ => Err(ManageError::Create(self.error.unwrap_or_else(no_answer))),

@@ -62,7 +62,7 @@ pub(super) fn calculate(
         fully_labeled: Replicas::of(fully_labeled),
         ready: Replicas::of(ready),
         available: Replicas::of(available),
-        terminating: Some(Replicas::of(observed.terminating.len())),
+        terminating: set.kind.counts_terminating().then(|| Replicas::of(observed.terminating.len())),
         conditions: conditions(now, observed, managed),
     }
 }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use gantry_model::{Name, Namespace, ObjectKey, Pod, ReplicaSet, keys};
+use gantry_model::{Name, Namespace, ObjectKey, Pod, ReplicaSet};
 
 use super::expectations::Settled;
 
@@ -115,9 +115,9 @@ pub fn on_pod_deleted(pod: &Pod, cache: &impl Lookup) -> Triggered {
 
 /// The set a pod's controller reference means: of that name, and with that uid.
 fn controller_of<'a>(pod: &Pod, cache: &'a impl Lookup) -> Option<&'a ReplicaSet> {
-    let controller = pod.meta.controller().filter(|controller| controller.kind == keys::REPLICA_SET)?;
+    let controller = pod.meta.controller()?;
     let set = cache.replica_set(&pod.meta.namespace, &controller.name)?;
-    (set.meta.uid == controller.uid).then_some(set)
+    (controller.kind == set.kind.as_str() && set.meta.uid == controller.uid).then_some(set)
 }
 
 impl Triggered {

@@ -1,9 +1,7 @@
 //! The new ReplicaSet: its name, its content, and what then if it is refused.
 
-use gantry_decide::deployment::{
-    Action, CreateRefused, IfRefused, Outcome, Setback, SyncError, template_hash,
-};
-use gantry_model::{ConditionStatus, Limit, Name, ReplicaSet, ReplicaSetDraft, keys};
+use gantry_decide::deployment::{Action, IfRefused, Outcome, Setback, SyncError, template_hash};
+use gantry_model::{ConditionStatus, Limit, Name, Refusal, RefusalKind, ReplicaSet, ReplicaSetDraft, keys};
 use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, labels, replica_set, template};
 
 use crate::{decided, decided_after, lines, messages, sizes, status_after};
@@ -16,8 +14,8 @@ fn draft_of(decision: &gantry_decide::deployment::Decision) -> ReplicaSetDraft {
     drafts.next().unwrap()
 }
 
-fn refused(refusal: CreateRefused) -> Setback {
-    Setback::CreateRefused(refusal)
+fn refused(kind: RefusalKind, message: &str) -> Setback {
+    Setback::CreateRefused { refusal: Refusal::new(kind, message), existing: None }
 }
 
 /// D6.8: the shape of a hash, and all that it must depend on.
@@ -114,7 +112,8 @@ fn a_created_set_is_announced() {
 fn existing(web: &gantry_model::Deployment, set: ReplicaSet) -> Setback {
     let mut set = set;
     set.meta.name = Name::from(format!("web-{}", template_hash(&web.template, web.status.collision_count)));
-    refused(CreateRefused::AlreadyExists(Some(Box::new(set))))
+    let refusal = Refusal::new(RefusalKind::AlreadyExists, "taken");
+    Setback::CreateRefused { refusal, existing: Some(Box::new(set)) }
 }
 
 /// D6.12: a set of that name that is ours and of this template is the new one: an earlier try did succeed.
@@ -156,7 +155,7 @@ fn a_foreign_set_of_that_name_is_a_collision() {
 /// D6.12: a set the cache has not seen yet is an error that is retried.
 #[test]
 fn a_set_the_cache_has_not_seen_is_retried() {
-    let decision = decided_after(refused(CreateRefused::AlreadyExists(None)), &deployment("web"), &[]);
+    let decision = decided_after(refused(RefusalKind::AlreadyExists, "taken"), &deployment("web"), &[]);
     assert!(matches!(decision.outcome, Outcome::Failed(SyncError::NotYetSeen(_))));
     assert_eq!(decision.steps, []);
 }
@@ -164,7 +163,8 @@ fn a_set_the_cache_has_not_seen_is_retried() {
 /// D6.13: a namespace on its way out fails silently.
 #[test]
 fn a_terminating_namespace_fails_silently() {
-    let decision = decided_after(refused(CreateRefused::NamespaceTerminating), &deployment("web"), &[]);
+    let decision =
+        decided_after(refused(RefusalKind::NamespaceTerminating, "going"), &deployment("web"), &[]);
     assert_eq!(decision.outcome, Outcome::Failed(SyncError::NamespaceTerminating));
     assert_eq!(decision.steps, []);
 }
@@ -173,7 +173,7 @@ fn a_terminating_namespace_fails_silently() {
 #[test]
 fn any_other_refusal_is_told() {
     let web = deployment("web");
-    let decision = decided_after(refused(CreateRefused::Failed("no room".to_owned())), &web, &[]);
+    let decision = decided_after(refused(RefusalKind::Other, "no room"), &web, &[]);
     let name = format!("web-{}", template_hash(&web.template, None));
     let message = format!("Failed to create new replica set \"{name}\": no room");
     assert_eq!(lines(&decision).last().unwrap(), &format!("event Warning ReplicaSetCreateError: {message}"));
@@ -186,8 +186,7 @@ fn any_other_refusal_is_told() {
     assert_eq!(decision.steps[0].if_refused, IfRefused::Ignore);
     assert_eq!(decision.outcome, Outcome::Failed(SyncError::CreateFailed("no room".to_owned())));
 
-    let silent =
-        decided_after(refused(CreateRefused::Failed("no room".to_owned())), &web.deadline(None), &[]);
+    let silent = decided_after(refused(RefusalKind::Other, "no room"), &web.deadline(None), &[]);
     assert_eq!(lines(&silent).len(), 1, "without a deadline only the event");
 }
 

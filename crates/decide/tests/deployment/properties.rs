@@ -2,11 +2,11 @@
 //! judged by the simulator.
 
 use gantry_decide::deployment::{
-    Action, CreateRefused, Decision, Limits, Setback, append_to_history, new_set_size, template_hash,
+    Action, Decision, Limits, Setback, append_to_history, new_set_size, template_hash,
 };
 use gantry_model::{
-    ConditionStatus, Deployment, InvalidLimit, Limit, Phase, Pod, ReplicaSet, Replicas, RollingLimits,
-    Strategy as Rollout, Timestamp, keys,
+    ConditionStatus, Deployment, InvalidLimit, Limit, Phase, Pod, Refusal, RefusalKind, ReplicaSet, Replicas,
+    RollingLimits, Strategy as Rollout, Timestamp, keys,
 };
 use gantry_testkit::{
     DeploymentWords, PodWords, ReplicaSetWords, deployment, invalid_limit, invalid_selector, noon_plus, pod,
@@ -131,14 +131,18 @@ prop_compose! {
     }
 }
 
+fn create_refused(kind: RefusalKind, message: &str, existing: Option<ReplicaSet>) -> Setback {
+    Setback::CreateRefused { refusal: Refusal::new(kind, message), existing: existing.map(Box::new) }
+}
+
 fn setback() -> BoxedStrategy<Option<Setback>> {
     prop_oneof![
         4 => Just(None),
         1 => Just(Some(Setback::ShrinkFailed)),
-        1 => Just(Some(Setback::CreateRefused(CreateRefused::NamespaceTerminating))),
-        1 => ".{0,8}".prop_map(|text| Some(Setback::CreateRefused(CreateRefused::Failed(text)))),
+        1 => Just(Some(create_refused(RefusalKind::NamespaceTerminating, "going", None))),
+        1 => ".{0,8}".prop_map(|text| Some(create_refused(RefusalKind::Other, &text, None))),
         1 => proptest::option::of(any_set().boxed())
-            .prop_map(|set| Some(Setback::CreateRefused(CreateRefused::AlreadyExists(set.map(Box::new))))),
+            .prop_map(|set| Some(create_refused(RefusalKind::AlreadyExists, "taken", set))),
     ]
     .boxed()
 }

@@ -78,7 +78,7 @@ fn orphans_match_only_by_real_labels_and_real_selectors() {
     assert_eq!(names(&on_set_added(&unlabelled, &caches(&[&deployment("web")]))), [""; 0]);
 }
 
-/// D1.3: kind, name and uid must agree; the apiVersion need not.
+/// D1.3, O7.5: kind, name and uid must agree; the apiVersion need not.
 #[test]
 fn a_controller_reference_resolves_by_kind_name_and_uid() {
     let web = deployment("web");

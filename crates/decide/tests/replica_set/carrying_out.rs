@@ -1,10 +1,9 @@
 //! What the API server's answers to creations and deletions mean.
 
 use gantry_decide::replica_set::{
-    Creating, Deleting, ManageError, Managed, Refusal, RefusalKind, Settled, SlowStart, creation_event,
-    deletion_event,
+    Creating, Deleting, ManageError, Managed, Settled, SlowStart, creation_event, deletion_event,
 };
-use gantry_model::{Event, Name};
+use gantry_model::{Event, Name, Refusal, RefusalKind};
 
 use crate::{key, refusal};
 

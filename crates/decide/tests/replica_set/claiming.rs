@@ -1,8 +1,8 @@
 //! Which pods a ReplicaSet looks at and calls its own.
 
 use gantry_decide::ownership::{AdoptionRefused, may_adopt};
-use gantry_decide::replica_set::{Considered, RefusalKind, Standing, WaitingOn, consider};
-use gantry_model::{OwnerReference, Phase, Pod, ReplicaSet, Selector, keys, patch};
+use gantry_decide::replica_set::{Considered, Standing, WaitingOn, consider};
+use gantry_model::{OwnerReference, Phase, Pod, RefusalKind, ReplicaSet, Selector, patch};
 use gantry_testkit::{NOON, PodWords, ReplicaSetWords, invalid_selector, meta, pod, replica_set};
 
 use crate::{decided, deletions, refusal};
@@ -44,7 +44,7 @@ fn a_set_claims_its_own_and_nobodys_but_never_anothers() {
     assert_eq!(fate(&web, &foreign.labelled(&[("app", "x")])), "leave");
 }
 
-/// Section 3, step 4: a controller reference must fit in kind, name and uid, and the namespace must be the same.
+/// O7.5; section 3, step 4: a controller reference must fit in kind, name and uid, and the namespace must be the same.
 #[test]
 fn pods_that_only_resemble_its_own_are_not_considered() {
     let web = replica_set("web");
@@ -95,7 +95,7 @@ fn a_refused_adoption_fails_the_sync() {
 #[test]
 fn adoption_is_a_patch_that_may_find_the_pod_gone() {
     let web = replica_set("web");
-    let owner = OwnerReference::to_controller(keys::APPS_V1, keys::REPLICA_SET, &web.meta);
+    let owner = web.reference();
     let body = patch::adopt(&pod("a").meta.uid, &owner);
     let reference = &body["metadata"]["ownerReferences"][0];
     assert_eq!(body["metadata"]["uid"], "uid-of-a");

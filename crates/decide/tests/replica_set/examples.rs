@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use gantry_decide::Wake;
 use gantry_decide::replica_set::{
-    Action, Creating, Decision, Expectations, Managed, Observed, Refusal, RefusalKind, Standing, StatusWrite,
-    consider, decide, is_available,
+    Action, Creating, Decision, Expectations, Managed, Observed, Standing, StatusWrite, consider, decide,
+    is_available,
 };
-use gantry_model::{Phase, Pod, ReplicaSet, ReplicaSetStatus, Replicas, Timestamp};
+use gantry_model::{Phase, Pod, Refusal, RefusalKind, ReplicaSet, ReplicaSetStatus, Replicas, Timestamp};
 use gantry_testkit::{NOON, PodWords, ReplicaSetWords, labelled_template, noon_plus, pod, replica_set};
 
 use crate::{creations, decided, deletions, key, observed, refusal, reported};

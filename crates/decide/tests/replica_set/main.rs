@@ -17,9 +17,9 @@ mod world;
 mod written_versions;
 
 use gantry_decide::replica_set::{
-    Action, Decision, ManageError, Managed, Observed, Refusal, RefusalKind, Report, Standing, decide, report,
+    Action, Decision, ManageError, Managed, Observed, Report, Standing, decide, report,
 };
-use gantry_model::{ObjectKey, Pod, ReplicaSet, Timestamp};
+use gantry_model::{ObjectKey, Pod, Refusal, RefusalKind, ReplicaSet, Timestamp};
 use gantry_testkit::NOON;
 
 /// A set that may act and owns these pods, the terminating ones among them.

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, VecDeque};
 use gantry_decide::Wake;
 use gantry_decide::replica_set::triggers::{Lookup, Triggered, on_pod_added, on_pod_deleted, on_pod_updated};
 use gantry_decide::replica_set::{
-    Action, Begun, Creating, Decision, Deleting, Managed, Memory, Observed, ReadVersions, Refusal,
-    RefusalKind, StatusWrite, WaitingOn, consider, creation_event, decide, deletion_event, report,
+    Action, Begun, Creating, Decision, Deleting, Managed, Memory, Observed, ReadVersions, StatusWrite,
+    WaitingOn, consider, creation_event, decide, deletion_event, report,
 };
 use gantry_model::{
-    Event, Name, Namespace, ObjectKey, OwnerReference, Pod, PodDraft, ReplicaSet, Timestamp, keys,
+    Event, Name, Namespace, ObjectKey, Pod, PodDraft, Refusal, RefusalKind, ReplicaSet, Timestamp,
 };
 use gantry_testkit::{NOON, pod};
 
@@ -259,7 +259,7 @@ impl World {
     }
 
     fn adopt(&mut self, pod: &Pod) -> Result<(), Refusal> {
-        let owner = OwnerReference::to_controller(keys::APPS_V1, keys::REPLICA_SET, &self.set.meta);
+        let owner = self.set.reference();
         self.patch(pod, |pod| pod.meta.owners.push(owner))
     }
 

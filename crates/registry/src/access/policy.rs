@@ -1,22 +1,24 @@
 //! Roles and bindings together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::request::{Request, Target, User};
 use super::rule::Rule;
 
-/// All roles and bindings of a cluster.
+/// All roles and bindings of a cluster. A copy shares everything that is large.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     /// ClusterRoles by name.
-    cluster_roles: BTreeMap<String, Vec<Rule>>,
-    /// Roles by namespace and name.
-    roles: BTreeMap<(String, String), Vec<Rule>>,
-    cluster_bindings: Vec<Binding>,
-    /// RoleBindings by namespace.
-    bindings: BTreeMap<String, Vec<Binding>>,
+    cluster_roles: BTreeMap<String, Rules>,
+    /// Roles by namespace, then name.
+    roles: BTreeMap<String, BTreeMap<String, Rules>>,
+    /// ClusterRoleBindings by name.
+    cluster_bindings: BTreeMap<String, Arc<Binding>>,
+    /// RoleBindings by namespace, then name.
+    bindings: BTreeMap<String, BTreeMap<String, Arc<Binding>>>,
 }
 
 /// What a policy says of a request.
@@ -24,24 +26,26 @@ pub struct Policy {
 pub enum Verdict {
     /// Yes, and by which binding; nothing is said of masters.
     Allowed(Option<String>),
-    /// Nothing allows it.
-    Denied,
+    /// Nothing allows it; the text says what stood in the way of finding out, if anything did.
+    Denied(Option<String>),
 }
 
-#[derive(Clone, Debug)]
+type Rules = Arc<[Rule]>;
+
+#[derive(Debug)]
 struct Binding {
     name: String,
     role: RoleRef,
     subjects: Vec<Subject>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum RoleRef {
     Role(String),
     ClusterRole(String),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Subject {
     User(String),
     Group(String),
@@ -49,20 +53,41 @@ enum Subject {
 }
 
 impl Policy {
-    /// Takes in a ClusterRole, Role, ClusterRoleBinding or RoleBinding; anything else is left out.
+    /// Takes in a ClusterRole, Role, ClusterRoleBinding or RoleBinding, instead of an older one of that name; anything
+    /// else is left out.
     pub fn add(&mut self, object: &Value) {
         let name = text(object, "/metadata/name");
         let namespace = text(object, "/metadata/namespace");
         let rules = || object["rules"].as_array().into_iter().flatten().map(Rule::parse).collect();
+        let binding = || Arc::new(Binding::parse(object, &namespace));
         match object["kind"].as_str() {
             Some("ClusterRole") => {
                 self.cluster_roles.insert(name, rules());
             }
             Some("Role") => {
-                self.roles.insert((namespace, name), rules());
+                let rules = rules();
+                self.roles.entry(namespace).or_default().insert(name, rules);
             }
-            Some("ClusterRoleBinding") => self.cluster_bindings.push(Binding::parse(object)),
-            Some("RoleBinding") => self.bindings.entry(namespace).or_default().push(Binding::parse(object)),
+            Some("ClusterRoleBinding") => {
+                self.cluster_bindings.insert(name, binding());
+            }
+            Some("RoleBinding") => {
+                let binding = binding();
+                self.bindings.entry(namespace).or_default().insert(name, binding);
+            }
+            _ => {}
+        }
+    }
+
+    /// Forgets an object that was taken in; its kind, namespace and name are what counts.
+    pub fn remove(&mut self, object: &Value) {
+        let name = text(object, "/metadata/name");
+        let namespace = text(object, "/metadata/namespace");
+        match object["kind"].as_str() {
+            Some("ClusterRole") => drop(self.cluster_roles.remove(&name)),
+            Some("ClusterRoleBinding") => drop(self.cluster_bindings.remove(&name)),
+            Some("Role") => forget(&mut self.roles, &namespace, &name),
+            Some("RoleBinding") => forget(&mut self.bindings, &namespace, &name),
             _ => {}
         }
     }
@@ -76,9 +101,17 @@ impl Policy {
             Target::Resource { namespace, .. } => namespace.as_deref(),
             Target::Path(_) => None,
         };
-        let mut grants = self.grants(user, namespace);
-        let found = grants.find(|grant| grant.rules.iter().any(|rule| rule.allows(request)));
-        found.map_or(Verdict::Denied, |grant| Verdict::Allowed(Some(grant.reason())))
+        let mut dangling = BTreeSet::new();
+        for grant in self.grants(user, namespace) {
+            match self.rules(grant.binding, grant.namespace) {
+                Ok(rules) if rules.iter().any(|rule| rule.allows(request)) => {
+                    return Verdict::Allowed(Some(grant.reason()));
+                }
+                Ok(_) => {}
+                Err(missing) => drop(dangling.insert(missing)),
+            }
+        }
+        Verdict::Denied(explained(dangling))
     }
 
     /// Those of the rules that the user does not hold in this namespace, or anywhere if none is given.
@@ -88,33 +121,63 @@ impl Policy {
         if user.is_master() {
             return Vec::new();
         }
-        let held: Vec<&Rule> = self.grants(user, namespace).flat_map(|grant| grant.rules).collect();
+        let held: Vec<&Rule> = self.held(user, namespace).collect();
         let is_missing = |atom: &Rule| !held.iter().any(|rule| rule.covers(atom));
         rules.iter().flat_map(Rule::atoms).filter(is_missing).collect()
+    }
+
+    /// All rules that are granted to the user in this namespace, or anywhere if none is given.
+    pub fn held<'a>(&'a self, user: &'a User, namespace: Option<&'a str>) -> impl Iterator<Item = &'a Rule> {
+        let grants = self.grants(user, namespace);
+        grants.filter_map(|grant| self.rules(grant.binding, grant.namespace).ok()).flatten()
     }
 
     /// The rules of a role that a binding in this namespace refers to, or of a ClusterRole.
     pub fn rules_of(&self, kind: &str, name: &str, namespace: &str) -> Option<&[Rule]> {
         match kind {
             "ClusterRole" => self.cluster_roles.get(name),
-            _ => self.roles.get(&(namespace.to_owned(), name.to_owned())),
+            _ => self.roles.get(namespace)?.get(name),
         }
-        .map(Vec::as_slice)
+        .map(AsRef::as_ref)
+    }
+
+    /// The rules behind a binding, or which role is missing.
+    fn rules(&self, binding: &Binding, namespace: Option<&str>) -> Result<&[Rule], String> {
+        let (kind, name) = match &binding.role {
+            RoleRef::ClusterRole(name) => ("ClusterRole", name),
+            RoleRef::Role(name) => ("Role", name),
+        };
+        self.rules_of(kind, name, namespace.unwrap_or_default())
+            .ok_or_else(|| format!("{}.{} \"{name}\" not found", kind.to_lowercase(), super::GROUP))
     }
 
     /// All that is granted to the user in a namespace: through the cluster first, then through the namespace.
     fn grants<'a>(&'a self, user: &'a User, namespace: Option<&'a str>) -> impl Iterator<Item = Grant<'a>> {
-        let cluster = self.cluster_bindings.iter().map(|binding| (binding, None));
+        let cluster = self.cluster_bindings.values().map(|binding| (binding, None));
         let local = namespace.and_then(|namespace| self.bindings.get(namespace));
-        let local = local.into_iter().flatten().map(move |binding| (binding, namespace));
+        let local = local.into_iter().flat_map(BTreeMap::values).map(move |binding| (binding, namespace));
         cluster.chain(local).filter_map(move |(binding, namespace)| {
             let subject = binding.subjects.iter().find(|subject| subject.is(user))?;
-            let rules = match &binding.role {
-                RoleRef::ClusterRole(name) => self.cluster_roles.get(name)?,
-                RoleRef::Role(name) => self.roles.get(&(namespace?.to_owned(), name.clone()))?,
-            };
-            Some(Grant { binding, namespace, subject, rules })
+            Some(Grant { binding, namespace, subject })
         })
+    }
+}
+
+fn forget<T>(map: &mut BTreeMap<String, BTreeMap<String, T>>, namespace: &str, name: &str) {
+    if let Some(inner) = map.get_mut(namespace) {
+        inner.remove(name);
+        if inner.is_empty() {
+            map.remove(namespace);
+        }
+    }
+}
+
+fn explained(problems: BTreeSet<String>) -> Option<String> {
+    let problems: Vec<_> = problems.into_iter().collect();
+    match problems.as_slice() {
+        [] => None,
+        [only] => Some(format!("RBAC: {only}")),
+        many => Some(format!("RBAC: [{}]", many.join(", "))),
     }
 }
 
@@ -123,7 +186,6 @@ struct Grant<'a> {
     binding: &'a Binding,
     namespace: Option<&'a str>,
     subject: &'a Subject,
-    rules: &'a [Rule],
 }
 
 impl Grant<'_> {
@@ -146,25 +208,30 @@ impl Grant<'_> {
 }
 
 impl Binding {
-    fn parse(object: &Value) -> Self {
+    fn parse(object: &Value, namespace: &str) -> Self {
         let role = text(object, "/roleRef/name");
         let is_cluster_role = object.pointer("/roleRef/kind").and_then(Value::as_str) == Some("ClusterRole");
         let subjects = object["subjects"].as_array().into_iter().flatten();
         Self {
             name: text(object, "/metadata/name"),
             role: if is_cluster_role { RoleRef::ClusterRole(role) } else { RoleRef::Role(role) },
-            subjects: subjects.filter_map(Subject::parse).collect(),
+            subjects: subjects.filter_map(|subject| Subject::parse(subject, namespace)).collect(),
         }
     }
 }
 
 impl Subject {
-    fn parse(subject: &Value) -> Option<Self> {
+    /// Reads a subject of a binding in this namespace, which is where a ServiceAccount is that names none.
+    fn parse(subject: &Value, bound_in: &str) -> Option<Self> {
         let name = text(subject, "/name");
         match subject["kind"].as_str()? {
             "User" => Some(Self::User(name)),
             "Group" => Some(Self::Group(name)),
-            "ServiceAccount" => Some(Self::ServiceAccount { namespace: text(subject, "/namespace"), name }),
+            "ServiceAccount" => {
+                let named = text(subject, "/namespace");
+                let namespace = if named.is_empty() { bound_in.to_owned() } else { named };
+                Some(Self::ServiceAccount { namespace, name })
+            }
             _ => None,
         }
     }
@@ -173,10 +240,7 @@ impl Subject {
         match self {
             Self::User(name) => *name == user.name,
             Self::Group(name) => user.groups.contains(name),
-            Self::ServiceAccount { namespace, name } => {
-                user.name.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':'))
-                    == Some((namespace, name))
-            }
+            Self::ServiceAccount { namespace, name } => user.service_account() == Some((namespace, name)),
         }
     }
 }

@@ -1,5 +1,8 @@
 //! One request, as far as access is concerned.
 
+use std::collections::BTreeMap;
+
+use super::{ANONYMOUS, UNAUTHENTICATED};
 use crate::{Details, Refusal};
 
 /// Who asks.
@@ -9,6 +12,10 @@ pub struct User {
     pub name: String,
     /// The groups, `system:authenticated` or `system:unauthenticated` among them.
     pub groups: Vec<String>,
+    /// What tells this user from an earlier one of the same name; empty if nothing does.
+    pub uid: String,
+    /// What else the authenticator knows, by key.
+    pub extra: BTreeMap<String, Vec<String>>,
 }
 
 /// What is asked for.
@@ -40,7 +47,30 @@ pub enum Target {
     Path(String),
 }
 
+/// What the names of service accounts begin with.
+const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
+
 impl User {
+    /// Whoever shows no credentials.
+    pub fn anonymous() -> Self {
+        Self { name: ANONYMOUS.to_owned(), groups: vec![UNAUTHENTICATED.to_owned()], ..Self::default() }
+    }
+
+    /// The user that a service account is.
+    pub fn of_service_account(namespace: &str, name: &str) -> Self {
+        Self {
+            name: format!("{SERVICE_ACCOUNT}{namespace}:{name}"),
+            groups: vec!["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")],
+            ..Self::default()
+        }
+    }
+
+    /// The namespace and name of the service account that this is, if it is one.
+    pub fn service_account(&self) -> Option<(&str, &str)> {
+        let (namespace, name) = self.name.strip_prefix(SERVICE_ACCOUNT)?.split_once(':')?;
+        (!namespace.is_empty() && !name.is_empty() && !name.contains(':')).then_some((namespace, name))
+    }
+
     /// Whether rights need not be looked up at all.
     pub fn is_master(&self) -> bool {
         self.groups.iter().any(|group| group == super::MASTERS)
@@ -48,8 +78,8 @@ impl User {
 }
 
 impl Request {
-    /// The refusal, in Kubernetes' words.
-    pub fn forbidden(&self, user: &User) -> Refusal {
+    /// The refusal, in Kubernetes' words; `why` is what the verdict says.
+    pub fn forbidden(&self, user: &User, why: Option<&str>) -> Refusal {
         let (user, verb) = (&user.name, &self.verb);
         let (message, details) = match &self.target {
             Target::Path(path) => {
@@ -79,6 +109,7 @@ impl Request {
                 (message, details)
             }
         };
+        let message = why.map_or_else(|| message.clone(), |why| format!("{message}: {why}"));
         Refusal { code: 403, reason: "Forbidden", message, details: Some(Box::new(details)) }
     }
 }

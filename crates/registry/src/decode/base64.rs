@@ -3,7 +3,7 @@
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// Writes bytes.
-pub(super) fn encode(bytes: &[u8]) -> String {
+pub fn encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
         let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
@@ -18,7 +18,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
 }
 
 /// Reads text; the error is the place of the first byte that is wrong.
-pub(super) fn decode(text: &str) -> Result<Vec<u8>, usize> {
+pub fn decode(text: &str) -> Result<Vec<u8>, usize> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut group, mut letters, mut padding) = (0_u32, 0, 0);
     for (at, byte) in text.bytes().enumerate() {

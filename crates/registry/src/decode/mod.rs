@@ -12,7 +12,7 @@
 //!
 //! What is not here: defaults, validation, and which formats a request may have.
 
-mod base64;
+pub mod base64;
 pub(crate) mod complete;
 mod go_types;
 mod json;
@@ -72,9 +72,21 @@ const SCHEME: &str = "pkg/api/legacyscheme/scheme.go:30";
 
 /// Reads the body of a request that is about objects of a kind.
 pub fn object(body: &[u8], format: Format, expected: Gvk<'_>) -> Result<Decoded, Refusal> {
+    object_or_former(body, format, expected, &[])
+}
+
+/// The same for a kind that may still come in former versions, such as `policy/v1beta1`, in which it looked the same.
+pub fn object_or_former(
+    body: &[u8],
+    format: Format,
+    expected: Gvk<'_>,
+    former: &[&str],
+) -> Result<Decoded, Refusal> {
     let unrecognized = |problem: String| unrecognized(expected.kind, &problem, body);
     let (head, content) = read(body, format).map_err(unrecognized)?;
     let gvk = head.gvk(expected).map_err(unrecognized)?;
+    let is_former = gvk.kind == expected.kind && former.contains(&gvk.api_version().as_str());
+    let gvk = if is_former { expected } else { gvk };
     let Gvk { kind, version, .. } = gvk;
     let refused = |problem: String| {
         let wanted = expected.kind;
@@ -131,6 +143,20 @@ pub fn value(object: Value, id: MessageId) -> Result<Decoded, String> {
     let (mut members, findings) = walk::object(&mut Tree::from(object), id)?;
     members.extend(kept.into_iter().map(|(key, value)| (key.to_owned(), value)));
     Ok(Decoded { object: Value::Object(members), findings })
+}
+
+/// Whether an object that was put together from parts is still of its kind; the error says what it became.
+pub fn check_kind(object: &Value, expected: Gvk<'_>) -> Result<(), String> {
+    let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let head = Head { api_version: text("apiVersion"), kind: text("kind") };
+    let gvk = head.gvk(expected)?;
+    if gvk == expected {
+        Ok(())
+    } else if gvk.is_known() {
+        Err(unconvertible(gvk, expected))
+    } else {
+        Err(unregistered(gvk))
+    }
 }
 
 /// Reads a body that no schema describes, such as a patch; the error is the text of the reader.

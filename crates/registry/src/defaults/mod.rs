@@ -1,10 +1,9 @@
 //! What an object means where it says nothing: the defaults of every kind.
 //!
 //! [`apply`] belongs to every decode (of requests, of patched objects, of stored ones) and may run any number of times.
-//! [`on_create`] is what only a new object gets. What depends on other objects (service accounts, priority classes,
-//! quotas, allocated addresses) is not here; [`admission`] has the part of it that does not.
+//! [`on_create`] is what only a new object gets. What the server adds on its own account, mostly for the sake of other
+//! objects (accounts, classes, quotas, addresses), is not here but in [`admission`](crate::admission).
 
-pub mod admission;
 mod autoscaling;
 mod batch;
 mod cluster;
@@ -15,9 +14,9 @@ mod pod;
 pub mod quality;
 mod resources;
 mod secret;
-mod setting;
+pub(crate) mod setting;
 mod volume;
-mod workload;
+pub(crate) mod workload;
 
 use serde_json::{Value, json};
 
@@ -81,5 +80,3 @@ fn first_status(kind: &Kind, object: &Object) -> Option<Value> {
         _ => None,
     }
 }
-
-pub use batch::select_own_pods;

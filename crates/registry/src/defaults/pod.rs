@@ -48,8 +48,9 @@ pub(super) fn first_status(pod: &Object) -> Value {
     let mut status = json!({"phase": "Pending", "qosClass": quality::class(pod)});
     let gates = pod.get("spec").and_then(|spec| spec.get("schedulingGates")).and_then(Value::as_array);
     if gates.is_some_and(|gates| !gates.is_empty()) {
+        let since = pod.get("metadata").and_then(|metadata| metadata.get("creationTimestamp"));
         status["conditions"] = json!([{
-            "type": "PodScheduled", "status": "False", "lastProbeTime": null, "lastTransitionTime": null,
+            "type": "PodScheduled", "status": "False", "lastProbeTime": null, "lastTransitionTime": since,
             "reason": "SchedulingGated", "message": "Scheduling is blocked due to non-empty scheduling gates",
         }]);
     }
@@ -91,7 +92,12 @@ fn open_on_host(port: &mut Object) {
 /// `podIP` is the first of `podIPs`; whichever is there gives the other.
 fn mirror_addresses(status: &mut Object) {
     let first = each(status, "podIPs").next().map(|address| text(address, "ip").to_owned());
+    let alone = text(status, "podIP").to_owned();
     match first {
+        // Old nodes write only the one, so it wins.
+        Some(ip) if !alone.is_empty() && alone != ip => {
+            status.insert("podIPs".to_owned(), json!([{"ip": alone}]));
+        }
         Some(ip) => default_text(status, "podIP", &ip),
         None if !text(status, "podIP").is_empty() && is_unset(status, "podIPs") => {
             let addresses = json!([{"ip": text(status, "podIP")}]);

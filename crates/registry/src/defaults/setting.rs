@@ -3,63 +3,63 @@
 use serde_json::{Map, Value, json};
 
 /// A JSON object.
-pub(super) type Object = Map<String, Value>;
+pub(crate) type Object = Map<String, Value>;
 
 /// The value as an object, if it is one.
-pub(super) fn object(value: &mut Value) -> Option<&mut Object> {
+pub(crate) fn object(value: &mut Value) -> Option<&mut Object> {
     value.as_object_mut()
 }
 
 /// Sets a field that is absent or null.
-pub(super) fn default(object: &mut Object, field: &str, value: impl Into<Value>) {
+pub(crate) fn default(object: &mut Object, field: &str, value: impl Into<Value>) {
     if is_unset(object, field) {
         object.insert(field.to_owned(), value.into());
     }
 }
 
 /// Sets a field for which empty text is the same as none.
-pub(super) fn default_text(object: &mut Object, field: &str, value: &str) {
+pub(crate) fn default_text(object: &mut Object, field: &str, value: &str) {
     if is_unset(object, field) || object[field].as_str() == Some("") {
         object.insert(field.to_owned(), json!(value));
     }
 }
 
 /// Sets a field for which zero is the same as none.
-pub(super) fn default_number(object: &mut Object, field: &str, value: i64) {
+pub(crate) fn default_number(object: &mut Object, field: &str, value: i64) {
     if is_unset(object, field) || object[field].as_i64() == Some(0) {
         object.insert(field.to_owned(), json!(value));
     }
 }
 
 /// Whether the field is absent or null.
-pub(super) fn is_unset(object: &Object, field: &str) -> bool {
+pub(crate) fn is_unset(object: &Object, field: &str) -> bool {
     object.get(field).is_none_or(Value::is_null)
 }
 
 /// The text in a field; empty when there is none.
-pub(super) fn text<'a>(object: &'a Object, field: &str) -> &'a str {
+pub(crate) fn text<'a>(object: &'a Object, field: &str) -> &'a str {
     object.get(field).and_then(Value::as_str).unwrap_or("")
 }
 
 /// The object in a field, if there is one.
-pub(super) fn child<'a>(object: &'a mut Object, field: &str) -> Option<&'a mut Object> {
+pub(crate) fn child<'a>(object: &'a mut Object, field: &str) -> Option<&'a mut Object> {
     object.get_mut(field).and_then(Value::as_object_mut)
 }
 
 /// The object in a field, put there if there is none; `None` if the field holds something else.
-pub(super) fn ensure<'a>(object: &'a mut Object, field: &str) -> Option<&'a mut Object> {
+pub(crate) fn ensure<'a>(object: &'a mut Object, field: &str) -> Option<&'a mut Object> {
     default(object, field, json!({}));
     child(object, field)
 }
 
 /// The objects of the list in a field.
-pub(super) fn each<'a>(object: &'a mut Object, field: &str) -> impl Iterator<Item = &'a mut Object> {
+pub(crate) fn each<'a>(object: &'a mut Object, field: &str) -> impl Iterator<Item = &'a mut Object> {
     let list = object.get_mut(field).and_then(Value::as_array_mut);
     list.into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
 /// Whether the list or map in a field has anything in it.
-pub(super) fn is_empty(object: &Object, field: &str) -> bool {
+pub(crate) fn is_empty(object: &Object, field: &str) -> bool {
     match object.get(field) {
         Some(Value::Array(list)) => list.is_empty(),
         Some(Value::Object(map)) => map.is_empty(),

@@ -61,8 +61,14 @@ pub(super) fn stateful_set(set: &mut Object) {
     pod::template(spec);
 }
 
+/// How often a DaemonSet's template changed, once a field of its own.
+pub(crate) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+
 /// A DaemonSet.
 pub(super) fn daemon_set(set: &mut Object) {
+    if let Some(annotations) = ensure(set, "metadata").and_then(|metadata| ensure(metadata, "annotations")) {
+        default(annotations, TEMPLATE_GENERATION, "0");
+    }
     let Some(spec) = ensure(set, "spec") else { return };
     default(spec, "revisionHistoryLimit", 10);
     if let Some(rolling) = rolling_update(spec, "updateStrategy") {
@@ -73,13 +79,13 @@ pub(super) fn daemon_set(set: &mut Object) {
 }
 
 /// The labels of a template, if it has any.
-pub(super) fn template_labels(spec: &Object) -> Option<Value> {
+pub(crate) fn template_labels(spec: &Object) -> Option<Value> {
     let labels = spec.get("template")?.get("metadata")?.get("labels")?;
     labels.as_object().filter(|labels| !labels.is_empty()).map(|labels| Value::Object(labels.clone()))
 }
 
 /// Gives an object without labels these.
-pub(super) fn label_if_bare(object: &mut Object, labels: Value) {
+pub(crate) fn label_if_bare(object: &mut Object, labels: Value) {
     if let Some(metadata) = ensure(object, "metadata")
         && is_empty(metadata, "labels")
     {

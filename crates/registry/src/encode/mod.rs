@@ -6,8 +6,10 @@
 
 mod pretty;
 mod text;
+mod yaml;
 
 pub use pretty::pretty;
+pub use yaml::{yaml, yaml_text};
 
 use serde_json::{Map, Value};
 
@@ -34,6 +36,25 @@ pub fn object_into(value: &Value, id: MessageId, bytes: &mut Vec<u8>) {
     message(value, id, Head::Written, bytes);
 }
 
+/// Writes an object without kind and version, as it stands in a list.
+pub fn item_into(value: &Value, id: MessageId, bytes: &mut Vec<u8>) {
+    message(value, id, Head::LeftOut, bytes);
+}
+
+/// Writes the beginning of a list, up to its items; what ends it is `]}` and a newline.
+pub fn list_start(kind: &str, api_version: &str, metadata: &Value, bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(b"{\"kind\":");
+    text::string(kind, bytes);
+    bytes.extend_from_slice(b",\"apiVersion\":");
+    text::string(api_version, bytes);
+    bytes.extend_from_slice(b",\"metadata\":");
+    match schema().find("meta/v1.ListMeta") {
+        Some(list_meta) => message(metadata, list_meta, Head::LeftOut, bytes),
+        None => anything(metadata, bytes),
+    }
+    bytes.extend_from_slice(b",\"items\":[");
+}
+
 /// Writes a list and a newline; its items have neither kind nor version.
 pub fn list<'a>(
     kind: &str,
@@ -43,21 +64,12 @@ pub fn list<'a>(
     id: MessageId,
 ) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(1024);
-    bytes.extend_from_slice(b"{\"kind\":");
-    text::string(kind, &mut bytes);
-    bytes.extend_from_slice(b",\"apiVersion\":");
-    text::string(api_version, &mut bytes);
-    bytes.extend_from_slice(b",\"metadata\":");
-    match schema().find("meta/v1.ListMeta") {
-        Some(list_meta) => message(metadata, list_meta, Head::LeftOut, &mut bytes),
-        None => anything(metadata, &mut bytes),
-    }
-    bytes.extend_from_slice(b",\"items\":[");
+    list_start(kind, api_version, metadata, &mut bytes);
     for (index, item) in items.into_iter().enumerate() {
         if index > 0 {
             bytes.push(b',');
         }
-        message(item, id, Head::LeftOut, &mut bytes);
+        item_into(item, id, &mut bytes);
     }
     bytes.extend_from_slice(b"]}\n");
     bytes

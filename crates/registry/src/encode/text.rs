@@ -2,12 +2,29 @@
 
 const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
 
+/// Which bytes may have to be escaped; most texts have none of them.
+const SUSPECT: [bool; 256] = {
+    let mut suspect = [false; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        suspect[byte] = true;
+        byte += 1;
+    }
+    let others = [b'"', b'\\', b'<', b'>', b'&', 0xe2];
+    let mut index = 0;
+    while index < others.len() {
+        suspect[others[index] as usize] = true;
+        index += 1;
+    }
+    suspect
+};
+
 /// Writes a text in quotes.
 pub(super) fn string(text: &str, bytes: &mut Vec<u8>) {
     bytes.push(b'"');
     let raw = text.as_bytes();
     let mut plain_from = 0;
-    for (at, byte) in raw.iter().enumerate() {
+    for (at, byte) in raw.iter().enumerate().filter(|(_, byte)| SUSPECT[usize::from(**byte)]) {
         let escape: &[u8] = match byte {
             b'"' => b"\\\"",
             b'\\' => b"\\\\",

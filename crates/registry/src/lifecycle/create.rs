@@ -20,20 +20,26 @@ pub struct Stamp<'a> {
 /// The longest beginning of a generated name.
 const GENERATED_PREFIX_MAX: usize = 58;
 
+/// Drops from an object that was posted what is the server's to say, so that nobody owns it.
+pub fn disown(object: &mut Value) {
+    let metadata = metadata_mut(object);
+    for dropped in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
+        metadata.remove(dropped);
+    }
+}
+
 /// Makes an object that was posted one that can be stored.
 ///
 /// What only the server knows is set, whatever the client wrote; a status that only `/status` may write is dropped, and
 /// its first content is the kind's own business. Only Nodes bring theirs.
 pub fn create(mut object: Value, kind: &Kind, stamp: &Stamp<'_>) -> Value {
+    disown(&mut object);
     let name = text(&object, "name").unwrap_or_default();
     let generate = text(&object, "generateName").unwrap_or_default();
     let name = (name.is_empty() && !generate.is_empty()).then(|| generated_name(generate, stamp.name_suffix));
     let metadata = metadata_mut(&mut object);
     if let Some(name) = name {
         metadata.insert("name".to_owned(), json!(name));
-    }
-    for dropped in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
-        metadata.remove(dropped);
     }
     metadata.insert("uid".to_owned(), json!(stamp.uid));
     metadata.insert("creationTimestamp".to_owned(), json!(stamp.now.to_string()));

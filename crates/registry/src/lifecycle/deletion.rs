@@ -3,8 +3,11 @@
 use serde_json::{Value, json};
 
 use super::options::{DeleteOptions, Propagation};
-use super::{FOREGROUND, ORPHAN, finalizers, generation, is_graceful, metadata, metadata_mut, text};
-use crate::kinds::{DefaultPropagation, Generation, Kind};
+use super::{
+    FOREGROUND, ORPHAN, finalizers, generation, is_graceful, is_namespace, metadata, metadata_mut, namespace,
+    text,
+};
+use crate::kinds::{DefaultPropagation, Kind};
 use crate::moment::Moment;
 
 /// What a request to delete comes to.
@@ -20,10 +23,21 @@ pub enum Deletion {
 
 /// Decides about a request to delete an object, whose preconditions hold.
 pub fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
-    if is_graceful(kind) {
-        delete_gracefully(stored, options, kind, now)
-    } else {
-        delete_at_once(stored, options, kind, now)
+    if is_namespace(kind) && text(stored, "deletionTimestamp").is_none() {
+        return Deletion::Linger(namespace::begin_deletion(
+            stored,
+            &finalizers_after(stored, options, kind),
+            now,
+        ));
+    }
+    if namespace::is_held(stored, kind) {
+        return Deletion::Unchanged;
+    }
+    match pending_grace(stored) {
+        None if is_graceful(kind) => delete_gracefully(stored, options, kind, now),
+        Some(pending @ 1..) if is_graceful(kind) => hurry(stored, pending, options, now),
+        // A pod whose time is over is held by finalizers alone, like anything else.
+        _ => delete_at_once(stored, options, kind, now),
     }
 }
 
@@ -34,33 +48,29 @@ fn delete_at_once(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Mom
     }
     let mut object = stored.clone();
     set_finalizers(&mut object, &kept);
-    mark(&mut object, kind, now, 0);
+    mark(&mut object, now, 0);
     if object == *stored { Deletion::Unchanged } else { Deletion::Linger(object) }
 }
 
 fn delete_gracefully(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
-    let pending = pending_grace(stored);
     let grace = grace(stored, options);
-    if let Some(pending) = pending.filter(|pending| *pending > 0) {
-        // Whoever is leaving can be hurried, never held up.
-        return match options.grace_period_seconds.map(|_| grace) {
-            Some(grace) if grace < pending => hurry(stored, pending, grace, now),
-            Some(_) | None => Deletion::Unchanged,
-        };
-    }
     let mut object = stored.clone();
-    if pending.is_none() {
-        set_finalizers(&mut object, &finalizers_after(stored, options, kind));
-    }
-    mark(&mut object, kind, now.plus(grace), grace);
+    set_finalizers(&mut object, &finalizers_after(stored, options, kind));
+    mark(&mut object, now.plus(grace), grace);
     if grace > 0 || !finalizers(&object).is_empty() {
-        return if object == *stored { Deletion::Unchanged } else { Deletion::Linger(object) };
+        Deletion::Linger(object)
+    } else {
+        Deletion::Remove(Some(object))
     }
-    Deletion::Remove((object != *stored).then_some(object))
 }
 
 /// Shortens the time of a pod that is leaving: counted from when its leaving began, but never into the past.
-fn hurry(stored: &Value, pending: i64, grace: i64, now: Moment) -> Deletion {
+///
+/// Whoever is leaving can be hurried, never held up.
+fn hurry(stored: &Value, pending: i64, options: &DeleteOptions, now: Moment) -> Deletion {
+    let Some(grace) = options.grace_period_seconds.map(not_negative).filter(|grace| *grace < pending) else {
+        return Deletion::Unchanged;
+    };
     let ends = text(stored, "deletionTimestamp").and_then(Moment::parse).unwrap_or(now);
     let sooner = ends.plus(-pending).plus(grace);
     let (ends, grace) = if sooner < now { (now, grace.min(1)) } else { (sooner, grace) };
@@ -83,29 +93,34 @@ fn grace(pod: &Value, options: &DeleteOptions) -> i64 {
         return 0;
     }
     let own = || pod.pointer("/spec/terminationGracePeriodSeconds").and_then(Value::as_i64).unwrap_or(0);
-    let seconds = options.grace_period_seconds.unwrap_or_else(own);
+    not_negative(options.grace_period_seconds.unwrap_or_else(own))
+}
+
+/// Nobody can end before it was asked to.
+fn not_negative(seconds: i64) -> i64 {
     if seconds < 0 { 1 } else { seconds }
 }
 
 fn pending_grace(object: &Value) -> Option<i64> {
     text(object, "deletionTimestamp")?;
     let grace = metadata(object)?.get("deletionGracePeriodSeconds").and_then(Value::as_i64);
-    Some(grace.unwrap_or(0))
+    Some(not_negative(grace.unwrap_or(0)))
 }
 
-/// Writes down that the object is being deleted; the first time counts as a change.
-fn mark(object: &mut Value, kind: &Kind, ends: Moment, grace: i64) {
-    let is_first = text(object, "deletionTimestamp").is_none();
+/// Writes down that the object is being deleted; the first time counts as a change, for whoever counts.
+fn mark(object: &mut Value, ends: Moment, grace: i64) {
+    let is_first =
+        metadata(object).is_none_or(|metadata| !metadata.contains_key("deletionGracePeriodSeconds"));
     let ends = match text(object, "deletionTimestamp").and_then(Moment::parse) {
         Some(before) if before <= ends => before,
         _ => ends,
     };
-    let next = generation(object).saturating_add(1);
+    let counted = generation(object);
     let metadata = metadata_mut(object);
     metadata.insert("deletionTimestamp".to_owned(), json!(ends.to_string()));
     metadata.insert("deletionGracePeriodSeconds".to_owned(), json!(grace));
-    if is_first && !matches!(kind.generation, Generation::Absent | Generation::AlwaysOne) {
-        metadata.insert("generation".to_owned(), json!(next));
+    if is_first && counted > 0 {
+        metadata.insert("generation".to_owned(), json!(counted.saturating_add(1)));
     }
 }
 
@@ -131,7 +146,7 @@ fn finalizers_after(stored: &Value, options: &DeleteOptions, kind: &Kind) -> Vec
     if is_same_set { before.into_iter().map(str::to_owned).collect() } else { after }
 }
 
-fn set_finalizers(object: &mut Value, kept: &[String]) {
+pub(super) fn set_finalizers(object: &mut Value, kept: &[String]) {
     let metadata = metadata_mut(object);
     if kept.is_empty() {
         metadata.remove("finalizers");

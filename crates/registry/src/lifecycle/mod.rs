@@ -5,11 +5,14 @@
 
 mod create;
 mod deletion;
+mod expiry;
+mod namespace;
 mod options;
 mod update;
 
-pub use create::{Stamp, create, generated_name};
+pub use create::{Stamp, create, disown, generated_name};
 pub use deletion::{Deletion, delete};
+pub use expiry::is_expired;
 pub use options::{DeleteOptions, Propagation};
 pub use update::{Part, Updated, update};
 
@@ -67,4 +70,9 @@ fn asked_for(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
 /// Whether objects are given time to end: pods are.
 fn is_graceful(kind: &Kind) -> bool {
     (kind.group, kind.kind) == ("", "Pod")
+}
+
+/// Whether objects hold others, and go only when they hold none any more.
+fn is_namespace(kind: &Kind) -> bool {
+    (kind.group, kind.kind) == ("", "Namespace")
 }

@@ -1,6 +1,6 @@
 //! How an object is to be deleted.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{FieldError, Refusal};
 
@@ -28,6 +28,8 @@ pub struct DeleteOptions {
     pub resource_version: Option<String>,
     /// Whether `orphanDependents: false` was said, which is answered with 202 while the object lingers.
     pub legacy_background: bool,
+    /// Whether to say only what would become of the object.
+    pub dry_run: bool,
 }
 
 impl DeleteOptions {
@@ -51,6 +53,10 @@ impl DeleteOptions {
                 None
             }
         };
+        let dry_run = options.get("dryRun").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        if dry_run.iter().any(|stage| stage != "All") {
+            errors.push(FieldError::not_supported("dryRun", &json!(dry_run), &["All"]));
+        }
         if !errors.is_empty() {
             return Err(Refusal::invalid("DeleteOptions", "meta.k8s.io", "", &errors));
         }
@@ -64,6 +70,7 @@ impl DeleteOptions {
             uid: precondition("uid"),
             resource_version: precondition("resourceVersion"),
             legacy_background: legacy == Some(false),
+            dry_run: !dry_run.is_empty(),
         })
     }
 }

@@ -2,8 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{asked_for, finalizers, generation, is_graceful, metadata, metadata_mut, text};
+use super::{
+    asked_for, finalizers, generation, is_graceful, is_namespace, metadata, metadata_mut, namespace, text,
+};
 use crate::kinds::{Generation, Kind};
+use crate::pods;
 
 /// Which part of an object a request writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +15,12 @@ pub enum Part {
     Main,
     /// Its status, and most of its metadata.
     Status,
+    /// A namespace's own finalizers.
+    Finalize,
+    /// A pod's containers for debugging.
+    EphemeralContainers,
+    /// The resources of a pod's containers.
+    Resize,
 }
 
 /// What an update comes to.
@@ -27,10 +36,24 @@ pub enum Updated {
 }
 
 /// Metadata that only the server writes.
-const SERVERS_OWN: [&str; 5] =
-    ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"];
+const SERVERS_OWN: [&str; 3] = ["uid", "creationTimestamp", "generation"];
+/// When an object goes. Whoever leaves it out means what is stored; whoever writes something else is refused later.
+const END: [&str; 2] = ["deletionTimestamp", "deletionGracePeriodSeconds"];
 /// What writes to a pod's status leave as it is, besides.
-const KEPT_BY_POD_STATUS: [&str; 1] = ["ownerReferences"];
+const KEPT_BY_POD_STATUS: [&str; 3] = ["ownerReferences", "deletionTimestamp", "deletionGracePeriodSeconds"];
+
+impl Part {
+    /// The last segment of its path; empty for the object itself.
+    pub fn subresource(self) -> &'static str {
+        match self {
+            Self::Main => "",
+            Self::Status => "status",
+            Self::Finalize => "finalize",
+            Self::EphemeralContainers => "ephemeralcontainers",
+            Self::Resize => "resize",
+        }
+    }
+}
 
 /// Makes an object that was put or patched one that can be stored in place of another.
 pub fn update(stored: &Value, mut object: Value, part: Part, kind: &Kind) -> Updated {
@@ -40,7 +63,7 @@ pub fn update(stored: &Value, mut object: Value, part: Part, kind: &Kind) -> Upd
     if object == *stored {
         return Updated::Unchanged;
     }
-    if may_go(stored) && finalizers(&object).is_empty() {
+    if may_go(stored) && finalizers(&object).is_empty() && !namespace::is_held(&object, kind) {
         Updated::Remove(object)
     } else {
         Updated::Store(object)
@@ -59,6 +82,12 @@ fn keep_metadata(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
     if part == Part::Status && is_graceful(kind) {
         fields.extend(KEPT_BY_POD_STATUS);
     }
+    let is_ending = text(stored, "deletionTimestamp").is_some();
+    let left_out =
+        |field: &&str| metadata(object).is_none_or(|sent| sent.get(*field).is_none_or(Value::is_null));
+    fields.extend(
+        END.into_iter().filter(|field| left_out(field) || (is_ending && *field == "deletionTimestamp")),
+    );
     // A patch without a version, or an update that does not care, is of the stored version.
     fields.push("resourceVersion");
     let metadata = metadata_mut(object);
@@ -72,22 +101,34 @@ fn keep_metadata(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
 
 /// What is not written through this part stays: the status here, everything else there.
 fn keep_other_part(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
-    let (Value::Object(after), Value::Object(before)) = (object, stored) else { return };
     match part {
         Part::Main if !kind.has_status() => {}
-        Part::Main => match before.get("status") {
-            Some(status) => {
-                after.insert("status".to_owned(), status.clone());
+        Part::Main => {
+            keep(stored, object, "status");
+            if is_namespace(kind) {
+                keep(stored, object, "spec");
             }
-            None => {
-                after.remove("status");
-            }
-        },
+        }
         Part::Status => {
+            let Value::Object(after) = &mut *object else { return };
             after.retain(|field, _| matches!(field.as_str(), "metadata" | "status" | "kind" | "apiVersion"));
             after.extend(asked_for(stored).map(|(field, value)| (field.clone(), value.clone())));
+            if is_graceful(kind) {
+                pods::status::keep(stored, object);
+            }
         }
+        Part::Finalize => keep(stored, object, "status"),
+        Part::EphemeralContainers => *object = pods::parts::with_ephemeral_containers(stored, object),
+        Part::Resize => *object = pods::parts::with_resources(stored, object),
     }
+}
+
+fn keep(stored: &Value, object: &mut Value, field: &str) {
+    let Value::Object(after) = object else { return };
+    match stored.get(field) {
+        Some(value) => after.insert(field.to_owned(), value.clone()),
+        None => after.remove(field),
+    };
 }
 
 fn count_generation(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
@@ -97,7 +138,7 @@ fn count_generation(stored: &Value, object: &mut Value, part: Part, kind: &Kind)
         found.filter(|value| value.as_object().is_none_or(|map| !map.is_empty()))
     };
     let differs = |field: &str| of(stored, field) != of(object, field);
-    let asks_for_more = part == Part::Main && !asked_for(stored).eq(asked_for(object));
+    let asks_for_more = part != Part::Status && !asked_for(stored).eq(asked_for(object));
     let counts = match kind.generation {
         Generation::Absent | Generation::AlwaysOne => false,
         Generation::Spec => asks_for_more,

@@ -19,6 +19,6 @@ pub use managed::{Entry, Identity, ManagedFields, NotManaged, Operation};
 pub use path::{Malformed, PathElement, Scalar};
 pub use scale::{scale_entries, scale_entries_to_parent};
 pub use set::{FieldNode, FieldSet};
-pub use update::{Write, keep_times_if_only_they_differ, never_tracked, track_update};
+pub use update::{Write, differ_only_in_times, never_tracked, track_update};
 
 pub(crate) use update::{initial_owner, strip};

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::fields_of::zero;
 use super::{FieldSet, Identity, ManagedFields, compare};
@@ -43,21 +43,38 @@ pub fn track_update(old: Option<&Value>, new: &mut Value, write: &Write<'_>) {
     managed.store(new);
 }
 
-/// Undoes a change of times if nothing else was changed, so that a write of what is stored stores nothing.
-pub fn keep_times_if_only_they_differ(old: &Value, new: &mut Value) {
-    let entries = |object: &'_ Value| object.pointer("/metadata/managedFields").cloned();
-    let (Some(before), Some(after)) = (entries(old), entries(new)) else { return };
-    if before == after || timeless(&before) != timeless(&after) {
-        return;
-    }
-    if let Some(slot) = new.pointer_mut("/metadata/managedFields") {
-        *slot = before;
-    }
-    if old != new
-        && let Some(slot) = new.pointer_mut("/metadata/managedFields")
-    {
-        *slot = after;
-    }
+/// Whether two objects are the same but for the times in their records: then there is nothing to store.
+pub fn differ_only_in_times(old: &Value, new: &Value) -> bool {
+    let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else { return false };
+    same_but_for("metadata", old, new, |old, new| {
+        let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else { return false };
+        same_but_for("managedFields", old, new, same_but_for_times)
+    })
+}
+
+/// Whether all members are the same, but for one, which is judged by itself.
+fn same_but_for(
+    name: &str,
+    old: &Map<String, Value>,
+    new: &Map<String, Value>,
+    judge: impl Fn(&Value, &Value) -> bool,
+) -> bool {
+    old.len() == new.len()
+        && old.iter().all(|(key, value)| key == name || new.get(key) == Some(value))
+        && old.get(name).zip(new.get(name)).is_some_and(|(old, new)| judge(old, new))
+}
+
+/// Times decide the order of entries, so without them it does not count.
+fn same_but_for_times(old: &Value, new: &Value) -> bool {
+    let (Some(old), Some(new)) = (old.as_array(), new.as_array()) else { return false };
+    let same = |old: &Value, new: &Value| {
+        let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else { return false };
+        let all = |one: &Map<String, Value>, other: &Map<String, Value>| {
+            one.iter().all(|(key, value)| key == "time" || other.get(key) == Some(value))
+        };
+        all(old, new) && all(new, old)
+    };
+    old.len() == new.len() && old.iter().all(|entry| new.iter().any(|other| same(entry, other)))
 }
 
 /// What nobody ever owns, as it is not for clients to decide.
@@ -121,7 +138,7 @@ fn record_to_start_from(old: Option<&Value>, new: &Value, subresource: &str) -> 
     };
     let reset = written.as_array().is_some_and(|entries| match entries.as_slice() {
         [] => true,
-        [only] => only.as_object().is_some_and(serde_json::Map::is_empty),
+        [only] => only.as_object().is_some_and(Map::is_empty),
         _ => false,
     });
     match ManagedFields::decode(written) {
@@ -129,14 +146,4 @@ fn record_to_start_from(old: Option<&Value>, new: &Value, subresource: &str) -> 
         Ok(managed) if !managed.is_empty() => managed,
         _ => stored(),
     }
-}
-
-fn timeless(entries: &Value) -> Vec<Value> {
-    let mut entries = entries.as_array().cloned().unwrap_or_default();
-    for entry in entries.iter_mut().filter_map(Value::as_object_mut) {
-        entry.remove("time");
-    }
-    // Times decide the order, so without them it must not count.
-    entries.sort_by_key(ToString::to_string);
-    entries
 }

@@ -6,8 +6,11 @@
 
 mod json;
 mod merge;
+mod misfit;
 mod printed;
 mod strategic;
+
+pub use misfit::misfit;
 
 use serde_json::{Value, json};
 

@@ -65,6 +65,13 @@ impl Terms {
         Ok(Self(terms))
     }
 
+    /// The value that a field must have, if the selector names one: the name that an authorizer asks for (A0.7).
+    pub fn required(&self, path: &str) -> Option<&str> {
+        let mut terms = self.0.iter();
+        let term = terms.find(|(field, comparison, _)| field == path && *comparison == Comparison::Equal);
+        term.map(|(_, _, value)| value.as_str())
+    }
+
     /// The selector for objects of a kind, if the kind has all these fields.
     pub fn of_kind(self, group: &str, kind: &str) -> Result<FieldSelector, Refusal> {
         let fields = fields_of(group, kind);
@@ -100,7 +107,7 @@ impl FieldSelector {
         self.terms.is_empty()
     }
 
-    /// The value that a field must have, if the selector names one: the name that an authorizer asks for (A0.7).
+    /// The value that a field must have, if the selector names one.
     pub fn required(&self, label: &str) -> Option<&str> {
         let mut terms = self.terms.iter();
         let term =

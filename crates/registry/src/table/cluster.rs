@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::column::{AGE, CREATED, Column, NAME, text as column, wide};
-use super::field::{age, at, created, has_condition, list, members, name, plain, text, text_or};
+use super::field::{
+    access_modes, age, at, created, has_condition, list, members, name, plain, text, text_or,
+};
 use crate::Moment;
 
 const ROLE_LABEL: &str = "node-role.kubernetes.io/";
@@ -142,7 +144,7 @@ pub(super) fn volume_claim(object: &Value, now: Moment) -> Vec<Value> {
         json!(if deleted { "Terminating" } else { text(object, "status.phase") }),
         json!(text(object, "spec.volumeName")),
         json!(if bound { capacity() } else { String::new() }),
-        json!(if bound { access_modes(object) } else { String::new() }),
+        json!(if bound { access_modes(list(object, "status.accessModes")) } else { String::new() }),
         json!(text(object, "spec.storageClassName")),
         json!(text_or(object, "spec.volumeAttributesClassName", "<unset>")),
         json!(age(object, now)),
@@ -200,17 +202,6 @@ fn kernel(info: &Value) -> String {
         (version, "") => version.to_owned(),
         (version, architecture) => format!("{version} ({architecture})"),
     }
-}
-
-fn access_modes(claim: &Value) -> String {
-    let modes = [
-        ("ReadWriteOnce", "RWO"),
-        ("ReadOnlyMany", "ROX"),
-        ("ReadWriteMany", "RWX"),
-        ("ReadWriteOncePod", "RWOP"),
-    ];
-    let has = |mode: &str| list(claim, "status.accessModes").iter().any(|granted| granted == mode);
-    modes.iter().filter(|(mode, _)| has(mode)).map(|(_, short)| *short).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]

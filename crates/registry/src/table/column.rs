@@ -32,6 +32,11 @@ pub(super) const fn number(name: &'static str) -> Column {
     Column { kind: "integer", ..text(name) }
 }
 
+/// A column of `true` and `false`.
+pub(super) const fn truth(name: &'static str) -> Column {
+    Column { kind: "boolean", ..text(name) }
+}
+
 /// A column of text that is shown when there is space.
 pub(super) const fn wide(name: &'static str) -> Column {
     Column { priority: 1, ..text(name) }

@@ -85,6 +85,18 @@ pub(super) fn plain(value: &Value) -> Option<String> {
     }
 }
 
+/// Access modes in short, in the order of their names' usefulness.
+pub(super) fn access_modes(granted: &[Value]) -> String {
+    let modes = [
+        ("ReadWriteOnce", "RWO"),
+        ("ReadOnlyMany", "ROX"),
+        ("ReadWriteMany", "RWX"),
+        ("ReadWriteOncePod", "RWOP"),
+    ];
+    let has = |mode: &str| granted.iter().any(|granted| granted == mode);
+    modes.iter().filter(|(mode, _)| has(mode)).map(|(_, short)| *short).collect::<Vec<_>>().join(",")
+}
+
 /// Whether a condition of this type has this status.
 pub(super) fn has_condition(object: &Value, kind: &str, status: &str) -> bool {
     let mut conditions = list(object, "status.conditions").iter();

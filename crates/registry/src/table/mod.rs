@@ -11,6 +11,7 @@ mod field;
 mod network;
 mod partial;
 mod pods;
+mod storage;
 mod workloads;
 
 use serde_json::{Value, json};
@@ -110,6 +111,13 @@ impl Printer {
             ("apiextensions.k8s.io", "CustomResourceDefinition") => {
                 (cluster::RESOURCE_DEFINITION, cluster::resource_definition)
             }
+            ("", "PersistentVolume") => (storage::VOLUME, storage::volume),
+            ("", "PodTemplate") => (storage::POD_TEMPLATE, storage::pod_template),
+            ("", "ComponentStatus") => (storage::COMPONENT, storage::component),
+            ("storage.k8s.io", "StorageClass") => (storage::STORAGE_CLASS, storage::storage_class),
+            ("storage.k8s.io", "VolumeAttachment") => (storage::ATTACHMENT, storage::attachment),
+            ("storage.k8s.io", "CSINode") => (storage::STORAGE_NODE, storage::storage_node),
+            ("scheduling.k8s.io", "PriorityClass") => (storage::PRIORITY_CLASS, storage::priority_class),
             _ => (cluster::ANY, cluster::any),
         };
         Self { columns, cells, conditions: |_| None }

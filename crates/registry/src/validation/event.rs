@@ -1,47 +1,130 @@
-//! Events, of the old group and of the new.
+//! Events, of the old group and of the new; both are judged by the names of the old.
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, text};
-use super::names::qualified_name;
+use super::found::{Found, Path, is_set, number, text};
+use super::names::{qualified_name, subdomain};
+use crate::conversion::to_storage;
 use crate::kinds::Kind;
 
 /// Where events about things without a namespace are.
 const DEFAULT_NAMESPACE: &str = "default";
+/// Where they may be, too, if they are of the new sort.
+const SYSTEM_NAMESPACE: &str = "kube-system";
+const WORD_LENGTH_MAX: usize = 128;
+const MESSAGE_LENGTH_MAX: usize = 1024;
+/// What cannot change through the new group.
+const IMMUTABLE: [&str; 13] = [
+    "involvedObject",
+    "reason",
+    "message",
+    "source",
+    "firstTimestamp",
+    "lastTimestamp",
+    "count",
+    "type",
+    "eventTime",
+    "action",
+    "related",
+    "reportingComponent",
+    "reportingInstance",
+];
+/// What the new group has no use for.
+const OLD_FIELDS: [&str; 3] = ["firstTimestamp", "lastTimestamp", "count"];
 
-/// An event: it lives where its object lives, and the new ones say who reports what.
-pub(super) fn event(found: &mut Found, kind: &Kind, object: &Value) {
-    let modern = kind.group == "events.k8s.io";
-    let about = if modern { &object["regarding"] } else { &object["involvedObject"] };
-    let (here, there) = (text(&object["metadata"], "namespace"), text(about, "namespace"));
-    let is_near = if there.is_empty() { here.is_empty() || here == DEFAULT_NAMESPACE } else { here == there };
+/// A new event: the new group wants to know when and what sort, and nothing in the fields of old.
+pub(super) fn create(found: &mut Found, kind: &Kind, object: &Value) {
+    let event = to_storage(kind, object.clone());
+    common(found, kind, &event);
+    if !is_modern(kind) {
+        return;
+    }
+    if !is_set(&event, "eventTime") {
+        found.required(&Path::new("eventTime"), "");
+    }
+    let sort = text(&event, "type");
+    if !matches!(sort, "Normal" | "Warning") {
+        found.invalid(&Path::new("type"), &json!(""), format!("has invalid value: {sort}"));
+    }
+    let is_used = |value: &Value| !value.is_null() && *value != json!(0) && *value != json!({});
+    for field in OLD_FIELDS.into_iter().chain(["source"]).filter(|field| is_used(&event[*field])) {
+        found.invalid(&Path::new(field), &json!(""), "needs to be unset");
+    }
+    series(found, &event);
+}
+
+/// A changed event: through the new group, it can only be counted on.
+pub(super) fn update(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
+    let (old, new) = (to_storage(kind, old.clone()), to_storage(kind, new.clone()));
+    common(found, kind, &new);
+    if !is_modern(kind) {
+        return;
+    }
+    if old["series"] != new["series"] {
+        series(found, &new);
+    }
+    for field in IMMUTABLE {
+        let shown = if field == "reportingComponent" { "reportingController" } else { field };
+        found.immutable(&Path::new(shown), old[field] == new[field], &new[field]);
+    }
+}
+
+fn is_modern(kind: &Kind) -> bool {
+    kind.group == "events.k8s.io"
+}
+
+/// An event lives where its object lives; one with a time says who reports what.
+fn common(found: &mut Found, kind: &Kind, event: &Value) {
+    let (here, there) = (text(&event["metadata"], "namespace"), text(&event["involvedObject"], "namespace"));
+    let timed = is_set(event, "eventTime");
+    let is_near = match (there, here) {
+        ("", "" | DEFAULT_NAMESPACE) => true,
+        ("", SYSTEM_NAMESPACE) => timed,
+        _ => here == there,
+    };
     if !is_near {
         let at = Path::new("involvedObject");
         found.invalid(&at.child("namespace"), &json!(there), "does not match event.namespace");
     }
-    if modern && !is_set(object, "eventTime") {
-        found.required(&Path::new("eventTime"), "");
+    if timed {
+        reporter(found, kind, event);
     }
-    if modern || is_set(object, "eventTime") {
-        reporter(found, modern, object);
+    found.invalid_text(&Path::new("namespace"), here, subdomain(here));
+}
+
+fn reporter(found: &mut Found, kind: &Kind, event: &Value) {
+    let controller = text(event, "reportingComponent");
+    let at = Path::new(if is_modern(kind) { "reportingController" } else { "reportingComponent" });
+    if controller.is_empty() {
+        found.required(&at, "");
+    }
+    found.invalid_text(&at, controller, qualified_name(controller));
+    for field in ["reportingInstance", "action", "reason"] {
+        let word = text(event, field);
+        if word.is_empty() {
+            found.required(&Path::new(field), "");
+        }
+        at_most(found, field, word, WORD_LENGTH_MAX);
+    }
+    at_most(found, "message", text(event, "message"), MESSAGE_LENGTH_MAX);
+}
+
+fn at_most(found: &mut Found, field: &str, word: &str, most: usize) {
+    if word.len() > most {
+        found.invalid(&Path::new(field), &json!(""), format!("can have at most {most} characters"));
     }
 }
 
-fn reporter(found: &mut Found, modern: bool, object: &Value) {
-    let controller = if modern { "reportingController" } else { "reportingComponent" };
-    let name = text(object, controller);
-    if name.is_empty() {
-        found.required(&Path::new("reportingController"), "");
-    } else {
-        found.invalid_text(&Path::new("reportingController"), name, qualified_name(name));
+fn series(found: &mut Found, event: &Value) {
+    let series = &event["series"];
+    if series.is_null() {
+        return;
     }
-    for field in ["reportingInstance", "action", "reason"] {
-        if text(object, field).is_empty() {
-            found.required(&Path::new(field), "");
-        }
+    let at = Path::new("series");
+    if number(series, "count").unwrap_or(0) < 2 {
+        found.invalid(&at.child("count"), &json!(""), "should be at least 2");
     }
-    let kind = text(object, "type");
-    if modern && !matches!(kind, "Normal" | "Warning") {
-        found.invalid(&Path::new("type"), &json!(""), format!("has invalid value: {kind}"));
+    if !is_set(series, "lastObservedTime") {
+        found.required(&at.child("lastObservedTime"), "");
     }
 }

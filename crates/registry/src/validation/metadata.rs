@@ -78,7 +78,7 @@ pub(super) fn finalizer_names(found: &mut Found, at: &Path<'_>, finalizers: &[Va
 }
 
 /// The warning about owners that are named twice, if there are any.
-pub(super) fn duplicate_owners(object: &Value) -> Option<String> {
+fn duplicate_owners(object: &Value) -> Option<String> {
     let mut seen = BTreeSet::new();
     let mut twice: Vec<&str> = Vec::new();
     for owner in list(&object["metadata"], "ownerReferences") {
@@ -96,9 +96,10 @@ pub(super) fn duplicate_owners(object: &Value) -> Option<String> {
     })
 }
 
-/// Drops owners that are named again, word for word.
-pub(super) fn fold_owners(object: &mut Value) {
-    let Some(Value::Array(owners)) = object.pointer_mut("/metadata/ownerReferences") else { return };
+/// Drops owners that are named again, word for word, and warns of them.
+pub(super) fn fold_owners(object: &mut Value) -> Option<String> {
+    let warning = duplicate_owners(object)?;
+    let Some(Value::Array(owners)) = object.pointer_mut("/metadata/ownerReferences") else { return None };
     let mut kept: Vec<Value> = Vec::with_capacity(owners.len());
     for owner in owners.drain(..) {
         if !kept.contains(&owner) {
@@ -106,6 +107,7 @@ pub(super) fn fold_owners(object: &mut Value) {
         }
     }
     *owners = kept;
+    Some(warning)
 }
 
 fn name(found: &mut Found, kind: &Kind, metadata: &Value, at: &Path<'_>) {

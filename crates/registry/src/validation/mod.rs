@@ -13,13 +13,14 @@ mod found;
 mod job;
 mod metadata;
 mod mount;
-mod names;
+pub(crate) mod names;
 mod plain;
 mod pod;
 mod pod_update;
 mod policy;
 mod probe;
 mod rbac;
+mod resize;
 mod resources;
 mod same;
 mod schedule;
@@ -37,6 +38,7 @@ mod workload;
 use serde_json::Value;
 
 use crate::kinds::Kind;
+use crate::lifecycle::Part;
 use crate::refusal::FieldError;
 use found::{Found, Path, list};
 
@@ -55,10 +57,11 @@ pub struct Judged {
 pub fn create(kind: &Kind, object: &Value) -> Judged {
     let mut found = Found::default();
     metadata::create(&mut found, kind, object);
-    if (kind.group, kind.kind) == ("", "Pod") {
-        pod::create(&mut found, object);
-    } else {
-        specific(&mut found, kind, object);
+    match (kind.group, kind.kind) {
+        ("", "Pod") => pod::create(&mut found, object),
+        ("" | "events.k8s.io", "Event") => event::create(&mut found, kind, object),
+        ("scheduling.k8s.io", "PriorityClass") => plain::new_priority_class(&mut found, object),
+        _ => specific(&mut found, kind, object),
     }
     if !found.errors.is_empty() {
         return Judged { errors: found.errors, warnings: Vec::new() };
@@ -70,12 +73,16 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
 pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
     metadata::update(&mut found, old, new);
-    if (kind.group, kind.kind) == ("", "Pod") {
-        pod::pod(&mut found, new);
-        pod_update::update(&mut found, old, new);
-    } else {
-        specific(&mut found, kind, new);
-        changes(&mut found, kind, old, new);
+    match (kind.group, kind.kind) {
+        ("", "Pod") => {
+            pod::pod(&mut found, new);
+            pod_update::update(&mut found, old, new);
+        }
+        ("" | "events.k8s.io", "Event") => event::update(&mut found, kind, old, new),
+        _ => {
+            specific(&mut found, kind, new);
+            changes(&mut found, kind, old, new);
+        }
     }
     if !found.errors.is_empty() {
         return Judged { errors: found.errors, warnings: Vec::new() };
@@ -90,6 +97,34 @@ pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
     metadata::update(&mut found, old, new);
     status::status(&mut found, kind, old, new);
+    Judged { errors: found.errors, warnings: Vec::new() }
+}
+
+/// Judges what was written through one part of an object.
+pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value) -> Judged {
+    match part {
+        Part::Main => update(kind, old, new),
+        Part::Status => status(kind, old, new),
+        Part::Finalize => finalize(kind, old, new),
+        Part::EphemeralContainers => ephemeral_containers(old, new),
+        Part::Resize => resize(old, new),
+    }
+}
+
+/// Judges a write to a namespace's subresource `finalize`.
+pub fn finalize(kind: &Kind, old: &Value, new: &Value) -> Judged {
+    let mut found = Found::default();
+    metadata::update(&mut found, old, new);
+    specific(&mut found, kind, new);
+    Judged { errors: found.errors, warnings: Vec::new() }
+}
+
+/// Judges a write to a pod's subresource `resize`.
+pub fn resize(old: &Value, new: &Value) -> Judged {
+    let mut found = Found::default();
+    metadata::update(&mut found, old, new);
+    pod::pod(&mut found, new);
+    resize::resize(&mut found, old, new);
     Judged { errors: found.errors, warnings: Vec::new() }
 }
 
@@ -109,9 +144,9 @@ pub fn scale(scale: &Value) -> Judged {
     Judged { errors: found.errors, warnings: Vec::new() }
 }
 
-/// Drops owners that are named again, word for word; judging the object before tells the client about them.
-pub fn fold_owners(object: &mut Value) {
-    metadata::fold_owners(object);
+/// Drops owners that are named again, word for word; what is returned tells the client about them.
+pub fn fold_owners(object: &mut Value) -> Option<String> {
+    metadata::fold_owners(object)
 }
 
 /// What a kind asks of its objects, new or changed.
@@ -135,7 +170,6 @@ fn specific(found: &mut Found, kind: &Kind, object: &Value) {
             let at = Path::new("spec");
             metadata::finalizer_names(found, &at.child("finalizers"), list(&object["spec"], "finalizers"));
         }
-        ("" | "events.k8s.io", "Event") => event::event(found, kind, object),
         _ => plain::plain(found, kind, object),
     }
 }

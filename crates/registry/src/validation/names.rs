@@ -58,7 +58,7 @@ pub(super) fn path_segment(name: &str) -> Vec<String> {
 }
 
 /// Keys of labels, and other names with an optional domain before a slash.
-pub(super) fn qualified_name(key: &str) -> Vec<String> {
+pub(crate) fn qualified_name(key: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     let parts: Vec<_> = key.split('/').collect();
     let name = match parts.as_slice() {
@@ -92,7 +92,7 @@ pub(super) fn qualified_name(key: &str) -> Vec<String> {
 }
 
 /// Values of labels.
-pub(super) fn label_value(value: &str) -> Vec<String> {
+pub(crate) fn label_value(value: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if value.len() > LABEL_MAX {
         wrong.push(format!("must be no more than {LABEL_MAX} bytes"));

@@ -44,7 +44,7 @@ fn rule(found: &mut Found, at: &Path<'_>, rule: &Value, scope: Scope) {
             let why = "namespaced rules cannot apply to non-resource URLs";
             found.invalid(&at.child("nonResourceURLs"), &rule["nonResourceURLs"], why);
         }
-        if !list(rule, "apiGroups").is_empty() || !list(rule, "resources").is_empty() {
+        if ["apiGroups", "resources", "resourceNames"].iter().any(|field| !list(rule, field).is_empty()) {
             let why = "rules cannot apply to both regular resources and non-resource URLs";
             found.invalid(&at.child("nonResourceURLs"), &rule["nonResourceURLs"], why);
         }

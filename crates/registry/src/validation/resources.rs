@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::found::{Found, Path, members};
 use super::names::qualified_name;
+use crate::quantity::Quantity;
 
 const STANDARD: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
@@ -85,34 +86,9 @@ fn compare(left: &Value, right: &Value) -> Option<Ordering> {
     Some(billionths(left.as_str()?)?.cmp(&billionths(right.as_str()?)?))
 }
 
-/// An amount in billionths. Amounts come in normal form, hence without a fraction.
+/// An amount in billionths.
 fn billionths(text: &str) -> Option<i128> {
-    let digits_end = text.find(|c: char| !c.is_ascii_digit() && c != '-' && c != '+').unwrap_or(text.len());
-    let (digits, suffix) = text.split_at(digits_end);
-    let number: i128 = digits.parse().ok()?;
-    let (factor, divisor) = match suffix {
-        "n" => (1, 1),
-        "u" => (1_000, 1),
-        "m" => (1_000_000, 1),
-        "" => (BILLION, 1),
-        "k" => (BILLION, 1_000),
-        "M" => (BILLION, 1_000_000),
-        "G" => (BILLION, BILLION),
-        "T" => (BILLION, BILLION * 1_000),
-        "P" => (BILLION, BILLION * 1_000_000),
-        "E" => (BILLION, BILLION * BILLION),
-        "Ki" => (BILLION, 1 << 10),
-        "Mi" => (BILLION, 1 << 20),
-        "Gi" => (BILLION, 1 << 30),
-        "Ti" => (BILLION, 1 << 40),
-        "Pi" => (BILLION, 1 << 50),
-        "Ei" => (BILLION, 1 << 60),
-        exponent => {
-            let power: u32 = exponent.strip_prefix(['e', 'E'])?.parse().ok()?;
-            (BILLION, 10_i128.checked_pow(power)?)
-        }
-    };
-    number.checked_mul(factor)?.checked_mul(divisor)
+    Quantity::parse(text).ok().map(Quantity::billionths)
 }
 
 #[cfg(test)]

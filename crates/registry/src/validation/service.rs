@@ -1,6 +1,7 @@
 //! Services: their ports, types and addresses, and which addresses may change.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
@@ -9,6 +10,9 @@ use super::metadata::labels;
 use super::names::{label, port, port_number, subdomain};
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+const FAMILIES: [&str; 2] = ["IPv4", "IPv6"];
+const FAMILY_POLICIES: [&str; 3] = ["SingleStack", "PreferDualStack", "RequireDualStack"];
+const NO_ADDRESS: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 
 /// The spec of a Service.
 pub(super) fn service(found: &mut Found, object: &Value) {
@@ -20,8 +24,10 @@ pub(super) fn service(found: &mut Found, object: &Value) {
     }
     if external {
         external_name(found, &at, spec);
+    } else {
+        addresses(found, &at, spec);
     }
-    ports(found, &at.child("ports"), list(spec, "ports"), headless);
+    ports(found, &at.child("ports"), spec);
     labels(found, &at.child("selector"), spec, "selector");
     found.one_of(&at.child("sessionAffinity"), &spec["sessionAffinity"], &["ClientIP", "None"]);
     let seconds = &spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"];
@@ -65,7 +71,47 @@ fn external_name(found: &mut Found, at: &Path<'_>, spec: &Value) {
     }
 }
 
-fn ports(found: &mut Found, at: &Path<'_>, ports: &[Value], headless: bool) {
+/// Addresses inside the cluster and outside of it, and their families.
+fn addresses(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let (first, all) = (text(spec, "clusterIP"), list(spec, "clusterIPs"));
+    let addresses = at.child("clusterIPs");
+    match all.first().and_then(Value::as_str) {
+        Some(_) if first.is_empty() => {
+            found.invalid(&addresses, &spec["clusterIPs"], "must be empty when `clusterIP` is not specified");
+        }
+        Some(other) if other != first => {
+            found.invalid(&addresses, &spec["clusterIPs"], "first value must match `clusterIP`");
+        }
+        _ => {}
+    }
+    for (index, address) in all.iter().enumerate() {
+        match address.as_str().unwrap_or("") {
+            "None" if text(spec, "type") != "ClusterIP" => {
+                let why = format!("may not be set to 'None' for {} services", text(spec, "type"));
+                found.invalid(&addresses.index(index), address, why);
+            }
+            "None" => {}
+            word => be_address(found, &addresses.index(index), word),
+        }
+    }
+    for (index, family) in list(spec, "ipFamilies").iter().enumerate() {
+        found.one_of(&at.child("ipFamilies").index(index), family, &FAMILIES);
+    }
+    found.one_of_if_set(&at.child("ipFamilyPolicy"), &spec["ipFamilyPolicy"], &FAMILY_POLICIES);
+    for (index, address) in list(spec, "externalIPs").iter().enumerate() {
+        be_address(found, &at.child("externalIPs").index(index), address.as_str().unwrap_or(""));
+    }
+}
+
+fn be_address(found: &mut Found, at: &Path<'_>, word: &str) {
+    if word.parse::<IpAddr>().is_err() {
+        found.invalid(at, &json!(word), NO_ADDRESS);
+    }
+}
+
+fn ports(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let (ports, headless) = (list(spec, "ports"), text(spec, "clusterIP") == "None");
+    let mut of_nodes = BTreeSet::new();
     let mut names = BTreeSet::new();
     let mut taken = BTreeSet::new();
     for (index, one) in ports.iter().enumerate() {
@@ -85,8 +131,16 @@ fn ports(found: &mut Found, at: &Path<'_>, ports: &[Value], headless: bool) {
         }
         found.one_of(&at.child("protocol"), &one["protocol"], &["SCTP", "TCP", "UDP"]);
         port(found, &at.child("targetPort"), &one["targetPort"]);
-        if headless && number(one, "nodePort").unwrap_or(0) != 0 {
-            found.forbidden(&at.child("nodePort"), "may not be set for headless services");
+        let of_node = number(one, "nodePort").unwrap_or(0);
+        if of_node != 0 {
+            if headless {
+                found.forbidden(&at.child("nodePort"), "may not be set for headless services");
+            } else if text(spec, "type") == "ClusterIP" {
+                found.forbidden(&at.child("nodePort"), "may not be used when `type` is 'ClusterIP'");
+            }
+            if !of_nodes.insert((of_node, text(one, "protocol"))) {
+                found.duplicate(&at.child("nodePort"), &json!(of_node));
+            }
         }
         let place = (text(one, "protocol"), number_of_port);
         if !taken.insert(place) {

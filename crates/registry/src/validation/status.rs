@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, list, number, text};
-use super::metadata;
+use super::found::{Found, Path, is_set, list, number, text};
+use super::names::subdomain;
 use crate::kinds::Kind;
 
 /// The counters of a kind: those that are not negative, and those of them that are not more than `replicas`.
@@ -81,11 +81,8 @@ pub(super) fn status(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
             not_decremented(found, &at, &old["status"], status);
         }
         ("policy", "PodDisruptionBudget") => not_negative(found, &at, status, &DISRUPTION_BUDGET),
-        ("", "Pod") => pod(found, &at, &old["status"], status),
-        ("", "Namespace") => {
-            let spec = Path::new("spec");
-            metadata::finalizer_names(found, &spec.child("finalizers"), list(&new["spec"], "finalizers"));
-        }
+        ("", "Pod") => pod(found, &at, old, new),
+        ("", "Namespace") => phase_of_namespace(found, new),
         _ => {}
     }
 }
@@ -119,9 +116,59 @@ fn not_decremented(found: &mut Found, at: &Path<'_>, old: &Value, new: &Value) {
     }
 }
 
+/// A namespace is on its way out exactly when it is being deleted.
+fn phase_of_namespace(found: &mut Found, namespace: &Value) {
+    let (phase, at) = (&namespace["status"]["phase"], Path::new("status"));
+    let (is_allowed, why) = if is_set(&namespace["metadata"], "deletionTimestamp") {
+        (phase == "Terminating", "may only be 'Terminating' if `deletionTimestamp` is not empty")
+    } else {
+        (phase == "Active", "may only be 'Active' if `deletionTimestamp` is empty")
+    };
+    if !is_allowed {
+        // The name of the field is upstream's.
+        found.invalid(&at.child("Phase"), &json!(phase.as_str().unwrap_or_default()), why);
+    }
+}
+
 fn pod(found: &mut Found, at: &Path<'_>, old: &Value, new: &Value) {
-    let before = text(old, "qosClass");
-    if !before.is_empty() && text(new, "qosClass") != before {
-        found.immutable(&at.child("qosClass"), false, &json!(text(new, "qosClass")));
+    let (before, now) = (&old["status"], &new["status"]);
+    let nominated = text(now, "nominatedNodeName");
+    if !nominated.is_empty() && nominated != text(before, "nominatedNodeName") {
+        found.invalid_text(&at.child("nominatedNodeName"), nominated, subdomain(nominated));
+    }
+    let class = text(before, "qosClass");
+    if !class.is_empty() && text(now, "qosClass") != class {
+        found.immutable(&at.child("qosClass"), false, &json!(text(now, "qosClass")));
+    }
+    for field in ["containerStatuses", "initContainerStatuses"] {
+        stays_ended(found, &at.child(field), list(before, field), list(now, field), &old["spec"]);
+    }
+    for (index, address) in list(now, "podIPs").iter().enumerate() {
+        let ip = text(address, "ip");
+        if ip.parse::<std::net::IpAddr>().is_err() && !list(before, "podIPs").contains(address) {
+            let at = at.child("podIPs");
+            let why = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+            found.invalid(&at.index(index), &json!(ip), why);
+        }
+    }
+}
+
+/// What ended and is not to be restarted stays ended.
+fn stays_ended(found: &mut Found, at: &Path<'_>, old: &[Value], new: &[Value], spec: &Value) {
+    let policy = text(spec, "restartPolicy");
+    if policy == "Always" {
+        return;
+    }
+    for (index, before) in old.iter().enumerate() {
+        let end = &before["state"]["terminated"];
+        let may_restart = policy == "OnFailure" && number(end, "exitCode").unwrap_or(0) != 0;
+        if end.is_null() || may_restart {
+            continue;
+        }
+        let now = new.iter().filter(|now| text(now, "name") == text(before, "name"));
+        for _ in now.filter(|now| now["state"]["terminated"].is_null()) {
+            let why = "may not be transitioned to non-terminated state";
+            found.forbidden(&at.index(index).child("state"), why);
+        }
     }
 }

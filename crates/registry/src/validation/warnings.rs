@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::found::{Path, list, members, number, text};
 use super::names::label;
-use super::{environment, metadata, resources};
+use super::{environment, resources};
 use crate::kinds::Kind;
 
 /// Labels of nodes that have newer names: the old one, since when, the new one.
@@ -18,7 +18,7 @@ const OLD_NODE_LABELS: [(&str, &str, &str); 5] = [
 
 /// Every warning about an object.
 pub(super) fn of(kind: &Kind, object: &Value) -> Vec<String> {
-    let mut warnings: Vec<String> = metadata::duplicate_owners(object).into_iter().collect();
+    let mut warnings = Vec::new();
     let spec = &object["spec"];
     match (kind.group, kind.kind) {
         ("", "Pod") => {

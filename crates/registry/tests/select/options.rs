@@ -101,13 +101,16 @@ fn a_page_goes_on_after_the_last_one() {
     let page = Continue::after(12, "/NS/b");
     let token = page.encode();
     assert_eq!(list(&[("continue", &token), ("limit", "2")]), ListPlan::Continue(page.clone()));
-    let (refusal, fresh) = expired_page(&page);
+    let refusal = expired_page(&page);
     assert_eq!((refusal.code, refusal.reason), (410, "Expired"));
     assert!(
         refusal.message.starts_with("The provided continue parameter is too old to display a consistent")
     );
+    let status = refusal.status();
+    let fresh = status["metadata"]["continue"].as_str().unwrap();
+    assert_eq!(status.get("details"), None);
     assert_eq!(
-        list(&[("continue", &fresh)]),
+        list(&[("continue", fresh)]),
         ListPlan::Continue(Continue { version: None, start: "/NS/b\0".to_owned() })
     );
 }

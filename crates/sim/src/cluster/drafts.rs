@@ -2,7 +2,7 @@
 
 use gantry_model::{
     Deployment, DeploymentStatus, Labels, Limit, Meta, Phase, Pod, PodDraft, Readiness, ReplicaSet,
-    ReplicaSetStatus, Replicas, Restarts, RollingLimits, Selector, Strategy, Template,
+    ReplicaSetStatus, Replicas, Restarts, RollingLimits, Selector, SetKind, Strategy, Template,
 };
 use serde_json::json;
 
@@ -86,6 +86,7 @@ impl NewReplicaSet {
         let labels = app(&self.app);
         meta.labels.clone_from(&labels);
         ReplicaSet {
+            kind: SetKind::ReplicaSet,
             meta,
             replicas: self.replicas,
             selector: Ok(selecting(&labels)),

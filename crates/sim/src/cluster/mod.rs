@@ -14,7 +14,7 @@ pub(crate) use shelf::{Change, Shelf, Stored, Watched};
 
 use gantry_model::{
     Deployment, Identity, Meta, Name, Namespace, ObjectKey, ObjectMetadata, OwnerReference, Pod, PodDraft,
-    ReplicaSet, ReplicaSetDraft, Timestamp, Uid, keys,
+    Refusal, RefusalKind, ReplicaSet, ReplicaSetDraft, SetKind, Timestamp, Uid, keys,
 };
 
 /// The kinds of object a cluster holds.
@@ -41,13 +41,6 @@ pub struct Cluster {
     version: u64,
     uids: u64,
     pod_names: u64,
-}
-
-/// Why an object was not created.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
-    AlreadyExists,
-    Forbidden(String),
 }
 
 impl Kind {
@@ -123,22 +116,23 @@ impl Cluster {
 
     // === creating ===
 
-    pub(crate) fn create_deployment(&mut self, draft: NewDeployment) -> Result<(), Refused> {
+    pub(crate) fn create_deployment(&mut self, draft: NewDeployment) -> Result<(), Refusal> {
         let meta = self.new_meta(&draft.name);
         self.insert(draft.build(meta))
     }
 
-    pub(crate) fn create_replica_set(&mut self, draft: NewReplicaSet) -> Result<(), Refused> {
+    pub(crate) fn create_replica_set(&mut self, draft: NewReplicaSet) -> Result<(), Refusal> {
         let meta = self.new_meta(&draft.name);
         self.insert(draft.build(meta))
     }
 
-    pub(crate) fn create_drafted_set(&mut self, draft: ReplicaSetDraft) -> Result<(), Refused> {
+    pub(crate) fn create_drafted_set(&mut self, draft: ReplicaSetDraft) -> Result<(), Refusal> {
         let mut meta = self.new_meta(draft.name.as_str());
         meta.labels = draft.labels;
         meta.annotations = draft.annotations;
         meta.owners = vec![draft.owner];
         self.insert(ReplicaSet {
+            kind: SetKind::ReplicaSet,
             meta,
             replicas: draft.replicas,
             selector: Ok(draft.selector),
@@ -148,11 +142,11 @@ impl Cluster {
         })
     }
 
-    pub(crate) fn create_drafted_pod(&mut self, draft: &PodDraft) -> Result<Name, Refused> {
+    pub(crate) fn create_drafted_pod(&mut self, draft: &PodDraft) -> Result<Name, Refusal> {
         self.pod_names += 1;
         let name = format!("{}{}", draft.generate_name, drafts::suffix(self.pod_names));
         if let Some(quota) = self.pod_quota.filter(|quota| self.pods.len() >= *quota) {
-            return Err(Refused::Forbidden(format!(
+            return Err(Refusal::other(format!(
                 "pods \"{name}\" is forbidden: exceeded quota: pods, requested: pods=1, used: pods={quota}, \
                  limited: pods={quota}"
             )));
@@ -180,10 +174,10 @@ impl Cluster {
         }
     }
 
-    fn insert<T: Stored>(&mut self, mut object: T) -> Result<(), Refused> {
+    fn insert<T: Stored>(&mut self, mut object: T) -> Result<(), Refusal> {
         let key = object.meta().key();
         if T::shelf(self).get(&key).is_some() {
-            return Err(Refused::AlreadyExists);
+            return Err(Refusal::new(RefusalKind::AlreadyExists, "an object of that name exists already"));
         }
         object.meta_mut().resource_version = self.next_version();
         self.changes.push(T::added(object.clone()));

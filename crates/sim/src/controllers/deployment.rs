@@ -2,8 +2,7 @@
 
 use gantry_decide::Wake;
 use gantry_decide::deployment::{
-    Action, CreateRefused, Decision, EVENT_SOURCE, IfRefused, Observed, Outcome, Setback, SyncError, decide,
-    triggers,
+    Action, Decision, EVENT_SOURCE, IfRefused, Observed, Outcome, Setback, SyncError, decide, triggers,
 };
 use gantry_decide::ownership::{claim, may_adopt};
 use gantry_decide::queue::{self, RetryPolicy, WorkQueue};
@@ -12,7 +11,7 @@ use gantry_model::{
 };
 
 use super::Telling;
-use crate::cluster::{Change, Cluster, Kind, Propagation, Refused, Watched};
+use crate::cluster::{Change, Cluster, Kind, Propagation, Watched};
 
 /// The Deployment controller.
 #[derive(Clone, Debug)]
@@ -134,13 +133,9 @@ fn carry_out(
             Action::CreateReplicaSet(draft) => {
                 let name = Cluster::key(draft.name.as_str());
                 let created = cluster.create_drafted_set((**draft).clone());
-                if let (Err(refused), IfRefused::DecideOnCreate) = (created, step.if_refused) {
-                    return Err(Setback::CreateRefused(match refused {
-                        Refused::AlreadyExists => {
-                            CreateRefused::AlreadyExists(cluster.sets.get(&name).cloned().map(Box::new))
-                        }
-                        Refused::Forbidden(message) => CreateRefused::Failed(message),
-                    }));
+                if let (Err(refusal), IfRefused::DecideOnCreate) = (created, step.if_refused) {
+                    let existing = cluster.sets.get(&name).cloned().map(Box::new);
+                    return Err(Setback::CreateRefused { refusal, existing });
                 }
             }
             Action::UpdateReplicaSet { set, edit, .. } => {

@@ -5,13 +5,13 @@ use gantry_decide::ownership::may_adopt;
 use gantry_decide::queue::{self, RetryPolicy, WorkQueue};
 use gantry_decide::replica_set::{
     Action, Begun, Creating, Decision, Deleting, EVENT_SOURCE, Managed, Memory, Observed, ReadVersions,
-    Refusal, RefusalKind, StatusWrite, consider, creation_event, decide, deletion_event, is_choice_needed,
-    related_pods, report, triggers,
+    StatusWrite, consider, creation_event, decide, deletion_event, is_choice_needed, related_pods, report,
+    triggers,
 };
-use gantry_model::{Event, ObjectKey, OwnerReference, Pod, ReplicaSet, ReplicaSetStatus, keys};
+use gantry_model::{Event, ObjectKey, Pod, Refusal, ReplicaSet, ReplicaSetStatus};
 
 use super::Telling;
-use crate::cluster::{Change, Cluster, Kind, Propagation, Refused, Watched};
+use crate::cluster::{Change, Cluster, Kind, Propagation, Watched};
 
 /// The ReplicaSet controller.
 #[derive(Clone, Debug)]
@@ -74,9 +74,8 @@ impl ReplicaSets {
         let pods: Vec<Pod> = cluster.pods.iter().cloned().collect();
         let Ok(considered) = consider(set, standing, &pods) else { return Wake::OnChange };
         let live = cluster.meta(Kind::ReplicaSet, key);
-        let refusal = may_adopt(&set.meta.uid, live)
-            .map_err(|refused| Refusal { kind: RefusalKind::Other, message: refused.to_string() });
-        let owner = OwnerReference::to_controller(keys::APPS_V1, keys::REPLICA_SET, &set.meta);
+        let refusal = may_adopt(&set.meta.uid, live).map_err(|refused| Refusal::other(refused.to_string()));
+        let owner = set.reference();
         let mut adoptions = Vec::new();
         for pod in &considered.claims.adopt {
             if refusal.is_ok() {
@@ -127,8 +126,7 @@ impl ReplicaSets {
                 telling.note(format!("{}: create {count} pods", key.name));
                 let mut creating = Creating::new(key.clone(), *count);
                 while let Some(batch) = creating.batch() {
-                    let answers: Vec<_> =
-                        (0..batch).map(|_| cluster.create_drafted_pod(draft).map_err(refusal)).collect();
+                    let answers: Vec<_> = (0..batch).map(|_| cluster.create_drafted_pod(draft)).collect();
                     for answer in &answers {
                         tell(cluster, telling, creation_event(answer));
                     }
@@ -152,12 +150,4 @@ impl ReplicaSets {
         }
         managed
     }
-}
-
-fn refusal(refused: Refused) -> Refusal {
-    let message = match refused {
-        Refused::AlreadyExists => "the name is taken".to_owned(),
-        Refused::Forbidden(message) => message,
-    };
-    Refusal { kind: RefusalKind::Other, message }
 }

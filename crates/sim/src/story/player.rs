@@ -8,7 +8,7 @@ use gantry_model::{Deployment, Name, ObjectKey, Pod, ReplicaSet, Timestamp};
 use super::command::{self, Command};
 use super::names::Names;
 use super::rendering;
-use crate::cluster::{Cluster, Kind, NewDeployment, Propagation, Refused, template};
+use crate::cluster::{Cluster, Kind, NewDeployment, Propagation, template};
 use crate::world::{Turns, World};
 
 /// The moment at which stories begin: 2026-01-01T12:00:00Z.
@@ -81,7 +81,7 @@ impl Player {
         match command {
             Command::CreateDeployment(draft) => self.create(draft)?,
             Command::CreateReplicaSet(draft) => {
-                self.world.cluster.create_replica_set(draft.clone()).map_err(|refused| refusal(&refused))?;
+                self.world.cluster.create_replica_set(draft.clone()).map_err(|refusal| refusal.message)?;
             }
             Command::Change(changes) => self.change(changes.iter().map(|(k, v)| (k.as_str(), v.as_str())))?,
             Command::Annotate(key, value) => self.edit(|deployment| {
@@ -131,7 +131,7 @@ impl Player {
 
     fn create(&mut self, draft: &NewDeployment) -> Result<(), String> {
         self.subject = Some(draft.name.clone());
-        self.world.cluster.create_deployment(draft.clone()).map_err(|refused| refusal(&refused))
+        self.world.cluster.create_deployment(draft.clone()).map_err(|refusal| refusal.message)
     }
 
     fn ready(&mut self, n: Option<usize>, set: Option<usize>) {
@@ -265,11 +265,4 @@ fn name_of(pod: &Pod) -> Name {
 
 fn image_of(template: &gantry_model::Template) -> Option<&str> {
     template.written().spec.as_ref()?.containers.first()?.image.as_deref()
-}
-
-fn refusal(refused: &Refused) -> String {
-    match refused {
-        Refused::AlreadyExists => "an object of that name exists already".to_owned(),
-        Refused::Forbidden(message) => message.clone(),
-    }
 }

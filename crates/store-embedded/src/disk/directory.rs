@@ -1,8 +1,8 @@
 //! The real disk.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt as _, FileExt};
 use std::path::{Path, PathBuf};
 
 use crate::disk::{Disk, DiskFile};
@@ -19,7 +19,8 @@ impl Directory {
         let path = std::path::absolute(path)?;
         let is_new = |level: &&Path| !level.exists();
         let made: Vec<&Path> = path.ancestors().take_while(is_new).collect();
-        fs::create_dir_all(&path)?;
+        // For its owner alone: whoever reads the store reads every Secret.
+        DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
         for parent in made.into_iter().filter_map(Path::parent) {
             File::open(parent)?.sync_all()?;
         }

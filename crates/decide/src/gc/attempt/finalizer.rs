@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use gantry_model::patch::MetadataPatch;
-use gantry_model::{Identity, ObjectMetadata};
+use gantry_model::{Identity, ObjectMetadata, Refusal};
 
-use super::step::{PatchRun, Question};
-use super::{Outcome, PatchAnswer, Patching, ReadAnswer, Reading, Refusal, Step, Trouble, Waiting};
+use super::step::{PatchRun, Question, unsupported_form};
+use super::{Outcome, PatchAnswer, Patching, ReadAnswer, Reading, Step, Trouble, Waiting};
 
 /// How often the removal of a finalizer is tried before the whole item is retried later.
 pub const FINALIZER_PATCH_TRIES: u32 = 4;
@@ -84,7 +84,7 @@ impl FinalizerRemoval {
                     None => Step::Done(Outcome::Failed(Trouble::Conflict(self.object))),
                 }
             }
-            PatchAnswer::UnsupportedForm => self.failed(Refusal::unsupported_form()),
+            PatchAnswer::UnsupportedForm => self.failed(unsupported_form()),
             PatchAnswer::Failed(refusal) => self.failed(refusal),
         }
     }

@@ -37,6 +37,7 @@ pub fn begin(item: &Item, knowledge: &Knowledge<'_>) -> Step {
 }
 
 /// G4.2: how requests have to name an object that is known from this namespace.
+#[expect(clippy::result_large_err, reason = "a trouble is rare and ends the attempt")]
 pub(in crate::gc) fn resolve(
     identity: &Identity,
     namespace: Option<&Namespace>,
@@ -52,6 +53,7 @@ pub(in crate::gc) fn resolve(
 
 impl Subject {
     /// The object as requests have to name it.
+    #[expect(clippy::result_large_err, reason = "a trouble is rare and ends the attempt")]
     pub(in crate::gc) fn resolve(node: &Identity, kinds: &dyn Kinds) -> Result<Self, Trouble> {
         let target = resolve(node, node.namespace.as_ref(), kinds)?;
         Ok(Self { node: node.clone(), target })

@@ -28,7 +28,7 @@ pub use finalizer::{FINALIZER_PATCH_TRIES, FINALIZER_RETRY_JITTER, finalizer_ret
 pub use item::begin;
 pub use outcome::{Deed, Outcome, Trouble, Why};
 pub use owners::Owners;
-pub use step::{DeleteAnswer, Deleting, PatchAnswer, Patching, ReadAnswer, Reading, Refusal, Step, Waiting};
+pub use step::{DeleteAnswer, Deleting, PatchAnswer, Patching, ReadAnswer, Reading, Step, Waiting};
 pub use verdict::{Household, Verdict, judge};
 
 pub(super) use finalizer::FinalizerRemoval;

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use gantry_model::{Identity, OwnerReference, Uid};
+use gantry_model::{Identity, OwnerReference, Refusal, Uid};
 
-use super::{Owners, Propagation, Refusal};
+use super::{Owners, Propagation};
 use crate::gc::Item;
 
 /// The end of an attempt.
@@ -186,10 +186,10 @@ impl fmt::Display for Trouble {
             Self::NamespacedOwnerOfClusterScoped(owner) => {
                 write!(f, "a cluster-scoped object refers to {owner}, which is namespaced")
             }
-            Self::ReadFailed(identity, Refusal(message)) => write!(f, "cannot read {identity}: {message}"),
-            Self::PatchFailed(identity, Refusal(message)) => write!(f, "cannot patch {identity}: {message}"),
-            Self::DeleteFailed(identity, Refusal(message)) => {
-                write!(f, "cannot delete {identity}: {message}")
+            Self::ReadFailed(identity, refusal) => write!(f, "cannot read {identity}: {refusal}"),
+            Self::PatchFailed(identity, refusal) => write!(f, "cannot patch {identity}: {refusal}"),
+            Self::DeleteFailed(identity, refusal) => {
+                write!(f, "cannot delete {identity}: {refusal}")
             }
             Self::Conflict(identity) => write!(f, "{identity} changed meanwhile"),
             Self::Vanished(identity) => write!(f, "{identity} went meanwhile"),

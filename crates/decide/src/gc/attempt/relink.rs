@@ -4,11 +4,11 @@
 //! them the list is read and replaced whole, under the version that was read.
 
 use gantry_model::patch::MetadataPatch;
-use gantry_model::{Identity, ObjectMetadata, OwnerReference, Uid};
+use gantry_model::{Identity, ObjectMetadata, OwnerReference, Refusal, Uid};
 
 use super::deletion::DeletionRun;
-use super::step::{PatchRun, Question};
-use super::{Outcome, PatchAnswer, Patching, ReadAnswer, Reading, Refusal, Step, Trouble};
+use super::step::{PatchRun, Question, unsupported_form};
+use super::{Outcome, PatchAnswer, Patching, ReadAnswer, Reading, Step, Trouble};
 
 /// A change to the owner references of one object, under way.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,7 +89,7 @@ impl Relink {
             PatchAnswer::Patched(live) => self.then.go_on(live),
             PatchAnswer::NotFound => self.gone(),
             PatchAnswer::Conflict => Step::Done(Outcome::Failed(Trouble::Conflict(self.object))),
-            PatchAnswer::UnsupportedForm => self.failed(Refusal::unsupported_form()),
+            PatchAnswer::UnsupportedForm => self.failed(unsupported_form()),
             PatchAnswer::Failed(refusal) => self.failed(refusal),
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gantry_model::patch::MetadataPatch;
-use gantry_model::{Identity, ObjectMetadata};
+use gantry_model::{Identity, ObjectMetadata, Refusal, RefusalKind};
 
 use super::deletion::{DeletionConflict, DeletionRun};
 use super::finalizer::FinalizerRemoval;
@@ -69,13 +69,6 @@ pub enum DeleteAnswer {
     /// It was not accepted, for another reason.
     Failed(Refusal),
 }
-
-/// What a server or client said when it could not do as asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal(
-    /// The message, for people.
-    pub String,
-);
 
 /// An attempt that waits for a live read.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,9 +150,44 @@ impl Waiting {
     }
 }
 
-impl Refusal {
-    /// The refusal of a patch whose form was the last one there is.
-    pub(super) fn unsupported_form() -> Self {
-        Self("the API server takes no merge patch for this kind".to_owned())
+impl From<Result<ObjectMetadata, Refusal>> for ReadAnswer {
+    fn from(answer: Result<ObjectMetadata, Refusal>) -> Self {
+        match answer {
+            Ok(object) => Self::Found(object),
+            Err(refusal) if refusal.kind == RefusalKind::NotFound => Self::NotFound,
+            Err(refusal) => Self::Failed(refusal),
+        }
     }
+}
+
+impl From<Result<ObjectMetadata, Refusal>> for PatchAnswer {
+    fn from(answer: Result<ObjectMetadata, Refusal>) -> Self {
+        match answer {
+            Ok(object) => Self::Patched(object),
+            Err(refusal) => match refusal.kind {
+                RefusalKind::NotFound => Self::NotFound,
+                RefusalKind::Conflict => Self::Conflict,
+                RefusalKind::UnsupportedForm => Self::UnsupportedForm,
+                _ => Self::Failed(refusal),
+            },
+        }
+    }
+}
+
+impl From<Result<(), Refusal>> for DeleteAnswer {
+    fn from(answer: Result<(), Refusal>) -> Self {
+        match answer {
+            Ok(()) => Self::Accepted,
+            Err(refusal) => match refusal.kind {
+                RefusalKind::NotFound => Self::NotFound,
+                RefusalKind::Conflict => Self::Conflict,
+                _ => Self::Failed(refusal),
+            },
+        }
+    }
+}
+
+/// The refusal of a patch whose form was the last one there is.
+pub(super) fn unsupported_form() -> Refusal {
+    Refusal::new(RefusalKind::UnsupportedForm, "the API server takes no merge patch for this kind")
 }

@@ -1,11 +1,11 @@
 //! Attempts to delete: from the live read of the item to the verdict.
 
 use gantry_model::patch::MetadataPatch;
-use gantry_model::{Identity, ObjectMetadata, OwnerReference};
+use gantry_model::{Identity, ObjectMetadata, OwnerReference, Refusal};
 use gantry_testkit::{MetadataWords, reference};
 
 use super::{HOLD, Memory, asks_to_read, deployment, done, ghost, node, pod, replica_set, uid};
-use crate::gc::attempt::{Household, Owners, PatchAnswer, ReadAnswer, Refusal, Verdict, judge};
+use crate::gc::attempt::{Household, Owners, PatchAnswer, ReadAnswer, Verdict, judge};
 use crate::gc::{Deed, Deletion, Item, Outcome, Propagation, Step, Trouble, Why};
 
 const FOREGROUND: &str = "foregroundDeletion";
@@ -88,7 +88,7 @@ fn an_item_that_cannot_be_read_is_retried() {
     let p = pod("p").owned_by(&replica_set("web"));
     let mut memory = Memory::of(&[&p]);
     let step = memory.attempt(&p);
-    let refusal = Refusal("timed out".into());
+    let refusal = Refusal::other("timed out");
     let outcome = done(memory.answer(step, ReadAnswer::Failed(refusal.clone())));
     assert_eq!(outcome, Outcome::Failed(Trouble::ReadFailed(p.identity, refusal)));
 }
@@ -215,7 +215,7 @@ fn an_owner_that_cannot_be_read_leaves_the_item_for_later() {
     let q = pod("q").owned_by(&gone).owned_by(&web);
     memory.sees(&q);
     let step = with_item_read(&mut memory, &q);
-    let refusal = Refusal("timed out".into());
+    let refusal = Refusal::other("timed out");
     let outcome = done(memory.answer(step, ReadAnswer::Failed(refusal.clone())));
     assert_eq!(outcome, Outcome::Failed(Trouble::ReadFailed(web.identity, refusal)));
 }

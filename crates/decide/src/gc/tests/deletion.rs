@@ -1,10 +1,10 @@
 //! Requests to delete that are refused.
 
-use gantry_model::{ObjectMetadata, OwnerReference};
+use gantry_model::{ObjectMetadata, OwnerReference, Refusal};
 use gantry_testkit::{MetadataWords, reference};
 
 use super::{Memory, done, pod, replica_set, uid};
-use crate::gc::attempt::{DeleteAnswer, Deleting, ReadAnswer, Refusal};
+use crate::gc::attempt::{DeleteAnswer, Deleting, ReadAnswer};
 use crate::gc::{Deed, Deletion, Outcome, Propagation, Step, Trouble, Why};
 
 /// A pod whose owner is gone, read in version 1.
@@ -56,7 +56,7 @@ fn a_deletion_of_what_is_already_gone_tells_the_graph() {
 /// G4.8: other refusals are for later.
 #[test]
 fn a_deletion_that_fails_is_retried() {
-    let refusal = Refusal("webhook said no".into());
+    let refusal = Refusal::other("webhook said no");
     let outcome = done(about_to_delete(&mut Memory::default()).resume(DeleteAnswer::Failed(refusal.clone())));
     assert_eq!(outcome, Outcome::Failed(Trouble::DeleteFailed(garbage().identity, refusal)));
 }
@@ -118,7 +118,7 @@ fn a_conflict_over_what_is_gone_tells_the_graph() {
 fn a_conflict_that_cannot_be_explained_is_retried_later() {
     let mut memory = Memory::default();
     let step = in_conflict(&mut memory);
-    let refusal = Refusal("timed out".into());
+    let refusal = Refusal::other("timed out");
     let outcome = done(memory.answer(step, ReadAnswer::Failed(refusal.clone())));
     assert_eq!(outcome, Outcome::Failed(Trouble::ReadFailed(garbage().identity, refusal)));
 }

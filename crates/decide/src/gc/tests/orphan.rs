@@ -1,12 +1,12 @@
 //! Owners that leave their dependents to themselves.
 
-use gantry_model::ObjectMetadata;
 use gantry_model::patch::MetadataPatch;
+use gantry_model::{ObjectMetadata, Refusal};
 use gantry_testkit::MetadataWords;
 
 use super::cluster::Cluster;
 use super::{HOLD, Memory, done, ghost, node, pod, replica_set, uid, widget};
-use crate::gc::attempt::{PatchAnswer, Refusal};
+use crate::gc::attempt::PatchAnswer;
 use crate::gc::orphan::{self, Afterwards, Orphaning};
 use crate::gc::{Deed, Fate, Item, Outcome, Propagation, Step, Trouble, Why};
 
@@ -70,13 +70,13 @@ fn a_dependent_that_cannot_be_released_keeps_the_owner() {
     let web = parting("web");
     let mut memory = Memory::of(&[&web, &pod("p").owned_by(&web), &pod("q").owned_by(&web)]);
     let (steps, afterwards) = releases(begin(&mut memory, &web));
-    let answers = [PatchAnswer::Failed(Refusal("no".into())), PatchAnswer::NotFound];
+    let answers = [PatchAnswer::Failed(Refusal::other("no")), PatchAnswer::NotFound];
     let outcomes = steps.into_iter().zip(answers).map(|(step, answer)| match step {
         Step::Patch(_, _, patching) => done(patching.resume(answer)),
         other => panic!("wanted a patch, got {other:?}"),
     });
     let outcome = done(afterwards.resume(outcomes.collect()));
-    let trouble = Trouble::PatchFailed(pod("p").identity, Refusal("no".into()));
+    let trouble = Trouble::PatchFailed(pod("p").identity, Refusal::other("no"));
     assert_eq!(outcome, Outcome::Failed(trouble));
     assert_eq!(outcome.fate(&Item::Observed(uid(&web)), &memory.graph), Fate::Retry);
 }

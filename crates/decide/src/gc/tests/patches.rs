@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use gantry_model::patch::MetadataPatch;
-use gantry_model::{ObjectMetadata, OwnerReference};
+use gantry_model::{ObjectMetadata, OwnerReference, Refusal};
 use gantry_testkit::{MetadataWords, reference};
 
 use super::{HOLD, Memory, asks_to_read, done, pod, replica_set, widget};
 use crate::gc::attempt::{
-    FINALIZER_PATCH_TRIES, FINALIZER_RETRY_JITTER, PatchAnswer, Patching, ReadAnswer, Refusal,
-    finalizer_retry_delay,
+    FINALIZER_PATCH_TRIES, FINALIZER_RETRY_JITTER, PatchAnswer, Patching, ReadAnswer, finalizer_retry_delay,
 };
 use crate::gc::{Deed, Outcome, Step, Trouble, Why};
 
@@ -56,7 +55,7 @@ fn a_kind_without_strategic_merge_gets_the_remaining_owners_as_a_whole() {
 #[test]
 fn a_release_that_is_refused_is_retried_later() {
     let identity = half_orphan().identity;
-    let refusal = Refusal("webhook said no".into());
+    let refusal = Refusal::other("webhook said no");
     for (answer, trouble) in [
         (PatchAnswer::NotFound, Trouble::Vanished(identity.clone())),
         (PatchAnswer::Conflict, Trouble::Conflict(identity.clone())),
@@ -84,7 +83,7 @@ fn a_fallback_that_is_refused_is_retried_later() {
         Outcome::Failed(Trouble::PatchFailed(..))
     ));
     let step = read(&mut memory);
-    let refusal = Refusal("timed out".into());
+    let refusal = Refusal::other("timed out");
     assert_eq!(
         done(memory.answer(step, ReadAnswer::Failed(refusal.clone()))),
         Outcome::Failed(Trouble::ReadFailed(identity, refusal))
@@ -185,7 +184,7 @@ fn a_finalizer_of_an_object_that_is_gone_needs_no_removal() {
 #[test]
 fn a_removal_that_fails_is_retried_later() {
     let mut memory = Memory::default();
-    let refusal = Refusal("webhook said no".into());
+    let refusal = Refusal::other("webhook said no");
     let (web, patching) = about_to_finalize(&mut memory);
     let identity = web.identity;
     assert_eq!(

@@ -1,9 +1,10 @@
 //! What the queue holds, and what becomes of it.
 
+use gantry_model::Refusal;
 use gantry_testkit::MetadataWords;
 
 use super::{HOLD, Memory, deployment, done, pod, replica_set, uid};
-use crate::gc::attempt::{ReadAnswer, Refusal};
+use crate::gc::attempt::ReadAnswer;
 use crate::gc::{Deed, Fate, Item, Outcome, Propagation, Step, Trouble, Why};
 
 /// G3.1: an owner that was queued for being unknown, and is no owner any more, is forgotten.
@@ -42,7 +43,7 @@ fn an_observed_item_is_looked_at() {
 fn an_item_is_retried_after_trouble_that_may_pass_and_forgotten_otherwise() {
     let p = pod("p");
     let identity = p.identity.clone();
-    let refusal = || Refusal("the server is on fire".into());
+    let refusal = || Refusal::other("the server is on fire");
     let memory = Memory::of(&[&p]);
     for (outcome, expected) in [
         (Outcome::Absent(identity.clone()), Fate::Forget),
@@ -69,7 +70,7 @@ fn trouble_with_unknown_kinds_is_told_quietly() {
     let identity = pod("p").identity;
     assert!(Trouble::UnknownKind(identity.clone()).is_quiet());
     assert!(!Trouble::Conflict(identity.clone()).is_quiet());
-    assert!(!Trouble::ReadFailed(identity, Refusal(String::new())).is_quiet());
+    assert!(!Trouble::ReadFailed(identity, Refusal::other("")).is_quiet());
 }
 
 /// G3.2: an owner that exists but that no watch has shown is polled until one does.

@@ -1,9 +1,10 @@
 //! How outcomes read.
 
+use gantry_model::Refusal;
 use gantry_testkit::{MetadataWords, reference};
 
 use super::{Memory, deployment, done, node, pod, replica_set, uid};
-use crate::gc::attempt::{Owners, ReadAnswer, Refusal};
+use crate::gc::attempt::{Owners, ReadAnswer};
 use crate::gc::{Deed, Item, Outcome, Propagation, Trouble, Why};
 
 fn settled(did: Deed, why: Why) -> String {
@@ -49,7 +50,7 @@ fn an_outcome_says_what_was_done_and_why_no_more() {
 #[test]
 fn trouble_names_the_object_and_what_was_said() {
     let p = pod("p").identity;
-    let timeout = || Refusal("timed out".into());
+    let timeout = || Refusal::other("timed out");
     for (trouble, expected) in [
         (Trouble::UnknownKind(p.clone()), "failed: no kind Pod is served in v1"),
         (

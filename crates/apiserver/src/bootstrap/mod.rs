@@ -1,0 +1,146 @@
+//! What every cluster has from its first moment on, and gets back when the server starts without it.
+//!
+//! What is missing is written in as few transactions as possible, because a first start should be over at once; what is
+//! there stays as it is, except for the few things that say where this server is. Nothing is written when nothing is
+//! missing.
+
+mod furniture;
+mod roles;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gantry_registry::kinds::Kind;
+use gantry_registry::lifecycle::{self, Stamp};
+use gantry_registry::{Refusal, admission, defaults};
+use gantry_store::{Error, Item, Key, ListRequest, Op, Transaction};
+use serde_json::Value;
+
+use crate::ApiServer;
+use crate::objects::{Objects, Place, failed, key};
+use crate::served;
+
+/// An object that must exist.
+struct Wanted {
+    kind: &'static Kind,
+    object: Value,
+    /// The fields that follow the server's settings even if the object exists.
+    follows: &'static [&'static str],
+}
+
+/// The most objects in one transaction: below what a store takes, to leave room for the addresses of a service.
+const OBJECTS_MAX: usize = 100;
+/// How often is begun anew because another server on the same store does the same.
+const ATTEMPTS_MAX: usize = 8;
+
+/// Creates what is missing.
+pub(crate) async fn prepare(server: &ApiServer) -> Result<(), Refusal> {
+    let wanted = furniture::wanted(&server.settings).into_iter().chain(roles::wanted()?).collect::<Vec<_>>();
+    let mut met = None;
+    for _ in 0..ATTEMPTS_MAX {
+        match write(server, &missing(server, &wanted).await?).await {
+            Ok(()) => return Ok(()),
+            Err(error @ Error::Conflict { .. }) => met = Some(error),
+            Err(error) => return Err(failed(&error)),
+        }
+    }
+    Err(met.map_or_else(|| Refusal::server_error("nothing was tried"), |error| failed(&error)))
+}
+
+/// A write that is to happen.
+struct Missing<'a> {
+    wanted: &'a Wanted,
+    object: Value,
+    key: Key,
+    op: Op,
+}
+
+/// What is to be written so that all is there.
+async fn missing<'a>(server: &ApiServer, wanted: &'a [Wanted]) -> Result<Vec<Missing<'a>>, Refusal> {
+    let mut found = BTreeMap::new();
+    let places: BTreeSet<_> = wanted.iter().map(|wanted| (wanted.kind.segment, wanted.namespace())).collect();
+    for (segment, namespace) in places {
+        let Some(kind) = wanted.iter().map(|wanted| wanted.kind).find(|kind| kind.segment == segment) else {
+            continue;
+        };
+        let request = ListRequest::all(Objects::prefix(kind, namespace));
+        let page = server.objects.store.list(request).await.map_err(|error| failed(&error))?;
+        found.extend(page.items.into_iter().map(|item| (item.key.clone(), item)));
+    }
+    let mut missing = Vec::new();
+    for wanted in wanted {
+        let key = key(wanted.place())?;
+        let op = match found.get(&key) {
+            None => Some(wanted.create(server)),
+            Some(item) => wanted.follow(item)?,
+        };
+        missing.extend(op.map(|(object, op)| Missing { wanted, object, key, op }));
+    }
+    Ok(missing)
+}
+
+async fn write(server: &ApiServer, missing: &[Missing<'_>]) -> Result<(), Error> {
+    for some in missing.chunks(OBJECTS_MAX) {
+        let mut transaction: Option<Transaction> = None;
+        for one in some {
+            let with_it = match transaction {
+                None => Transaction::single(one.key.clone(), one.op.clone()),
+                // A name that stands twice in the table is written once.
+                Some(transaction) => {
+                    transaction.clone().and(one.key.clone(), one.op.clone()).unwrap_or(transaction)
+                }
+            };
+            let is_new = matches!(one.op, Op::Create { .. });
+            let before = (!is_new).then_some(&one.object);
+            let place = one.wanted.place();
+            transaction = Some(server.objects.with_claims(place, with_it, before, Some(&one.object)).await?);
+        }
+        if let Some(transaction) = transaction {
+            server.objects.store.commit(transaction).await?;
+        }
+    }
+    Ok(())
+}
+
+impl Wanted {
+    fn namespace(&self) -> Option<&str> {
+        self.object["metadata"]["namespace"].as_str()
+    }
+
+    fn place(&self) -> Place<'_> {
+        let name = self.object["metadata"]["name"].as_str().unwrap_or_default();
+        Place { kind: self.kind, namespace: self.namespace(), name }
+    }
+
+    fn create(&self, server: &ApiServer) -> (Value, Op) {
+        let mut object = self.object.clone();
+        defaults::apply(self.kind, &mut object);
+        let (uid, now) = (server.surroundings.uid(), server.surroundings.now());
+        let mut object = lifecycle::create(object, self.kind, &Stamp { uid: &uid, now, name_suffix: "" });
+        admission::prepare_new(self.kind, &mut object);
+        defaults::on_create(self.kind, &mut object);
+        let value = served::stored(self.kind, &mut object);
+        (object, Op::Create { value })
+    }
+
+    /// The object that exists, where it no longer says what the settings say.
+    fn follow(&self, item: &Item) -> Result<Option<(Value, Op)>, Refusal> {
+        if self.follows.is_empty() {
+            return Ok(None);
+        }
+        let mut wanted = self.object.clone();
+        defaults::apply(self.kind, &mut wanted);
+        let before = served::parse(self.kind, &item.value, item.revision)?;
+        let mut object = before.clone();
+        for field in self.follows {
+            let value = field.split('.').fold(&wanted, |value, step| &value[step]);
+            if !value.is_null() {
+                *field.split('.').fold(&mut object, |value, step| &mut value[step]) = value.clone();
+            }
+        }
+        if object == before {
+            return Ok(None);
+        }
+        let value = served::stored(self.kind, &mut object);
+        Ok(Some((object, Op::Update { value, seen: item.revision })))
+    }
+}

@@ -1,0 +1,147 @@
+//! The roles of a new cluster, and who has them: what `rbac.txt` says.
+
+use std::collections::BTreeMap;
+
+use gantry_registry::Refusal;
+use serde_json::{Value, json};
+
+use super::Wanted;
+use super::furniture::object;
+
+const TABLE: &str = include_str!("rbac.txt");
+const VERSION: &str = "rbac.authorization.k8s.io/v1";
+const GROUP: &str = "rbac.authorization.k8s.io";
+
+/// All of them.
+pub(super) fn wanted() -> Result<Vec<Wanted>, Refusal> {
+    parse(TABLE).map_err(|line| {
+        Refusal::server_error(format!("the table of roles has a line that says nothing: {line}"))
+    })
+}
+
+/// Reads the table; the error is the line that is wrong.
+fn parse(table: &str) -> Result<Vec<Wanted>, String> {
+    let mut found: Vec<(&str, Value)> = Vec::new();
+    let mut rules_of = BTreeMap::<String, Vec<Value>>::new();
+    for line in table.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+        let wrong = || line.to_owned();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["cluster-role", name, labels @ ..] => found.push(("ClusterRole", named(None, name, labels))),
+            ["role", namespace, name] => found.push(("Role", named(Some(namespace), name, &[]))),
+            ["bind", role, subjects @ ..] => {
+                found.push((
+                    "ClusterRoleBinding",
+                    binding(named(None, role, &[]), "ClusterRole", role, subjects),
+                ));
+            }
+            ["bind-in", namespace, name, role, subjects @ ..] => {
+                let named = named(Some(namespace), name, &[]);
+                found.push(("RoleBinding", binding(named, "Role", role, subjects)));
+            }
+            ["sum", label, parts @ ..] => {
+                let (_, role) = found.last_mut().ok_or_else(wrong)?;
+                let selector = json!({"matchLabels": {format!("{GROUP}/aggregate-to-{label}"): "true"}});
+                role["aggregationRule"] = json!({"clusterRoleSelectors": [selector]});
+                let rules: Vec<_> =
+                    parts.iter().filter_map(|part| rules_of.get(*part)).flatten().cloned().collect();
+                role["rules"] = json!(rules);
+            }
+            _ => {
+                let one = rule(&words).ok_or_else(wrong)?;
+                let (_, role) = found.last_mut().ok_or_else(wrong)?;
+                let name = role["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+                let rules = rules_of.entry(name).or_default();
+                rules.push(one);
+                role["rules"] = json!(rules);
+            }
+        }
+    }
+    Ok(found.into_iter().filter_map(|(kind, role)| object(VERSION, kind, role, &[])).collect())
+}
+
+fn named(namespace: Option<&str>, name: &str, labels: &[&str]) -> Value {
+    let mut metadata = json!({
+        "name": name,
+        "labels": {"kubernetes.io/bootstrapping": "rbac-defaults"},
+        "annotations": {"rbac.authorization.kubernetes.io/autoupdate": "true"},
+    });
+    for (label, value) in labels.iter().filter_map(|label| label.split_once('=')) {
+        metadata["labels"][label] = json!(value);
+    }
+    if let Some(namespace) = namespace {
+        metadata["namespace"] = json!(namespace);
+    }
+    json!({"metadata": metadata})
+}
+
+fn rule(words: &[&str]) -> Option<Value> {
+    let list = |words: &str| -> Vec<String> {
+        words.split(',').map(|word| if word == "-" { "" } else { word }.to_owned()).collect()
+    };
+    match words {
+        ["allow", groups, resources, verbs] => {
+            Some(json!({"apiGroups": list(groups), "resources": list(resources), "verbs": list(verbs)}))
+        }
+        ["allow", groups, resources, verbs, names] => Some(json!({
+            "apiGroups": list(groups), "resources": list(resources), "verbs": list(verbs), "resourceNames": list(names),
+        })),
+        ["path", paths, verbs] => Some(json!({"nonResourceURLs": list(paths), "verbs": list(verbs)})),
+        _ => None,
+    }
+}
+
+fn binding(mut named: Value, role_kind: &str, role: &str, subjects: &[&str]) -> Value {
+    named["roleRef"] = json!({"apiGroup": GROUP, "kind": role_kind, "name": role});
+    let subjects: Vec<_> = subjects.iter().filter_map(|subject| subject_of(subject)).collect();
+    if !subjects.is_empty() {
+        named["subjects"] = json!(subjects);
+    }
+    named
+}
+
+fn subject_of(text: &str) -> Option<Value> {
+    let (sort, name) = text.split_once(':')?;
+    match sort {
+        "user" => Some(json!({"apiGroup": GROUP, "kind": "User", "name": name})),
+        "group" => Some(json!({"apiGroup": GROUP, "kind": "Group", "name": name})),
+        "account" => {
+            let (namespace, name) = name.split_once('/')?;
+            Some(json!({"kind": "ServiceAccount", "name": name, "namespace": namespace}))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A6.1: every line of the table means something, and the great roles hold what they are made of.
+    #[test]
+    fn the_table_of_roles_can_be_read() {
+        let wanted = parse(TABLE).unwrap();
+        let rules = |name: &str| {
+            let role = wanted
+                .iter()
+                .find(|one| one.kind.kind == "ClusterRole" && one.object["metadata"]["name"] == name);
+            role.unwrap().object["rules"].as_array().unwrap().clone()
+        };
+        assert!(rules("view").iter().all(|rule| rules("edit").contains(rule)), "who may edit may view");
+        assert!(rules("edit").iter().all(|rule| rules("admin").contains(rule)), "who may do all may edit");
+        let viewing = ["get", "list", "watch"];
+        assert!(
+            rules("view").iter().all(|rule| rule["verbs"] == json!(viewing)),
+            "and viewing changes nothing"
+        );
+        let bindings = wanted.iter().filter(|one| one.kind.kind == "ClusterRoleBinding");
+        for binding in bindings {
+            let role = binding.object["roleRef"]["name"].as_str().unwrap();
+            assert!(!rules(role).is_empty(), "{role} is bound and allows nothing");
+        }
+        assert_eq!(
+            parse("cluster-role x\n  forbid everything").err().as_deref(),
+            Some("  forbid everything")
+        );
+    }
+}

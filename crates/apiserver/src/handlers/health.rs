@@ -1,0 +1,128 @@
+//! `/healthz`, `/livez` and `/readyz`: all checks together, or one of them by name.
+
+use std::fmt::Write as _;
+
+use http::request::Parts;
+
+use super::discovery::nowhere;
+use crate::ApiServer;
+use crate::answer::Answer;
+use crate::health::Health;
+use crate::query::Query;
+
+/// One thing to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Check {
+    /// An answer is an answer.
+    Ping,
+    /// The log is written.
+    Log,
+    /// The store answers; Kubernetes' word for it.
+    Store,
+    /// What every cluster has is there.
+    Startup,
+    /// Nobody asked the server to stop.
+    Shutdown,
+}
+
+const ALIVE: [Check; 3] = [Check::Ping, Check::Log, Check::Store];
+const STARTED: [Check; 4] = [Check::Ping, Check::Log, Check::Store, Check::Startup];
+const READY: [Check; 5] = [Check::Ping, Check::Log, Check::Store, Check::Startup, Check::Shutdown];
+
+/// Every path about health.
+pub(super) fn paths() -> impl Iterator<Item = String> {
+    ["healthz", "livez", "readyz"].into_iter().flat_map(|endpoint| {
+        let checks = checks(endpoint).unwrap_or_default().iter();
+        let single = checks.map(move |check| format!("/{endpoint}/{}", check.name()));
+        std::iter::once(format!("/{endpoint}")).chain(single)
+    })
+}
+
+/// Answers a path that begins with a health endpoint; `None` if it does not.
+pub(super) async fn path(server: &ApiServer, path: &str, parts: &Parts) -> Option<Answer> {
+    let mut words = path.trim_matches('/').splitn(2, '/');
+    let endpoint = words.next().unwrap_or_default();
+    let checks = checks(endpoint)?;
+    Some(match words.next() {
+        None => all(server, endpoint, checks, parts).await,
+        Some(name) => match checks.iter().find(|check| check.name() == name) {
+            Some(check) => one(server, *check).await,
+            None => nowhere(),
+        },
+    })
+}
+
+fn checks(endpoint: &str) -> Option<&'static [Check]> {
+    match endpoint {
+        "healthz" => Some(&STARTED),
+        "livez" => Some(&ALIVE),
+        "readyz" => Some(&READY),
+        _ => None,
+    }
+}
+
+async fn all(server: &ApiServer, endpoint: &str, checks: &[Check], parts: &Parts) -> Answer {
+    let query = Query::parse(parts.uri.query().unwrap_or_default());
+    let mut excluded: Vec<_> =
+        query.0.iter().filter(|(key, _)| key == "exclude").map(|(_, value)| value.as_str()).collect();
+    let (mut lines, mut failed) = (String::new(), false);
+    for check in checks {
+        let name = check.name();
+        if excluded.contains(&name) {
+            excluded.retain(|other| *other != name);
+            let _ = writeln!(lines, "[+]{name} excluded: ok");
+        } else if check.passes(server).await {
+            let _ = writeln!(lines, "[+]{name} ok");
+        } else {
+            failed = true;
+            let _ = writeln!(lines, "[-]{name} failed: reason withheld");
+        }
+    }
+    if !excluded.is_empty() {
+        let unknown: Vec<_> = excluded.iter().map(|name| format!("\"{name}\"")).collect();
+        let _ = writeln!(
+            lines,
+            "warn: some health checks cannot be excluded: no matches for {}",
+            unknown.join(", ")
+        );
+    }
+    if failed {
+        return unwell(format!("{lines}{endpoint} check failed\n"));
+    }
+    if query.first("verbose").is_some() {
+        return Answer::text(200, format!("{lines}{endpoint} check passed\n"));
+    }
+    Answer::text(200, "ok")
+}
+
+async fn one(server: &ApiServer, check: Check) -> Answer {
+    if check.passes(server).await {
+        return Answer::text(200, "ok");
+    }
+    unwell(format!("internal server error: {} failed\n", check.name()))
+}
+
+fn unwell(text: String) -> Answer {
+    Answer::text(500, text).with(http::header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned())
+}
+
+impl Check {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ping => "ping",
+            Self::Log => "log",
+            Self::Store => "etcd",
+            Self::Startup => "informer-sync",
+            Self::Shutdown => "shutdown",
+        }
+    }
+
+    async fn passes(self, server: &ApiServer) -> bool {
+        match self {
+            Self::Ping | Self::Log => true,
+            Self::Store => server.objects.store.bounds().await.is_ok(),
+            Self::Startup => server.pulse.get() != Health::Starting,
+            Self::Shutdown => server.pulse.get() != Health::ShuttingDown,
+        }
+    }
+}

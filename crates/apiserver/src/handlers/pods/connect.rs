@@ -1,0 +1,114 @@
+//! Connections into pods, services and nodes. Nobody here can make them: they are refused, after everything that is wrong
+//! with the request itself.
+
+use gantry_registry::{Refusal, pods};
+use http::Method;
+use http::header::{CONNECTION, LOCATION};
+use http::request::Parts;
+use serde_json::Value;
+
+use super::super::call::Call;
+use super::log::unavailable;
+use crate::answer::Answer;
+use crate::objects::Place;
+
+impl Call<'_> {
+    /// `exec`, `attach` and `portforward`, which take a connection over.
+    pub(super) async fn stream(&self, parts: &Parts, part: &str) -> Result<Answer, Refusal> {
+        let pod = self.server.objects.get(self.place()).await?;
+        let name = self.place().name;
+        if part != "portforward" {
+            pods::container(&pod, self.query.first("container").unwrap_or_default())?;
+        }
+        let Some(node) = pods::node(&pod) else {
+            return Err(Refusal::bad_request(format!("pod {name} does not have a host assigned")));
+        };
+        self.check_node(node).await?;
+        let connection = parts.headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+        if !connection.into_iter().any(|words| words.to_lowercase().contains("upgrade")) {
+            return Err(Refusal::bad_request("Upgrade request required"));
+        }
+        let message = format!("{part} of pod {name} is not supported: no node agent answers for node {node}");
+        Err(Refusal { code: 501, reason: "", message, details: None })
+    }
+
+    /// `proxy`, with whatever method and path.
+    pub(super) async fn proxy(&self, parts: &Parts) -> Result<Answer, Refusal> {
+        let Id { name, .. } = Id::parse(self.place().name).ok_or_else(|| self.invalid_id())?;
+        let place = Place { kind: self.kind, namespace: self.namespace, name };
+        let object = self.server.objects.get(place).await?;
+        match self.kind.resource {
+            "pods" if !is_routable(&object) => return Err(Refusal::bad_request("address not allowed")),
+            "services" => return Err(unavailable(format!("no endpoints available for service \"{name}\""))),
+            _ => {}
+        }
+        let path = parts.uri.path();
+        if path.ends_with("/proxy") && matches!(parts.method, Method::GET | Method::HEAD) {
+            // Relative links of the page would miss the last segment otherwise.
+            let query = parts.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+            return Ok(Answer::text(301, "").with(LOCATION, format!("{path}/{query}")));
+        }
+        Err(unavailable("error trying to reach service: this server makes no connections".to_owned()))
+    }
+
+    fn invalid_id(&self) -> Refusal {
+        Refusal::bad_request(format!("invalid {} request \"{}\"", self.kind.singular, self.place().name))
+    }
+}
+
+/// Who is to be reached: `name`, `name:port` or `scheme:name:port`.
+#[derive(Debug, PartialEq, Eq)]
+struct Id<'a> {
+    scheme: &'a str,
+    name: &'a str,
+    port: &'a str,
+}
+
+impl<'a> Id<'a> {
+    fn parse(id: &'a str) -> Option<Self> {
+        let words: Vec<_> = id.split(':').collect();
+        match words.as_slice() {
+            [name] => Some(Self { scheme: "", name, port: "" }),
+            [name, port] => Some(Self { scheme: "", name, port }),
+            [scheme @ ("" | "http" | "https"), name, port] => Some(Self { scheme, name, port }),
+            _ => None,
+        }
+        .filter(|id| !id.name.is_empty())
+    }
+}
+
+/// Whether a pod has an address that may be connected to: one of its own.
+fn is_routable(pod: &Value) -> bool {
+    let address = pod["status"]["podIP"].as_str().unwrap_or_default().parse::<std::net::IpAddr>();
+    address.is_ok_and(|address| match address {
+        std::net::IpAddr::V4(address) => {
+            !(address.is_unspecified()
+                || address.is_loopback()
+                || address.is_multicast()
+                || address.is_link_local()
+                || address.is_broadcast())
+        }
+        std::net::IpAddr::V6(address) => {
+            !(address.is_unspecified()
+                || address.is_loopback()
+                || address.is_multicast()
+                || address.is_unicast_link_local())
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Id;
+
+    /// 8.5: a port and a scheme may be named with the pod.
+    #[test]
+    fn who_is_to_be_reached_may_be_named_with_port_and_scheme() {
+        let id = |text| Id::parse(text).map(|id| (id.scheme, id.name, id.port));
+        assert_eq!(id("web"), Some(("", "web", "")));
+        assert_eq!(id("web:8080"), Some(("", "web", "8080")));
+        assert_eq!(id("https:web:443"), Some(("https", "web", "443")));
+        assert_eq!(id("ftp:web:21"), None);
+        assert_eq!(id(":80"), None);
+    }
+}

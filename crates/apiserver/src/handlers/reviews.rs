@@ -1,0 +1,230 @@
+//! Reviews: questions that are asked by creating an object, which is answered and not kept.
+
+use gantry_registry::access::{Request, Rule, Target, User, Verdict};
+use gantry_registry::ownership::track_update;
+use gantry_registry::{FieldError, Refusal};
+use serde_json::{Map, Value, json};
+
+use super::call::Call;
+use super::stored::{reset_fields, writing};
+use super::write::{Part, warn};
+use crate::answer::Answer;
+use crate::guard::Rights;
+use crate::identity::service_account::BadToken;
+use crate::identity::{Bearer, bearer};
+
+const AUTHENTICATION: &str = "authentication.k8s.io";
+const AUTHORIZATION: &str = "authorization.k8s.io";
+
+impl Call<'_> {
+    /// Whether creating an object of this kind is asking a question.
+    pub(super) fn is_review(&self) -> bool {
+        matches!(self.kind.group, AUTHENTICATION | AUTHORIZATION)
+    }
+
+    /// Answers a review.
+    pub(super) async fn review(&self) -> Result<Answer, Refusal> {
+        let options = self.query.write_options("CreateOptions", &self.user_agent)?;
+        let (mut review, findings) = self.decoded(&options)?;
+        super::stored::check_place(self, &mut review)?;
+        let status = match self.kind.kind {
+            "TokenReview" => self.token_review(&review).await?,
+            "SelfSubjectReview" => json!({"userInfo": user_info(&self.caller.user)}),
+            "SelfSubjectRulesReview" => {
+                let rules = self.rules_review(&review)?;
+                review["spec"] = json!({});
+                rules
+            }
+            "SelfSubjectAccessReview" => {
+                check_review(&review, Subject::Caller, None)?;
+                let request = asked(&review["spec"]);
+                verdict(&self.caller.rights.judge(&self.caller.user, &request))
+            }
+            _ => {
+                check_review(&review, Subject::Named, self.namespace)?;
+                let (user, request) = (subject(&review["spec"]), asked(&review["spec"]));
+                let rights = Rights::of(self.server, &user).await?;
+                verdict(&rights.judge(&user, &request))
+            }
+        };
+        let (reset, now) = (reset_fields(self.kind, Part::Main), self.server.surroundings.now().to_string());
+        track_update(None, &mut review, &writing(self, Part::Main, &options, &reset, &now));
+        review["status"] = status;
+        Ok(warn(self.render(201, &review)?, &options, &findings))
+    }
+
+    async fn token_review(&self, review: &Value) -> Result<Value, Refusal> {
+        let token = review["spec"]["token"].as_str().unwrap_or_default();
+        if token.is_empty() {
+            return Err(Refusal::bad_request("token is required for TokenReview in authentication"));
+        }
+        let wanted = texts(&review["spec"]["audiences"]);
+        let wanted = if wanted.is_empty() { self.server.settings.access.audiences() } else { wanted };
+        match bearer(self.server, token, &wanted).await {
+            Ok(Bearer { user, audiences }) => {
+                Ok(json!({"authenticated": true, "user": user_info(&user), "audiences": audiences}))
+            }
+            Err(BadToken::Unknown) => Ok(json!({"user": {}, "error": "invalid bearer token"})),
+            Err(BadToken::Invalid(why)) => {
+                Ok(json!({"user": {}, "error": format!("[invalid bearer token, {why}]")}))
+            }
+            Err(BadToken::Unreadable(refusal)) => Err(refusal),
+        }
+    }
+
+    fn rules_review(&self, review: &Value) -> Result<Value, Refusal> {
+        let namespace = review["spec"]["namespace"].as_str().unwrap_or_default();
+        if namespace.is_empty() {
+            return Err(Refusal::bad_request("no namespace on request"));
+        }
+        let (mut resources, mut paths) = (Vec::new(), Vec::new());
+        match &self.caller.rights {
+            Rights::Everything => {
+                resources.push(json!({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}));
+                paths.push(json!({"verbs": ["*"], "nonResourceURLs": ["*"]}));
+            }
+            Rights::Granted(policy) => {
+                for rule in policy.held(&self.caller.user, Some(namespace)) {
+                    let list = if rule.paths.is_empty() { &mut resources } else { &mut paths };
+                    list.push(rendered(rule));
+                }
+            }
+        }
+        Ok(json!({"resourceRules": resources, "nonResourceRules": paths, "incomplete": false}))
+    }
+}
+
+/// Whose rights a review asks about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    Caller,
+    Named,
+}
+
+/// Refuses a question that is none. A local one is about the namespace that it is asked in.
+fn check_review(review: &Value, subject: Subject, namespace: Option<&str>) -> Result<(), Refusal> {
+    let spec = &review["spec"];
+    let (resource, path) = (&spec["resourceAttributes"], &spec["nonResourceAttributes"]);
+    let mut wrong = Vec::new();
+    if resource.is_null() == path.is_null() {
+        let why = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+        wrong.push(FieldError::invalid("spec", &go_shaped(path), why));
+    }
+    if subject == Subject::Named && is_empty(&spec["user"]) && is_empty(&spec["groups"]) {
+        let why = "at least one of user or group must be specified";
+        wrong.push(FieldError::invalid("spec.user", &json!(""), why));
+    }
+    let mut metadata = review["metadata"].as_object().cloned().unwrap_or_default();
+    metadata.remove("managedFields");
+    if namespace.is_some() {
+        metadata.remove("namespace");
+    }
+    if !metadata.is_empty() {
+        let why = if namespace.is_some() { "must be empty except for namespace" } else { "must be empty" };
+        wrong.push(FieldError::invalid("metadata", &Value::Object(metadata), why));
+    }
+    if let Some(namespace) = namespace {
+        let asked = resource["namespace"].as_str().unwrap_or_default();
+        if !resource.is_null() && asked != namespace {
+            let field = "spec.resourceAttributes.namespace";
+            wrong.push(FieldError::invalid(field, &json!(asked), "must match metadata.namespace"));
+        }
+        if !path.is_null() {
+            let why = "disallowed on this kind of request";
+            wrong.push(FieldError::invalid("spec.nonResourceAttributes", &go_shaped(path), why));
+        }
+    }
+    // The kind is left out, as the reference does.
+    if wrong.is_empty() { Ok(()) } else { Err(Refusal::invalid("", AUTHORIZATION, "", &wrong)) }
+}
+
+/// The request that a review asks about.
+fn asked(spec: &Value) -> Request {
+    let (resource, path) = (&spec["resourceAttributes"], &spec["nonResourceAttributes"]);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let some = |field: &str| Some(text(&resource[field])).filter(|text| !text.is_empty());
+    if resource.is_null() {
+        return Request { verb: text(&path["verb"]), target: Target::Path(text(&path["path"])) };
+    }
+    let target = Target::Resource {
+        group: text(&resource["group"]),
+        resource: text(&resource["resource"]),
+        subresource: some("subresource"),
+        namespace: some("namespace"),
+        name: some("name"),
+    };
+    Request { verb: text(&resource["verb"]), target }
+}
+
+/// The user that a review asks about.
+fn subject(spec: &Value) -> User {
+    let text = |field: &str| spec[field].as_str().unwrap_or_default().to_owned();
+    let extra = spec["extra"].as_object().into_iter().flatten();
+    User {
+        name: text("user"),
+        groups: texts(&spec["groups"]),
+        uid: text("uid"),
+        extra: extra.map(|(key, values)| (key.clone(), texts(values))).collect(),
+    }
+}
+
+fn verdict(verdict: &Verdict) -> Value {
+    let (allowed, reason) = match verdict {
+        Verdict::Allowed(reason) => (true, reason),
+        Verdict::Denied(reason) => (false, reason),
+    };
+    let mut status = json!({"allowed": allowed});
+    if let Some(reason) = reason {
+        status["reason"] = json!(reason);
+    }
+    status
+}
+
+/// A user as reviews show one.
+fn user_info(user: &User) -> Value {
+    let mut info = json!({"username": user.name});
+    if !user.uid.is_empty() {
+        info["uid"] = json!(user.uid);
+    }
+    if !user.groups.is_empty() {
+        info["groups"] = json!(user.groups);
+    }
+    if !user.extra.is_empty() {
+        info["extra"] = json!(user.extra);
+    }
+    info
+}
+
+fn rendered(rule: &Rule) -> Value {
+    let mut shown = json!({"verbs": rule.verbs});
+    for (field, list) in [
+        ("apiGroups", &rule.groups),
+        ("resources", &rule.resources),
+        ("resourceNames", &rule.names),
+        ("nonResourceURLs", &rule.paths),
+    ] {
+        if !list.is_empty() {
+            shown[field] = json!(list);
+        }
+    }
+    shown
+}
+
+fn texts(list: &Value) -> Vec<String> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        _ => true,
+    }
+}
+
+/// Attributes of a path as the reference shows them in messages: by the names of its own code.
+fn go_shaped(path: &Value) -> Value {
+    let Some(fields) = path.as_object() else { return Value::Null };
+    let text = |field: &str| fields.get(field).cloned().unwrap_or_else(|| json!(""));
+    Value::Object(Map::from_iter([("Path".to_owned(), text("path")), ("Verb".to_owned(), text("verb"))]))
+}

@@ -1,0 +1,148 @@
+//! The subresource `token` of service accounts: a token to act as the account, for some time.
+
+use gantry_registry::decode::{self, Gvk};
+use gantry_registry::kinds::{Verb, kinds};
+use gantry_registry::schema::schema;
+use gantry_registry::{Details, FieldError, Refusal, encode};
+use serde_json::{Value, json};
+
+use super::call::Call;
+use super::{method_not_allowed, no_such_resource};
+use crate::answer::Answer;
+use crate::identity::jwt;
+use crate::identity::service_account::Claims;
+use crate::objects::Place;
+
+const GROUP: &str = "authentication.k8s.io";
+const SECONDS_DEFAULT: i64 = 3600;
+const SECONDS_MIN: i64 = 600;
+const SECONDS_MAX: i64 = 1 << 32;
+
+impl Call<'_> {
+    /// Makes a token for the account in the path.
+    pub(super) async fn create_token(&self) -> Result<Answer, Refusal> {
+        let message = schema().find("authentication/v1.TokenRequest").ok_or_else(no_such_resource)?;
+        let kind = self.kind.subresource("token").ok_or_else(no_such_resource)?;
+        if !kind.verbs.contains(&Verb::Create) {
+            return Err(method_not_allowed());
+        }
+        let gvk = Gvk::new(GROUP, "v1", "TokenRequest");
+        let mut request = decode::object(&self.body, self.format()?, gvk)?.object;
+        let (namespace, name) = (self.namespace.unwrap_or_default(), self.name.unwrap_or_default());
+        check_place(&request, namespace, name)?;
+        let account = self.server.objects.get(self.place()).await?;
+        self.fill_in(&mut request);
+        check_spec(&request["spec"])?;
+        let bound = self.bound(&request["spec"]["boundObjectRef"]).await?;
+        let now = self.server.surroundings.now();
+        let lifetime_seconds = request["spec"]["expirationSeconds"].as_i64().unwrap_or(SECONDS_DEFAULT);
+        let claims = Claims {
+            issuer: &self.server.settings.access.issuer,
+            id: &self.server.surroundings.uid(),
+            namespace,
+            account: &account,
+            audiences: &request["spec"]["audiences"],
+            now,
+            lifetime_seconds,
+            bound,
+        };
+        let key = self.server.guard.keys.ensured(self.server.objects.store.as_ref()).await?;
+        let token = jwt::sign(&claims.render(), &key)
+            .ok_or_else(|| Refusal::server_error("the token could not be signed"))?;
+        request["metadata"] = json!({});
+        for field in ["name", "namespace", "uid", "creationTimestamp"] {
+            request["metadata"][field] = account["metadata"][field].clone();
+        }
+        request["status"] =
+            json!({"token": token, "expirationTimestamp": now.plus(lifetime_seconds).to_string()});
+        Ok(Answer::json(201, encode::object(&request, message)))
+    }
+
+    fn fill_in(&self, request: &mut Value) {
+        if request["spec"].is_null() {
+            request["spec"] = json!({});
+        }
+        let spec = &mut request["spec"];
+        if spec["audiences"].as_array().is_none_or(Vec::is_empty) {
+            spec["audiences"] = json!(self.server.settings.access.audiences());
+        }
+        if spec["expirationSeconds"].is_null() {
+            spec["expirationSeconds"] = json!(SECONDS_DEFAULT);
+        }
+    }
+
+    /// What the token is bound to, looked up: it must be there, and be the one that is meant.
+    async fn bound(&self, reference: &Value) -> Result<Vec<(&'static str, Value)>, Refusal> {
+        if reference.is_null() {
+            return Ok(Vec::new());
+        }
+        let text = |field: &str| reference[field].as_str().unwrap_or_default();
+        let (claim, resource) = match (text("apiVersion"), text("kind")) {
+            ("v1", "Pod") => ("pod", "pods"),
+            ("v1", "Secret") => ("secret", "secrets"),
+            ("v1", "Node") => ("node", "nodes"),
+            (version, kind) => {
+                let group_version = version.rsplit_once('/').unwrap_or(("", version));
+                let shown = format!("{}/{}, Kind={kind}", group_version.0, group_version.1);
+                return Err(Refusal::bad_request(format!("cannot bind token to object of type {shown}")));
+            }
+        };
+        let object = self.neighbour(resource, text("name")).await?;
+        let (account, name) = (self.name.unwrap_or_default(), text("name"));
+        if claim == "pod" && object["spec"]["serviceAccountName"] != account {
+            return Err(Refusal::bad_request(format!(
+                "cannot bind token for serviceaccount \"{account}\" to pod running with different serviceaccount name."
+            )));
+        }
+        if !text("uid").is_empty() && reference["uid"] != object["metadata"]["uid"] {
+            return Err(another(text("kind"), name, text("uid")));
+        }
+        let node = object["spec"]["nodeName"].as_str().unwrap_or_default().to_owned();
+        let mut bound = vec![(claim, object)];
+        if claim == "pod" && !node.is_empty() {
+            // The node is told even if nobody knows it any more.
+            let unknown = json!({"metadata": {"name": node}});
+            bound.push(("node", self.neighbour("nodes", &node).await.unwrap_or(unknown)));
+        }
+        Ok(bound)
+    }
+
+    /// An object of the core group, in the account's namespace if it is in any.
+    async fn neighbour(&self, resource: &str, name: &str) -> Result<Value, Refusal> {
+        let kind = kinds().resource("", "v1", resource).ok_or_else(no_such_resource)?;
+        self.server.objects.get(Place { kind, namespace: self.namespace, name }).await
+    }
+}
+
+/// The name and the namespace in the body, where given, must be those of the path.
+fn check_place(request: &Value, namespace: &str, name: &str) -> Result<(), Refusal> {
+    for (field, wanted, what) in [("name", name, "name"), ("namespace", namespace, "namespace")] {
+        let given = &request["metadata"][field];
+        if given.as_str().is_some_and(|given| !given.is_empty() && given != wanted) {
+            let why = format!("must match the service account {what} if specified");
+            let wrong = FieldError::invalid(format!("metadata.{field}"), given, why);
+            return Err(Refusal::invalid("TokenRequest", GROUP, name, &[wrong]));
+        }
+    }
+    Ok(())
+}
+
+fn check_spec(spec: &Value) -> Result<(), Refusal> {
+    let seconds = &spec["expirationSeconds"];
+    let why = match seconds.as_i64().unwrap_or(0) {
+        ..SECONDS_MIN => "may not specify a duration less than 10 minutes",
+        SECONDS_MIN..=SECONDS_MAX => return Ok(()),
+        _ => "may not specify a duration larger than 2^32 seconds",
+    };
+    let wrong = FieldError::invalid("spec.expirationSeconds", seconds, why);
+    Err(Refusal::invalid("TokenRequest", GROUP, "", &[wrong]))
+}
+
+fn another(kind: &str, name: &str, uid: &str) -> Refusal {
+    let message = format!(
+        "Operation cannot be fulfilled on {kind} \"{name}\": the UID in the bound object reference ({uid}) does not match \
+         the UID in record. The object might have been deleted and then recreated"
+    );
+    let details = Details { name: name.to_owned(), kind: kind.to_owned(), ..Details::default() };
+    Refusal { code: 409, reason: "Conflict", message, details: Some(Box::new(details)) }
+}

@@ -1,0 +1,101 @@
+//! Acting as somebody else: the `Impersonate-…` headers, and what it takes to be allowed to.
+
+use std::collections::BTreeMap;
+
+use gantry_registry::Refusal;
+use gantry_registry::access::{ANONYMOUS, AUTHENTICATED, Request, Target, UNAUTHENTICATED, User};
+use http::HeaderMap;
+
+use crate::query::unescape;
+
+const EXTRA: &str = "impersonate-extra-";
+const AUTHENTICATION: &str = "authentication.k8s.io";
+
+/// Whom a request wants to be taken for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pretence {
+    name: String,
+    groups: Vec<String>,
+    uid: String,
+    extra: BTreeMap<String, Vec<String>>,
+}
+
+impl Pretence {
+    /// Reads the headers; most requests have none of them.
+    pub(crate) fn read(headers: &HeaderMap) -> Result<Option<Self>, Refusal> {
+        let texts = |name: &str| -> Vec<String> {
+            let values = headers.get_all(name).iter();
+            values.filter_map(|value| value.to_str().ok()).map(str::to_owned).collect()
+        };
+        let first = |name: &str| texts(name).into_iter().next().unwrap_or_default();
+        let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (name, value) in headers {
+            if let (Some(key), Ok(value)) = (name.as_str().strip_prefix(EXTRA), value.to_str()) {
+                extra.entry(unescape(key)).or_default().push(value.to_owned());
+            }
+        }
+        let pretence = Self {
+            name: first("impersonate-user"),
+            groups: texts("impersonate-group"),
+            uid: first("impersonate-uid"),
+            extra,
+        };
+        if !pretence.name.is_empty() {
+            return Ok(Some(pretence));
+        }
+        if pretence.groups.is_empty() && pretence.uid.is_empty() && pretence.extra.is_empty() {
+            return Ok(None);
+        }
+        Err(Refusal::server_error("requested groups, a uid or extras without impersonating a user"))
+    }
+
+    /// Everything that one must be allowed for this.
+    pub(crate) fn demands(&self) -> Vec<Request> {
+        let demand =
+            |group: &str, resource: &str, part: Option<&str>, namespace: Option<&str>, name: &str| {
+                let target = Target::Resource {
+                    group: group.to_owned(),
+                    resource: resource.to_owned(),
+                    subresource: part.map(str::to_owned),
+                    namespace: namespace.map(str::to_owned),
+                    name: Some(name.to_owned()),
+                };
+                Request { verb: "impersonate".to_owned(), target }
+            };
+        let named = User { name: self.name.clone(), ..User::default() };
+        let user = match named.service_account() {
+            Some((namespace, name)) => demand("", "serviceaccounts", None, Some(namespace), name),
+            None => demand("", "users", None, None, &self.name),
+        };
+        let mut demands = vec![user];
+        demands.extend(self.groups.iter().map(|group| demand("", "groups", None, None, group)));
+        for (key, values) in &self.extra {
+            let each = values.iter();
+            demands.extend(each.map(|value| demand(AUTHENTICATION, "userextras", Some(key), None, value)));
+        }
+        if !self.uid.is_empty() {
+            demands.push(demand(AUTHENTICATION, "uids", None, None, &self.uid));
+        }
+        demands
+    }
+
+    /// The user that the request is then from.
+    pub(crate) fn user(self) -> User {
+        let Self { name, mut groups, uid, extra } = self;
+        let named = User { name, ..User::default() };
+        if groups.is_empty()
+            && let Some((namespace, account)) = named.service_account()
+        {
+            groups = User::of_service_account(namespace, account).groups;
+        }
+        let has = |wanted: &str| groups.iter().any(|group| group == wanted);
+        if named.name == ANONYMOUS {
+            if !has(UNAUTHENTICATED) {
+                groups.push(UNAUTHENTICATED.to_owned());
+            }
+        } else if !has(AUTHENTICATED) && !has(UNAUTHENTICATED) {
+            groups.push(AUTHENTICATED.to_owned());
+        }
+        User { groups, uid, extra, ..named }
+    }
+}

@@ -1,0 +1,191 @@
+//! What the server counts, under the names that Kubernetes uses.
+//!
+//! Recording is a look-up under a read lock and a few relaxed additions; nothing is allocated after the first request
+//! of its sort. [`text`] writes what is found for Prometheus.
+
+mod histogram;
+mod labels;
+mod process;
+mod store;
+mod text;
+
+use std::collections::{BTreeMap, HashMap};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, RwLock};
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Response, StatusCode};
+
+use crate::answer::{Body, Chunks};
+use histogram::Histogram;
+use labels::{Labels, Lasting};
+pub(crate) use store::Metered;
+use text::Text;
+
+/// Codes that are counted by themselves; all others are counted under the last.
+const CODES: [u16; 21] =
+    [200, 201, 202, 204, 301, 304, 400, 401, 403, 404, 405, 406, 409, 410, 413, 415, 422, 429, 503, 504, 500];
+
+/// Everything that is counted.
+#[derive(Debug, Default)]
+pub(crate) struct Metrics {
+    series: RwLock<HashMap<Labels, Arc<Series>>>,
+    reading: Arc<AtomicI64>,
+    mutating: Arc<AtomicI64>,
+    pub(crate) store: store::Operations,
+}
+
+/// What is counted of requests of one sort.
+#[derive(Debug, Default)]
+struct Series {
+    by_code: [AtomicU64; CODES.len()],
+    seconds: Histogram,
+    /// Requests that have not ended, if they are of the sort that lasts.
+    running: AtomicI64,
+}
+
+/// A request that is being answered.
+pub(crate) struct Measured {
+    labels: Labels,
+    series: Arc<Series>,
+    began: Instant,
+    /// Counts it among those in flight, for as long as it is.
+    _in_flight: Option<InFlight>,
+}
+
+/// One more of something, until it is dropped.
+struct InFlight(Arc<AtomicI64>);
+
+/// A watch that is counted until it ends.
+struct Counted {
+    chunks: Pin<Box<dyn Chunks>>,
+    series: Arc<Series>,
+}
+
+impl Metrics {
+    /// A request comes in.
+    pub(crate) fn begin(&self, parts: &Parts) -> Measured {
+        let labels = Labels::of(parts);
+        let gauge = if labels.is_mutating() { &self.mutating } else { &self.reading };
+        let in_flight = (labels.lasting == Lasting::Short).then(|| InFlight::new(gauge));
+        Measured { labels, series: self.series(labels), began: Instant::now(), _in_flight: in_flight }
+    }
+
+    fn series(&self, labels: Labels) -> Arc<Series> {
+        // Whoever panicked while counting left nothing half done: the map is as good as it was.
+        let known = self.series.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(series) = known.get(&labels) {
+            return Arc::clone(series);
+        }
+        drop(known);
+        let mut series = self.series.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Arc::clone(series.entry(labels).or_default())
+    }
+
+    /// All of it as text; `objects` is how many are stored, by resource.
+    pub(crate) fn render(&self, objects: &BTreeMap<String, u64>) -> String {
+        let mut text = Text::default();
+        self.render_requests(&mut text);
+        text.family("apiserver_current_inflight_requests", "gauge", "Requests that are being answered.");
+        for (kind, gauge) in [("mutating", &self.mutating), ("readOnly", &self.reading)] {
+            let labels = [("request_kind", kind)];
+            text.sample("apiserver_current_inflight_requests", &labels, gauge.load(Ordering::Relaxed));
+        }
+        text.family("apiserver_storage_objects", "gauge", "Objects that are stored, by resource.");
+        for (resource, count) in objects {
+            text.sample("apiserver_storage_objects", &[("resource", resource)], count);
+        }
+        self.store.render(&mut text);
+        process::render(&mut text);
+        text.family("kubernetes_build_info", "gauge", "Always 1; the labels say what runs.");
+        let version =
+            [("git_version", "v1.37.0"), ("major", "1"), ("minor", "37"), ("platform", "linux/amd64")];
+        text.sample("kubernetes_build_info", &version, 1);
+        text.finish()
+    }
+
+    fn render_requests(&self, text: &mut Text) {
+        let known = self.series.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let all: BTreeMap<_, _> =
+            known.iter().map(|(labels, series)| (*labels, Arc::clone(series))).collect();
+        drop(known);
+        text.family("apiserver_request_total", "counter", "Requests that were answered, by code.");
+        for (labels, series) in &all {
+            for (code, count) in CODES.iter().zip(&series.by_code) {
+                let count = count.load(Ordering::Relaxed);
+                if count > 0 {
+                    let code = code.to_string();
+                    text.sample("apiserver_request_total", &labels.with("code", &code), count);
+                }
+            }
+        }
+        text.family("apiserver_request_duration_seconds", "histogram", "How long answers took.");
+        for (labels, series) in all.iter().filter(|(labels, _)| labels.lasting == Lasting::Short) {
+            series.seconds.render("apiserver_request_duration_seconds", &labels.all(), text);
+        }
+        text.family(
+            "apiserver_longrunning_requests",
+            "gauge",
+            "Watches and other requests that have not ended.",
+        );
+        for (labels, series) in all.iter().filter(|(labels, _)| labels.lasting == Lasting::Long) {
+            let running = series.running.load(Ordering::Relaxed);
+            text.sample("apiserver_longrunning_requests", &labels.all(), running);
+        }
+    }
+}
+
+impl Measured {
+    /// The answer is there; a stream is counted until it ends.
+    pub(crate) fn end(self, response: Response<Body>) -> Response<Body> {
+        self.series.answered(response.status());
+        if self.labels.lasting == Lasting::Short {
+            self.series.seconds.record(self.began.elapsed());
+        }
+        let (head, body) = response.into_parts();
+        let body = match body {
+            Body::Stream(chunks) => {
+                self.series.running.fetch_add(1, Ordering::Relaxed);
+                Body::Stream(Box::pin(Counted { chunks, series: self.series }))
+            }
+            whole @ Body::Whole(_) => whole,
+        };
+        Response::from_parts(head, body)
+    }
+}
+
+impl Series {
+    fn answered(&self, status: StatusCode) {
+        let slot = CODES.iter().position(|code| *code == status.as_u16()).unwrap_or(CODES.len() - 1);
+        self.by_code[slot].fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl InFlight {
+    fn new(gauge: &Arc<AtomicI64>) -> Self {
+        gauge.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(gauge))
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Chunks for Counted {
+    fn poll_chunk(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        self.chunks.as_mut().poll_chunk(context)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.series.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,79 @@
+//! A store whose answers are timed, under the name of Kubernetes' own store.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use gantry_store::{
+    Answer, Bounds, Fetched, Key, ListRequest, Page, Prefix, Revision, Store, Transaction, Watch,
+};
+
+use super::Metrics;
+use super::histogram::Histogram;
+use super::text::Text;
+
+/// How long the store took for what.
+#[derive(Debug, Default)]
+pub(crate) struct Operations {
+    get: Histogram,
+    list: Histogram,
+    commit: Histogram,
+}
+
+/// A store whose answers are timed.
+#[derive(Debug)]
+pub(crate) struct Metered {
+    store: Arc<dyn Store>,
+    metrics: Arc<Metrics>,
+}
+
+impl Metered {
+    pub(crate) fn new(store: Arc<dyn Store>, metrics: Arc<Metrics>) -> Self {
+        Self { store, metrics }
+    }
+}
+
+/// The same answer, timed.
+fn timed<'a, T: 'a>(times: &'a Histogram, answer: Answer<'a, T>) -> Answer<'a, T> {
+    let began = Instant::now();
+    Box::pin(async move {
+        let answer = answer.await;
+        times.record(began.elapsed());
+        answer
+    })
+}
+
+impl Store for Metered {
+    fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched> {
+        timed(&self.metrics.store.get, self.store.get(key))
+    }
+
+    fn list(&self, request: ListRequest) -> Answer<'_, Page> {
+        timed(&self.metrics.store.list, self.store.list(request))
+    }
+
+    fn commit(&self, transaction: Transaction) -> Answer<'_, Revision> {
+        timed(&self.metrics.store.commit, self.store.commit(transaction))
+    }
+
+    fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch> {
+        self.store.watch(prefix, after)
+    }
+
+    fn compact(&self, through: Revision) -> Answer<'_, ()> {
+        self.store.compact(through)
+    }
+
+    fn bounds(&self) -> Answer<'_, Bounds> {
+        self.store.bounds()
+    }
+}
+
+impl Operations {
+    pub(super) fn render(&self, text: &mut Text) {
+        let name = "etcd_request_duration_seconds";
+        text.family(name, "histogram", "How long the store took to answer.");
+        for (operation, times) in [("get", &self.get), ("list", &self.list), ("txn", &self.commit)] {
+            times.render(name, &[("operation", operation)], text);
+        }
+    }
+}

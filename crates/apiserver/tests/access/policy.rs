@@ -1,0 +1,237 @@
+//! What roles and bindings allow, on every request.
+
+use std::sync::Arc;
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::cluster::{ADMIN, PODS, RBAC, cluster, guarded, on, rule, token_of};
+
+/// A7.3, A0.7: what one is told who may not, by verb, name, part and scope.
+#[tokio::test]
+async fn refusals_say_what_one_may_not() {
+    let cluster = cluster().await;
+    let told = async |method: Method, path: &str| {
+        let (status, refused) = cluster.ask("bob", method, path, Value::Null).await;
+        assert_eq!((status, &refused["reason"]), (403, &json!("Forbidden")), "{path}");
+        refused["message"].as_str().unwrap().replace("is forbidden: User \"bob\" cannot", "-")
+    };
+    let deployments = "/apis/apps/v1/namespaces/default/deployments";
+    for (method, path, wanted) in [
+        (
+            Method::GET,
+            PODS.to_owned(),
+            "pods - list resource \"pods\" in API group \"\" in the namespace \"default\"",
+        ),
+        (
+            Method::GET,
+            format!("{PODS}?watch=true"),
+            "pods - watch resource \"pods\" in API group \"\" in the namespace \"default\"",
+        ),
+        (
+            Method::GET,
+            format!("{PODS}/p"),
+            "pods \"p\" - get resource \"pods\" in API group \"\" in the namespace \"default\"",
+        ),
+        (
+            Method::GET,
+            "/api/v1/pods".to_owned(),
+            "pods - list resource \"pods\" in API group \"\" at the cluster scope",
+        ),
+        (
+            Method::POST,
+            PODS.to_owned(),
+            "pods - create resource \"pods\" in API group \"\" in the namespace \"default\"",
+        ),
+        (
+            Method::PUT,
+            format!("{PODS}/p"),
+            "pods \"p\" - update resource \"pods\" in API group \"\" in the namespace \"default\"",
+        ),
+        (
+            Method::PATCH,
+            format!("{deployments}/d/scale"),
+            "deployments.apps \"d\" - patch resource \"deployments/scale\" in API group \"apps\" in the namespace \"default\"",
+        ),
+        (
+            Method::DELETE,
+            format!("{PODS}/p"),
+            "pods \"p\" - delete resource \"pods\" in API group \"\" in the namespace \"default\"",
+        ),
+        (
+            Method::DELETE,
+            PODS.to_owned(),
+            "pods - deletecollection resource \"pods\" in API group \"\" in the namespace \"default\"",
+        ),
+        (
+            Method::DELETE,
+            "/api/v1/namespaces/default".to_owned(),
+            "namespaces \"default\" - delete resource \"namespaces\" in API group \"\" in the namespace \"default\"",
+        ),
+        (
+            Method::GET,
+            format!("{PODS}?fieldSelector=metadata.name%3Dp"),
+            "pods \"p\" - list resource \"pods\" in API group \"\" in the namespace \"default\"",
+        ),
+        (
+            Method::GET,
+            "/apis/nope/v1/things".to_owned(),
+            "things.nope - list resource \"things\" in API group \"nope\" at the cluster scope",
+        ),
+    ] {
+        assert_eq!(told(method, &path).await, wanted);
+    }
+    let bearer = format!("Bearer {}", token_of("bob"));
+    let refused = cluster.send(&[("authorization", &bearer)], Method::GET, PODS, &Value::Null).await;
+    assert_eq!(refused.headers()["x-content-type-options"], "nosniff");
+}
+
+/// A7.3: a refusal has the details of what was asked for.
+#[tokio::test]
+async fn refusals_have_details() {
+    let cluster = cluster().await;
+    let (_, refused) = cluster.get("bob", "/apis/apps/v1/namespaces/default/deployments/web").await;
+    assert_eq!(refused["details"], json!({"name": "web", "group": "apps", "kind": "deployments"}));
+    let (_, refused) = cluster.get("bob", "/metrics").await;
+    assert_eq!(refused["details"], json!({}));
+}
+
+/// A7.9: a role allows its verbs on its resources in the namespace of its binding, from the answer on.
+#[tokio::test]
+async fn a_role_counts_from_the_answer_on() {
+    let cluster = cluster().await;
+    assert_eq!(cluster.get("bob", PODS).await.0, 403);
+    cluster.grant("bob", json!([rule(&["list"], &["pods"])])).await;
+    assert_eq!(cluster.get("bob", PODS).await.0, 200);
+    assert_eq!(cluster.get("bob", &format!("{PODS}/p")).await.0, 403, "get is not list");
+    assert_eq!(cluster.get("bob", "/api/v1/namespaces/kube-system/pods").await.0, 403, "elsewhere");
+    assert_eq!(cluster.get("bob", "/api/v1/pods").await.0, 403, "everywhere");
+    assert_eq!(cluster.get("eve", PODS).await.0, 403, "somebody else");
+    let role = format!("{RBAC}/namespaces/default/roles/bob");
+    let wider = json!({"metadata": {"name": "bob"}, "rules": [rule(&["get"], &["pods"])]});
+    assert_eq!(cluster.ask(ADMIN, Method::PUT, &role, wider).await.0, 200);
+    assert_eq!(cluster.get("bob", PODS).await.0, 403);
+    assert_eq!(cluster.get("bob", &format!("{PODS}/p")).await.0, 404, "allowed, but not there");
+    let binding = format!("{RBAC}/namespaces/default/rolebindings/bob-bob");
+    assert_eq!(cluster.ask(ADMIN, Method::DELETE, &binding, Value::Null).await.0, 200);
+    assert_eq!(cluster.get("bob", &format!("{PODS}/p")).await.0, 403);
+}
+
+/// A7.9: a ClusterRoleBinding allows everywhere, a RoleBinding of a ClusterRole in its namespace; groups are bound too.
+#[tokio::test]
+async fn cluster_roles_are_bound_everywhere_or_somewhere() {
+    let cluster = cluster().await;
+    let role = json!({"metadata": {"name": "reader"}, "rules": [rule(&["list"], &["pods", "nodes"])]});
+    cluster.create(&format!("{RBAC}/clusterroles"), role).await;
+    cluster.bind("bob", "ClusterRole", "reader").await;
+    assert_eq!(cluster.get("bob", PODS).await.0, 200);
+    assert_eq!(cluster.get("bob", "/api/v1/nodes").await.0, 403);
+    let subjects = json!([{"kind": "Group", "name": "team"}]);
+    let reference = json!({"kind": "ClusterRole", "name": "reader"});
+    let binding = json!({"metadata": {"name": "b"}, "roleRef": reference, "subjects": subjects});
+    cluster.create(&format!("{RBAC}/clusterrolebindings"), binding).await;
+    assert_eq!(cluster.get("eve", "/api/v1/nodes").await.0, 200);
+    assert_eq!(cluster.get("eve", "/api/v1/namespaces/kube-system/pods").await.0, 200);
+}
+
+/// A7.9, A0.7: a rule with names allows those, also in a list by name.
+#[tokio::test]
+async fn names_limit_a_rule() {
+    let cluster = cluster().await;
+    let named = json!({"apiGroups": [""], "resources": ["pods"], "resourceNames": ["p"], "verbs": ["get", "list", "watch"]});
+    cluster.grant("bob", json!([named])).await;
+    assert_eq!(cluster.get("bob", &format!("{PODS}/p")).await.0, 404);
+    assert_eq!(cluster.get("bob", &format!("{PODS}/q")).await.0, 403);
+    assert_eq!(cluster.get("bob", PODS).await.0, 403);
+    assert_eq!(cluster.get("bob", &format!("{PODS}?fieldSelector=metadata.name=p")).await.0, 200);
+    assert_eq!(cluster.get("bob", &format!("{PODS}?fieldSelector=metadata.name=q")).await.0, 403);
+}
+
+/// A7.3: rights within a namespace can be about the namespace itself.
+#[tokio::test]
+async fn a_namespace_is_inside_itself() {
+    let cluster = cluster().await;
+    cluster.grant("bob", json!([rule(&["get"], &["namespaces"])])).await;
+    assert_eq!(cluster.get("bob", "/api/v1/namespaces/default").await.0, 200);
+    assert_eq!(cluster.get("bob", "/api/v1/namespaces/kube-system").await.0, 403);
+}
+
+/// A7.3: what one may not ask for, one is not told that it is not there; who may is.
+#[tokio::test]
+async fn access_is_decided_before_existence() {
+    let cluster = cluster().await;
+    let nonsense = "/apis/apps/v1/nonsense";
+    assert_eq!(cluster.get("bob", nonsense).await.0, 403);
+    assert_eq!(cluster.get(ADMIN, nonsense).await.0, 404);
+    assert_eq!(cluster.get(ADMIN, "/nonsense").await.0, 404);
+}
+
+/// A7.9: what another server on the same store wrote counts as well, and so does what was there before a start.
+#[tokio::test]
+async fn servers_on_one_store_follow_each_other() {
+    let first = cluster().await;
+    let second = on(Arc::clone(&first.store), guarded()).await;
+    assert_eq!(second.get("bob", PODS).await.0, 403);
+    first.grant("bob", json!([rule(&["list"], &["pods"])])).await;
+    assert_eq!(second.get("bob", PODS).await.0, 200);
+    let third = on(Arc::clone(&first.store), guarded()).await;
+    assert_eq!(third.get("bob", PODS).await.0, 200);
+}
+
+/// A7.9: a policy that nobody asked for a long time is read anew when its watches have fallen out of history.
+#[tokio::test]
+async fn a_policy_survives_that_history_is_forgotten() {
+    let cluster = cluster().await;
+    assert_eq!(cluster.get("bob", PODS).await.0, 403);
+    cluster.grant("bob", json!([rule(&["list"], &["pods"])])).await;
+    let current = cluster.store.bounds().await.unwrap().current;
+    cluster.store.compact(current).await.unwrap();
+    assert_eq!(cluster.get("bob", PODS).await.0, 200);
+}
+
+/// A7.9, A0.5: all rights in a namespace are none on what is in no namespace, by whatever path.
+#[tokio::test]
+async fn rights_in_a_namespace_do_not_reach_the_cluster() {
+    let cluster = cluster().await;
+    let all = json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]});
+    cluster.grant("bob", json!([all])).await;
+    cluster.create("/api/v1/nodes", json!({"metadata": {"name": "n"}})).await;
+    for (path, wanted) in [
+        ("/api/v1/nodes/n", 403),
+        ("/api/v1/namespaces/default/nodes/n", 404),
+        ("/api/v1/namespaces/default/nodes", 404),
+        ("/api/v1/namespaces/default/namespaces/kube-system", 404),
+        ("/apis/rbac.authorization.k8s.io/v1/namespaces/default/clusterroles", 404),
+    ] {
+        assert_eq!(cluster.get("bob", path).await.0, wanted, "{path}");
+    }
+}
+
+/// A7.9: putting or applying what is not there is creating it, and takes that right.
+#[tokio::test]
+async fn creating_by_another_verb_takes_the_right_to_create() {
+    let cluster = cluster().await;
+    cluster.grant("bob", json!([rule(&["update", "patch"], &["endpoints", "configmaps"])])).await;
+    let put = "/api/v1/namespaces/default/endpoints/e";
+    let message = "endpoints \"e\" is forbidden: User \"bob\" cannot create resource \"endpoints\" in API group \"\" in the \
+                   namespace \"default\"";
+    let object = json!({"metadata": {"name": "e"}});
+    let (status, refused) = cluster.ask("bob", Method::PUT, put, object.clone()).await;
+    assert_eq!((status, &refused["message"]), (403, &json!(message)));
+    let apply = async || {
+        let request = http::Request::builder()
+            .method(Method::PATCH)
+            .uri("/api/v1/namespaces/default/configmaps/c?fieldManager=m")
+            .header("authorization", format!("Bearer {}", token_of("bob")))
+            .header("content-type", "application/apply-patch+yaml");
+        let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}});
+        let request = request.body(map.to_string().into_bytes().into()).unwrap();
+        cluster.server.answer(request).await.status()
+    };
+    assert_eq!(apply().await, 403);
+    let both = json!({"metadata": {"name": "bob"}, "rules": [rule(&["create", "update", "patch"], &["endpoints", "configmaps"])]});
+    let role = format!("{RBAC}/namespaces/default/roles/bob");
+    assert_eq!(cluster.ask(ADMIN, Method::PUT, &role, both).await.0, 200);
+    assert_eq!(apply().await, 201);
+    assert_eq!(cluster.ask("bob", Method::PUT, put, object).await.0, 201);
+}

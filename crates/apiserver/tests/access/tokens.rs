@@ -1,0 +1,294 @@
+//! Tokens of service accounts: asked for, shown, and no longer good.
+
+use std::sync::Arc;
+
+use gantry_apiserver::Access;
+use gantry_registry::base64url;
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::cluster::{ADMIN, Cluster, PODS, RBAC, cluster, guarded, on, rule};
+
+const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
+
+async fn with_robot() -> (Cluster, Value) {
+    let cluster = cluster().await;
+    let robot = cluster.create(ACCOUNTS, json!({"metadata": {"name": "robot"}})).await;
+    (cluster, robot)
+}
+
+/// Asks for a token of the account `robot`.
+async fn request(cluster: &Cluster, spec: Value) -> (u16, Value) {
+    let path = format!("{ACCOUNTS}/robot/token");
+    let kind = json!({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": spec});
+    cluster.ask(ADMIN, Method::POST, &path, kind).await
+}
+
+async fn token(cluster: &Cluster, spec: Value) -> String {
+    let (status, answer) = request(cluster, spec).await;
+    assert_eq!(status, 201, "{answer}");
+    answer["status"]["token"].as_str().unwrap().to_owned()
+}
+
+fn claims(token: &str) -> Value {
+    serde_json::from_slice(&base64url::decode(token.split('.').nth(1).unwrap()).unwrap()).unwrap()
+}
+
+async fn status_with(cluster: &Cluster, token: &str) -> u16 {
+    cluster.bearing(token, Method::GET, PODS, Value::Null).await.0
+}
+
+async fn pod(cluster: &Cluster, name: &str, account: &str) -> Value {
+    let spec = json!({
+        "serviceAccountName": account, "automountServiceAccountToken": false, "nodeName": "n",
+        "containers": [{"name": "c", "image": "nginx:1"}],
+    });
+    cluster.create(PODS, json!({"metadata": {"name": name}, "spec": spec})).await
+}
+
+/// A7.8: what is in the answer and in the token.
+#[tokio::test]
+async fn a_token_says_whose_it_is_and_for_how_long() {
+    let (cluster, robot) = with_robot().await;
+    let (status, answer) = request(&cluster, json!({})).await;
+    assert_eq!(status, 201, "{answer}");
+    let issuer = "https://kubernetes.default.svc.cluster.local";
+    assert_eq!(
+        answer["spec"],
+        json!({"audiences": [issuer], "expirationSeconds": 3600, "boundObjectRef": null})
+    );
+    let metadata = &robot["metadata"];
+    assert_eq!(
+        answer["metadata"],
+        json!({"name": "robot", "namespace": "default", "uid": metadata["uid"], "creationTimestamp": metadata["creationTimestamp"]})
+    );
+    assert_eq!(answer["status"]["expirationTimestamp"], "2026-01-01T13:00:00Z");
+    let claims = claims(answer["status"]["token"].as_str().unwrap());
+    let account = json!({"name": "robot", "uid": metadata["uid"]});
+    let noon = 1_767_268_800;
+    assert_eq!(
+        claims,
+        json!({
+            "iss": issuer, "sub": "system:serviceaccount:default:robot", "aud": [issuer], "exp": noon + 3600,
+            "iat": noon, "nbf": noon, "jti": claims["jti"],
+            "kubernetes.io": {"namespace": "default", "serviceaccount": account},
+        })
+    );
+    let header = answer["status"]["token"].as_str().unwrap().split('.').next().unwrap().to_owned();
+    let header: Value = serde_json::from_slice(&base64url::decode(&header).unwrap()).unwrap();
+    assert!(header["alg"] == "RS256" && header["kid"].is_string(), "{header}");
+}
+
+/// A7.8: too short, too long, for nobody, or under another name.
+#[tokio::test]
+async fn requests_for_tokens_are_checked() {
+    let (cluster, _) = with_robot().await;
+    let (status, refused) = request(&cluster, json!({"expirationSeconds": 60})).await;
+    let message = "TokenRequest.authentication.k8s.io \"\" is invalid: spec.expirationSeconds: Invalid value: 60: may not specify \
+                   a duration less than 10 minutes";
+    assert_eq!((status, &refused["message"]), (422, &json!(message)));
+    assert_eq!(request(&cluster, json!({"expirationSeconds": 600})).await.0, 201);
+    let (status, refused) = request(&cluster, json!({"expirationSeconds": (1_i64 << 32) + 1})).await;
+    let why = refused["message"].as_str().unwrap();
+    assert!(status == 422 && why.ends_with("may not specify a duration larger than 2^32 seconds"), "{why}");
+    let nobody = format!("{ACCOUNTS}/none/token");
+    let (status, refused) = cluster.ask(ADMIN, Method::POST, &nobody, json!({"spec": {}})).await;
+    assert_eq!((status, &refused["message"]), (404, &json!("serviceaccounts \"none\" not found")));
+    let other = json!({"metadata": {"name": "other"}, "spec": {}});
+    let (status, refused) = cluster.ask(ADMIN, Method::POST, &format!("{ACCOUNTS}/robot/token"), other).await;
+    let message = "Invalid value: \"other\": must match the service account name if specified";
+    assert_eq!((status, &refused["details"]["causes"][0]["message"]), (422, &json!(message)));
+    assert_eq!(cluster.get(ADMIN, &format!("{ACCOUNTS}/robot/token")).await.0, 405);
+}
+
+/// A7.8, A7.1, A7.3: a token is its account, which has no rights until a binding gives some.
+#[tokio::test]
+async fn a_token_is_its_account() {
+    let (cluster, robot) = with_robot().await;
+    let token = token(&cluster, json!({})).await;
+    let (status, refused) = cluster.bearing(&token, Method::GET, PODS, Value::Null).await;
+    let message = "pods is forbidden: User \"system:serviceaccount:default:robot\" cannot list resource \"pods\" in API group \
+                   \"\" in the namespace \"default\"";
+    assert_eq!((status, &refused["message"]), (403, &json!(message)));
+    let role = json!({"metadata": {"name": "r"}, "rules": [rule(&["list"], &["pods"])]});
+    cluster.create(&format!("{RBAC}/namespaces/default/roles"), role).await;
+    let subjects = json!([{"kind": "ServiceAccount", "name": "robot", "namespace": "default"}]);
+    let binding =
+        json!({"metadata": {"name": "b"}, "roleRef": {"kind": "Role", "name": "r"}, "subjects": subjects});
+    cluster.create(&format!("{RBAC}/namespaces/default/rolebindings"), binding).await;
+    assert_eq!(status_with(&cluster, &token).await, 200);
+    let who = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    let (_, review) = cluster.bearing(&token, Method::POST, who, json!({})).await;
+    let user = &review["status"]["userInfo"];
+    assert_eq!(user["username"], "system:serviceaccount:default:robot");
+    assert_eq!(user["uid"], robot["metadata"]["uid"]);
+    let groups = json!(["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"]);
+    assert_eq!(user["groups"], groups);
+    let id = format!("JTI={}", claims(&token)["jti"].as_str().unwrap());
+    assert_eq!(user["extra"], json!({"authentication.kubernetes.io/credential-id": [id]}));
+}
+
+/// A7.8: a token ends with its time, with its account, and is for its audience only.
+#[tokio::test]
+async fn a_token_ends() {
+    let (cluster, _) = with_robot().await;
+    let short = token(&cluster, json!({"expirationSeconds": 600})).await;
+    let long = token(&cluster, json!({})).await;
+    let foreign = token(&cluster, json!({"audiences": ["me"]})).await;
+    assert_eq!(status_with(&cluster, &short).await, 403, "somebody without rights");
+    assert_eq!(status_with(&cluster, &foreign).await, 401, "for somebody else");
+    cluster.clock.wait(700);
+    assert_eq!(status_with(&cluster, &short).await, 401, "expired");
+    assert_eq!(status_with(&cluster, &long).await, 403);
+    let path = format!("{ACCOUNTS}/robot");
+    assert_eq!(cluster.ask(ADMIN, Method::DELETE, &path, Value::Null).await.0, 200);
+    assert_eq!(status_with(&cluster, &long).await, 401, "of nobody");
+    cluster.create(ACCOUNTS, json!({"metadata": {"name": "robot"}})).await;
+    assert_eq!(status_with(&cluster, &long).await, 401, "of an earlier account of that name");
+}
+
+/// A7.8: a token that is bound to a pod says so, and ends with it.
+#[tokio::test]
+async fn a_token_may_be_bound_to_a_pod() {
+    let (cluster, _) = with_robot().await;
+    let pod = pod(&cluster, "p", "robot").await;
+    let reference = |name: &str, uid: &str| json!({"boundObjectRef": {"kind": "Pod", "apiVersion": "v1", "name": name, "uid": uid}});
+    let uid = pod["metadata"]["uid"].as_str().unwrap();
+    let bound = token(&cluster, reference("p", uid)).await;
+    let own = claims(&bound)["kubernetes.io"].clone();
+    assert_eq!(own["pod"], json!({"name": "p", "uid": uid}));
+    assert_eq!(own["node"], json!({"name": "n"}), "told, though nobody knows it");
+    assert_eq!(status_with(&cluster, &bound).await, 403);
+    let who = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    let (_, review) = cluster.bearing(&bound, Method::POST, who, json!({})).await;
+    let extra = &review["status"]["userInfo"]["extra"];
+    assert_eq!(extra["authentication.kubernetes.io/pod-name"], json!(["p"]));
+    assert_eq!(extra["authentication.kubernetes.io/pod-uid"], json!([uid]));
+    assert_eq!(extra["authentication.kubernetes.io/node-name"], json!(["n"]));
+    let (status, refused) = request(&cluster, reference("q", "")).await;
+    assert_eq!((status, &refused["message"]), (404, &json!("pods \"q\" not found")));
+    let (status, refused) = request(&cluster, reference("p", "x")).await;
+    let message = "Operation cannot be fulfilled on Pod \"p\": the UID in the bound object reference (x) does not match the UID \
+                   in record. The object might have been deleted and then recreated";
+    assert_eq!((status, &refused["message"]), (409, &json!(message)));
+    let now = format!("{PODS}/p?gracePeriodSeconds=0");
+    assert_eq!(cluster.ask(ADMIN, Method::DELETE, &now, Value::Null).await.0, 200);
+    assert_eq!(status_with(&cluster, &bound).await, 401);
+}
+
+/// A7.8: tokens are bound to pods of the account, secrets and nodes, and to nothing else.
+#[tokio::test]
+async fn tokens_are_bound_to_what_fits() {
+    let (cluster, _) = with_robot().await;
+    cluster.create(ACCOUNTS, json!({"metadata": {"name": "other"}})).await;
+    pod(&cluster, "p", "other").await;
+    let bind = async |kind: &str, version: &str| {
+        let spec = json!({"boundObjectRef": {"kind": kind, "apiVersion": version, "name": "p"}});
+        let (status, said) = request(&cluster, spec).await;
+        (status, said["message"].as_str().unwrap_or_default().to_owned())
+    };
+    let message =
+        "cannot bind token for serviceaccount \"robot\" to pod running with different serviceaccount name.";
+    assert_eq!(bind("Pod", "v1").await, (400, message.to_owned()));
+    let message = "cannot bind token to object of type apps/v1, Kind=Deployment";
+    assert_eq!(bind("Deployment", "apps/v1").await, (400, message.to_owned()));
+    assert_eq!(bind("Secret", "v1").await, (404, "secrets \"p\" not found".to_owned()));
+    cluster.create("/api/v1/namespaces/default/secrets", json!({"metadata": {"name": "p"}})).await;
+    assert_eq!(bind("Secret", "v1").await.0, 201);
+    cluster.create("/api/v1/nodes", json!({"metadata": {"name": "p"}})).await;
+    assert_eq!(bind("Node", "v1").await.0, 201);
+}
+
+/// A7.7: whose a token is, and for whom.
+#[tokio::test]
+async fn a_token_is_reviewed() {
+    let (cluster, _) = with_robot().await;
+    let review = async |spec: Value| {
+        let path = "/apis/authentication.k8s.io/v1/tokenreviews";
+        let (status, answer) = cluster.ask(ADMIN, Method::POST, path, json!({"spec": spec})).await;
+        (status, if status == 201 { answer["status"].clone() } else { answer["message"].clone() })
+    };
+    let good = token(&cluster, json!({})).await;
+    let (status, said) = review(json!({"token": good})).await;
+    assert_eq!((status, &said["authenticated"]), (201, &json!(true)));
+    assert_eq!(said["user"]["username"], "system:serviceaccount:default:robot");
+    assert_eq!(said["audiences"], json!(["https://kubernetes.default.svc.cluster.local"]));
+    let bad = json!({"user": {}, "error": "invalid bearer token"});
+    assert_eq!(review(json!({"token": "nonsense"})).await, (201, bad));
+    let needed = json!("token is required for TokenReview in authentication");
+    assert_eq!(review(json!({"token": ""})).await, (400, needed));
+    let mine = token(&cluster, json!({"audiences": ["me", "you"]})).await;
+    let (_, said) = review(json!({"token": mine, "audiences": ["you", "them"]})).await;
+    assert_eq!((&said["authenticated"], &said["audiences"]), (&json!(true), &json!(["you"])));
+    let (_, said) = review(json!({"token": mine})).await;
+    assert_eq!(said.get("authenticated"), None);
+    let why = said["error"].as_str().unwrap();
+    assert!(why.contains("is invalid for the target audiences"), "{why}");
+    let (_, said) = review(json!({"token": "bob-token", "audiences": ["anybody"]})).await;
+    assert_eq!(said["user"], json!({"username": "bob", "groups": ["system:authenticated"]}));
+    assert_eq!(said["audiences"], json!(["anybody"]));
+}
+
+/// A7.8: all servers on one store believe each other's tokens, whoever made the key; another cluster does not.
+#[tokio::test]
+async fn servers_on_one_store_share_the_key() {
+    let (first, _) = with_robot().await;
+    let second = on(Arc::clone(&first.store), guarded()).await;
+    let of_second = token(&second, json!({})).await;
+    let of_first = token(&first, json!({})).await;
+    assert_eq!(status_with(&first, &of_second).await, 403);
+    assert_eq!(status_with(&second, &of_first).await, 403);
+    let third = on(Arc::clone(&first.store), guarded()).await;
+    assert_eq!(status_with(&third, &of_first).await, 403, "also after a restart");
+    let (stranger, _) = with_robot().await;
+    assert_eq!(status_with(&stranger, &of_first).await, 401);
+    token(&stranger, json!({})).await;
+    assert_eq!(status_with(&stranger, &of_first).await, 401, "with a key of its own");
+    let renamed =
+        on(Arc::clone(&first.store), Access { issuer: "https://other".to_owned(), ..guarded() }).await;
+    assert_eq!(status_with(&renamed, &of_first).await, 401, "of another issuer");
+}
+
+/// A7.8: others can check tokens with what the server publishes.
+#[tokio::test]
+async fn the_key_is_published() {
+    let (cluster, _) = with_robot().await;
+    let token = token(&cluster, json!({})).await;
+    let (status, keys) = cluster.get(ADMIN, "/openid/v1/jwks").await;
+    assert_eq!(status, 200);
+    let header: Value =
+        serde_json::from_slice(&base64url::decode(token.split('.').next().unwrap()).unwrap()).unwrap();
+    assert_eq!(keys["keys"][0]["kid"], header["kid"]);
+    assert_eq!((&keys["keys"][0]["kty"], &keys["keys"][0]["e"]), (&json!("RSA"), &json!("AQAB")));
+    assert_eq!(base64url::decode(keys["keys"][0]["n"].as_str().unwrap()).unwrap().len(), 256);
+    let (_, document) = cluster.get(ADMIN, "/.well-known/openid-configuration").await;
+    assert_eq!(document["issuer"], claims(&token)["iss"]);
+    assert_eq!(cluster.get("bob", "/openid/v1/jwks").await.0, 403);
+}
+
+/// A7.8: what a token is bound to may finish its work while it is being deleted, but not for long.
+#[tokio::test]
+async fn a_token_outlives_the_beginning_of_a_deletion() {
+    let cluster = cluster().await;
+    let held = json!({"metadata": {"name": "robot", "finalizers": ["example.com/f"]}});
+    cluster.create(ACCOUNTS, held).await;
+    let token = token(&cluster, json!({})).await;
+    assert_eq!(cluster.ask(ADMIN, Method::DELETE, &format!("{ACCOUNTS}/robot"), Value::Null).await.0, 200);
+    assert_eq!(status_with(&cluster, &token).await, 403);
+    cluster.clock.wait(61);
+    assert_eq!(status_with(&cluster, &token).await, 401);
+}
+
+/// A7.8: a token that is bound to a node or a secret ends with it.
+#[tokio::test]
+async fn a_token_ends_with_what_it_is_bound_to() {
+    let (cluster, _) = with_robot().await;
+    for (kind, path) in [("Node", "/api/v1/nodes"), ("Secret", "/api/v1/namespaces/default/secrets")] {
+        cluster.create(path, json!({"metadata": {"name": "x"}})).await;
+        let spec = json!({"boundObjectRef": {"kind": kind, "apiVersion": "v1", "name": "x"}});
+        let token = token(&cluster, spec).await;
+        assert_eq!(status_with(&cluster, &token).await, 403);
+        assert_eq!(cluster.ask(ADMIN, Method::DELETE, &format!("{path}/x"), Value::Null).await.0, 200);
+        assert_eq!(status_with(&cluster, &token).await, 401, "{kind}");
+    }
+}

@@ -1,0 +1,112 @@
+//! Quotas: charged with what they count, never exceeded, given back.
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::harness::call;
+use super::{PODS, created, get, patched, pod, post, refused, server};
+
+const QUOTAS: &str = "/api/v1/namespaces/default/resourcequotas";
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+fn quota(name: &str, hard: Value) -> Value {
+    let mut quota = json!({"metadata": {"name": name}, "spec": {}});
+    quota["spec"]["hard"] = hard;
+    quota
+}
+
+/// 2.6 quota: the words that controllers and people read.
+#[tokio::test]
+async fn nothing_comes_in_beyond_a_quota() {
+    let server = server().await;
+    created(&server, QUOTAS, quota("q", json!({"pods": "0"}))).await;
+    assert_eq!(
+        refused(&server, PODS, pod("v1", json!({})), 403).await,
+        "pods \"v1\" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0"
+    );
+    let dry = refused(&server, &format!("{PODS}?dryRun=All"), pod("v1", json!({})), 403).await;
+    assert!(dry.contains("exceeded quota"), "a dry run is told as well");
+}
+
+/// 2.6 quota: any resource can be counted, its use is told, and what goes is given back.
+#[tokio::test]
+async fn what_is_used_is_told_and_given_back() {
+    let server = server().await;
+    created(&server, MAPS, json!({"metadata": {"name": "before"}})).await;
+    created(
+        &server,
+        QUOTAS,
+        quota("q", json!({"count/configmaps": "2", "count/jobs.batch": "1", "configmaps": "5"})),
+    )
+    .await;
+    created(&server, MAPS, json!({"metadata": {"name": "one"}})).await;
+    let path = format!("{QUOTAS}/q");
+    let used = json!({"count/configmaps": "2", "count/jobs.batch": "0", "configmaps": "2"});
+    assert_eq!(get(&server, &path).await["status"]["used"], used, "what was there before counts as well");
+    let message = refused(&server, MAPS, json!({"metadata": {"name": "two"}}), 403).await;
+    assert!(message.ends_with("exceeded quota: q, requested: count/configmaps=1, used: count/configmaps=2, limited: count/configmaps=2"), "{message}");
+    call(&server, Method::DELETE, &format!("{MAPS}/before"), Value::Null).await;
+    assert_eq!(get(&server, &path).await["status"]["used"]["count/configmaps"], "1");
+    created(&server, MAPS, json!({"metadata": {"name": "two"}})).await;
+    let (_, more) = patched(&server, &path, json!({"spec": {"hard": {"count/configmaps": "3"}}})).await;
+    assert_eq!(more["spec"]["hard"]["count/configmaps"], "3");
+    created(&server, MAPS, json!({"metadata": {"name": "three"}})).await;
+    assert_eq!(get(&server, &path).await["status"]["hard"]["count/configmaps"], "3");
+}
+
+/// 2.6 quota: amounts add up, and every container must say what it wants.
+#[tokio::test]
+async fn amounts_are_charged_to_a_quota() {
+    let server = server().await;
+    created(&server, QUOTAS, quota("q", json!({"requests.cpu": "1", "limits.memory": "1Gi"}))).await;
+    let with = |cpu: &str, memory: &str| {
+        let resources = json!({"requests": {"cpu": cpu}, "limits": {"memory": memory}});
+        json!({"containers": [{"name": "c", "image": "x:1", "resources": resources}]})
+    };
+    created(&server, PODS, pod("a", with("600m", "512Mi"))).await;
+    assert_eq!(
+        refused(&server, PODS, pod("b", with("500m", "1Mi")), 403).await,
+        "pods \"b\" is forbidden: exceeded quota: q, requested: requests.cpu=500m, used: requests.cpu=600m, limited: requests.cpu=1"
+    );
+    assert_eq!(
+        refused(&server, PODS, pod("b", json!({})), 403).await,
+        "pods \"b\" is forbidden: failed quota: q: must specify limits.memory for: c; requests.cpu for: c"
+    );
+    let done = json!({"status": {"phase": "Succeeded"}});
+    patched(&server, &format!("{PODS}/a/status"), done).await;
+    let used = get(&server, &format!("{QUOTAS}/q")).await["status"]["used"].clone();
+    assert_eq!(used, json!({"requests.cpu": "0", "limits.memory": "0"}), "a pod that is done uses nothing");
+    created(&server, PODS, pod("b", with("1", "1Gi"))).await;
+}
+
+/// 2.6 quota: a scope says which pods it is about.
+#[tokio::test]
+async fn a_quota_is_about_the_pods_of_its_scope() {
+    let server = server().await;
+    let mut scoped = quota("q", json!({"pods": "0"}));
+    scoped["spec"]["scopes"] = json!(["Terminating"]);
+    created(&server, QUOTAS, scoped).await;
+    created(&server, PODS, pod("stays", json!({}))).await;
+    assert_eq!(post(&server, PODS, pod("ends", json!({"activeDeadlineSeconds": 5}))).await.0, 403);
+}
+
+/// 2.6 quota: however many ask at once, no more come in than may.
+#[tokio::test(flavor = "multi_thread")]
+async fn many_at_once_do_not_exceed_a_quota() {
+    let server = server().await;
+    created(&server, QUOTAS, quota("q", json!({"count/configmaps": "5"}))).await;
+    let asking = (0..20).map(|n| {
+        let server = server.clone();
+        tokio::spawn(
+            async move { post(&server, MAPS, json!({"metadata": {"name": format!("m{n}")}})).await.0 },
+        )
+    });
+    let mut let_in = 0;
+    for asked in asking.collect::<Vec<_>>() {
+        let_in += usize::from(asked.await.unwrap() == 201);
+    }
+    assert_eq!(let_in, 5);
+    let (_, maps) = call(&server, Method::GET, MAPS, Value::Null).await;
+    assert_eq!(maps["items"].as_array().unwrap().len(), 5);
+    assert_eq!(get(&server, &format!("{QUOTAS}/q")).await["status"]["used"]["count/configmaps"], "5");
+}

@@ -1,0 +1,163 @@
+//! Services: addresses and ports that nobody else has.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use gantry_apiserver::{ApiServer, Settings};
+use gantry_store::memory::{HistoryLimits, MemoryStore};
+use http::Method;
+use serde_json::{Value, json};
+
+use super::harness::{Noon, call};
+use super::{created, get, patched, post, refused, server};
+
+const SERVICES: &str = "/api/v1/namespaces/default/services";
+
+fn service(name: &str, spec: Value) -> Value {
+    let mut service = json!({"metadata": {"name": name}, "spec": {"ports": [{"port": 80}]}});
+    let Value::Object(spec) = spec else { panic!("a spec has fields") };
+    for (field, value) in spec {
+        service["spec"][field] = value;
+    }
+    service
+}
+
+/// 2.6 service IP: an address of the range, and the family that it is of; a headless service has none.
+#[tokio::test]
+async fn a_service_is_given_an_address() {
+    let server = server().await;
+    let web = created(&server, SERVICES, service("web", json!({}))).await;
+    let spec = &web["spec"];
+    let address: std::net::Ipv4Addr = spec["clusterIP"].as_str().unwrap().parse().unwrap();
+    assert_eq!((address.octets()[0], address.octets()[1] & 0xf0), (10, 96), "{address}");
+    assert_eq!(spec["clusterIPs"], json!([spec["clusterIP"]]));
+    assert_eq!((&spec["ipFamilies"], &spec["ipFamilyPolicy"]), (&json!(["IPv4"]), &json!("SingleStack")));
+    assert!(
+        !web["metadata"]["managedFields"].to_string().contains("clusterIP"),
+        "A3.15: it belongs to nobody"
+    );
+    let none = service("none", json!({"clusterIP": "None", "selector": {"a": "b"}}));
+    assert_eq!(created(&server, SERVICES, none).await["spec"]["clusterIPs"], json!(["None"]));
+    let anywhere = created(&server, SERVICES, service("anywhere", json!({"clusterIP": "None"}))).await;
+    assert_eq!(anywhere["spec"]["ipFamilies"], json!(["IPv4", "IPv6"]), "nobody knows where it leads");
+    let alias = service("alias", json!({"type": "ExternalName", "externalName": "example.com"}));
+    assert_eq!(created(&server, SERVICES, alias).await["spec"].get("clusterIP"), None);
+    let dry = created(&server, &format!("{SERVICES}?dryRun=All"), service("dry", json!({}))).await;
+    assert!(dry["spec"]["clusterIP"].is_string(), "a dry run shows one, too");
+}
+
+/// 2.6 service IP: who asks by name gets it, unless somebody has it or it is nobody's to give.
+#[tokio::test]
+async fn an_address_can_be_asked_for_once() {
+    let server = server().await;
+    let at = |name: &str, address: &str| service(name, json!({"clusterIP": address}));
+    assert_eq!(created(&server, SERVICES, at("a", "10.96.0.10")).await["spec"]["clusterIP"], "10.96.0.10");
+    assert_eq!(
+        refused(&server, SERVICES, at("b", "10.96.0.10"), 422).await,
+        "Service \"b\" is invalid: spec.clusterIPs: Invalid value: [\"10.96.0.10\"]: failed to allocate IP 10.96.0.10: \
+         provided IP is already allocated"
+    );
+    assert!(
+        refused(&server, SERVICES, at("b", "10.96.0.1"), 422)
+            .await
+            .ends_with("provided IP is already allocated"),
+        "the server's own"
+    );
+    assert!(refused(&server, SERVICES, at("b", "1.2.3.4"), 422).await.ends_with(
+        "the provided IP (1.2.3.4) is not in the valid range. The range of valid IPs is 10.96.0.0/12"
+    ));
+    call(&server, Method::DELETE, &format!("{SERVICES}/a"), Value::Null).await;
+    created(&server, SERVICES, at("b", "10.96.0.10")).await;
+}
+
+/// 2.6 service IP: ports of nodes are given and asked for like addresses.
+#[tokio::test]
+async fn node_ports_are_given_once() {
+    let server = server().await;
+    let open = |name: &str, port: Value| service(name, json!({"type": "NodePort", "ports": [port]}));
+    let web = created(&server, SERVICES, open("web", json!({"port": 80}))).await;
+    let given = web["spec"]["ports"][0]["nodePort"].as_u64().unwrap();
+    assert!((30_000..=32_767).contains(&given), "{given}");
+    assert_eq!(
+        refused(&server, SERVICES, open("other", json!({"port": 80, "nodePort": given})), 422).await,
+        format!(
+            "Service \"other\" is invalid: spec.ports[0].nodePort: Invalid value: {given}: provided port is already allocated"
+        )
+    );
+    assert!(
+        refused(&server, SERVICES, open("other", json!({"port": 80, "nodePort": 80})), 422)
+            .await
+            .ends_with("provided port is not in the valid range. The range of valid ports is 30000-32767")
+    );
+    let both = json!([{"name": "a", "port": 53, "protocol": "UDP"}, {"name": "b", "port": 53}]);
+    let both = created(&server, SERVICES, service("dns", json!({"type": "NodePort", "ports": both}))).await;
+    let ports = &both["spec"]["ports"];
+    assert_eq!(ports[0]["nodePort"], ports[1]["nodePort"], "one port, two protocols");
+}
+
+/// 2.6 service IP, A2.20: a service keeps what it has, until it becomes another sort of service.
+#[tokio::test]
+async fn a_service_that_changes_its_sort_changes_what_it_holds() {
+    let server = server().await;
+    let path = format!("{SERVICES}/web");
+    let web = created(&server, SERVICES, service("web", json!({"clusterIP": "10.96.0.20"}))).await;
+    let mut silent = web.clone();
+    silent["spec"].as_object_mut().unwrap().retain(|field, _| field == "ports");
+    let (status, same) = call(&server, Method::PUT, &path, silent).await;
+    assert_eq!((status, &same["spec"]), (200, &web["spec"]), "who says nothing changes nothing");
+    let (_, open) = patched(&server, &path, json!({"spec": {"type": "NodePort"}})).await;
+    let port = open["spec"]["ports"][0]["nodePort"].clone();
+    assert!(port.is_u64(), "{open}");
+    let (_, renamed) =
+        patched(&server, &path, json!({"spec": {"ports": [{"port": 80, "name": "http"}]}})).await;
+    assert_eq!(renamed["spec"]["ports"][0]["nodePort"], port, "the same port keeps its port");
+    let (_, closed) = patched(&server, &path, json!({"spec": {"type": "ClusterIP"}})).await;
+    assert_eq!(closed["spec"]["ports"][0].get("nodePort"), None, "{closed}");
+    assert_eq!(closed["spec"].get("externalTrafficPolicy"), None);
+    let alias = json!({"spec": {"type": "ExternalName", "externalName": "x.example.com"}});
+    let (status, alias) = patched(&server, &path, alias).await;
+    assert_eq!((status, alias["spec"].get("clusterIP")), (200, None), "{alias}");
+    let heir = service(
+        "heir",
+        json!({"type": "NodePort", "clusterIP": "10.96.0.20", "ports": [{"port": 1, "nodePort": port}]}),
+    );
+    created(&server, SERVICES, heir).await;
+    let (_, back) = patched(&server, &path, json!({"spec": {"type": "ClusterIP"}})).await;
+    assert_ne!(back["spec"]["clusterIP"], "10.96.0.20", "that is another's by now");
+    let (status, refusal) =
+        patched(&server, &path, json!({"spec": {"clusterIP": "10.96.0.21", "clusterIPs": ["10.96.0.21"]}}))
+            .await;
+    assert_eq!(status, 422, "{refusal}");
+}
+
+/// 2.6 service IP: two servers on one store, one of them started again, never give the same twice, and give all there is.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_servers_give_every_address_once() {
+    let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
+    let surroundings = Arc::new(Noon::default());
+    let start = || async {
+        let mut settings = Settings::default();
+        settings.services.addresses = "10.0.0.0/28".parse().unwrap();
+        let server = ApiServer::new(store.clone(), surroundings.clone(), settings);
+        server.prepare().await.unwrap();
+        server
+    };
+    let (one, two) = (start().await, start().await);
+    let asking = (0..12).map(|n| {
+        let server = if n % 2 == 0 { one.clone() } else { two.clone() };
+        tokio::spawn(async move { post(&server, SERVICES, service(&format!("s{n}"), json!({}))).await })
+    });
+    for asked in asking.collect::<Vec<_>>() {
+        let (status, made) = asked.await.unwrap();
+        assert_eq!(status, 201, "{made}");
+    }
+    let again = start().await;
+    let thirteenth = created(&again, SERVICES, service("s13", json!({}))).await;
+    assert!(thirteenth["spec"]["clusterIP"].is_string());
+    let all = get(&again, SERVICES).await;
+    let addresses: BTreeSet<_> =
+        all["items"].as_array().unwrap().iter().map(|one| one["spec"]["clusterIP"].to_string()).collect();
+    assert_eq!(addresses.len(), 14, "thirteen and the server's own, all different");
+    let message = refused(&again, SERVICES, service("s14", json!({})), 500).await;
+    assert_eq!(message, "Internal error occurred: failed to allocate a serviceIP: range is full");
+}

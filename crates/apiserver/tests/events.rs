@@ -1,0 +1,259 @@
+//! One object in two versions: events of both groups (A8.9), autoscalers of both versions (A8.10); and how events end.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+mod harness;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use gantry_apiserver::{ApiServer, Body, Settings, Surroundings};
+use gantry_registry::Moment;
+use gantry_store::memory::MemoryStore;
+use http::Method;
+use http_body_util::BodyExt as _;
+use serde_json::{Value, json};
+
+use harness::{Noon, call, read, send, server};
+
+const CORE: &str = "/api/v1/namespaces/default/events";
+const NEW: &str = "/apis/events.k8s.io/v1/namespaces/default/events";
+
+fn core(name: &str) -> Value {
+    json!({
+        "metadata": {"name": name}, "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"},
+        "reason": "Started", "message": "Started container c", "type": "Normal", "count": 3,
+        "source": {"component": "kubelet"}, "firstTimestamp": "2026-01-01T00:00:00Z",
+    })
+}
+
+fn new(name: &str) -> Value {
+    json!({
+        "metadata": {"name": name}, "regarding": {"kind": "Pod", "name": "p", "namespace": "default"},
+        "reason": "Scheduled", "note": "assigned", "type": "Normal", "action": "Binding",
+        "eventTime": "2026-01-01T00:00:00.123456Z", "reportingController": "example.com/s", "reportingInstance": "s-1",
+    })
+}
+
+async fn get(server: &ApiServer, path: &str) -> Value {
+    call(server, Method::GET, path, Value::Null).await.1
+}
+
+async fn patched(server: &ApiServer, path: &str, change: Value) -> (u16, Value) {
+    read(send(server, Method::PATCH, path, "application/merge-patch+json", &change).await).await
+}
+
+/// A watch of what happens from now on.
+async fn watch(server: &ApiServer, path: &str) -> Body {
+    let version = get(server, path).await["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
+    let path = format!("{path}?watch=true&resourceVersion={version}");
+    send(server, Method::GET, &path, "", &Value::Null).await.into_body()
+}
+
+/// A8.9: written in one group, read, listed, selected, patched and deleted in the other.
+#[tokio::test]
+async fn an_event_has_two_names_for_everything() {
+    let server = server().await;
+    call(&server, Method::POST, CORE, core("e")).await;
+    call(&server, Method::POST, NEW, new("n")).await;
+    let seen = get(&server, &format!("{NEW}/e")).await;
+    assert_eq!(
+        (&seen["apiVersion"], &seen["note"]),
+        (&json!("events.k8s.io/v1"), &json!("Started container c"))
+    );
+    assert_eq!((&seen["regarding"]["name"], &seen["deprecatedCount"]), (&json!("p"), &json!(3)));
+    assert_eq!(seen["deprecatedSource"]["component"], "kubelet");
+    let seen = get(&server, &format!("{CORE}/n")).await;
+    assert_eq!((&seen["apiVersion"], &seen["message"]), (&json!("v1"), &json!("assigned")));
+    assert_eq!(
+        (&seen["involvedObject"]["name"], &seen["reportingComponent"]),
+        (&json!("p"), &json!("example.com/s"))
+    );
+    for (list, kept) in [
+        (format!("{NEW}?fieldSelector=regarding.name=p,reason=Started"), "note"),
+        (format!("{CORE}?fieldSelector=source=kubelet"), "message"),
+    ] {
+        let list = get(&server, &list).await;
+        let items = list["items"].as_array().unwrap();
+        assert_eq!((items.len(), &items[0][kept]), (1, &json!("Started container c")), "{list}");
+    }
+    let (_, counted) = patched(&server, &format!("{CORE}/n"), json!({"message": "again"})).await;
+    assert_eq!(counted["message"], "again");
+    assert_eq!(get(&server, &format!("{NEW}/n")).await["note"], "again");
+    assert_eq!(call(&server, Method::DELETE, &format!("{NEW}/e"), Value::Null).await.0, 200);
+    assert_eq!(call(&server, Method::GET, &format!("{CORE}/e"), Value::Null).await.0, 404);
+}
+
+/// A8.9: both groups are told of the same change, each in its own words.
+#[tokio::test]
+async fn a_watch_speaks_the_language_of_its_group() {
+    let server = server().await;
+    let (mut old, mut modern) = (watch(&server, CORE).await, watch(&server, NEW).await);
+    call(&server, Method::POST, CORE, core("e")).await;
+    let mut words = Vec::new();
+    for stream in [&mut old, &mut modern] {
+        let frame = stream.frame().await.unwrap().unwrap().into_data().unwrap();
+        let event: Value = serde_json::from_slice(&frame).unwrap();
+        words.push((event["object"]["apiVersion"].clone(), event["object"].get("note").is_some()));
+    }
+    assert_eq!(words, [(json!("v1"), false), (json!("events.k8s.io/v1"), true)]);
+}
+
+/// A8.9: the new group wants its fields, the old one takes almost anything; both live where their object lives.
+#[tokio::test]
+async fn events_are_judged_by_their_group() {
+    let server = server().await;
+    let wrong = |field: &'static str, value: Value| {
+        let mut event = new("n");
+        event[field] = value;
+        event
+    };
+    for (event, message) in [
+        (wrong("eventTime", Value::Null), "Event \"n\" is invalid: eventTime: Required value"),
+        (wrong("action", json!("")), "Event \"n\" is invalid: action: Required value"),
+        (
+            wrong("type", json!("Strange")),
+            "Event \"n\" is invalid: type: Invalid value: \"\": has invalid value: Strange",
+        ),
+        (
+            wrong("deprecatedCount", json!(1)),
+            "Event \"n\" is invalid: count: Invalid value: \"\": needs to be unset",
+        ),
+        (
+            wrong("series", json!({"count": 1, "lastObservedTime": "2026-01-01T00:00:00.000000Z"})),
+            "Event \"n\" is invalid: series.count: Invalid value: \"\": should be at least 2",
+        ),
+        (
+            wrong("regarding", json!({"namespace": "other"})),
+            "Event \"n\" is invalid: involvedObject.namespace: Invalid value: \"other\": does not match event.namespace",
+        ),
+    ] {
+        let (status, refused) = call(&server, Method::POST, NEW, event).await;
+        assert_eq!((status, refused["message"].as_str().unwrap()), (422, message));
+    }
+    let about_nothing =
+        json!({"metadata": {"name": "bare"}, "involvedObject": {"kind": "Node", "name": "n"}});
+    assert_eq!(
+        call(&server, Method::POST, CORE, about_nothing.clone()).await.0,
+        201,
+        "a Node is of no namespace"
+    );
+    let system = "/api/v1/namespaces/kube-system/events";
+    assert_eq!(call(&server, Method::POST, system, about_nothing).await.0, 422);
+    let mut timed = new("timed");
+    timed["regarding"] = json!({"kind": "Node", "name": "n"});
+    let system = "/apis/events.k8s.io/v1/namespaces/kube-system/events";
+    assert_eq!(call(&server, Method::POST, system, timed).await.0, 201, "with a time it may be there, too");
+    call(&server, Method::POST, NEW, new("n")).await;
+    let (status, refused) = patched(&server, &format!("{NEW}/n"), json!({"note": "x"})).await;
+    assert_eq!(status, 422);
+    assert_eq!(
+        refused["message"],
+        "Event \"n\" is invalid: message: Invalid value: \"x\": field is immutable"
+    );
+    let series = json!({"series": {"count": 2, "lastObservedTime": "2026-01-01T00:00:00.000000Z"}});
+    assert_eq!(patched(&server, &format!("{NEW}/n"), series).await.0, 200, "but it can be counted on");
+}
+
+/// A world whose time is told.
+#[derive(Debug, Default)]
+struct Told {
+    rest: Noon,
+    seconds: AtomicI64,
+}
+
+impl Surroundings for Told {
+    fn now(&self) -> Moment {
+        Noon::NOW.plus(self.seconds.load(Ordering::Relaxed))
+    }
+    fn uid(&self) -> String {
+        self.rest.uid()
+    }
+    fn name_suffix(&self) -> String {
+        self.rest.name_suffix()
+    }
+}
+
+/// A8.9: an hour after the last write an event goes, and whoever watches is told.
+#[tokio::test]
+async fn events_go_after_an_hour() {
+    let world = Arc::new(Told::default());
+    let server = ApiServer::new(Arc::new(MemoryStore::default()), world.clone(), Settings::default());
+    server.prepare().await.unwrap();
+    call(&server, Method::POST, CORE, core("old")).await;
+    call(&server, Method::POST, NEW, new("counted")).await;
+    let mut stream = watch(&server, CORE).await;
+    world.seconds.store(3599, Ordering::Relaxed);
+    patched(&server, &format!("{CORE}/counted"), json!({"count": 2})).await;
+    assert_eq!(server.sweep_events().await.unwrap(), 0);
+    world.seconds.store(3600, Ordering::Relaxed);
+    assert_eq!(server.sweep_events().await.unwrap(), 1);
+    let mut told = Vec::new();
+    for _ in 0..2 {
+        let frame = stream.frame().await.unwrap().unwrap().into_data().unwrap();
+        let event: Value = serde_json::from_slice(&frame).unwrap();
+        told.push(format!("{} {}", event["type"], event["object"]["metadata"]["name"]));
+    }
+    assert_eq!(told, ["\"MODIFIED\" \"counted\"", "\"DELETED\" \"old\""]);
+}
+
+/// A8.10: one metric has a field in the first version, everything else is an annotation there, and nothing is lost.
+#[tokio::test]
+async fn an_autoscaler_has_two_versions() {
+    let server = server().await;
+    let first = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers";
+    let second = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
+    let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"});
+    let old = json!({"metadata": {"name": "old"}, "spec": {"maxReplicas": 3, "scaleTargetRef": target, "targetCPUUtilizationPercentage": 50}});
+    let (status, made) = call(&server, Method::POST, first, old).await;
+    assert_eq!((status, &made["spec"]["targetCPUUtilizationPercentage"]), (201, &json!(50)), "{made}");
+    let seen = get(&server, &format!("{second}/old")).await;
+    let processor = json!({"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}});
+    assert_eq!(
+        (&seen["apiVersion"], &seen["spec"]["metrics"]),
+        (&json!("autoscaling/v2"), &json!([processor]))
+    );
+    let queue = json!({"type": "External", "external": {
+        "metric": {"name": "queue", "selector": {"matchLabels": {"q": "a"}}}, "target": {"type": "AverageValue", "averageValue": "30"}}});
+    let behavior = json!({"scaleDown": {"stabilizationWindowSeconds": 5}});
+    let rich = json!({"metadata": {"name": "rich"}, "spec": {
+        "maxReplicas": 3, "scaleTargetRef": target, "metrics": [processor, queue], "behavior": behavior}});
+    let (_, rich) = call(&server, Method::POST, second, rich).await;
+    let seen = get(&server, &format!("{first}/rich")).await;
+    assert_eq!(seen["spec"]["targetCPUUtilizationPercentage"], 50);
+    let note: Value = serde_json::from_str(
+        seen["metadata"]["annotations"]["autoscaling.alpha.kubernetes.io/metrics"].as_str().unwrap(),
+    )
+    .unwrap();
+    let flat = json!([{"type": "External", "external": {"metricName": "queue", "metricSelector": {"matchLabels": {"q": "a"}}, "targetAverageValue": "30"}}]);
+    assert_eq!(note, flat);
+    assert!(
+        seen["metadata"]["annotations"]["autoscaling.alpha.kubernetes.io/behavior"]
+            .as_str()
+            .unwrap()
+            .contains("scaleDown")
+    );
+    let (status, _) = patched(&server, &format!("{first}/rich"), json!({"spec": {"maxReplicas": 9}})).await;
+    assert_eq!(status, 200);
+    let after = get(&server, &format!("{second}/rich")).await;
+    assert_eq!(
+        (&after["spec"]["metrics"], &after["spec"]["behavior"]),
+        (&rich["spec"]["metrics"], &rich["spec"]["behavior"])
+    );
+    assert_eq!((&after["spec"]["maxReplicas"], after["metadata"].get("annotations")), (&json!(9), None));
+    let conditions = json!([{"type": "AbleToScale", "status": "True", "lastTransitionTime": null, "reason": "R", "message": "M"}]);
+    let current = json!([{"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": 7, "averageValue": "0"}}}]);
+    let status = json!({"status": {"conditions": conditions, "currentMetrics": current, "desiredReplicas": 2, "currentReplicas": 2}});
+    patched(&server, &format!("{second}/rich/status"), status).await;
+    let seen = get(&server, &format!("{first}/rich")).await;
+    assert_eq!(
+        (&seen["status"]["currentCPUUtilizationPercentage"], &seen["status"]["desiredReplicas"]),
+        (&json!(7), &json!(2))
+    );
+    assert!(
+        seen["metadata"]["annotations"]["autoscaling.alpha.kubernetes.io/conditions"]
+            .as_str()
+            .unwrap()
+            .contains("AbleToScale")
+    );
+}

@@ -1,0 +1,93 @@
+//! Requests that nobody would send: whatever comes in, an answer goes out that a client can read, and the server lives on.
+//!
+//! `cargo test` tries a few thousand, `cargo xtask search fuzz` as many as an evening holds; with cargo-bolero installed,
+//! `cargo bolero test -p gantry-apiserver <target>` searches by coverage. What was found is in `found.rs`.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+mod found;
+#[path = "../harness/mod.rs"]
+mod harness;
+mod mutation;
+
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+use gantry_apiserver::ApiServer;
+use http::{Method, Request};
+use http_body_util::BodyExt as _;
+use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
+
+use mutation::{Mutated, Seeds};
+
+/// A watch is read only so far.
+const FRAMES_MAX: usize = 3;
+
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| Builder::new_multi_thread().enable_all().build().unwrap());
+static SERVER: LazyLock<ApiServer> = LazyLock::new(|| RUNTIME.block_on(harness::server()));
+static SEEDS: LazyLock<Seeds> = LazyLock::new(Seeds::recorded);
+
+/// Recorded requests with bytes changed, dropped and repeated: in the path, the query, the headers and the body.
+#[test]
+fn mutated_requests_are_answered() {
+    bolero::check!().for_each(|input: &[u8]| answered(&SEEDS.mutate(input)));
+}
+
+/// Any bytes as a body, in each format that is read.
+#[test]
+fn any_body_is_answered() {
+    bolero::check!().for_each(|input: &[u8]| {
+        let Some((choice, body)) = input.split_first() else { return };
+        answered(&Mutated::body(*choice, body));
+    });
+}
+
+/// Any text as a query, on reads and writes.
+#[test]
+fn any_query_is_answered() {
+    bolero::check!().for_each(|input: &[u8]| {
+        let Some((choice, query)) = input.split_first() else { return };
+        answered(&Mutated::query(*choice, query));
+    });
+}
+
+/// Sends a request and looks at what comes back.
+fn answered(mutated: &Mutated) {
+    let Some(request) = mutated.request() else { return };
+    // Before the runtime is entered: the server is made on it.
+    let server = &*SERVER;
+    RUNTIME.block_on(async {
+        let response = server.answer(request).await;
+        let (parts, mut body) = response.into_parts();
+        let mut bytes = Vec::new();
+        for _ in 0..FRAMES_MAX {
+            let next = tokio::time::timeout(std::time::Duration::from_millis(5), body.frame()).await;
+            let Ok(Some(frame)) = next else { break };
+            bytes.extend_from_slice(&frame.unwrap().into_data().unwrap());
+        }
+        // Kubernetes says 500 to some bad requests; what breaks inside says so.
+        let text = String::from_utf8_lossy(&bytes);
+        let is_broken = text.contains("Internal error") || text.contains("cannot be read");
+        assert!(!is_broken, "{mutated:?} broke something: {text}");
+        let kind = parts.headers.get("content-type").map_or("", |kind| kind.to_str().unwrap());
+        assert!(!kind.is_empty() || bytes.is_empty(), "{mutated:?}: nobody knows what this is: {text}");
+        let is_json = kind.starts_with("application/json");
+        if parts.status.as_u16() >= 400 && is_json {
+            let refusal: Value = serde_json::from_slice(&bytes).unwrap();
+            assert_eq!(
+                (&refusal["kind"], &refusal["code"]),
+                (&"Status".into(), &parts.status.as_u16().into())
+            );
+            assert!(refusal["message"].as_str().is_some_and(|message| !message.is_empty()), "{refusal}");
+        }
+    });
+    lives_on();
+}
+
+fn lives_on() {
+    let request = Request::builder().method(Method::GET).uri("/healthz").body(Bytes::new()).unwrap();
+    let server = &*SERVER;
+    assert_eq!(RUNTIME.block_on(server.answer(request)).status(), 200);
+}

@@ -1,0 +1,60 @@
+//! Whether the server says that it is well.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+mod harness;
+
+use gantry_apiserver::{ApiServer, Health};
+use harness::{ask, server};
+use http::Method;
+
+async fn get(server: &ApiServer, path: &str) -> (u16, String) {
+    let told = ask(server, Method::GET, path, &[("accept", "application/json")], "").await;
+    assert_eq!(told.header("content-type"), "text/plain; charset=utf-8", "{path}");
+    (told.status, told.text().to_owned())
+}
+
+fn ok() -> (u16, String) {
+    (200, "ok".to_owned())
+}
+
+/// A1.8: all checks, one of them, all of them in words, all but one.
+#[tokio::test]
+async fn a_ready_server_passes_every_check() {
+    let server = server().await;
+    for path in ["/healthz", "/livez", "/readyz", "/livez/ping", "/readyz/ping", "/readyz/etcd", "/healthz/"]
+    {
+        assert_eq!(get(&server, path).await, ok(), "{path}");
+    }
+    for endpoint in ["healthz", "livez", "readyz"] {
+        let (status, text) = get(&server, &format!("/{endpoint}?verbose")).await;
+        let lines: Vec<_> = text.lines().collect();
+        let (verdict, checks) = lines.split_last().unwrap();
+        assert_eq!((status, *verdict), (200, format!("{endpoint} check passed").as_str()));
+        assert!(checks.contains(&"[+]ping ok") && checks.contains(&"[+]etcd ok"), "{checks:?}");
+    }
+    assert_eq!(get(&server, "/readyz?exclude=ping").await, ok());
+    let (_, excluded) = get(&server, "/readyz?verbose&exclude=ping&exclude=nope").await;
+    assert!(excluded.contains("[+]ping excluded: ok\n"), "{excluded}");
+    assert!(excluded.contains("cannot be excluded: no matches for \"nope\"\n"), "{excluded}");
+    assert_eq!(get(&server, "/livez/nope").await.0, 404);
+}
+
+/// A1.8: a server that is not there yet, or about to leave, is alive but not ready.
+#[tokio::test]
+async fn a_server_that_starts_or_stops_is_alive_but_not_ready() {
+    let server = server().await;
+    server.set_health(Health::Starting);
+    assert_eq!(get(&server, "/livez").await, ok());
+    assert_eq!(get(&server, "/healthz").await.0, 500);
+    let (status, text) = get(&server, "/readyz").await;
+    assert_eq!(status, 500);
+    assert!(text.ends_with("readyz check failed\n") && text.contains("failed: reason withheld\n"), "{text}");
+    assert!(text.contains("[+]ping ok\n"), "{text}");
+    server.set_health(Health::ShuttingDown);
+    assert_eq!(get(&server, "/readyz/shutdown").await.0, 500);
+    assert_eq!((get(&server, "/readyz").await.0, get(&server, "/livez").await.0), (500, 200));
+    assert_eq!(get(&server, "/readyz?exclude=shutdown").await, ok());
+    server.set_health(Health::Ready);
+    assert_eq!(get(&server, "/readyz").await, ok());
+}

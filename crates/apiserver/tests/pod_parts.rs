@@ -1,0 +1,229 @@
+//! Parts of pods: containers for debugging, resources, logs, connections.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+mod harness;
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use gantry_apiserver::{ApiServer, Chunks, LogRequest, LogStream, Opening, PodLogs, Settings};
+use gantry_store::memory::{HistoryLimits, MemoryStore};
+use harness::cluster::{Cluster, PODS, message, pod};
+use harness::{Noon, send};
+use http::Method;
+use http_body_util::BodyExt as _;
+use serde_json::{Value, json};
+
+/// 8.5, O3.5: containers for debugging come through their own part, stay, and bring nothing else along.
+#[tokio::test]
+async fn containers_for_debugging_are_added_and_stay() {
+    let cluster = Cluster::new().await;
+    cluster.post(PODS, pod("p")).await;
+    let (path, part) = (format!("{PODS}/p"), format!("{PODS}/p/ephemeralcontainers"));
+    let debug = json!({"name": "debug", "image": "busybox", "targetContainerName": "c"});
+    let sent = json!({"spec": {"ephemeralContainers": [debug]}});
+    let elsewhere = cluster.patch(&path, sent.clone()).await;
+    assert_eq!(elsewhere.0, 422);
+    assert!(
+        message(&elsewhere).starts_with("Pod \"p\" is invalid: spec: Forbidden: pod updates may not change")
+    );
+    let (status, debugged) = cluster.patch(&part, sent).await;
+    assert_eq!((status, &debugged["metadata"]["generation"]), (200, &json!(2)), "{debugged}");
+    assert_eq!(debugged["spec"]["ephemeralContainers"][0]["imagePullPolicy"], "Always");
+    let changed = json!({"spec": {"ephemeralContainers": [{"name": "debug", "image": "other"}]}});
+    let changed = cluster.patch(&part, changed).await;
+    assert!(
+        message(&changed).contains("existing ephemeral containers \"debug\" may not be changed"),
+        "{changed:?}"
+    );
+    let (_, mut without) = cluster.get(&part).await;
+    assert_eq!(without["kind"], "Pod");
+    without["spec"].as_object_mut().unwrap().remove("ephemeralContainers");
+    let removed = cluster.put(&part, without.clone()).await;
+    assert!(
+        message(&removed).contains("existing ephemeral containers \"debug\" may not be removed"),
+        "{removed:?}"
+    );
+    without["spec"]["ephemeralContainers"] = debugged["spec"]["ephemeralContainers"].clone();
+    without["spec"]["containers"][0]["image"] = json!("other");
+    without["metadata"]["labels"] = json!({"app": "other"});
+    let (status, same) = cluster.put(&part, without).await;
+    assert_eq!((status, &same["spec"]["containers"][0]["image"]), (200, &json!("nginx:1")));
+    assert_eq!(same["metadata"]["labels"], json!({"app": "web"}), "only that part is written");
+    let mut born = pod("born");
+    born["spec"]["ephemeralContainers"] = json!([{"name": "debug", "image": "busybox"}]);
+    let born = cluster.post(PODS, born).await;
+    assert!(message(&born).contains("spec.ephemeralContainers: Forbidden: cannot be set on create"));
+}
+
+/// 8.5: the resources of a pod change through `resize`, and only processor and memory, within the same promise.
+#[tokio::test]
+async fn a_pod_is_resized_within_its_promise() {
+    let cluster = Cluster::new().await;
+    let mut sized = pod("p");
+    sized["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "100m", "memory": "1Gi"}});
+    cluster.post(PODS, sized).await;
+    let (path, part) = (format!("{PODS}/p"), format!("{PODS}/p/resize"));
+    let wanted = |resources: Value| json!({"spec": {"containers": [{"name": "c", "resources": resources}]}});
+    let more = wanted(json!({"requests": {"cpu": "200m"}}));
+    assert_eq!(cluster.patch(&path, more.clone()).await.0, 422, "not through the pod itself");
+    let (status, resized) = cluster.patch(&part, more).await;
+    assert_eq!(status, 200, "{resized}");
+    assert_eq!(
+        resized["spec"]["containers"][0]["resources"]["requests"],
+        json!({"cpu": "200m", "memory": "1Gi"})
+    );
+    assert_eq!(resized["metadata"]["generation"], 2);
+    let image = json!({"spec": {"containers": [{"name": "c", "image": "other"}]}});
+    assert_eq!(cluster.patch(&part, image).await.1["spec"]["containers"][0]["image"], "nginx:1");
+    for (resources, why) in [
+        (
+            json!({"limits": {"cpu": "200m", "memory": "1Gi"}}),
+            "Pod QOS Class may not change as a result of resizing",
+        ),
+        (
+            json!({"requests": {"cpu": null}}),
+            "resources.requests: Forbidden: resource requests cannot be removed",
+        ),
+        (
+            json!({"requests": {"ephemeral-storage": "1Gi"}}),
+            "spec: Forbidden: only cpu and memory resources are mutable",
+        ),
+    ] {
+        let refused = cluster.patch(&part, wanted(resources)).await;
+        assert_eq!(refused.0, 422);
+        assert!(message(&refused).contains(why), "{refused:?}");
+    }
+}
+
+/// 8.5: nobody wrote anything where nobody runs the pod; wrong names are told.
+#[tokio::test]
+async fn an_unbound_pod_has_no_log() {
+    let cluster = Cluster::new().await;
+    let mut two = pod("two");
+    two["spec"]["containers"] = json!([{"name": "a", "image": "i"}, {"name": "b", "image": "i"}]);
+    two["spec"]["initContainers"] = json!([{"name": "init", "image": "i"}]);
+    cluster.post(PODS, two).await;
+    cluster.post(PODS, pod("p")).await;
+    let log = |name: &str, query: &str| format!("{PODS}/{name}/log?{query}");
+    assert_eq!(cluster.get(&log("p", "")).await.0, 204);
+    let request = http::Request::get(log("p", "")).header("accept", "text/plain").body(Bytes::new()).unwrap();
+    assert_eq!(cluster.0.answer(request).await.status(), 204, "a log is text");
+    assert_eq!(cluster.get(&log("two", "container=init")).await.0, 204);
+    for (name, query, status, why) in [
+        ("none", "", 404, "pods \"none\" not found"),
+        ("p", "container=zz", 400, "container zz is not valid for pod p"),
+        (
+            "two",
+            "",
+            400,
+            "a container name must be specified for pod two, choose one of: [a b] or one of the init containers: [init]",
+        ),
+        (
+            "p",
+            "tailLines=-1",
+            422,
+            "PodLogOptions \"p\" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0",
+        ),
+        ("p", "tailLines=x", 400, "strconv.ParseInt: parsing \"x\": invalid syntax"),
+    ] {
+        let refused = cluster.get(&log(name, query)).await;
+        assert_eq!((refused.0, message(&refused)), (status, why));
+    }
+}
+
+/// A node agent that remembers one line.
+#[derive(Debug)]
+struct OneLine;
+
+struct Once(Option<Bytes>);
+
+impl Chunks for Once {
+    fn poll_chunk(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        Poll::Ready(self.0.take())
+    }
+}
+
+impl PodLogs for OneLine {
+    fn open<'a>(&'a self, wanted: LogRequest<'a>) -> Opening<'a> {
+        Box::pin(async move {
+            let line =
+                format!("{} on {}, last {:?}\n", wanted.container, wanted.node, wanted.options.tail_lines);
+            Ok(Box::pin(Once(Some(line.into()))) as LogStream)
+        })
+    }
+}
+
+/// 8.5: the log of a bound pod comes from its node, and if nobody answers for that, this is said.
+#[tokio::test]
+async fn a_bound_pod_has_the_log_that_its_node_has() {
+    let alone = Cluster::new().await;
+    alone.running("p", true).await;
+    let path = format!("{PODS}/p/log?tailLines=5");
+    let lost = alone.get(&path).await;
+    assert_eq!((lost.0, message(&lost)), (404, "nodes \"n1\" not found"));
+    alone.post("/api/v1/nodes", json!({"metadata": {"name": "n1"}})).await;
+    let silent = alone.get(&path).await;
+    let why = "the logs of pod p cannot be read: no node agent answers for node n1";
+    assert_eq!((silent.0, message(&silent)), (503, why));
+    let settings = Settings { logs: Some(Arc::new(OneLine)), ..Settings::default() };
+    let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
+    let server = ApiServer::new(store, Arc::new(Noon::default()), settings);
+    server.prepare().await.unwrap();
+    let cluster = Cluster::around(server).await;
+    cluster.running("p", true).await;
+    let answer = send(&cluster.0, Method::GET, &path, "", &Value::Null).await;
+    assert_eq!(answer.headers()["content-type"], "text/plain");
+    let text = answer.into_body().collect().await.unwrap().to_bytes();
+    assert_eq!(text, "c on n1, last Some(5)\n");
+}
+
+/// 8.5: connections into pods are refused as such, after what is wrong with the request.
+#[tokio::test]
+async fn connections_into_pods_are_refused_as_such() {
+    let cluster = Cluster::new().await;
+    cluster.post(PODS, pod("p")).await;
+    for part in ["exec", "attach", "portforward"] {
+        let unbound = cluster.post(&format!("{PODS}/p/{part}"), Value::Null).await;
+        assert_eq!((unbound.0, message(&unbound)), (400, "pod p does not have a host assigned"));
+        assert_eq!(cluster.get(&format!("{PODS}/none/{part}")).await.0, 404);
+        assert_eq!(cluster.put(&format!("{PODS}/p/{part}"), json!({})).await.0, 405);
+    }
+    cluster.running("bound", true).await;
+    cluster.post("/api/v1/nodes", json!({"metadata": {"name": "n1"}})).await;
+    let plain = cluster.post(&format!("{PODS}/bound/exec?command=ls"), Value::Null).await;
+    assert_eq!((plain.0, message(&plain)), (400, "Upgrade request required"));
+    let request = http::Request::post(format!("{PODS}/bound/exec?command=ls"))
+        .header("connection", "Upgrade")
+        .header("upgrade", "websocket");
+    let answer = cluster.0.answer(request.body(Bytes::new()).unwrap()).await;
+    assert_eq!(answer.status(), 501);
+    let refused = cluster.get(&format!("{PODS}/bound/exec?container=zz")).await;
+    assert_eq!((refused.0, message(&refused)), (400, "container zz is not valid for pod bound"));
+}
+
+/// 8.5: a proxied path without its slash is sent to the one with it; connections are not made.
+#[tokio::test]
+async fn a_proxied_path_ends_in_a_slash() {
+    let cluster = Cluster::new().await;
+    cluster.running("p", true).await;
+    let path = format!("{PODS}/https:p:443/proxy");
+    let homeless = cluster.get(&path).await;
+    assert_eq!((homeless.0, message(&homeless)), (400, "address not allowed"));
+    cluster.merge(&format!("{PODS}/p/status"), json!({"status": {"podIP": "10.0.0.7"}})).await;
+    let answer = send(&cluster.0, Method::GET, &format!("{path}?a=b"), "", &Value::Null).await;
+    assert_eq!(
+        (answer.status().as_u16(), &answer.headers()["location"]),
+        (301, &http::HeaderValue::from_str(&format!("{path}/?a=b")).unwrap())
+    );
+    for method in [Method::GET, Method::POST, Method::DELETE] {
+        let answer =
+            send(&cluster.0, method, &format!("{path}/index.html"), "application/json", &Value::Null).await;
+        assert_eq!(answer.status(), 503);
+    }
+    assert_eq!(cluster.get(&format!("{PODS}/none/proxy/")).await.0, 404);
+    assert_eq!(cluster.get(&format!("{PODS}/p/log/more")).await.0, 404, "only proxied paths go on");
+}

@@ -1,0 +1,85 @@
+//! Conversations recorded with Kubernetes 1.37, held again with this server: every answer and every event of every watch
+//! must be the recorded one, but for what two conforming servers may say differently.
+//!
+//! The recordings are data (the registry's tests read them too). They hold what was sent and what came back, with uids,
+//! versions and times replaced by marks; `unrecorded.json` holds what was sent in between to prepare it. `mask` gives the
+//! marks their meaning, `replay` speaks, `part` finds what is only a part of an answer. `left_out.tsv` lists the cases that
+//! cannot be replayed from what was written down, and why; each of them is a story elsewhere.
+//!
+//! One case alone: `CASE=watches.tables cargo test -p gantry-apiserver --test recorded`.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+#[path = "../harness/mod.rs"]
+mod harness;
+mod mask;
+mod part;
+mod replay;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+/// All recordings, by name.
+fn recordings() -> BTreeMap<String, PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../registry/tests/recorded");
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let recordings = files.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
+    recordings.map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), path)).collect()
+}
+
+fn left_out() -> BTreeMap<&'static str, &'static str> {
+    let lines = include_str!("left_out.tsv").lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split_once('\t').expect("a name, a tab and a reason")).collect()
+}
+
+async fn hold(area: &str) {
+    let (left_out, only) = (left_out(), std::env::var("CASE").unwrap_or_default());
+    let aside: Value = serde_json::from_str(include_str!("unrecorded.json")).unwrap();
+    let mut failures = Vec::new();
+    let mut held = 0;
+    for (name, path) in recordings() {
+        let is_wanted = name.starts_with(&format!("{area}.")) && name.contains(&only);
+        if !is_wanted || left_out.contains_key(name.as_str()) {
+            continue;
+        }
+        held += 1;
+        let exchanges: Vec<Value> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        if let Err(difference) = replay::hold(&exchanges, &aside[&name]).await {
+            failures.push(format!("{name}: {difference}"));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {held} differ:\n{}", failures.len(), failures.join("\n"));
+    assert!(held > 0 || !only.is_empty(), "nothing was recorded about {area}");
+}
+
+macro_rules! areas {
+    ($($area:ident),*) => {
+        $(#[tokio::test]
+        async fn $area() {
+            hold(stringify!($area)).await;
+        })*
+
+        /// No recording is passed over because nobody looks at its area.
+        #[test]
+        fn every_area_is_held() {
+            let held = BTreeSet::from([$(stringify!($area).to_owned()),*]);
+            let recorded = recordings().into_keys().map(|name| name.split('.').next().unwrap().to_owned());
+            assert_eq!(recorded.collect::<BTreeSet<_>>(), held);
+        }
+    };
+}
+
+areas!(
+    access, apply, decoding, deletion, discovery, dryrun, events, lists, namespaces, objects, patches, pods,
+    protobuf, tables, validation, watches, writes
+);
+
+/// What is left out exists, so that the list cannot rot.
+#[test]
+fn what_is_left_out_was_recorded() {
+    let recorded = recordings();
+    let unknown: Vec<_> = left_out().into_keys().filter(|name| !recorded.contains_key(*name)).collect();
+    assert!(unknown.is_empty(), "left out, but not recorded: {unknown:?}");
+}

@@ -1,0 +1,308 @@
+//! One conversation: what was sent is sent again, what comes back is compared.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use gantry_apiserver::{Access, ApiServer, Body, Identified, Settings};
+use gantry_registry::access::User;
+use gantry_store::memory::{HistoryLimits, MemoryStore};
+use http::{HeaderMap, Method, Request, Response};
+use http_body_util::{BodyExt as _, Full};
+use serde_json::{Value, json};
+
+use super::harness::{Noon, read};
+use super::mask::{ADDRESS, Marks, NAMESPACE};
+use super::part;
+
+/// How long events may take that must come.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long is waited for events that must not come.
+const LINGER: Duration = Duration::from_millis(30);
+
+/// The headers that are compared on every answer.
+const HEADERS: [&str; 5] = ["content-type", "warning", "retry-after", "location", "etag"];
+
+/// What was sent beside the recorded part of a request.
+struct Aside<'a> {
+    headers: &'a Value,
+    /// The body in hexadecimal, where it is no text.
+    raw: &'a Value,
+    bearer: &'a Value,
+}
+
+/// A watch that is open while the conversation goes on.
+struct Watch<'r> {
+    recorded: &'r Value,
+    at: usize,
+    heard: Arc<Mutex<Vec<Value>>>,
+    reader: tokio::task::JoinHandle<()>,
+}
+
+/// Holds a recorded conversation and says where it went another way.
+///
+/// `aside` is what was sent beside the recorded exchanges: requests to prepare them, further headers, bodies that are not
+/// text, and when watches were closed; all of it by the number of the exchange that it came before.
+pub(crate) async fn hold(exchanges: &[Value], aside: &Value) -> Result<(), String> {
+    let server = guarded().await;
+    settle_in(&server).await;
+    let mut marks = Marks::new(Noon::NOW, exchanges.iter().flat_map(managers).collect());
+    let mut watches: Vec<Watch<'_>> = Vec::new();
+    for (index, exchange) in exchanges.iter().enumerate() {
+        let number = index.to_string();
+        prepare(&server, &aside["before"][&number], &mut marks, &mut watches).await;
+        if exchange.get("note").is_some() {
+            continue;
+        }
+        let beside = Aside {
+            headers: &aside["headers"][&number],
+            raw: &aside["raw"][&number],
+            bearer: &aside["bearer"][&number],
+        };
+        let response = server.serve(request(exchange, &beside, &marks, current(&server).await)).await;
+        let at = |problem: String| format!("exchange {}: {problem}", index + 1);
+        if exchange.get("watch").is_some() && response.status() == 200 {
+            headers_fit(&mut marks, exchange, response.headers()).map_err(at)?;
+            watches.push(Watch::open(exchange, index, response));
+        } else {
+            answer_fits(&mut marks, exchange, response).await.map_err(at)?;
+        }
+    }
+    prepare(&server, &aside["before"][exchanges.len().to_string()], &mut marks, &mut watches).await;
+    for watch in watches {
+        let index = watch.at;
+        watch.fits(&mut marks).await.map_err(|problem| format!("exchange {}: {problem}", index + 1))?;
+    }
+    marks.versions_are_in_order()
+}
+
+/// A server on which roles and bindings count.
+async fn guarded() -> ApiServer {
+    let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
+    let settings = Settings { access: Access::rbac(), ..Settings::default() };
+    let server = ApiServer::new(store, Arc::new(Noon::default()), settings);
+    server.prepare().await.unwrap();
+    server
+}
+
+/// Whoever held the recorded conversations was allowed everything.
+fn administrator() -> Identified {
+    let groups = vec!["system:masters".to_owned(), "system:authenticated".to_owned()];
+    Identified(User { name: "kubernetes-admin".to_owned(), groups, ..User::default() })
+}
+
+async fn ask(server: &ApiServer, method: Method, path: &str, body: Value) -> (u16, Value) {
+    let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
+    let mut request = Request::builder().method(method).uri(path).body(Full::new(body)).unwrap();
+    request.extensions_mut().insert(administrator());
+    read(server.serve(request).await).await
+}
+
+/// A namespace as its controllers would have left it.
+async fn settle_in(server: &ApiServer) {
+    let namespace = json!({"metadata": {"name": NAMESPACE}});
+    assert_eq!(ask(server, Method::POST, "/api/v1/namespaces", namespace).await.0, 201);
+    for namespace in [NAMESPACE, "default"] {
+        let accounts = format!("/api/v1/namespaces/{namespace}/serviceaccounts");
+        let account = json!({"metadata": {"name": "default"}});
+        assert_eq!(ask(server, Method::POST, &accounts, account).await.0, 201);
+    }
+}
+
+/// What was done between two exchanges: requests, and watches that were closed.
+async fn prepare(server: &ApiServer, steps: &Value, marks: &mut Marks, watches: &mut [Watch<'_>]) {
+    for step in steps.as_array().into_iter().flatten() {
+        if let Some(closed) = step["closes"].as_u64() {
+            if let Some(watch) = watches.iter_mut().find(|watch| watch.at as u64 == closed) {
+                watch.close().await;
+            }
+            continue;
+        }
+        let aside = Aside { headers: &step["sent-headers"], raw: &step["raw"], bearer: &Value::Null };
+        let request = request(step, &aside, marks, current(server).await);
+        // Whether it was understood shows in what follows.
+        let (_, answer) = read(server.serve(request).await).await;
+        marks.remember(&answer);
+    }
+}
+
+/// Those whose managed fields were written down.
+fn managers(value: &Value) -> BTreeSet<String> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(managers).collect(),
+        Value::Object(fields) => {
+            let own = fields.get("manager").and_then(Value::as_str).map(str::to_owned);
+            own.into_iter().chain(fields.values().flat_map(managers)).collect()
+        }
+        _ => BTreeSet::new(),
+    }
+}
+
+/// The version of the whole store.
+async fn current(server: &ApiServer) -> u64 {
+    let (_, list) = ask(server, Method::GET, "/api/v1/namespaces?limit=1", Value::Null).await;
+    list["metadata"]["resourceVersion"].as_str().and_then(|version| version.parse().ok()).unwrap_or(0)
+}
+
+fn request(exchange: &Value, aside: &Aside<'_>, marks: &Marks, current: u64) -> Request<Full<Bytes>> {
+    let line = exchange["request"].as_str().or(exchange["watch"].as_str()).unwrap();
+    let line = marks.resolve_text(line, current);
+    let (method, path) = line.split_once(' ').unwrap();
+    let path = path.replace(' ', "%20").replace('<', "%3C").replace('>', "%3E").replace('"', "%22");
+    let mut request = Request::builder().method(method).uri(path.replace('\\', "%5C"));
+    let headers = aside.headers.as_object().into_iter().flatten();
+    for (name, value) in headers.clone() {
+        request = request.header(name, marks.resolve_text(value.as_str().unwrap_or_default(), current));
+    }
+    if !headers.into_iter().any(|(name, _)| name == "user-agent") {
+        request = request.header("user-agent", "conformance/1.0");
+    }
+    request = request.header("host", ADDRESS);
+    request = request.header("accept", exchange["accept"].as_str().unwrap_or("application/json"));
+    if let Some(kind) = exchange["content-type"].as_str() {
+        request = request.header("content-type", kind);
+    }
+    if let Some(tag) = exchange["if-none-match"].as_str() {
+        request = request.header("if-none-match", if tag == "<the etag>" { &marks.etag } else { tag });
+    }
+    match aside.bearer.as_str() {
+        Some("<token>") => request = request.header("authorization", format!("Bearer {}", marks.token)),
+        Some(token) => request = request.header("authorization", format!("Bearer {token}")),
+        None => {}
+    }
+    let body = match (&exchange["send"], aside.raw.as_str()) {
+        (_, Some(hex)) => bytes_of(hex),
+        (Value::Null, _) => Vec::new(),
+        (Value::String(text), _) => marks.resolve_text(text, current).into_bytes(),
+        (object, _) => marks.resolve(object, current).to_string().into_bytes(),
+    };
+    let mut request = request.body(Full::new(body.into())).unwrap_or_else(|error| panic!("{line}: {error}"));
+    if exchange["as"].is_null() {
+        request.extensions_mut().insert(administrator());
+    }
+    request
+}
+
+fn bytes_of(hex: &str) -> Vec<u8> {
+    (0..hex.len()).step_by(2).map(|start| u8::from_str_radix(&hex[start..start + 2], 16).unwrap()).collect()
+}
+
+async fn answer_fits(marks: &mut Marks, exchange: &Value, response: Response<Body>) -> Result<(), String> {
+    let (parts, body) = response.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    let got: Value = serde_json::from_slice(&body)
+        .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&body).into_owned()));
+    let want = &exchange["body"];
+    if exchange["status"] != parts.status.as_u16() {
+        return Err(format!(
+            "the answer is {} {got}, recorded was {} {want}",
+            parts.status, exchange["status"]
+        ));
+    }
+    headers_fit(marks, exchange, &parts.headers)?;
+    marks.remember(&got);
+    let is_whole = parts.status.as_u16() >= 400 || (want["kind"].is_string() && want["kind"] == got["kind"]);
+    if is_whole { marks.fits(want, &got, "body") } else { part::is_in(marks, want, &got) }
+}
+
+fn headers_fit(marks: &mut Marks, exchange: &Value, got: &HeaderMap) -> Result<(), String> {
+    for name in HEADERS {
+        let values: Vec<&str> = got.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
+        let want = &exchange["headers"][name];
+        let got = match (name, values.first()) {
+            (_, None) => Value::Null,
+            ("warning", _) => json!(values),
+            (_, Some(value)) => json!(value.replace(';', "; ").replace(";  ", "; ")),
+        };
+        if name == "etag"
+            && let Some(etag) = values.first()
+        {
+            (*etag).clone_into(&mut marks.etag);
+        }
+        marks.fits(want, &got, name)?;
+    }
+    Ok(())
+}
+
+impl<'r> Watch<'r> {
+    fn open(recorded: &'r Value, at: usize, response: Response<Body>) -> Self {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&heard);
+        let reader = tokio::spawn(async move {
+            let mut body = response.into_body();
+            while let Some(frame) = body.frame().await {
+                let bytes = frame.unwrap().into_data().unwrap();
+                let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+                sink.lock().unwrap().extend(lines.map(|line| serde_json::from_slice::<Value>(line).unwrap()));
+            }
+        });
+        Self { recorded, at, heard, reader }
+    }
+
+    /// Hears no more than what was recorded, or what comes in a moment.
+    async fn close(&mut self) {
+        let wanted = self.recorded["events"].as_array().map_or(0, Vec::len);
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        while tokio::time::Instant::now() < deadline && told(&self.heard).len() < wanted {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        if self.recorded["ended by the server"] != true {
+            tokio::time::sleep(LINGER).await;
+            self.reader.abort();
+        }
+    }
+
+    /// Whether the watch told what was recorded, and nothing else.
+    async fn fits(self, marks: &mut Marks) -> Result<(), String> {
+        let want = self.recorded["events"].as_array().cloned().unwrap_or_default();
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        let ends = self.recorded["ended by the server"] == true;
+        while tokio::time::Instant::now() < deadline
+            && (told(&self.heard).len() < want.len() || (ends && !self.reader.is_finished()))
+        {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        tokio::time::sleep(LINGER).await;
+        if ends && !self.reader.is_finished() {
+            return Err("the server did not end the watch".to_owned());
+        }
+        self.reader.abort();
+        let got = told(&self.heard);
+        let kinds = |events: &[Value]| {
+            events
+                .iter()
+                .map(|event| event["type"].as_str().unwrap_or_default().to_owned())
+                .collect::<Vec<_>>()
+        };
+        if want.len() != got.len() {
+            return Err(format!("the watch told {:?}, recorded was {:?}", kinds(&got), kinds(&want)));
+        }
+        for (index, (want, got)) in want.iter().zip(&got).enumerate() {
+            marks.fits(want, got, &format!("event {index}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// What a watch told, without the bookmarks that come whenever the server likes.
+fn told(heard: &Mutex<Vec<Value>>) -> Vec<Value> {
+    let events = heard.lock().unwrap().clone();
+    events.into_iter().filter_map(compared).collect()
+}
+
+/// Of a bookmark only the metadata counts.
+fn compared(mut event: Value) -> Option<Value> {
+    if event["type"] != "BOOKMARK" {
+        return Some(event);
+    }
+    if !event.to_string().contains("initial-events-end") {
+        return None;
+    }
+    if event["object"]["kind"] != "Table" {
+        let object = &event["object"];
+        let kept = json!({"kind": object["kind"], "apiVersion": object["apiVersion"], "metadata": object["metadata"]});
+        event["object"] = kept;
+    }
+    Some(event)
+}

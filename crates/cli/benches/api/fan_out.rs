@@ -1,0 +1,92 @@
+//! One write, a thousand watchers: how long until each was told.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use http_body_util::BodyExt as _;
+use tokio::sync::mpsc;
+
+use crate::client::{Client, Connection, Sender};
+use crate::load::{WATCHED, object, path};
+
+/// How long it took, in milliseconds.
+pub(crate) struct Told {
+    /// Half of all watchers of all writes.
+    pub(crate) median: f64,
+    /// 99 of 100 of them.
+    pub(crate) most: f64,
+    /// The last watcher of each write; the median of these.
+    pub(crate) last: f64,
+}
+
+const ROUNDS: usize = 40;
+
+/// Writes, and waits for every watcher, again and again.
+pub(crate) async fn measure(client: &Client, kind: Sender, watchers: usize) -> Told {
+    let (told, mut telling) = mpsc::unbounded_channel();
+    let connections = match kind {
+        Sender::One => watchers,
+        Sender::Two => 64,
+    };
+    let mut senders = Vec::new();
+    for _ in 0..connections {
+        senders.push(client.sender(kind).await);
+    }
+    let mut writer = client.sender(Sender::One).await;
+    // The second time, it is there already.
+    writer.ask("POST", &path(WATCHED), object("news", 0)).await;
+    for watcher in 0..watchers {
+        begin(&mut senders[watcher % connections], told.clone()).await;
+    }
+    // Every watch begins with what is there.
+    for _ in 0..watchers {
+        next(&mut telling).await;
+    }
+    let (mut all, mut last) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        let began = Instant::now();
+        let (status, _) =
+            writer.ask("PUT", &format!("{}/news", path(WATCHED)), object("news", 1 + watchers + round)).await;
+        assert_eq!(status, 200);
+        let mut slowest = Duration::ZERO;
+        for _ in 0..watchers {
+            let at = next(&mut telling).await;
+            let taken = at.saturating_duration_since(began);
+            slowest = slowest.max(taken);
+            all.push(taken);
+        }
+        last.push(slowest);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    all.sort_unstable();
+    last.sort_unstable();
+    let milliseconds = |taken: Duration| taken.as_secs_f64() * 1000.0;
+    Told {
+        median: milliseconds(all[all.len() / 2]),
+        most: milliseconds(all[all.len() * 99 / 100]),
+        last: milliseconds(last[last.len() / 2]),
+    }
+}
+
+/// When the next watcher was told.
+async fn next(telling: &mut mpsc::UnboundedReceiver<Instant>) -> Instant {
+    let told = tokio::time::timeout(Duration::from_secs(20), telling.recv()).await;
+    told.expect("every watcher is told").expect("the watchers watch")
+}
+
+/// Starts a watch that reports every change.
+async fn begin(sender: &mut Connection, told: mpsc::UnboundedSender<Instant>) {
+    let watch = format!("{}?watch=true", path(WATCHED));
+    let response = sender.begin("GET", &watch, "").await;
+    assert_eq!(response.status().as_u16(), 200);
+    let told = Arc::new(told);
+    tokio::spawn(async move {
+        let mut body = response.into_body();
+        while let Some(Ok(frame)) = body.frame().await {
+            // One frame per change, unless changes come faster than they are told; here they do not.
+            if frame.is_data() && told.send(Instant::now()).is_err() {
+                return;
+            }
+        }
+    });
+}

@@ -1,0 +1,63 @@
+//! `gantry apiserver`: the API server alone, on the store that is asked for. Flags in, calls out.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::host::{self, Company, Host, Keeping, ServerFlags};
+use crate::output::print;
+
+/// The flags of `gantry apiserver`.
+#[derive(Debug, Args)]
+pub(crate) struct ApiserverFlags {
+    #[command(flatten)]
+    store: StoreFlags,
+    #[command(flatten)]
+    server: ServerFlags,
+}
+
+/// Where everything is kept: exactly one of these.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false, id = "where")]
+struct StoreFlags {
+    /// Keep everything in this directory, which is made if it does not exist
+    #[arg(long, value_name = "DIRECTORY")]
+    data_dir: Option<PathBuf>,
+    /// Keep everything in memory, until the server stops
+    #[arg(long)]
+    in_memory: bool,
+    /// Keep everything in etcd, reached by these URLs
+    #[arg(long, value_name = "URL", value_delimiter = ',')]
+    etcd: Vec<String>,
+}
+
+impl StoreFlags {
+    fn keeping(&self) -> Keeping {
+        match &self.data_dir {
+            Some(directory) => Keeping::Directory(directory.clone()),
+            None if self.in_memory => Keeping::Memory,
+            None => Keeping::Etcd(self.etcd.clone()),
+        }
+    }
+}
+
+/// Runs the server until it is told to stop.
+pub(crate) fn run(flags: &ApiserverFlags) -> ExitCode {
+    host::run(flags.server.log_format, serve(flags))
+}
+
+async fn serve(flags: &ApiserverFlags) -> Result<(), String> {
+    let host = Host::open(&flags.store.keeping(), &flags.server).await?;
+    let usage = match &flags.server.write_kubeconfig {
+        Some(file) => {
+            host.write_kubeconfig(file)?;
+            let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
+            format!("Use it with: export KUBECONFIG={}", file.display())
+        }
+        None => "To use it with kubectl, start with --write-kubeconfig FILE".to_owned(),
+    };
+    // Nobody may be reading; the server serves all the same.
+    print(&format!("The API is at {}\n{usage}\n", host.url()));
+    host.serve(Company::none()).await
+}

@@ -1,0 +1,173 @@
+//! `gantry controllers`: the controllers alone, as clients of any cluster. Flags in, calls out.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use gantry_controllers::{Controller, LeaseOptions, Options, Workers};
+use gantry_runtime::Timing;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+
+use crate::host::{self, Company, LogFormat, Signals};
+use crate::output::chain;
+
+mod endpoint;
+
+/// The flags of `gantry controllers`; those of kube-controller-manager have its names.
+#[derive(Debug, Args)]
+pub(crate) struct ControllersFlags {
+    /// The kubeconfig of the cluster [default: $KUBECONFIG, ~/.kube/config, or the pod's own account]
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+    /// The context of the kubeconfig to use
+    #[arg(long, value_name = "NAME")]
+    context: Option<String>,
+    /// The controllers to run [default: all but pod-garbage-collector-controller]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    controllers: Vec<Controller>,
+    /// Take turns with other processes by a lease
+    #[arg(long)]
+    leader_elect: bool,
+    /// The namespace of the lease
+    #[arg(long, value_name = "NAMESPACE", default_value = "kube-system")]
+    leader_elect_resource_namespace: String,
+    /// The name of the lease; kube-controller-manager's own is `kube-controller-manager`
+    #[arg(long, value_name = "NAME", default_value = "gantry-controllers")]
+    leader_elect_resource_name: String,
+    /// How many Deployments to work on at once
+    #[arg(long, value_name = "N", default_value_t = Workers::default().deployment)]
+    concurrent_deployment_syncs: usize,
+    /// How many ReplicaSets to work on at once
+    #[arg(long, value_name = "N", default_value_t = Workers::default().replica_set)]
+    concurrent_replicaset_syncs: usize,
+    /// How many ReplicationControllers to work on at once
+    #[arg(long, value_name = "N", default_value_t = Workers::default().replication_controller)]
+    concurrent_rc_syncs: usize,
+    /// How many pieces of garbage to work on at once
+    #[arg(long, value_name = "N", default_value_t = Workers::default().garbage_collector)]
+    concurrent_gc_syncs: usize,
+    /// How many namespaces to work on at once
+    #[arg(long, value_name = "N", default_value_t = Workers::default().namespace)]
+    concurrent_namespace_syncs: usize,
+    /// A file with the certificate that namespaces get as `kube-root-ca.crt` [default: that of the kubeconfig]
+    #[arg(long, value_name = "FILE")]
+    root_ca_file: Option<PathBuf>,
+    /// The address for /healthz and /metrics, over plain HTTP
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:10257")]
+    bind_address: SocketAddr,
+    /// How to write the log, which goes to standard error
+    #[arg(long, value_enum, default_value = "text")]
+    log_format: LogFormat,
+}
+
+/// Runs the controllers until they are told to stop.
+pub(crate) fn run(flags: &ControllersFlags) -> ExitCode {
+    host::run(flags.log_format, control(flags))
+}
+
+async fn control(flags: &ControllersFlags) -> Result<(), String> {
+    let mut signals = Signals::new()?;
+    let config = flags.config().await?;
+    let options = flags.options(&config)?;
+    let metrics = options.metrics.clone();
+    let client = Client::try_from(config).map_err(|error| format!("--kubeconfig: {}", chain(&error)))?;
+    let server = client.apiserver_version().await.map_err(|error| unreachable(&error))?;
+    tracing::info!(version = server.git_version, "connected");
+    let mut company = Company::none();
+    let signal = company.signal();
+    company.join("--bind-address", endpoint::serve(flags.bind_address, metrics, signal.clone()).await?);
+    company.join("controllers", gantry_controllers::run(client, options, signal));
+    let outcome = tokio::select! {
+        () = signals.wait() => Ok(()),
+        failed = company.failed() => Err(failed),
+    };
+    tracing::info!("stopping");
+    tokio::select! {
+        () = company.leave() => {}
+        () = signals.wait() => tracing::warn!("told to stop twice, so nobody is waited for"),
+    }
+    outcome
+}
+
+fn unreachable(error: &kube::Error) -> String {
+    format!(
+        "the cluster cannot be reached: {}\nhint: see that `kubectl version` works with the same kubeconfig",
+        chain(error)
+    )
+}
+
+impl ControllersFlags {
+    async fn config(&self) -> Result<Config, String> {
+        let options = KubeConfigOptions { context: self.context.clone(), ..KubeConfigOptions::default() };
+        let Some(file) = &self.kubeconfig else {
+            return Config::infer().await.map_err(|error| {
+                format!(
+                    "no cluster is configured: {}\nhint: name a kubeconfig with --kubeconfig",
+                    chain(&error)
+                )
+            });
+        };
+        let named =
+            |error: &dyn std::error::Error| format!("--kubeconfig {}: {}", file.display(), chain(error));
+        let kubeconfig = Kubeconfig::read_from(file).map_err(|error| named(&error))?;
+        Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|error| named(&error))
+    }
+
+    fn options(&self, config: &Config) -> Result<Options, String> {
+        let mut options =
+            Options { workers: self.workers(), root_ca: self.root_ca(config)?, ..Options::default() };
+        if !self.controllers.is_empty() {
+            options.controllers = self.controllers.iter().copied().collect::<BTreeSet<_>>();
+        }
+        if options.root_ca.is_none() && options.controllers.remove(&Controller::RootCa) {
+            tracing::warn!("there is no certificate to hand out, so {} does not run", Controller::RootCa);
+        }
+        options.election = self.leader_elect.then(|| LeaseOptions {
+            namespace: self.leader_elect_resource_namespace.clone(),
+            name: self.leader_elect_resource_name.clone(),
+            identity: identity(),
+            timing: Timing::default(),
+        });
+        Ok(options)
+    }
+
+    fn workers(&self) -> Workers {
+        Workers {
+            deployment: self.concurrent_deployment_syncs,
+            replica_set: self.concurrent_replicaset_syncs,
+            replication_controller: self.concurrent_rc_syncs,
+            garbage_collector: self.concurrent_gc_syncs,
+            namespace: self.concurrent_namespace_syncs,
+        }
+    }
+
+    fn root_ca(&self, config: &Config) -> Result<Option<String>, String> {
+        match &self.root_ca_file {
+            Some(file) => std::fs::read_to_string(file)
+                .map(Some)
+                .map_err(|error| format!("--root-ca-file: cannot read {}: {error}", file.display())),
+            None => Ok(config.root_cert.as_ref().map(|certificates| pem(certificates))),
+        }
+    }
+}
+
+/// What tells this process from all others: its machine, and something that no other start has.
+fn identity() -> String {
+    use gantry_apiserver::Surroundings as _;
+    let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    format!("{}_{}", machine.trim(), gantry_serving::RealWorld.uid())
+}
+
+/// Certificates as the text that everybody else writes them in.
+fn pem(certificates: &[Vec<u8>]) -> String {
+    let one = |certificate: &Vec<u8>| {
+        let text = gantry_registry::decode::base64::encode(certificate);
+        let lines: Vec<&str> =
+            text.as_bytes().chunks(64).filter_map(|line| std::str::from_utf8(line).ok()).collect();
+        format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
+    };
+    certificates.iter().map(one).collect()
+}

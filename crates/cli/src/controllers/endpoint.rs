@@ -1,0 +1,52 @@
+//! `/healthz` and `/metrics` of a process that has no API of its own.
+
+use std::net::SocketAddr;
+
+use gantry_runtime::{Metrics, Shutdown, render};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+/// The longest request that is read; nobody has more to say to it.
+const REQUEST_MAX: usize = 8 << 10;
+
+/// Takes the address, and returns what serves on it until it is time to end.
+pub(super) async fn serve(
+    address: SocketAddr,
+    metrics: Metrics,
+    shutdown: Shutdown,
+) -> Result<impl Future<Output = Result<(), String>> + Send + 'static, String> {
+    let listener = TcpListener::bind(address).await.map_err(|error| {
+        format!(
+            "cannot use --bind-address {address}: {error}\nhint: choose another port, or 127.0.0.1:0 for any"
+        )
+    })?;
+    Ok(async move {
+        while let Some(accepted) = shutdown.unless(listener.accept()).await {
+            // A client that does not get through tries again.
+            let Ok((stream, _)) = accepted else { continue };
+            let metrics = metrics.clone();
+            tokio::spawn(async move { answer(stream, &metrics).await });
+        }
+        Ok(())
+    })
+}
+
+/// Answers one request and closes the connection: whoever asks here asks seldom.
+async fn answer(mut stream: TcpStream, metrics: &Metrics) -> std::io::Result<()> {
+    let mut request = vec![0; REQUEST_MAX];
+    let read = stream.read(&mut request).await?;
+    let line = String::from_utf8_lossy(&request[..read]);
+    let path = line.split(' ').nth(1).unwrap_or_default().split('?').next().unwrap_or_default();
+    let (status, body) = match path {
+        "/healthz" | "/livez" | "/readyz" => ("200 OK", "ok".to_owned()),
+        "/metrics" => ("200 OK", render(&metrics.snapshot())),
+        _ => ("404 Not Found", "404 page not found\n".to_owned()),
+    };
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await?;
+    stream.write_all(body.as_bytes()).await?;
+    stream.shutdown().await
+}

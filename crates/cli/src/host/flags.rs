@@ -1,0 +1,97 @@
+//! The flags of whatever serves the API, and what of them makes no sense.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use gantry_registry::admission::AddressRange;
+
+/// How the API is served.
+#[derive(Debug, Args)]
+pub(crate) struct ServerFlags {
+    /// The address to serve on; anything but loopback is reachable by others
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6443")]
+    pub(crate) listen: SocketAddr,
+    /// Write a kubeconfig for the administrator; a file that gantry did not write is left as it is
+    #[arg(long, value_name = "FILE")]
+    pub(crate) write_kubeconfig: Option<PathBuf>,
+    /// Keep the certificates in this directory instead of in `pki` of the data directory
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "plain_http")]
+    pub(crate) pki_dir: Option<PathBuf>,
+    /// A name or address more that the server's certificate is to cover; may be repeated
+    #[arg(long, value_name = "NAME", conflicts_with = "plain_http")]
+    pub(crate) tls_san: Vec<String>,
+    /// Serve plain HTTP, for development on loopback
+    #[arg(long)]
+    pub(crate) plain_http: bool,
+    /// A file of bearer tokens: on each line `token,user,uid,"group1,group2"`, or a token alone for the administrator
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token: Option<PathBuf>,
+    /// The addresses that services are given
+    #[arg(
+        id = "service_cluster_ip_range",
+        long = "service-cluster-ip-range",
+        value_name = "CIDR",
+        default_value = "10.96.0.0/12"
+    )]
+    pub(crate) service_range: AddressRange,
+    /// How to write the log, which goes to standard error
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) log_format: LogFormat,
+}
+
+/// Where everything is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    /// In this directory.
+    Directory(PathBuf),
+    /// In memory, until the server stops.
+    Memory,
+    /// In etcd, reached by these URLs.
+    Etcd(Vec<String>),
+}
+
+/// How the log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// A line for people
+    Text,
+    /// An object per line for programs
+    Json,
+}
+
+impl ServerFlags {
+    /// Refuses what cannot be meant.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.plain_http && !self.listen.ip().is_loopback() {
+            let address = self.listen;
+            return Err(format!(
+                "--plain-http would let everybody who reaches {address} do everything\n\
+                 hint: leave it out, or --listen on loopback, such as 127.0.0.1:8080"
+            ));
+        }
+        Ok(())
+    }
+
+    /// The directory of the certificates; none keeps them in memory.
+    pub(crate) fn pki_directory(&self, keeping: &Keeping) -> Option<PathBuf> {
+        let beside_the_data = || match keeping {
+            Keeping::Directory(directory) => Some(directory.join("pki")),
+            Keeping::Memory | Keeping::Etcd(_) => None,
+        };
+        self.pki_dir.clone().or_else(beside_the_data)
+    }
+
+    /// Why the address cannot be served on.
+    pub(crate) fn cannot_listen(&self, error: &io::Error) -> String {
+        let address = self.listen;
+        let hint = match error.kind() {
+            io::ErrorKind::AddrInUse => "stop whatever serves there, or choose another port",
+            io::ErrorKind::AddrNotAvailable => "choose an address that this machine has",
+            io::ErrorKind::PermissionDenied => "choose a port above 1023",
+            _ => "choose another address",
+        };
+        format!("cannot --listen on {address}: {error}\nhint: {hint}")
+    }
+}

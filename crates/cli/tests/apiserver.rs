@@ -1,0 +1,174 @@
+//! `gantry apiserver` as a person meets it: the real binary, real sockets, signals and mistakes.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+mod running;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use futures::TryStreamExt as _;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use kube::api::{Api, ListParams, PostParams, WatchParams};
+use running::{Scratch, Server, client};
+use serde_json::json;
+
+fn gantry(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gantry")).arg("apiserver").args(arguments).output().unwrap()
+}
+
+/// What the binary says about arguments that cannot work.
+fn refused(arguments: &[&str]) -> String {
+    let output = gantry(arguments);
+    assert!(!output.status.success(), "{arguments:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn config_map(name: &str) -> ConfigMap {
+    serde_json::from_value(json!({"metadata": {"name": name}})).unwrap()
+}
+
+async fn names(client: kube::Client) -> Vec<String> {
+    let api: Api<ConfigMap> = Api::default_namespaced(client);
+    let listed = api.list(&ListParams::default()).await.unwrap();
+    listed.items.into_iter().filter_map(|object| object.metadata.name).collect()
+}
+
+/// A7.1: the kubeconfig makes whoever reads it an administrator, and nobody else can read it.
+#[tokio::test]
+async fn the_kubeconfig_is_all_that_a_client_needs() {
+    let scratch = Scratch::new("kubeconfig");
+    let server = Server::in_directory(&scratch.join("data"), &scratch.join("kubeconfig"));
+    assert!(server.url.starts_with("https://127.0.0.1:"));
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&server.kubeconfig), 0o600);
+    assert_eq!(mode(&scratch.join("data")), 0o700, "Secrets are in there");
+    let namespaces: Api<Namespace> = Api::all(server.client().await);
+    assert!(namespaces.get_opt("kube-system").await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn what_was_written_is_there_after_a_clean_end_and_after_a_crash() {
+    let scratch = Scratch::new("ends");
+    let (data, kubeconfig) = (scratch.join("data"), scratch.join("kubeconfig"));
+    for (round, signal) in ["TERM", "INT", "KILL"].into_iter().enumerate() {
+        let mut server = Server::in_directory(&data, &kubeconfig);
+        let api: Api<ConfigMap> = Api::default_namespaced(server.client().await);
+        api.create(&PostParams::default(), &config_map(signal.to_lowercase().as_str())).await.unwrap();
+        let ended = server.end_by(signal);
+        if signal != "KILL" {
+            assert_eq!(ended.code(), Some(0), "SIG{signal} is no failure");
+        }
+        let server = Server::in_directory(&data, &kubeconfig);
+        let found = names(server.client().await).await;
+        let ours = found.iter().filter(|name| ["term", "int", "kill"].contains(&name.as_str()));
+        assert_eq!(ours.count(), round + 1);
+    }
+}
+
+#[tokio::test]
+async fn a_watch_ends_as_it_should_when_the_server_stops() {
+    let scratch = Scratch::new("watch-end");
+    let mut server = Server::in_directory(&scratch.join("data"), &scratch.join("kubeconfig"));
+    let api: Api<ConfigMap> = Api::default_namespaced(server.client().await);
+    let watch = api.watch(&WatchParams::default().disable_bookmarks(), "0").await.unwrap();
+    let stopping = tokio::task::spawn_blocking(move || server.end_by("TERM"));
+    let told: Vec<_> =
+        tokio::time::timeout(Duration::from_secs(20), watch.try_collect()).await.unwrap().unwrap();
+    drop(told);
+    assert_eq!(stopping.await.unwrap().code(), Some(0));
+}
+
+#[tokio::test]
+async fn a_restart_keeps_the_authority_that_clients_know() {
+    let scratch = Scratch::new("authority");
+    let (data, first, second) = (scratch.join("data"), scratch.join("first"), scratch.join("second"));
+    let mut server = Server::in_directory(&data, &first);
+    let address = server.address().to_owned();
+    server.kill();
+    let _again = Server::start(&address, &second, &["--data-dir", &text(&data)]);
+    let namespaces: Api<Namespace> = Api::all(client(&first).await);
+    assert!(namespaces.get_opt("default").await.unwrap().is_some());
+}
+
+#[test]
+fn somebody_elses_kubeconfig_is_left_as_it_is() {
+    let scratch = Scratch::new("not-ours");
+    let file = scratch.join("config");
+    fs::write(&file, "apiVersion: v1\nkind: Config\n").unwrap();
+    let said = refused(&["--in-memory", "--listen", "127.0.0.1:0", "--write-kubeconfig", &text(&file)]);
+    assert!(said.contains("--write-kubeconfig: ") && said.contains("was not written by gantry"), "{said}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "apiVersion: v1\nkind: Config\n");
+}
+
+#[test]
+fn mistakes_are_named_with_the_flag_and_the_fix() {
+    let scratch = Scratch::new("mistakes");
+    let running = Server::in_directory(&scratch.join("data"), &scratch.join("kubeconfig"));
+    let said = refused(&["--in-memory", "--listen", running.address()]);
+    assert!(said.contains("cannot --listen on 127.0.0.1:") && said.contains("hint: "), "{said}");
+    let said = refused(&["--data-dir", &text(&scratch.join("data")), "--listen", "127.0.0.1:0"]);
+    assert!(said.contains("--data-dir: ") && said.contains(&format!("process {}", running.id())), "{said}");
+    fs::write(scratch.join("file"), "").unwrap();
+    let said = refused(&["--data-dir", &text(&scratch.join("file")), "--listen", "127.0.0.1:0"]);
+    assert!(said.contains("--data-dir: ") && said.contains("hint: "), "{said}");
+    let said = refused(&["--etcd", "http://127.0.0.1:1", "--listen", "127.0.0.1:0"]);
+    assert!(said.contains("--etcd http://127.0.0.1:1: ") && said.contains("hint: "), "{said}");
+    let said = refused(&["--etcd", "127.0.0.1:1", "--listen", "127.0.0.1:0"]);
+    assert!(said.contains("--etcd: 127.0.0.1:1 is no usable etcd endpoint"), "{said}");
+    let said = refused(&["--in-memory", "--listen", "0.0.0.0:0", "--plain-http"]);
+    assert!(
+        said.contains("--plain-http would let everybody") && said.contains("--listen on loopback"),
+        "{said}"
+    );
+    for (arguments, named) in [
+        (&["--listen", "127.0.0.1:0"][..], "--data-dir"),
+        (&["--in-memory", "--data-dir", "x"], "--data-dir"),
+        (&["--in-memory", "--listen", "nowhere"], "--listen"),
+        (&["--in-memory", "--service-cluster-ip-range", "10.0.0.0"], "--service-cluster-ip-range"),
+    ] {
+        assert!(refused(arguments).contains(named), "{arguments:?}");
+    }
+}
+
+/// A7.1: a token of the file stands for its user, who may do what the user's groups may.
+#[tokio::test]
+async fn tokens_of_a_file_are_believed() {
+    let scratch = Scratch::new("tokens");
+    let file = scratch.join("tokens");
+    fs::write(&file, "of-a-master,jane,1,\"system:masters\"\nof-nobody,joe,2\n").unwrap();
+    let arguments = ["--in-memory", "--plain-http", "--token", &text(&file)];
+    let server = Server::start("127.0.0.1:0", &scratch.join("kubeconfig"), &arguments);
+    let status = async |token: &str| {
+        let mut config = kube::Config::new(server.url.parse().unwrap());
+        config.auth_info.token = Some(token.to_owned().into());
+        let api: Api<Namespace> = Api::all(kube::Client::try_from(config).unwrap());
+        match api.list(&ListParams::default()).await {
+            Err(kube::Error::Api(status)) => status.code,
+            outcome => outcome.map(|_| 200).unwrap(),
+        }
+    };
+    assert_eq!(status("of-a-master").await, 200);
+    assert_eq!(status("of-nobody").await, 403);
+    assert_eq!(status("of-no-file").await, 401);
+    fs::write(&file, "a\n,jane\n").unwrap();
+    let said = refused(&arguments);
+    assert!(said.contains("--token: ") && said.contains("line 2: the token is missing"), "{said}");
+}
+
+/// A0.1: plain HTTP is there for development.
+#[tokio::test]
+async fn plain_http_needs_no_certificates() {
+    let scratch = Scratch::new("plain");
+    let server = Server::start("127.0.0.1:0", &scratch.join("kubeconfig"), &["--in-memory", "--plain-http"]);
+    assert!(server.url.starts_with("http://127.0.0.1:"));
+    let text = fs::read_to_string(&server.kubeconfig).unwrap();
+    assert!(text.contains(&format!("server: {}", server.url)) && !text.contains("-data:"), "{text}");
+}

@@ -1,0 +1,162 @@
+//! A person at kubectl: the one on the `PATH`, and the oldest that is still in use.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::server::Server;
+use super::tool;
+
+const WEB: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: web, image: 'nginx:1'}
+      - {name: side, image: 'side:1'}
+";
+
+/// One kubectl, talking to one server.
+struct Kubectl<'s> {
+    binary: PathBuf,
+    server: &'s Server,
+}
+
+/// What a command said.
+struct Said {
+    text: String,
+    is_success: bool,
+}
+
+#[test]
+fn the_installed_kubectl_works_unmodified() {
+    session(Path::new("kubectl"), "installed");
+}
+
+#[test]
+fn the_oldest_kubectl_works_unmodified() {
+    session(&tool("kubectl-1.20/usr/bin/kubectl"), "oldest");
+}
+
+fn session(binary: &Path, namespace: &str) {
+    let server = Server::start();
+    let kubectl = Kubectl { binary: binary.to_owned(), server: &server };
+    kubectl.says(&["create", "namespace", namespace], &format!("namespace/{namespace} created"));
+    kubectl.says(&["config", "set-context", "--current", "--namespace", namespace], "modified");
+    applies_and_reads(&kubectl);
+    patches_in_every_way(&kubectl);
+    watches_through_a_reconnect(&kubectl);
+    deletes_with_every_policy(&kubectl);
+    is_told_what_is_wrong(&kubectl);
+}
+
+/// Appendix D, D1 and D2: created, configured by a changed image and a removed container, unchanged.
+fn applies_and_reads(kubectl: &Kubectl<'_>) {
+    kubectl.reads(&["apply", "-f", "-"], WEB, "deployment.apps/web created");
+    let changed = WEB.replace("nginx:1", "nginx:2").replace("      - {name: side, image: 'side:1'}\n", "");
+    kubectl.reads(&["apply", "-f", "-"], &changed, "deployment.apps/web configured");
+    kubectl.reads(&["apply", "-f", "-"], &changed, "deployment.apps/web unchanged");
+    let images = "jsonpath={.spec.template.spec.containers[*].image}";
+    assert_eq!(kubectl.run(&["get", "deployment", "web", "-o", images], "").text, "nginx:2");
+    kubectl.says(&["get", "deployments"], "NAME   READY   UP-TO-DATE   AVAILABLE   AGE");
+    kubectl.says(&["get", "deploy", "web", "-o", "wide"], "nginx:2");
+    kubectl.says(&["describe", "deployment", "web"], "25% max unavailable, 25% max surge");
+    kubectl.says(&["explain", "deployment.spec.strategy"], "rollingUpdate");
+    kubectl.says(&["api-resources"], "deployments");
+    kubectl.says(&["create", "deployment", "typed", "--image", "nginx:1"], "deployment.apps/typed created");
+    kubectl.says(&["get", "all"], "deployment.apps/typed");
+    kubectl.says(&["auth", "can-i", "create", "deployments"], "yes");
+}
+
+fn patches_in_every_way(kubectl: &Kubectl<'_>) {
+    let patches = [
+        ("strategic", r#"{"spec":{"template":{"spec":{"containers":[{"name":"web","image":"nginx:3"}]}}}}"#),
+        ("merge", r#"{"spec":{"replicas":3}}"#),
+        ("json", r#"[{"op":"add","path":"/metadata/labels","value":{"by":"json"}}]"#),
+    ];
+    for (kind, patch) in patches {
+        kubectl.says(
+            &["patch", "deployment", "web", "--type", kind, "-p", patch],
+            "deployment.apps/web patched",
+        );
+    }
+    let fields = "jsonpath={.spec.replicas} {.metadata.labels.by} {.spec.template.spec.containers[0].image}";
+    assert_eq!(kubectl.run(&["get", "deployment", "web", "-o", fields], "").text, "3 json nginx:3");
+    let applied = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: applied}\ndata: {a: '1'}\n";
+    kubectl.reads(&["apply", "--server-side", "-f", "-"], applied, "configmap/applied serverside-applied");
+    let other = ["apply", "--server-side", "--field-manager", "other", "-f", "-"];
+    let conflict = kubectl.run(&other, &applied.replace("'1'", "'2'"));
+    assert!(!conflict.is_success && conflict.text.contains("conflict"), "{}", conflict.text);
+    kubectl.says(&["scale", "deployment", "web", "--replicas", "5"], "deployment.apps/web scaled");
+    kubectl.says(&["set", "image", "deployment/web", "web=nginx:4"], "deployment.apps/web image updated");
+    kubectl.says(&["label", "deployment", "web", "tier=front"], "deployment.apps/web labeled");
+    kubectl.says(&["annotate", "deployment", "web", "note=here"], "deployment.apps/web annotated");
+    kubectl.says(&["rollout", "pause", "deployment/web"], "deployment.apps/web paused");
+    kubectl.says(&["rollout", "resume", "deployment/web"], "deployment.apps/web resumed");
+}
+
+/// The first watch is cut after a second; the one after it begins with all there is.
+fn watches_through_a_reconnect(kubectl: &Kubectl<'_>) {
+    for round in ["first", "second"] {
+        kubectl.says(&["create", "configmap", round], "created");
+        let watched = kubectl.run(&["get", "configmaps", "-w", "--request-timeout", "1s"], "");
+        assert!(watched.text.contains(round), "{}", watched.text);
+    }
+}
+
+fn deletes_with_every_policy(kubectl: &Kubectl<'_>) {
+    for (name, cascade) in [("a", "background"), ("b", "foreground"), ("c", "orphan")] {
+        kubectl.says(&["create", "deployment", name, "--image", "nginx:1"], "created");
+        let cascade = format!("--cascade={cascade}");
+        kubectl.says(&["delete", "deployment", name, &cascade, "--wait=false"], "deleted");
+    }
+    assert!(kubectl.run(&["get", "deployment", "a"], "").text.contains("NotFound"));
+    let finalizers = "jsonpath={.metadata.finalizers[0]}";
+    assert_eq!(kubectl.run(&["get", "deployment", "b", "-o", finalizers], "").text, "foregroundDeletion");
+    assert_eq!(kubectl.run(&["get", "deployment", "c", "-o", finalizers], "").text, "orphan");
+}
+
+fn is_told_what_is_wrong(kubectl: &Kubectl<'_>) {
+    let unknown =
+        kubectl.run(&["create", "-f", "-"], &WEB.replace("replicas", "replica").replace("web", "w"));
+    assert!(!unknown.is_success && unknown.text.contains("replica"), "{}", unknown.text);
+    let invalid =
+        kubectl.run(&["create", "-f", "-"], &WEB.replace("replicas: 2", "replicas: -2").replace("web", "w"));
+    assert!(
+        !invalid.is_success && invalid.text.contains("must be greater than or equal to 0"),
+        "{}",
+        invalid.text
+    );
+}
+
+impl Kubectl<'_> {
+    fn run(&self, arguments: &[&str], input: &str) -> Said {
+        let mut command = Command::new(&self.binary);
+        command.args(arguments).env("KUBECONFIG", self.server.kubeconfig());
+        // Its cache of discovery must not outlive the server.
+        command.env("HOME", self.server.folder());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        Said { text: String::from_utf8_lossy(&said).into_owned(), is_success: output.status.success() }
+    }
+
+    fn says(&self, arguments: &[&str], expected: &str) {
+        self.reads(arguments, "", expected);
+    }
+
+    /// Runs a command that reads its input, and expects it to succeed and to say something.
+    fn reads(&self, arguments: &[&str], input: &str, expected: &str) {
+        let said = self.run(arguments, input);
+        let is_said = said.is_success && said.text.contains(expected);
+        assert!(is_said, "{} {arguments:?} said:\n{}", self.binary.display(), said.text);
+    }
+}

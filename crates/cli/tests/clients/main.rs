@@ -1,0 +1,50 @@
+//! Clients that nobody here wrote, against the real binary over TLS: kubectl (the one on the `PATH` and Debian's 1.20),
+//! the Python client, the JavaScript client and kube-rs. Each creates, reads, lists, watches through a reconnect, patches
+//! in every way and deletes with every policy.
+//!
+//! `cargo xtask test` installs the clients below `target/tools`; a client that is missing is a failure, not a pass.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+mod kube_rs;
+mod kubectl;
+mod server;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use server::Server;
+
+/// Where `cargo xtask tools` puts what a client needs.
+fn tool(path: &str) -> PathBuf {
+    let tools = std::env::var_os("GANTRY_TOOLS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools"), PathBuf::from);
+    let tool = tools.join(path);
+    assert!(tool.exists(), "{} is missing; `cargo xtask tools` installs it", tool.display());
+    tool.canonicalize().unwrap()
+}
+
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name)
+}
+
+fn succeeds(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command:?}\n{out}{err}");
+}
+
+#[test]
+fn the_python_client_works_unmodified() {
+    let server = Server::start();
+    let python = tool("python/bin").join("python3");
+    succeeds(Command::new(python).arg(script("session.py")).env("KUBECONFIG", server.kubeconfig()));
+}
+
+#[test]
+fn the_javascript_client_works_unmodified() {
+    let server = Server::start();
+    let mut node = Command::new("node");
+    node.arg(script("session.mjs")).env("KUBECONFIG", server.kubeconfig());
+    succeeds(node.env("NODE_CLIENT", tool("node")));
+}

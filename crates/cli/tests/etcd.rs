@@ -1,0 +1,97 @@
+//! Two servers on one etcd: what one acknowledges, the other has.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+mod running;
+
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use futures::TryStreamExt as _;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
+use running::{Scratch, Server};
+use serde_json::json;
+
+/// An etcd process; dropping it kills it.
+struct Etcd {
+    process: Child,
+    url: String,
+}
+
+impl Etcd {
+    fn start(scratch: &Scratch) -> Self {
+        let [client, peer] = [free_url(), free_url()];
+        let process = Command::new("etcd")
+            .args(["--unsafe-no-fsync", "--name=m", "--log-level=error"])
+            .arg(format!("--data-dir={}", scratch.join("etcd").display()))
+            .args([format!("--listen-client-urls={client}"), format!("--advertise-client-urls={client}")])
+            .args([format!("--listen-peer-urls={peer}"), format!("--initial-advertise-peer-urls={peer}")])
+            .arg(format!("--initial-cluster=m={peer}"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let process = process.unwrap_or_else(|error| {
+            panic!(
+                "etcd does not start ({error}); `cargo xtask test` installs it (Debian package etcd-server)"
+            )
+        });
+        let etcd = Self { process, url: client };
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while std::net::TcpStream::connect(etcd.url.trim_start_matches("http://")).is_err() {
+            assert!(Instant::now() < deadline, "etcd does not listen on {}", etcd.url);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        etcd
+    }
+}
+
+impl Drop for Etcd {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn free_url() -> String {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    format!("http://{address}")
+}
+
+#[tokio::test]
+async fn two_servers_on_one_etcd_see_each_others_writes_at_once() {
+    let scratch = Scratch::new("two-servers");
+    let etcd = Etcd::start(&scratch);
+    let serve = |name: &str| Server::start("127.0.0.1:0", &scratch.join(name), &["--etcd", &etcd.url]);
+    let (one, other) = (serve("one"), serve("other"));
+    let one: Api<ConfigMap> = Api::default_namespaced(one.client().await);
+    let other: Api<ConfigMap> = Api::default_namespaced(other.client().await);
+    let mut watch = Box::pin(other.watch(&WatchParams::default().disable_bookmarks(), "0").await.unwrap());
+    for round in 0..20 {
+        let name = format!("news-{round}");
+        let object = serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
+        let created = one.create(&PostParams::default(), &object).await.unwrap();
+        assert_eq!(other.get(&name).await.unwrap(), created, "what one acknowledged, the other has");
+        let patch = Patch::Merge(json!({"data": {"round": round.to_string()}}));
+        let patched = other.patch(&name, &PatchParams::default(), &patch).await.unwrap();
+        let stale = one.replace(&name, &PostParams::default(), &created).await.unwrap_err();
+        assert!(matches!(stale, kube::Error::Api(status) if status.reason == "Conflict"));
+        assert_eq!(one.get(&name).await.unwrap(), patched);
+        one.delete(&name, &DeleteParams::default()).await.unwrap();
+        assert_eq!(other.get_opt(&name).await.unwrap(), None);
+    }
+    let mut told = Vec::new();
+    while told.len() < 60 {
+        let event = tokio::time::timeout(Duration::from_secs(20), watch.try_next()).await.unwrap().unwrap();
+        told.push(match event.expect("the watch goes on") {
+            WatchEvent::Added(object) => format!("added {}", object.metadata.name.unwrap()),
+            WatchEvent::Modified(object) => format!("modified {}", object.metadata.name.unwrap()),
+            WatchEvent::Deleted(object) => format!("deleted {}", object.metadata.name.unwrap()),
+            other => panic!("{other:?}"),
+        });
+    }
+    let expected =
+        (0..20).flat_map(|round| ["added", "modified", "deleted"].map(|word| format!("{word} news-{round}")));
+    assert_eq!(told, expected.collect::<Vec<_>>());
+}

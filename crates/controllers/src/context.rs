@@ -1,0 +1,57 @@
+//! What every controller is given: a way to the server, a clock, somebody to tell events to.
+
+use futures::future::BoxFuture;
+use gantry_decide::events::Subject;
+use gantry_model::{Event, Meta};
+use gantry_runtime::{Api, Clock, EventRecorder, Informers, Metrics, Shutdown};
+
+use crate::options::{Options, Workers};
+
+/// What every controller is given.
+#[derive(Clone, Debug)]
+pub(crate) struct Context {
+    pub(crate) api: Api,
+    pub(crate) clock: Clock,
+    pub(crate) metrics: Metrics,
+    pub(crate) events: EventRecorder,
+    pub(crate) shutdown: Shutdown,
+    pub(crate) workers: Workers,
+}
+
+/// A process while it is put together: each controller asks for the informers it needs and leaves what to run.
+pub(crate) struct Assembly<'a> {
+    pub(crate) context: Context,
+    pub(crate) options: &'a Options,
+    pub(crate) informers: Informers,
+    runs: Vec<BoxFuture<'static, ()>>,
+}
+
+impl<'a> Assembly<'a> {
+    pub(crate) fn new(context: Context, options: &'a Options) -> Self {
+        Self { context, options, informers: Informers::new(), runs: Vec::new() }
+    }
+
+    /// Something to run until it is time to end.
+    pub(crate) fn run(&mut self, run: impl Future<Output = ()> + Send + 'static) {
+        self.runs.push(Box::pin(run));
+    }
+
+    /// What there is to run, and the informers to run first.
+    pub(crate) fn finish(self) -> (Informers, Vec<BoxFuture<'static, ()>>) {
+        (self.informers, self.runs)
+    }
+}
+
+impl Context {
+    /// Tells an event about a namespaced object.
+    pub(crate) fn tell(
+        &self,
+        source: &'static str,
+        api_version: &'static str,
+        kind: &'static str,
+        meta: &Meta,
+        event: Event,
+    ) {
+        self.events.record(source, Subject::namespaced(api_version, kind, meta), event);
+    }
+}

@@ -1,0 +1,93 @@
+//! Claiming: afterwards the hand holds the Deployment's own ReplicaSets and no others.
+
+use std::sync::Arc;
+
+use gantry_decide::ownership::{claim, may_adopt};
+use gantry_decide::replica_set::ClaimFailed;
+use gantry_model::patch::{self, PatchForm};
+use gantry_model::{Meta, Name, OwnerReference, Refusal, RefusalKind, keys};
+use gantry_runtime::Target;
+use gantry_runtime::informer::{Cached as _, CachedReplicaSet, Typed as _};
+use k8s_openapi::api::apps::v1 as wire;
+
+use super::Deployments;
+use super::observe::Hand;
+
+impl Deployments {
+    /// Adopts and releases. Every candidate is tried; one refusal fails the sync.
+    pub(super) async fn claim(&self, hand: &mut Hand) -> Result<(), Refusal> {
+        let Some(selector) = hand.selector() else {
+            hand.sets.clear();
+            return Ok(());
+        };
+        let claims = claim(&hand.deployment.noun.meta, selector, hand.sets.values().map(|set| &set.noun));
+        let names = |sets: &[&gantry_model::ReplicaSet]| -> Vec<Name> {
+            sets.iter().map(|set| set.meta.name.clone()).collect()
+        };
+        let (owned, adopt, release) = (names(&claims.owned), names(&claims.adopt), names(&claims.release));
+        let candidates = std::mem::take(&mut hand.sets);
+        let mut refusals = Vec::new();
+        for name in owned {
+            hand.sets.extend(candidates.get(&name).map(|set| (name, set.clone())));
+        }
+        let may_adopt = if adopt.is_empty() { Ok(()) } else { self.may_adopt(hand).await };
+        for set in adopt.iter().filter_map(|name| candidates.get(name)) {
+            let adopted = match &may_adopt {
+                Ok(()) => self.adopt(hand, set).await,
+                Err(refusal) => Err(refusal.clone()),
+            };
+            match adopted {
+                Ok(set) => hand.sets.extend([(set.noun.meta.name.clone(), Arc::new(set))]),
+                // It went away in between.
+                Err(refusal) if refusal.kind == RefusalKind::NotFound => {}
+                Err(refusal) => refusals.push(refusal),
+            }
+        }
+        for set in release.iter().filter_map(|name| candidates.get(name)) {
+            match self.release(hand, set).await {
+                // It went away in between, or another set has its name: either way it is not ours any more.
+                Ok(()) | Err(Refusal { kind: RefusalKind::NotFound | RefusalKind::Invalid, .. }) => {}
+                Err(refusal) => refusals.push(refusal),
+            }
+        }
+        if refusals.is_empty() { Ok(()) } else { Err(Refusal::other(ClaimFailed { refusals }.to_string())) }
+    }
+
+    /// One read past the cache, before the first adoption.
+    async fn may_adopt(&self, hand: &Hand) -> Result<(), Refusal> {
+        let meta = &hand.deployment.noun.meta;
+        let live = match self.context.api.get::<wire::Deployment>(&target_of(meta)).await {
+            Ok(live) => Meta::parse(live.metadata).ok(),
+            Err(failure) if failure.kind() == RefusalKind::NotFound => None,
+            Err(failure) => return Err(failure.into()),
+        };
+        may_adopt(&meta.uid, live.as_ref()).map_err(|refused| Refusal::other(refused.to_string()))
+    }
+
+    async fn adopt(&self, hand: &Hand, set: &CachedReplicaSet) -> Result<CachedReplicaSet, Refusal> {
+        let owner =
+            OwnerReference::to_controller(keys::APPS_V1, keys::DEPLOYMENT, &hand.deployment.noun.meta);
+        let body = patch::adopt(&set.noun.meta.uid, &owner);
+        self.patch(set, &body).await
+    }
+
+    async fn release(&self, hand: &Hand, set: &CachedReplicaSet) -> Result<(), Refusal> {
+        let body = patch::release(&set.noun.meta.uid, [&hand.deployment.noun.meta.uid]);
+        self.patch(set, &body).await.map(drop)
+    }
+
+    async fn patch(
+        &self,
+        set: &CachedReplicaSet,
+        body: &serde_json::Value,
+    ) -> Result<CachedReplicaSet, Refusal> {
+        let resource = CachedReplicaSet::resource();
+        let target = Target::object(&resource, Some(&set.noun.meta.namespace), &set.noun.meta.name);
+        let stored = self.context.api.patch(&target, PatchForm::StrategicMerge, body).await?;
+        CachedReplicaSet::parse(&resource, stored).map_err(|error| Refusal::other(error.to_string()))
+    }
+}
+
+fn target_of(meta: &Meta) -> Target {
+    Target::object(&gantry_runtime::informer::CachedDeployment::resource(), Some(&meta.namespace), &meta.name)
+}

@@ -1,0 +1,77 @@
+//! The snapshot: a Deployment, its ReplicaSets and, if it cares, their pods.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gantry_decide::deployment::{Decision, Observed, Setback, decide};
+use gantry_model::{Name, ObjectKey, Pod, ReplicaSet, Selector, Strategy, Timestamp};
+use gantry_runtime::informer::{CachedDeployment, CachedReplicaSet};
+use gantry_runtime::{Informer, Informers};
+
+/// The copies that the controller reads.
+#[derive(Clone, Debug)]
+pub(super) struct Caches {
+    pub(super) deployments: Informer<CachedDeployment>,
+    pub(super) sets: Informer<CachedReplicaSet>,
+    pub(super) pods: Informer<Pod>,
+}
+
+/// The objects of one sync: as the caches had them, and as the server answered since.
+#[derive(Debug)]
+pub(super) struct Hand {
+    pub(super) deployment: CachedDeployment,
+    /// The sets that are, or may become, its own.
+    pub(super) sets: BTreeMap<Name, Arc<CachedReplicaSet>>,
+    pods: Vec<Arc<Pod>>,
+}
+
+impl Caches {
+    pub(super) fn of(informers: &mut Informers) -> Self {
+        Self { deployments: informers.of(), sets: informers.of(), pods: informers.of() }
+    }
+
+    pub(super) async fn synced(&self) {
+        self.deployments.synced().await;
+        self.sets.synced().await;
+        self.pods.synced().await;
+    }
+
+    /// Looks at one Deployment; `None` if it is gone.
+    pub(super) fn observe(&self, key: &ObjectKey) -> Option<Hand> {
+        let deployment = CachedDeployment::clone(self.deployments.read().get(key)?);
+        let meta = &deployment.noun.meta;
+        let sets: Vec<_> = {
+            let store = self.sets.read();
+            store.controlled_by(&meta.uid).chain(store.orphans(&meta.namespace)).cloned().collect()
+        };
+        let pods = match deployment.noun.strategy {
+            Strategy::Recreate => {
+                let store = self.pods.read();
+                sets.iter().flat_map(|set| store.controlled_by(&set.noun.meta.uid)).cloned().collect()
+            }
+            Strategy::RollingUpdate(_) | Strategy::Unknown(_) => Vec::new(),
+        };
+        let sets = sets.into_iter().map(|set| (set.noun.meta.name.clone(), set)).collect();
+        Some(Hand { deployment, sets, pods })
+    }
+
+    /// A ReplicaSet as the cache has it.
+    pub(super) fn set(&self, key: &ObjectKey) -> Option<Arc<CachedReplicaSet>> {
+        self.sets.read().get(key).cloned()
+    }
+}
+
+impl Hand {
+    /// The selector, if it can be used to claim anything.
+    pub(super) fn selector(&self) -> Option<&Selector> {
+        let selector = self.deployment.noun.selector.as_ref().ok();
+        selector.filter(|selector| **selector != Selector::Everything)
+    }
+
+    /// Asks the rules.
+    pub(super) fn decide(&self, now: Timestamp, setback: Option<Setback>) -> Decision {
+        let sets: Vec<&ReplicaSet> = self.sets.values().map(|set| &set.noun).collect();
+        let pods: Vec<&Pod> = self.pods.iter().map(|pod| &**pod).collect();
+        decide(now, &Observed { deployment: &self.deployment.noun, sets: &sets, pods: &pods, setback })
+    }
+}

@@ -1,0 +1,79 @@
+//! What wakes a Deployment: every change goes through the rules, which say whose key it is.
+
+use std::sync::RwLockReadGuard;
+use std::time::Duration;
+
+use gantry_decide::deployment::triggers::{self, Lookup};
+use gantry_model::{Deployment, Name, Namespace, ObjectKey, ReplicaSet};
+use gantry_runtime::informer::{CachedDeployment, CachedReplicaSet, Store};
+use gantry_runtime::{Change, Queue};
+
+use super::observe::Caches;
+
+/// The caches for the moment of one lookup, locked in the order that all keep: Deployments, then sets.
+struct View<'a> {
+    deployments: RwLockReadGuard<'a, Store<CachedDeployment>>,
+    sets: RwLockReadGuard<'a, Store<CachedReplicaSet>>,
+}
+
+/// How long a set that was just resized has to react before its Deployment looks again.
+///
+/// Nothing is lost by it: until the set has reacted there is nothing to see, and when it has, its new status wakes the
+/// Deployment at once. Without it, who looks first would be up to the scheduler of the machine.
+const REACTION: Duration = Duration::from_millis(50);
+
+/// Has the queue hear of everything.
+pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
+    let to = queue.clone();
+    caches.deployments.subscribe(move |change| to.add(triggers::on_deployment(&change.object().noun)));
+    let (view, to) = (caches.clone(), queue.clone());
+    caches.sets.subscribe(move |change| {
+        let view = View::of(&view);
+        let keys = match change {
+            Change::Added(set) => triggers::on_set_added(&set.noun, &view),
+            Change::Updated { old, new } => triggers::on_set_updated(&old.noun, &new.noun, &view),
+            Change::Deleted(set) => triggers::on_set_deleted(&set.noun, &view),
+        };
+        let after = if is_resized(change) { REACTION } else { Duration::ZERO };
+        for key in keys {
+            to.add_after(key, after);
+        }
+    });
+    let (view, to) = (caches.clone(), queue.clone());
+    caches.pods.subscribe(move |change| {
+        if let Change::Deleted(pod) = change
+            && let Some(key) = triggers::on_pod_deleted(pod, &View::of(&view))
+        {
+            to.add(key);
+        }
+    });
+}
+
+/// Whether the spec of a set changed, not just its status.
+fn is_resized(change: &Change<CachedReplicaSet>) -> bool {
+    match change {
+        Change::Updated { old, new } => old.noun.meta.generation != new.noun.meta.generation,
+        Change::Added(_) | Change::Deleted(_) => false,
+    }
+}
+
+impl<'a> View<'a> {
+    fn of(caches: &'a Caches) -> Self {
+        let deployments = caches.deployments.read();
+        Self { deployments, sets: caches.sets.read() }
+    }
+}
+
+impl Lookup for View<'_> {
+    fn deployment(&self, namespace: &Namespace, name: &Name) -> Option<&Deployment> {
+        self.deployments.named(namespace, name).map(|deployment| &deployment.noun)
+    }
+
+    fn deployments(&self, namespace: &Namespace) -> impl Iterator<Item = &Deployment> {
+        self.deployments.in_namespace(namespace).map(|deployment| &deployment.noun)
+    }
+
+    fn replica_set(&self, namespace: &Namespace, name: &Name) -> Option<&ReplicaSet> {
+        self.sets.named(namespace, name).map(|set| &set.noun)
+    }
+}

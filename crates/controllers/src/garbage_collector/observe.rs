@@ -1,0 +1,87 @@
+//! The monitors: one informer of metadata per kind that can be collected, following what discovery says.
+
+use std::collections::BTreeMap;
+
+use gantry_decide::gc::Resource;
+use gantry_decide::gc::discovery::{Sync, Watches, plan};
+use gantry_runtime::informer::MetadataOnly;
+use gantry_runtime::{Informer, Switch, shutdown};
+use tokio::task::JoinHandle;
+
+use super::Garbage;
+use crate::discovery::discover;
+
+/// All monitors.
+#[derive(Debug)]
+pub(super) struct Monitors {
+    garbage: Garbage,
+    by_resource: BTreeMap<Resource, Monitor>,
+}
+
+/// The watch of one kind.
+#[derive(Debug)]
+struct Monitor {
+    informer: Informer<MetadataOnly>,
+    switch: Switch,
+    task: JoinHandle<()>,
+}
+
+impl Monitors {
+    pub(super) fn new(garbage: Garbage) -> Self {
+        Self { garbage, by_resource: BTreeMap::new() }
+    }
+
+    /// Asks what is served, and starts and stops watches accordingly. Returns whether there was an answer.
+    pub(super) async fn refresh(&mut self) -> bool {
+        let found = match discover(&self.garbage.context.api).await {
+            Ok(found) => found,
+            Err(failure) => {
+                tracing::warn!(%failure, "the server does not say what it serves");
+                return false;
+            }
+        };
+        self.garbage.mind().kinds.update(&found);
+        let plan = plan(&self.watches(), &found);
+        for resource in plan.stop {
+            if let Some(monitor) = self.by_resource.remove(&resource) {
+                monitor.stop().await;
+            }
+        }
+        for resource in plan.start {
+            let monitor = self.start(resource.clone());
+            self.by_resource.insert(resource, monitor);
+        }
+        true
+    }
+
+    /// How far the watches are.
+    pub(super) fn watches(&self) -> Watches {
+        let state =
+            |monitor: &Monitor| if monitor.informer.is_synced() { Sync::Synced } else { Sync::Pending };
+        self.by_resource.iter().map(|(resource, monitor)| (resource.clone(), state(monitor))).collect()
+    }
+
+    pub(super) async fn stop_all(&mut self) {
+        for (_, monitor) in std::mem::take(&mut self.by_resource) {
+            monitor.stop().await;
+        }
+    }
+
+    fn start(&self, resource: Resource) -> Monitor {
+        let informer = Informer::new(resource);
+        super::triggers::subscribe(&informer, &self.garbage);
+        let (switch, signal) = shutdown();
+        let (running, api) = (informer.clone(), self.garbage.context.api.clone());
+        let task = tokio::spawn(async move { running.run(api, signal).await });
+        Monitor { informer, switch, task }
+    }
+}
+
+impl Monitor {
+    async fn stop(self) {
+        self.switch.turn();
+        if let Err(error) = self.task.await {
+            tracing::error!(%error, "a monitor broke down");
+        }
+    }
+}

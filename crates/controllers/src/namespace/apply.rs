@@ -1,0 +1,196 @@
+//! Emptying, reporting, letting go.
+
+use futures::StreamExt as _;
+use gantry_decide::gc::discovery::{Discovery, Offer, Standing};
+use gantry_decide::gc::{Resource, Scope};
+use gantry_decide::namespace::{Condition, FINALIZER, Leftovers, PODS, merge, pods_first};
+use gantry_model::{Name, Namespace, RefusalKind, Timestamp};
+use gantry_runtime::informer::{Plain, Typed as _};
+use gantry_runtime::{Deletion, Failure, Form, Target};
+use k8s_openapi::api::core::v1 as core;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::Namespaces;
+use crate::discovery::discover;
+
+/// How many kinds are emptied side by side.
+const KINDS_AT_ONCE: usize = 8;
+
+impl Namespaces {
+    /// Asks everything in a namespace to go, pods first, and counts what is left.
+    pub(super) async fn empty(&self, name: &Name) -> Result<Leftovers, Failure> {
+        let namespace = Namespace::from(name.as_str());
+        let found = discover(&self.context.api).await?;
+        let mut leftovers = Leftovers::default();
+        for group in &found.failed_groups {
+            leftovers.undiscovered.insert(group.clone(), "the group does not answer".to_owned());
+        }
+        let (pods, others): (Vec<_>, Vec<_>) =
+            deletable(&found).into_iter().partition(|offer| is_pods(&offer.resource));
+        for offer in pods {
+            self.empty_of(&namespace, &offer, &mut leftovers).await;
+        }
+        if pods_first(leftovers.remaining.values().sum()) {
+            return Ok(leftovers);
+        }
+        let namespace = &namespace;
+        let emptied = futures::stream::iter(others).map(|offer: Offer| async move {
+            let mut left = Leftovers::default();
+            self.empty_of(namespace, &offer, &mut left).await;
+            left
+        });
+        let mut emptied = emptied.buffer_unordered(KINDS_AT_ONCE);
+        while let Some(left) = emptied.next().await {
+            add(&mut leftovers, left);
+        }
+        Ok(leftovers)
+    }
+
+    /// Writes the conditions, if they say something new. Returns the namespace as it is then.
+    pub(super) async fn report(
+        &self,
+        mut namespace: core::Namespace,
+        found: Vec<Condition>,
+    ) -> Result<core::Namespace, Failure> {
+        let status = namespace.status.get_or_insert_default();
+        let present: Vec<_> = status.conditions.iter().flatten().map(parse).collect();
+        let Some(merged) = merge(&present, found, self.context.clock.now()) else { return Ok(namespace) };
+        status.phase = Some("Terminating".to_owned());
+        status.conditions = Some(merged.into_iter().map(render).collect());
+        self.context.api.replace(&target(&namespace).part("status"), &namespace).await
+    }
+
+    /// Takes our finalizer off; that the namespace is gone is fine.
+    pub(super) async fn finalize(&self, mut namespace: core::Namespace) -> Result<(), Failure> {
+        let spec = namespace.spec.get_or_insert_default();
+        spec.finalizers.get_or_insert_default().retain(|held| held != FINALIZER);
+        match self.context.api.replace::<Value>(&target(&namespace).part("finalize"), &namespace).await {
+            Err(failure) if failure.kind() != RefusalKind::NotFound => Err(failure),
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Asks the objects of one kind to go, and counts what is left of them.
+    async fn empty_of(&self, namespace: &Namespace, offer: &Offer, leftovers: &mut Leftovers) {
+        let resource = &offer.resource;
+        if let Err(failure) = self.delete_all(namespace, offer, leftovers).await {
+            // A kind that went away meanwhile holds nothing.
+            if !matches!(failure.code, Some(404 | 405)) {
+                let kind = format!("{}.{}", resource.plural, resource.group());
+                leftovers.failures.insert(format!("{kind}: {failure}"));
+            }
+        }
+    }
+
+    async fn delete_all(
+        &self,
+        namespace: &Namespace,
+        offer: &Offer,
+        leftovers: &mut Leftovers,
+    ) -> Result<(), Failure> {
+        let (api, resource) = (&self.context.api, &offer.resource);
+        let collection = Target::collection(resource, Some(namespace));
+        // Most kinds have nothing here, so looking first saves half of the requests and every write.
+        let present = self.list(resource, &collection).await?;
+        if present.is_empty() {
+            return Ok(());
+        }
+        if offer.verbs.contains("deletecollection") {
+            api.delete(&collection, &Deletion::background()).await?;
+        } else {
+            for object in &present {
+                let name = Name::from(object["metadata"]["name"].as_str().unwrap_or_default());
+                let target = Target::object(resource, Some(namespace), &name);
+                match api.delete(&target, &Deletion::background()).await {
+                    Err(failure) if failure.kind() != RefusalKind::NotFound => return Err(failure),
+                    Ok(()) | Err(_) => {}
+                }
+            }
+        }
+        let left = self.list(resource, &collection).await?;
+        if !left.is_empty() {
+            count(resource, &left, leftovers);
+        }
+        Ok(())
+    }
+
+    async fn list(&self, resource: &Resource, collection: &Target) -> Result<Vec<Value>, Failure> {
+        let form = if is_pods(resource) { Form::Whole } else { Form::Metadata };
+        let mut list = self.context.api.list::<Value>(collection, form, &[]).await?;
+        Ok(list["items"].as_array_mut().map(std::mem::take).unwrap_or_default())
+    }
+}
+
+/// The kinds to be emptied, each in one version.
+fn deletable(found: &Discovery) -> Vec<Offer> {
+    let mut chosen: BTreeMap<(&str, &str), &Offer> = BTreeMap::new();
+    for offer in &found.offers {
+        let verbs = &offer.verbs;
+        let can_go =
+            verbs.contains("list") && (verbs.contains("delete") || verbs.contains("deletecollection"));
+        let kind = (offer.resource.group(), offer.resource.plural.as_str());
+        if offer.resource.scope == Scope::Namespaced
+            && can_go
+            && (offer.standing == Standing::Preferred || !chosen.contains_key(&kind))
+        {
+            chosen.insert(kind, offer);
+        }
+    }
+    chosen.into_values().cloned().collect()
+}
+
+fn is_pods(resource: &Resource) -> bool {
+    (resource.group(), resource.plural.as_str()) == PODS
+}
+
+fn count(resource: &Resource, left: &[Value], leftovers: &mut Leftovers) {
+    let kind = (resource.group().to_owned(), resource.plural.clone());
+    leftovers.remaining.insert(kind, left.len());
+    for object in left {
+        let finalizers = object["metadata"]["finalizers"].as_array().into_iter().flatten();
+        for finalizer in finalizers.filter_map(Value::as_str) {
+            *leftovers.finalizers.entry(finalizer.to_owned()).or_default() += 1;
+        }
+        let phase = object["status"]["phase"].as_str().unwrap_or_default();
+        if is_pods(resource) && phase != "Succeeded" && phase != "Failed" {
+            let grace = object["metadata"]["deletionGracePeriodSeconds"].as_u64().map(Duration::from_secs);
+            leftovers.pod_grace = leftovers.pod_grace.max(grace);
+        }
+    }
+}
+
+fn add(all: &mut Leftovers, more: Leftovers) {
+    all.failures.extend(more.failures);
+    all.remaining.extend(more.remaining);
+    all.pod_grace = all.pod_grace.max(more.pod_grace);
+    for (finalizer, count) in more.finalizers {
+        *all.finalizers.entry(finalizer).or_default() += count;
+    }
+}
+
+fn target(namespace: &core::Namespace) -> Target {
+    let name = Name::from(namespace.metadata.name.clone().unwrap_or_default());
+    Target::object(&Plain::<core::Namespace>::resource(), None, &name)
+}
+
+fn parse(condition: &core::NamespaceCondition) -> Condition {
+    Condition {
+        condition_type: condition.type_.clone(),
+        status: condition.status.clone().into(),
+        reason: condition.reason.clone().unwrap_or_default(),
+        message: condition.message.clone().unwrap_or_default(),
+        last_transition: condition.last_transition_time.as_ref().map(Timestamp::parse),
+    }
+}
+
+fn render(condition: Condition) -> core::NamespaceCondition {
+    core::NamespaceCondition {
+        type_: condition.condition_type,
+        status: condition.status.as_str().to_owned(),
+        reason: Some(condition.reason),
+        message: Some(condition.message),
+        last_transition_time: condition.last_transition.map(Timestamp::render),
+    }
+}

@@ -1,0 +1,75 @@
+//! Namespaces on their way out are emptied, pods first, and then let go.
+
+mod apply;
+mod observe;
+mod triggers;
+
+use gantry_decide::Wake;
+use gantry_decide::namespace::{Next, conditions, next};
+use gantry_decide::queue::{Outcome, RetryPolicy};
+use gantry_model::Name;
+use gantry_runtime::{Failure, Queue};
+use k8s_openapi::api::core::v1 as core;
+
+use crate::context::{Assembly, Context};
+use observe::Caches;
+
+/// The controller.
+#[derive(Clone, Debug)]
+struct Namespaces {
+    context: Context,
+    caches: Caches,
+}
+
+/// Adds the controller to a process.
+pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
+    let context = assembly.context.clone();
+    let caches = Caches::of(&mut assembly.informers);
+    let queue = Queue::new("namespace", context.clock.clone(), &context.metrics);
+    triggers::subscribe(&caches, &queue);
+    let (workers, shutdown) = (context.workers.namespace, context.shutdown.clone());
+    let controller = Namespaces { context, caches };
+    assembly.run(async move {
+        if shutdown.unless(controller.caches.synced()).await.is_none() {
+            return;
+        }
+        let work = move |namespace| {
+            let controller = controller.clone();
+            async move { controller.sync(&namespace).await }
+        };
+        queue.work(workers, RetryPolicy::REPLICA_SET, shutdown, work).await;
+    });
+}
+
+/// Whether a namespace takes new things.
+pub(crate) fn is_active(namespace: &core::Namespace) -> bool {
+    let phase = namespace.status.as_ref().and_then(|status| status.phase.as_deref());
+    namespace.metadata.deletion_timestamp.is_none() && phase != Some("Terminating")
+}
+
+impl Namespaces {
+    /// One look at one namespace.
+    async fn sync(&self, name: &Name) -> (Outcome, Wake) {
+        match self.try_sync(name).await {
+            Ok(wake) => (Outcome::Success, wake),
+            Err(failure) => {
+                tracing::debug!(namespace = %name, %failure, "the namespace could not be emptied; trying again");
+                (Outcome::Failure, Wake::OnChange)
+            }
+        }
+    }
+
+    async fn try_sync(&self, name: &Name) -> Result<Wake, Failure> {
+        let Some(namespace) = self.caches.going(name) else { return Ok(Wake::OnChange) };
+        let leftovers = self.empty(name).await?;
+        let namespace = self.report(namespace, conditions(&leftovers)).await?;
+        match next(&leftovers) {
+            Next::Finalize => {
+                self.finalize(namespace).await?;
+                Ok(Wake::OnChange)
+            }
+            Next::LookAgain(after) => Ok(Wake::After(after)),
+            Next::Retry => Ok(Wake::Soon),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Which controllers run, and how.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use gantry_decide::{deployment, gc, replica_set};
+use gantry_runtime::{Clock, Metrics, Timing};
+
+/// One of the controllers, in the order in which they are started and hear of a change.
+///
+/// A ReplicaSet hears of its new size before its Deployment does: a set that was sized by hand gets its pods before it is
+/// put right, as in a cluster that is not overloaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Controller {
+    /// Keeps the pods of ReplicaSets.
+    ReplicaSet,
+    /// Keeps the pods of ReplicationControllers.
+    ReplicationController,
+    /// Rolls Deployments out.
+    Deployment,
+    /// Deletes what nobody owns any more.
+    GarbageCollector,
+    /// Empties namespaces that are being deleted.
+    Namespace,
+    /// Gives every namespace its `default` account.
+    ServiceAccount,
+    /// Gives every namespace the certificate of the API server's authority.
+    RootCa,
+    /// Deletes the pods of nodes that are gone. Only for clusters whose nodes Gantry runs.
+    PodGc,
+}
+
+/// What to run, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which controllers.
+    pub controllers: BTreeSet<Controller>,
+    /// How many keys each works on at once.
+    pub workers: Workers,
+    /// The certificate that [`Controller::RootCa`] hands out, as PEM.
+    pub root_ca: Option<String>,
+    /// Takes turns with others by a lease, if there may be others.
+    pub election: Option<LeaseOptions>,
+    /// What time it is.
+    pub clock: Clock,
+    /// Where numbers are kept.
+    pub metrics: Metrics,
+}
+
+/// How many keys are worked on at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Workers {
+    /// `--concurrent-deployment-syncs`.
+    pub deployment: usize,
+    /// `--concurrent-replicaset-syncs`.
+    pub replica_set: usize,
+    /// `--concurrent-rc-syncs`.
+    pub replication_controller: usize,
+    /// `--concurrent-gc-syncs`.
+    pub garbage_collector: usize,
+    /// `--concurrent-namespace-syncs`.
+    pub namespace: usize,
+}
+
+/// The lease by which processes take turns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaseOptions {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// What tells this process from all others.
+    pub identity: String,
+    /// How long everything takes.
+    pub timing: Timing,
+}
+
+/// A name that no controller has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownController(String);
+
+impl Controller {
+    /// All there are.
+    pub const ALL: [Self; 8] = [
+        Self::ReplicaSet,
+        Self::ReplicationController,
+        Self::Deployment,
+        Self::GarbageCollector,
+        Self::Namespace,
+        Self::ServiceAccount,
+        Self::RootCa,
+        Self::PodGc,
+    ];
+
+    /// Its name, which is kube-controller-manager's.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Deployment => "deployment-controller",
+            Self::ReplicaSet => "replicaset-controller",
+            Self::ReplicationController => "replicationcontroller-controller",
+            Self::GarbageCollector => "garbage-collector-controller",
+            Self::Namespace => "namespace-controller",
+            Self::ServiceAccount => "serviceaccount-controller",
+            Self::RootCa => "root-ca-certificate-publisher-controller",
+            Self::PodGc => "pod-garbage-collector-controller",
+        }
+    }
+
+    /// The short name by which older releases know it.
+    fn alias(self) -> &'static str {
+        match self {
+            Self::Deployment => "deployment",
+            Self::ReplicaSet => "replicaset",
+            Self::ReplicationController => "replicationcontroller",
+            Self::GarbageCollector => "garbagecollector",
+            Self::Namespace => "namespace",
+            Self::ServiceAccount => "serviceaccount",
+            Self::RootCa => "root-ca-cert-publisher",
+            Self::PodGc => "podgc",
+        }
+    }
+}
+
+impl FromStr for Controller {
+    type Err = UnknownController;
+
+    fn from_str(name: &str) -> Result<Self, UnknownController> {
+        let is_meant = |controller: &Self| controller.name() == name || controller.alias() == name;
+        Self::ALL.into_iter().find(is_meant).ok_or_else(|| UnknownController(name.to_owned()))
+    }
+}
+
+impl fmt::Display for Controller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for UnknownController {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = Controller::ALL.iter().map(|controller| controller.name()).collect();
+        write!(f, "there is no controller {:?}; there are {}", self.0, names.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownController {}
+
+impl Default for Workers {
+    /// Kubernetes' own numbers.
+    fn default() -> Self {
+        Self {
+            deployment: deployment::WORKERS,
+            replica_set: replica_set::WORKERS,
+            replication_controller: replica_set::WORKERS,
+            garbage_collector: gc::WORKERS,
+            namespace: 10,
+        }
+    }
+}
+
+impl Default for Options {
+    /// All controllers but the one that only makes sense where Gantry runs the nodes; no lease.
+    fn default() -> Self {
+        Self {
+            controllers: Controller::ALL.into_iter().filter(|it| *it != Controller::PodGc).collect(),
+            workers: Workers::default(),
+            root_ca: None,
+            election: None,
+            clock: Clock::system(),
+            metrics: Metrics::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_controller_is_known_by_both_its_names() {
+        for controller in Controller::ALL {
+            assert_eq!(controller.name().parse(), Ok(controller));
+            assert_eq!(controller.alias().parse(), Ok(controller));
+        }
+        let unknown = "cronjob".parse::<Controller>().unwrap_err().to_string();
+        assert!(
+            unknown.starts_with("there is no controller \"cronjob\"; there are replicaset-controller, "),
+            "{unknown}"
+        );
+    }
+}

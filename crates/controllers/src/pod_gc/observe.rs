@@ -1,0 +1,101 @@
+//! The snapshot: which pods have no node any more, and since when.
+
+use std::collections::BTreeMap;
+
+use gantry_model::{Name, ObjectKey, Pod, Timestamp, Uid};
+use gantry_runtime::informer::Plain;
+use gantry_runtime::{Informer, Informers};
+use k8s_openapi::api::core::v1 as core;
+
+use super::QUARANTINE;
+
+/// The copies that the controller reads.
+#[derive(Clone, Debug)]
+pub(super) struct Caches {
+    nodes: Informer<Plain<core::Node>>,
+    pods: Informer<Pod>,
+}
+
+/// The nodes that pods name and nobody has, and since when that is so.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Missing {
+    since: BTreeMap<Name, Timestamp>,
+}
+
+/// A pod that no node will end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Lost {
+    pub(super) pod: ObjectKey,
+    pub(super) uid: Uid,
+    /// The node it was on, if it was on one: to be looked for once more, past the cache.
+    pub(super) node: Option<Name>,
+}
+
+impl Caches {
+    pub(super) fn of(informers: &mut Informers) -> Self {
+        Self { nodes: informers.of(), pods: informers.of() }
+    }
+
+    pub(super) async fn synced(&self) {
+        self.nodes.synced().await;
+        self.pods.synced().await;
+    }
+
+    /// The pods that no node will end.
+    pub(super) fn lost(&self, missing: &mut Missing, now: Timestamp) -> Vec<Lost> {
+        let nodes = self.nodes.read();
+        let is_node = |name: &Name| nodes.get(&ObjectKey::new("", name.clone())).is_some();
+        let pods = self.pods.read();
+        missing.look(pods.iter().filter_map(|pod| pod.node.as_ref()).filter(|node| !is_node(node)), now);
+        pods.iter().filter(|pod| is_lost(pod, missing, now)).map(|pod| Lost::of(pod)).collect()
+    }
+}
+
+impl Missing {
+    /// Takes note of the nodes that are missing now; those that are back are forgotten.
+    fn look<'a>(&mut self, missing: impl Iterator<Item = &'a Name>, now: Timestamp) {
+        let before = std::mem::take(&mut self.since);
+        for node in missing {
+            let since = before.get(node).copied().unwrap_or(now);
+            self.since.insert(node.clone(), since);
+        }
+    }
+
+    fn is_given_up(&self, node: &Name, now: Timestamp) -> bool {
+        self.since.get(node).is_some_and(|since| now.since(*since) >= QUARANTINE)
+    }
+}
+
+impl Lost {
+    fn of(pod: &Pod) -> Self {
+        Self { pod: pod.meta.key(), uid: pod.meta.uid.clone(), node: pod.node.clone() }
+    }
+}
+
+fn is_lost(pod: &Pod, missing: &Missing, now: Timestamp) -> bool {
+    match &pod.node {
+        Some(node) => missing.is_given_up(node, now),
+        None => pod.meta.is_deleting() && pod.meta.finalizers.is_empty(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_node_is_given_up_after_it_was_away_for_long_enough() {
+        let (mut missing, n1) = (Missing::default(), Name::from("n1"));
+        missing.look([&n1].into_iter(), at(0));
+        assert!(!missing.is_given_up(&n1, at(39)));
+        missing.look([&n1].into_iter(), at(40));
+        assert!(missing.is_given_up(&n1, at(40)));
+        missing.look([].into_iter(), at(60));
+        missing.look([&n1].into_iter(), at(80));
+        assert!(!missing.is_given_up(&n1, at(80)), "it was back in between");
+    }
+}

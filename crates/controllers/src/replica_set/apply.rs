@@ -1,0 +1,169 @@
+//! Carrying out what was decided about a set: adopting and releasing, creating and deleting, reporting.
+//!
+//! Every answered write is remembered by its version, so that no later sync looks at a cache that has not seen it.
+
+use futures::StreamExt as _;
+use futures::future::join_all;
+use futures::stream::FuturesUnordered;
+use gantry_decide::ownership::{Claims, may_adopt};
+use gantry_decide::replica_set::{
+    Action, AfterFailedWrite, Creating, Decision, Deleting, Managed, Observed, Resource as Written,
+    after_failed_write, creation_event, deletion_event,
+};
+use gantry_model::patch::{self, PatchForm};
+use gantry_model::{
+    Event, Meta, Name, ObjectKey, Pod, PodDraft, Refusal, RefusalKind, ReplicaSet, ReplicaSetStatus,
+};
+use gantry_runtime::informer::Typed as _;
+use gantry_runtime::{Deletion, Failure, Target};
+use k8s_openapi::Metadata as _;
+use k8s_openapi::api::core::v1 as core;
+use serde_json::Value;
+
+use super::ReplicaSets;
+use super::kind::CachedSet;
+
+/// The pods of one kind of claim, each with its answer.
+type Answers<'a> = Vec<(&'a Pod, Result<(), Refusal>)>;
+
+impl<S: CachedSet> ReplicaSets<S> {
+    /// Adopts and releases; all are tried, whatever the others' answers.
+    pub(super) async fn claim<'a>(
+        &self,
+        set: &ReplicaSet,
+        claims: &Claims<'a, Pod>,
+    ) -> (Answers<'a>, Answers<'a>) {
+        let may_adopt = if claims.adopt.is_empty() { Ok(()) } else { self.may_adopt(set).await };
+        let adoptions = claims.adopt.iter().map(|pod| async {
+            let answer = match &may_adopt {
+                Ok(()) => self.patch_pod(set, pod, &patch::adopt(&pod.meta.uid, &set.reference())).await,
+                Err(refusal) => Err(refusal.clone()),
+            };
+            (*pod, answer)
+        });
+        let adoptions = join_all(adoptions).await;
+        let releases = claims.release.iter().map(|pod| async {
+            (*pod, self.patch_pod(set, pod, &patch::release(&pod.meta.uid, [&set.meta.uid])).await)
+        });
+        (adoptions, join_all(releases).await)
+    }
+
+    /// Creates or deletes pods, and tells people and expectations what came of it.
+    pub(super) async fn manage(&self, observed: &Observed<'_>, decision: &Decision) -> Managed {
+        let set = observed.set;
+        let key = set.meta.key();
+        decision.action.announce(self.context.clock.now(), &key, &mut self.memory().expectations);
+        let managed = match &decision.action {
+            Action::Nothing => Managed::nothing(),
+            Action::CannotCreate(no_labels) => Managed::impossible(*no_labels),
+            Action::Create { count, draft } => self.create_pods(set, *count, draft).await,
+            Action::Delete { pods } => self.delete_pods(set, &observed.active, pods).await,
+        };
+        let mut memory = self.memory();
+        for settled in &managed.settled {
+            memory.settle(settled);
+        }
+        drop(memory);
+        managed
+    }
+
+    /// Puts the status; if that fails, once more over what a fresh read finds.
+    pub(super) async fn write_status(&self, cached: &S, status: &ReplicaSetStatus) -> Result<(), Refusal> {
+        let set = cached.noun();
+        let mut wire = cached.wire().clone();
+        let mut attempts = 0;
+        loop {
+            S::set_status(&mut wire, status);
+            attempts += 1;
+            let target = target_of::<S>(set);
+            let failure = match self.context.api.replace::<S::Wire>(&target.part("status"), &wire).await {
+                Ok(stored) => {
+                    let version = stored.metadata().resource_version.clone().unwrap_or_default();
+                    self.memory().wrote(set, Written::ReplicaSets, &version.into());
+                    return Ok(());
+                }
+                Err(failure) => failure,
+            };
+            match after_failed_write(attempts) {
+                AfterFailedWrite::GiveUp => return Err(failure.into()),
+                AfterFailedWrite::ReadAndPutAgain => wire = self.context.api.get(&target).await?,
+            }
+        }
+    }
+
+    /// One read past the cache, before the first adoption.
+    async fn may_adopt(&self, set: &ReplicaSet) -> Result<(), Refusal> {
+        let live = match self.context.api.get::<S::Wire>(&target_of::<S>(set)).await {
+            Ok(live) => Meta::parse(live.metadata().clone()).ok(),
+            Err(failure) if failure.kind() == RefusalKind::NotFound => None,
+            Err(failure) => return Err(failure.into()),
+        };
+        may_adopt(&set.meta.uid, live.as_ref()).map_err(|refused| Refusal::other(refused.to_string()))
+    }
+
+    async fn patch_pod(&self, set: &ReplicaSet, pod: &Pod, body: &Value) -> Result<(), Refusal> {
+        let target = Target::object(&Pod::resource(), Some(&pod.meta.namespace), &pod.meta.name);
+        let stored = self.context.api.patch::<core::Pod>(&target, PatchForm::StrategicMerge, body).await?;
+        self.wrote_pod(set, &stored);
+        Ok(())
+    }
+
+    async fn create_pods(&self, set: &ReplicaSet, count: usize, draft: &PodDraft) -> Managed {
+        let mut creating = Creating::new(set.meta.key(), count);
+        let pod = draft.render();
+        while let Some(batch) = creating.batch() {
+            let mut calls: FuturesUnordered<_> = (0..batch).map(|_| self.create_pod(set, &pod)).collect();
+            let mut answers = Vec::with_capacity(batch);
+            while let Some(answer) = calls.next().await {
+                self.tell(set, creation_event(&answer));
+                answers.push(answer);
+            }
+            creating.completed(answers);
+        }
+        creating.finish()
+    }
+
+    async fn create_pod(&self, set: &ReplicaSet, pod: &core::Pod) -> Result<Name, Refusal> {
+        let target = Target::collection(&Pod::resource(), Some(&set.meta.namespace));
+        let stored = self.context.api.create::<core::Pod>(&target, pod).await?;
+        self.wrote_pod(set, &stored);
+        Ok(stored.metadata.name.unwrap_or_default().into())
+    }
+
+    async fn delete_pods(&self, set: &ReplicaSet, active: &[&Pod], pods: &[ObjectKey]) -> Managed {
+        let mut deleting = Deleting::new(set.meta.key());
+        let mut calls: FuturesUnordered<_> = pods
+            .iter()
+            .map(|key| async move { (key, self.delete_pod(active, key).await.map_err(Refusal::from)) })
+            .collect();
+        while let Some((pod, answer)) = calls.next().await {
+            self.tell(set, deletion_event(&pod.name, &answer));
+            deleting.answered(pod, answer);
+        }
+        deleting.finish()
+    }
+
+    async fn delete_pod(&self, active: &[&Pod], key: &ObjectKey) -> Result<(), Failure> {
+        let known = active.iter().find(|pod| pod.meta.name == key.name);
+        let deletion = Deletion { uid: known.map(|pod| pod.meta.uid.clone()), ..Deletion::default() };
+        self.context
+            .api
+            .delete(&Target::object(&Pod::resource(), Some(&key.namespace), &key.name), &deletion)
+            .await
+    }
+
+    fn wrote_pod(&self, set: &ReplicaSet, stored: &core::Pod) {
+        let version = stored.metadata.resource_version.clone().unwrap_or_default();
+        self.memory().wrote(set, Written::Pods, &version.into());
+    }
+
+    fn tell(&self, set: &ReplicaSet, event: Option<Event>) {
+        if let Some(event) = event {
+            self.context.tell(S::EVENT_SOURCE, S::KIND.api_version(), S::KIND.as_str(), &set.meta, event);
+        }
+    }
+}
+
+fn target_of<S: CachedSet>(set: &ReplicaSet) -> Target {
+    Target::object(&S::resource(), Some(&set.meta.namespace), &set.meta.name)
+}

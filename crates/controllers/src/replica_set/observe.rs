@@ -1,0 +1,67 @@
+//! The snapshot: a set, the pods that are its business and, if pods have to be chosen between, its relations.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gantry_decide::replica_set::{Observed, ReadVersions, is_choice_needed};
+use gantry_model::{Pod, ReplicaSet};
+use gantry_runtime::{Informer, Informers};
+
+use super::kind::CachedSet;
+
+/// The copies that the controller reads.
+#[derive(Debug)]
+pub(super) struct Caches<S> {
+    pub(super) sets: Informer<S>,
+    pub(super) pods: Informer<Pod>,
+}
+
+/// The sets of the same owner, and the pods that these may select.
+#[derive(Debug)]
+pub(super) struct Relations<S> {
+    pub(super) sets: Vec<Arc<S>>,
+    pub(super) pods: Vec<Arc<Pod>>,
+}
+
+impl<S: CachedSet> Caches<S> {
+    pub(super) fn of(informers: &mut Informers) -> Self {
+        Self { sets: informers.of(), pods: informers.of() }
+    }
+
+    pub(super) async fn synced(&self) {
+        self.sets.synced().await;
+        self.pods.synced().await;
+    }
+
+    /// How far the caches have come.
+    pub(super) fn versions(&self) -> ReadVersions {
+        let replica_sets = self.sets.read().version().clone();
+        ReadVersions { pods: self.pods.read().version().clone(), replica_sets }
+    }
+
+    /// The pods that are a set's business: its own, and nobody's.
+    pub(super) fn pods_of(&self, set: &ReplicaSet) -> Vec<Arc<Pod>> {
+        let pods = self.pods.read();
+        pods.controlled_by(&set.meta.uid).chain(pods.orphans(&set.meta.namespace)).cloned().collect()
+    }
+
+    /// The relations of a set that has to choose between its pods; of any other, nothing.
+    pub(super) fn relations_of(&self, observed: &Observed<'_>) -> Relations<S> {
+        let set = observed.set;
+        let owner = set.meta.controller().filter(|_| is_choice_needed(set, observed.active.len()));
+        let Some(owner) = owner else { return Relations { sets: Vec::new(), pods: Vec::new() } };
+        let sets: Vec<_> = self.sets.read().controlled_by(&owner.uid).cloned().collect();
+        let store = self.pods.read();
+        let selectors = sets.iter().filter_map(|set| set.noun().selector.as_ref().ok());
+        let found = selectors.flat_map(|selector| store.candidates(&set.meta.namespace, selector));
+        // Two selectors may lead to the same pod.
+        let pods: BTreeMap<_, _> = found.map(|pod| (pod.meta.name.clone(), pod.clone())).collect();
+        Relations { sets, pods: pods.into_values().collect() }
+    }
+}
+
+impl<S> Clone for Caches<S> {
+    fn clone(&self) -> Self {
+        Self { sets: self.sets.clone(), pods: self.pods.clone() }
+    }
+}

@@ -1,0 +1,61 @@
+//! Every namespace has an account named `default`, for pods that name none.
+
+mod apply;
+mod observe;
+mod triggers;
+
+use gantry_decide::Wake;
+use gantry_decide::queue::{Outcome, RetryPolicy};
+use gantry_model::Name;
+use gantry_runtime::Queue;
+
+use crate::context::{Assembly, Context};
+use observe::Caches;
+
+/// The account.
+const DEFAULT: &str = "default";
+/// How many namespaces are looked at side by side; there is hardly ever more than one.
+const WORKERS: usize = 1;
+
+/// The controller.
+#[derive(Clone, Debug)]
+struct Accounts {
+    context: Context,
+    caches: Caches,
+}
+
+/// Adds the controller to a process.
+pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
+    let context = assembly.context.clone();
+    let caches = Caches::of(&mut assembly.informers);
+    let queue = Queue::new("serviceaccount", context.clock.clone(), &context.metrics);
+    triggers::subscribe(&caches, &queue);
+    let shutdown = context.shutdown.clone();
+    let controller = Accounts { context, caches };
+    assembly.run(async move {
+        if shutdown.unless(controller.caches.synced()).await.is_none() {
+            return;
+        }
+        let work = move |namespace| {
+            let controller = controller.clone();
+            async move { controller.sync(&namespace).await }
+        };
+        queue.work(WORKERS, RetryPolicy::REPLICA_SET, shutdown, work).await;
+    });
+}
+
+impl Accounts {
+    /// One look at one namespace.
+    async fn sync(&self, namespace: &Name) -> (Outcome, Wake) {
+        if !self.caches.lacks_account(namespace) {
+            return (Outcome::Success, Wake::OnChange);
+        }
+        match self.create(namespace).await {
+            Ok(()) => (Outcome::Success, Wake::OnChange),
+            Err(failure) => {
+                tracing::debug!(%namespace, %failure, "the default account could not be created");
+                (Outcome::Failure, Wake::OnChange)
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The snapshot: is the namespace one that should have an account, and does it?
+
+use gantry_model::{Name, Namespace, ObjectKey};
+use gantry_runtime::informer::Plain;
+use gantry_runtime::{Informer, Informers};
+use k8s_openapi::api::core::v1 as core;
+
+use super::DEFAULT;
+use crate::namespace::is_active;
+
+/// The copies that the controller reads.
+#[derive(Clone, Debug)]
+pub(super) struct Caches {
+    pub(super) namespaces: Informer<Plain<core::Namespace>>,
+    /// Only those named `default`.
+    pub(super) accounts: Informer<Plain<core::ServiceAccount>>,
+}
+
+impl Caches {
+    pub(super) fn of(informers: &mut Informers) -> Self {
+        Self { namespaces: informers.of(), accounts: informers.selecting(Some("metadata.name=default")) }
+    }
+
+    pub(super) async fn synced(&self) {
+        self.namespaces.synced().await;
+        self.accounts.synced().await;
+    }
+
+    /// Whether a namespace should have an account and has none.
+    pub(super) fn lacks_account(&self, namespace: &Name) -> bool {
+        let key = ObjectKey::new("", namespace.clone());
+        let is_active = self.namespaces.read().get(&key).is_some_and(|found| is_active(&found.wire));
+        let namespace = Namespace::from(namespace.as_str());
+        is_active && self.accounts.read().named(&namespace, &DEFAULT.into()).is_none()
+    }
+}

@@ -1,0 +1,64 @@
+//! The controllers as they meet any other cluster: through a socket, over TLS, as somebody with a certificate.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gantry_apiserver::{Access, ApiServer, Settings};
+use gantry_controllers::{Options, run};
+use gantry_runtime::{Api, Metrics, Target};
+use gantry_serving::kubeconfig::Kubeconfig;
+use gantry_serving::{Limits, Listening, Pki, RealWorld, ServerNames, Stopper, Transport};
+use gantry_store::memory::{HistoryLimits, MemoryStore};
+use serde_json::{Value, json};
+
+async fn client(url: String, pki: &Pki) -> kube::Client {
+    let text = Kubeconfig::with_certificates(url, pki).render();
+    let file = kube::config::Kubeconfig::from_yaml(&text).unwrap();
+    let options = kube::config::KubeConfigOptions::default();
+    kube::Client::try_from(kube::Config::from_custom_kubeconfig(file, &options).await.unwrap()).unwrap()
+}
+
+/// With access control on and service accounts required, as a real cluster has it: the account comes first, the pods
+/// after it, and a client that left comes back to pods that are there.
+#[tokio::test]
+async fn a_deployment_is_rolled_out_over_tls() {
+    let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
+    let settings = Settings { access: Access::rbac(), ..Settings::default() };
+    let server = ApiServer::new(store, Arc::new(RealWorld), settings);
+    server.prepare().await.unwrap();
+    let pki = Pki::in_memory(&ServerNames::default()).unwrap();
+    let listening = Listening::on("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let client = client(format!("https://{}", listening.address()), &pki).await;
+    let (stopper, stop) = Stopper::new();
+    let serving =
+        tokio::spawn(listening.serve(server, Transport::tls(&pki).unwrap(), Limits::default(), stop));
+
+    let (switch, signal) = gantry_runtime::shutdown();
+    let options = Options { root_ca: Some("PEM".to_owned()), ..Options::default() };
+    let controllers = tokio::spawn(run(client.clone(), options, signal));
+    let api = Api::new(client, "somebody", Metrics::new());
+    let deployments = Target::path("/apis/apps/v1/namespaces/default/deployments");
+    let web = json!({"metadata": {"name": "web"}, "spec": {
+        "replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": {
+            "metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "nginx:1"}]}}}});
+    api.create::<Value>(&deployments, &web).await.unwrap();
+    let is_reported = async {
+        loop {
+            let web = api
+                .get::<Value>(&Target::path("/apis/apps/v1/namespaces/default/deployments/web"))
+                .await
+                .unwrap();
+            if web["status"]["replicas"] == 3 && web["status"]["observedGeneration"] == 1 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), is_reported).await.unwrap();
+    switch.turn();
+    controllers.await.unwrap().unwrap();
+    stopper.stop();
+    serving.await.unwrap();
+}

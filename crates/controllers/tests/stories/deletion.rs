@@ -1,0 +1,126 @@
+//! What becomes of everything when something is deleted.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::cluster::{Cluster, DEPLOYMENTS, PODS, SETS, items};
+
+async fn web(cluster: &Cluster) {
+    cluster.deploy("web", 2, |web| web["spec"]["template"]["spec"]["nodeName"] = json!("n1")).await;
+    cluster.roll_out().await;
+}
+
+async fn delete(cluster: &Cluster, propagation: &str) {
+    let options = json!({"propagationPolicy": propagation});
+    cluster.send("DELETE", &format!("{DEPLOYMENTS}/web"), options).await;
+    cluster.settle().await;
+}
+
+/// G2.7: the Deployment goes at once, its sets and pods after it.
+#[tokio::test(start_paused = true)]
+async fn in_the_background_owners_go_first() {
+    let cluster = Cluster::new().await;
+    web(&cluster).await;
+    delete(&cluster, "Background").await;
+    assert!(!cluster.exists(&format!("{DEPLOYMENTS}/web")).await);
+    assert_eq!(cluster.sets().await, []);
+    assert_eq!(cluster.pods().await.len(), 0, "all are ending");
+    assert_eq!(items(&cluster.get(PODS).await).count(), 2, "and take their time");
+}
+
+/// G5.5: the pods go first, then their set, then the Deployment.
+#[tokio::test(start_paused = true)]
+async fn in_the_foreground_dependents_go_first() {
+    let cluster = Cluster::new().await;
+    web(&cluster).await;
+    delete(&cluster, "Foreground").await;
+    assert!(cluster.exists(&format!("{DEPLOYMENTS}/web")).await, "it waits for its pods");
+    assert_eq!(items(&cluster.get(SETS).await).count(), 1);
+    cluster.end_pods().await;
+    cluster.settle().await;
+    assert_eq!(items(&cluster.get(SETS).await).count(), 0);
+    assert!(!cluster.exists(&format!("{DEPLOYMENTS}/web")).await);
+}
+
+/// G7.0: the set survives, is nobody's, and a successor takes it on.
+#[tokio::test(start_paused = true)]
+async fn orphans_stay_and_are_taken_on_by_a_successor() {
+    let cluster = Cluster::new().await;
+    web(&cluster).await;
+    delete(&cluster, "Orphan").await;
+    assert!(!cluster.exists(&format!("{DEPLOYMENTS}/web")).await);
+    assert!(cluster.get(SETS).await["items"][0]["metadata"]["ownerReferences"].is_null());
+    let pods = cluster.pods().await;
+    assert_eq!(pods.len(), 2);
+    web(&cluster).await;
+    assert_eq!(cluster.pods().await, pods, "the same pods");
+    assert_eq!(items(&cluster.get(SETS).await).count(), 1);
+}
+
+/// G2.1: whoever names an owner that does not exist is collected.
+#[tokio::test(start_paused = true)]
+async fn a_child_of_nobody_is_collected() {
+    let cluster = Cluster::new().await;
+    let owner = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "ghost", "uid": "no-such-uid"});
+    let map = json!({"metadata": {"name": "child", "ownerReferences": [owner]}});
+    cluster.send("POST", "/api/v1/namespaces/default/configmaps", map).await;
+    cluster.settle().await;
+    assert!(!cluster.exists("/api/v1/namespaces/default/configmaps/child").await);
+}
+
+/// G1.3: a kind that cannot be watched delays nobody for long.
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_cannot_be_watched_does_not_stop_the_others() {
+    use crate::wire::Fault;
+    let mut cluster = Cluster::without_controllers().await;
+    cluster.wire.misbehave(|_, path| (path == "/api/v1/secrets").then_some(Fault::Refused(500)));
+    cluster.start();
+    tokio::time::sleep(Duration::from_secs(31)).await;
+    web(&cluster).await;
+    delete(&cluster, "Background").await;
+    assert_eq!(cluster.sets().await, []);
+}
+
+/// A6.5: pods go first and are waited for, then everything else, then the namespace.
+#[tokio::test(start_paused = true)]
+async fn a_namespace_is_emptied_pods_first() {
+    let cluster = Cluster::new().await;
+    cluster.send("POST", "/api/v1/namespaces", json!({"metadata": {"name": "shop"}})).await;
+    let spec = json!({"nodeName": "n1", "containers": [{"name": "c", "image": "nginx:1"}]});
+    let pod = json!({"metadata": {"name": "p"}, "spec": spec});
+    cluster.send("POST", "/api/v1/namespaces/shop/pods", pod).await;
+    cluster.send("POST", "/api/v1/namespaces/shop/configmaps", json!({"metadata": {"name": "map"}})).await;
+    cluster.settle().await;
+    cluster.send("DELETE", "/api/v1/namespaces/shop", json!(null)).await;
+    cluster.settle().await;
+    assert!(cluster.exists("/api/v1/namespaces/shop/configmaps/map").await, "the pod may still need it");
+    let shop = cluster.get("/api/v1/namespaces/shop").await;
+    let said: Vec<_> =
+        shop["status"]["conditions"].as_array().unwrap().iter().map(|one| &one["reason"]).collect();
+    assert!(said.contains(&&json!("SomeResourcesRemain")), "{said:?}");
+    cluster.send("DELETE", "/api/v1/namespaces/shop/pods/p", json!({"gracePeriodSeconds": 0})).await;
+    cluster.settle().await;
+    assert!(!cluster.exists("/api/v1/namespaces/shop").await);
+    assert!(!cluster.exists("/api/v1/namespaces/shop/configmaps/map").await);
+}
+
+/// Where Gantry runs the nodes: the pods of a node that is gone are given up after a while, those of one that lives not.
+#[tokio::test(start_paused = true)]
+async fn pods_of_a_node_that_is_gone_are_given_up() {
+    let mut cluster = Cluster::without_controllers().await;
+    cluster.start_with(|options| {
+        options.controllers.insert(gantry_controllers::Controller::PodGc);
+    });
+    cluster.settle().await;
+    cluster.send("POST", "/api/v1/nodes", json!({"metadata": {"name": "n1"}})).await;
+    web(&cluster).await;
+    tokio::time::sleep(Duration::from_secs(100)).await;
+    let pods = cluster.pods().await;
+    assert_eq!(pods.len(), 2, "the node lives");
+    cluster.send("DELETE", "/api/v1/nodes/n1", json!(null)).await;
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    assert_eq!(cluster.pods().await, pods, "it may come back");
+    tokio::time::sleep(Duration::from_secs(40)).await;
+    assert!(cluster.pods().await.iter().all(|pod| !pods.contains(pod)), "they were replaced");
+}

@@ -1,0 +1,186 @@
+//! Everything that can break: afterwards all is as it should be, there was never a pod too many, and all is quiet.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::cluster::Cluster;
+use crate::wire::Fault;
+
+/// Deterministic dice: the same seed, the same trouble.
+struct Dice(u64);
+
+impl Dice {
+    fn one_in(&mut self, sides: u64) -> bool {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33).is_multiple_of(sides)
+    }
+}
+
+/// Once settled, nobody writes for ten minutes.
+async fn assert_quiet(cluster: &Cluster) {
+    cluster.settle().await;
+    let before = cluster.wire.writes();
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    assert_eq!(cluster.wire.written_since(before), [""; 0]);
+}
+
+/// Rolls out and scales while something is wrong with the wire, then puts it right and looks.
+async fn rolls_out_despite(cluster: &Cluster) {
+    cluster.deploy("web", 4, |_| {}).await;
+    for (image, replicas) in [("nginx:2", 4), ("nginx:3", 6), ("nginx:4", 3)] {
+        cluster.set_image("web", image).await;
+        cluster.patch_deployment("web", json!({"spec": {"replicas": replicas}})).await;
+        for _ in 0..20 {
+            tokio::time::sleep(Duration::from_millis(700)).await;
+            cluster.make_pods_ready().await;
+        }
+    }
+    cluster.wire.behave();
+    for _ in 0..40 {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        cluster.make_pods_ready().await;
+    }
+    let sets = cluster.sets().await;
+    let active: Vec<_> = sets.iter().filter(|(_, size)| *size > 0).collect();
+    assert_eq!(active, [&("nginx:4".to_owned(), 3)], "{sets:?}");
+    assert_eq!(cluster.pods().await.len(), 3);
+    assert_eq!(cluster.deployment("web").await["status"]["availableReplicas"], 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_cluster_makes_no_writes() {
+    let cluster = Cluster::new().await;
+    cluster.deploy("web", 3, |_| {}).await;
+    cluster.roll_out().await;
+    assert_quiet(&cluster).await;
+}
+
+/// R2.5, R2.8: a cache that hears of pods late never leads to one pod too many, or one too few.
+#[tokio::test(start_paused = true)]
+async fn a_slow_watch_never_makes_a_pod_twice() {
+    let mut cluster = Cluster::without_controllers().await;
+    cluster.wire.slow_down("/api/v1/pods", Duration::from_secs(3));
+    cluster.start();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    cluster.deploy("web", 5, |_| {}).await;
+    for _ in 0..20 {
+        // Whatever wakes the set meanwhile finds a cache without its pods.
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let sets = cluster.get(crate::cluster::SETS).await;
+        let set = crate::cluster::items(&sets).next().unwrap();
+        let path = format!("{}/{}", crate::cluster::SETS, set["metadata"]["name"].as_str().unwrap());
+        cluster
+            .send(
+                "PATCH",
+                &path,
+                json!({"metadata": {"annotations": {"poked": set["metadata"]["resourceVersion"]}}}),
+            )
+            .await;
+    }
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(cluster.pods().await.len(), 5);
+    assert_eq!(cluster.wire.most_pods(), 5);
+    cluster.patch_deployment("web", json!({"spec": {"replicas": 2}})).await;
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    assert_eq!(cluster.pods().await.len(), 2, "no more were deleted than should be");
+    let deleted = cluster
+        .wire
+        .written_since(0)
+        .into_iter()
+        .filter(|write| write.starts_with("DELETE /api/v1/namespaces/default/pods"));
+    assert_eq!(deleted.count(), 3);
+}
+
+/// 409, 429 and 500 at random, on every kind of request. No set ever has more pods than it ever should have had. (Of all sets together
+/// there may be more than N + S for a while, here as in Kubernetes: sizes are within the limits, but old pods whose
+/// deletion is refused stay.)
+#[tokio::test(start_paused = true)]
+async fn refusals_at_random_delay_a_rollout_and_do_no_harm() {
+    for seed in 1..=5 {
+        let cluster = Cluster::new().await;
+        let mut dice = Dice(seed);
+        cluster
+            .wire
+            .misbehave(move |_, _| [409, 429, 500].into_iter().find(|_| dice.one_in(15)).map(Fault::Refused));
+        rolls_out_despite(&cluster).await;
+        assert_eq!(cluster.wire.too_many(), [""; 0], "seed {seed}");
+        assert_quiet(&cluster).await;
+    }
+}
+
+/// A lost answer to a creation is the one case in which a pod may be too many for a moment; it is put right.
+#[tokio::test(start_paused = true)]
+async fn lost_answers_are_made_up_for() {
+    for seed in 1..=3 {
+        let cluster = Cluster::new().await;
+        let mut dice = Dice(seed);
+        cluster
+            .wire
+            .misbehave(move |method, _| (method != "GET" && dice.one_in(10)).then_some(Fault::AnswerLost));
+        rolls_out_despite(&cluster).await;
+        assert_quiet(&cluster).await;
+    }
+}
+
+/// A4.17, A4.20: watches that are cut are taken up again, and nothing is missed or done twice.
+#[tokio::test(start_paused = true)]
+async fn cut_watches_are_taken_up_again() {
+    let cluster = Cluster::new().await;
+    let cutting = {
+        let wire = cluster.wire.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(Duration::from_millis(333)).await;
+                wire.cut_watches();
+            }
+        })
+    };
+    rolls_out_despite(&cluster).await;
+    cutting.abort();
+    assert!(cluster.wire.most_pods() <= 8, "{} pods", cluster.wire.most_pods());
+    assert_eq!(cluster.wire.too_many(), [""; 0]);
+    assert_quiet(&cluster).await;
+}
+
+/// The server is away for a while, with all its watches, and comes back.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_goes_away_and_comes_back_is_found_again() {
+    let cluster = Cluster::new().await;
+    cluster.deploy("web", 3, |_| {}).await;
+    cluster.roll_out().await;
+    cluster.wire.misbehave(|_, _| Some(Fault::Refused(503)));
+    cluster.wire.cut_watches();
+    cluster.set_image("web", "nginx:2").await;
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    cluster.wire.behave();
+    tokio::time::sleep(Duration::from_secs(90)).await;
+    cluster.roll_out().await;
+    assert_eq!(cluster.sets().await, [("nginx:1".to_owned(), 0), ("nginx:2".to_owned(), 3)]);
+    assert!(cluster.wire.most_pods() <= 4);
+    assert_quiet(&cluster).await;
+}
+
+/// R2.8: controllers that are killed between any two writes go on where they were: no pod is made twice.
+#[tokio::test(start_paused = true)]
+async fn controllers_killed_between_any_two_writes_go_on() {
+    for writes in 1..=24 {
+        let mut cluster = Cluster::new().await;
+        let mut left = writes;
+        // From the n-th write on nothing gets through, which is what being killed there looks like from outside.
+        cluster.wire.misbehave(move |method, _| {
+            left -= i32::from(method != "GET");
+            (method != "GET" && left < 0).then_some(Fault::Refused(503))
+        });
+        cluster.deploy("web", 3, |_| {}).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        cluster.kill().await;
+        cluster.wire.behave();
+        cluster.start();
+        cluster.roll_out().await;
+        assert_eq!(cluster.sets().await, [("nginx:1".to_owned(), 3)], "killed after {writes} writes");
+        assert_eq!(cluster.wire.most_pods(), 3, "killed after {writes} writes");
+        assert_eq!(cluster.deployment("web").await["status"]["availableReplicas"], 3);
+        cluster.stop().await;
+    }
+}

@@ -1,0 +1,10 @@
+//! The controllers over a server in the same process, on a clock that the test owns, as stories.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+mod cluster;
+mod deletion;
+mod interruptions;
+mod rollouts;
+mod surroundings;
+mod wire;

@@ -1,0 +1,95 @@
+//! What every namespace has, numbers, and the lease.
+
+use std::time::Duration;
+
+use gantry_controllers::{LeaseOptions, Options, run};
+use gantry_runtime::{Timing, render, shutdown};
+use serde_json::json;
+
+use crate::cluster::Cluster;
+
+const SHOP: &str = "/api/v1/namespaces/shop";
+
+/// A6.2: a new namespace has an account and a certificate at once, and gets them back.
+#[tokio::test(start_paused = true)]
+async fn every_namespace_has_an_account_and_a_certificate() {
+    let cluster = Cluster::new().await;
+    cluster.send("POST", "/api/v1/namespaces", json!({"metadata": {"name": "shop"}})).await;
+    cluster.settle().await;
+    let (account, map) =
+        (format!("{SHOP}/serviceaccounts/default"), format!("{SHOP}/configmaps/kube-root-ca.crt"));
+    assert_eq!(cluster.get(&map).await["data"]["ca.crt"], "PEM");
+    cluster.send("DELETE", &account, json!(null)).await;
+    cluster.send("PATCH", &map, json!({"data": {"ca.crt": "another"}})).await;
+    cluster.settle().await;
+    assert!(cluster.exists(&account).await);
+    assert_eq!(cluster.get(&map).await["data"]["ca.crt"], "PEM");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_numbers_have_their_usual_names() {
+    let cluster = Cluster::new().await;
+    cluster.deploy("web", 1, |_| {}).await;
+    cluster.roll_out().await;
+    let text = render(&cluster.metrics.snapshot());
+    for series in [
+        "workqueue_depth{name=\"deployment\"} 0",
+        "workqueue_unfinished_work_seconds{name=\"replicaset\"} 0",
+        "rest_client_requests_total{code=\"201\",method=\"POST\"}",
+        "workqueue_work_duration_seconds_count{name=\"deployment\"}",
+    ] {
+        assert!(text.contains(series), "{series} is missing in\n{text}");
+    }
+}
+
+fn candidate(cluster: &Cluster, identity: &str) -> Options {
+    let lease = LeaseOptions {
+        namespace: "kube-system".to_owned(),
+        name: "gantry-controllers".to_owned(),
+        identity: identity.to_owned(),
+        timing: Timing::default(),
+    };
+    Options { election: Some(lease), ..cluster.options() }
+}
+
+async fn holder(cluster: &Cluster) -> String {
+    let lease =
+        cluster.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/gantry-controllers").await;
+    lease["spec"]["holderIdentity"].as_str().unwrap().to_owned()
+}
+
+/// Two processes take turns: one that ends hands over at once, one that vanishes after its lease has run out.
+#[tokio::test(start_paused = true)]
+async fn two_processes_take_turns() {
+    let cluster = Cluster::without_controllers().await;
+    let seconds = |n| tokio::time::sleep(Duration::from_secs(n));
+    let start = |identity| {
+        let (switch, signal) = shutdown();
+        (switch, tokio::spawn(run(cluster.wire.client(), candidate(&cluster, identity), signal)))
+    };
+    let (first, first_runs) = start("first");
+    seconds(1).await;
+    let (second, second_runs) = start("second");
+    seconds(60).await;
+    assert_eq!(holder(&cluster).await, "first", "it keeps what it renews");
+    cluster.deploy("web", 2, |_| {}).await;
+    cluster.settle().await;
+    assert_eq!(cluster.pods().await.len(), 2, "one of them works");
+    first.turn();
+    first_runs.await.unwrap().unwrap();
+    seconds(5).await;
+    assert_eq!(holder(&cluster).await, "second", "it was handed over");
+    let (third, third_runs) = start("third");
+    seconds(2).await;
+    second_runs.abort();
+    drop(second);
+    seconds(10).await;
+    assert_eq!(holder(&cluster).await, "second", "it has not run out");
+    seconds(10).await;
+    assert_eq!(holder(&cluster).await, "third");
+    cluster.patch_deployment("web", json!({"spec": {"replicas": 5}})).await;
+    seconds(5).await;
+    assert_eq!(cluster.pods().await.len(), 5);
+    third.turn();
+    third_runs.await.unwrap().unwrap();
+}

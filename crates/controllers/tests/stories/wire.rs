@@ -1,0 +1,199 @@
+//! The wire between the controllers and the server: it remembers writes, and misbehaves when told to.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::StreamExt as _;
+use gantry_apiserver::ApiService;
+use http::{Method, Request, Response};
+use http_body_util::{BodyExt as _, Full, StreamBody};
+use kube::client::Body;
+use serde_json::Value;
+use tokio::sync::watch;
+use tower::Service;
+
+/// What a request gets instead of an answer: nothing, an answer of the server's making, or one that is lost on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The server never hears of it, and this status comes back.
+    Refused(u16),
+    /// The server does it, and nobody hears of that.
+    AnswerLost,
+}
+
+type Mischief = Box<dyn FnMut(&Method, &str) -> Option<Fault> + Send>;
+type AnyBody = http_body_util::combinators::UnsyncBoxBody<Bytes, Infallible>;
+
+/// The wire.
+#[derive(Clone)]
+pub(crate) struct Wire {
+    service: ApiService,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    log: Mutex<Vec<String>>,
+    most_pods: Mutex<usize>,
+    too_many: Mutex<Vec<String>>,
+    /// The largest size that each set has had.
+    sizes: Mutex<BTreeMap<String, usize>>,
+    mischief: Mutex<Option<Mischief>>,
+    slow: Mutex<Option<(&'static str, Duration)>>,
+    cuts: watch::Sender<u32>,
+}
+
+impl Wire {
+    pub(crate) fn to(service: ApiService) -> Self {
+        let shared = Shared {
+            log: Mutex::default(),
+            most_pods: Mutex::default(),
+            too_many: Mutex::default(),
+            sizes: Mutex::default(),
+            mischief: Mutex::default(),
+            slow: Mutex::default(),
+            cuts: watch::channel(0).0,
+        };
+        Self { service, shared: Arc::new(shared) }
+    }
+
+    pub(crate) fn client(&self) -> kube::Client {
+        kube::Client::new(self.clone(), "default")
+    }
+
+    /// How many writes the controllers have sent, leases aside.
+    pub(crate) fn writes(&self) -> usize {
+        self.shared.log.lock().unwrap().len()
+    }
+
+    /// The writes since so many, as `METHOD path`.
+    pub(crate) fn written_since(&self, earlier: usize) -> Vec<String> {
+        self.shared.log.lock().unwrap()[earlier..].to_vec()
+    }
+
+    /// The most pods that there ever were at once, on their way out or not counted.
+    pub(crate) fn most_pods(&self) -> usize {
+        *self.shared.most_pods.lock().unwrap()
+    }
+
+    /// Has every request go through this function, which may let it fail.
+    pub(crate) fn misbehave(&self, mischief: impl FnMut(&Method, &str) -> Option<Fault> + Send + 'static) {
+        *self.shared.mischief.lock().unwrap() = Some(Box::new(mischief));
+    }
+
+    pub(crate) fn behave(&self) {
+        *self.shared.mischief.lock().unwrap() = None;
+    }
+
+    /// Has everything that watches of this collection tell arrive so much later.
+    pub(crate) fn slow_down(&self, path: &'static str, by: Duration) {
+        *self.shared.slow.lock().unwrap() = Some((path, by));
+    }
+
+    /// Cuts all watches that are open.
+    pub(crate) fn cut_watches(&self) {
+        self.shared.cuts.send_modify(|cuts| *cuts += 1);
+    }
+
+    /// The ReplicaSets that were given more pods than they ever should have had, in a sentence each.
+    pub(crate) fn too_many(&self) -> Vec<String> {
+        self.shared.too_many.lock().unwrap().clone()
+    }
+
+    /// Counts after a pod was created or a set resized: all pods there are, and those of each set.
+    async fn count_pods(&self) {
+        let pods = self.list("/api/v1/pods").await;
+        let active: Vec<_> =
+            pods.iter().filter(|pod| pod["metadata"]["deletionTimestamp"].is_null()).collect();
+        for set in self.list("/apis/apps/v1/replicasets").await {
+            let uid = &set["metadata"]["uid"];
+            let own =
+                active.iter().filter(|pod| pod["metadata"]["ownerReferences"][0]["uid"] == *uid).count();
+            let size = usize::try_from(set["spec"]["replicas"].as_u64().unwrap()).unwrap();
+            let mut sizes = self.shared.sizes.lock().unwrap();
+            let largest = sizes.entry(uid.to_string()).or_default();
+            *largest = size.max(*largest);
+            // A set that was made smaller may have pods that are yet to go.
+            if own > *largest {
+                let name = &set["metadata"]["name"];
+                self.shared.too_many.lock().unwrap().push(format!("{name} of size {largest} has {own} pods"));
+            }
+        }
+        let mut most = self.shared.most_pods.lock().unwrap();
+        *most = active.len().max(*most);
+    }
+
+    async fn list(&self, path: &str) -> Vec<Value> {
+        let request = Request::get(path).body(Full::new(Bytes::new())).unwrap();
+        let answer = self.service.clone().call(request).await.unwrap();
+        let bytes = answer.into_body().collect().await.unwrap().to_bytes();
+        let mut list: Value = serde_json::from_slice(&bytes).unwrap();
+        list["items"].as_array_mut().map(std::mem::take).unwrap()
+    }
+
+    async fn pass(self, request: Request<Body>) -> Response<AnyBody> {
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let fault =
+            self.shared.mischief.lock().unwrap().as_mut().and_then(|mischief| mischief(&method, &path));
+        if let Some(Fault::Refused(status)) = fault {
+            return refused(status);
+        }
+        let is_watch = request.uri().query().is_some_and(|query| query.contains("watch=true"));
+        if method != Method::GET && !path.contains("/leases") {
+            self.shared.log.lock().unwrap().push(format!("{method} {path}"));
+        }
+        let mut cuts = self.shared.cuts.subscribe();
+        let answer = self.service.clone().call(request).await.unwrap();
+        if method != Method::GET && (path.ends_with("/pods") || path.contains("/replicasets")) {
+            self.count_pods().await;
+        }
+        if fault == Some(Fault::AnswerLost) {
+            return refused(504);
+        }
+        let (parts, body) = answer.into_parts();
+        let slow = self.shared.slow.lock().unwrap().filter(|(slow, _)| *slow == path);
+        let delay = slow.map(|(_, by)| by).unwrap_or_default();
+        let body = if is_watch {
+            let cut = async move { drop(cuts.changed().await) };
+            let lines = body.into_data_stream().take_until(Box::pin(cut)).then(move |line| async move {
+                tokio::time::sleep(delay).await;
+                line.map(http_body::Frame::data)
+            });
+            StreamBody::new(Box::pin(lines)).boxed_unsync()
+        } else {
+            body.boxed_unsync()
+        };
+        Response::from_parts(parts, body)
+    }
+}
+
+fn refused(status: u16) -> Response<AnyBody> {
+    let words = format!(
+        r#"{{"kind":"Status","code":{status},"message":"the wire says {status}","reason":"Injected"}}"#
+    );
+    let mut answer = Response::new(Full::new(Bytes::from(words)).boxed_unsync());
+    *answer.status_mut() = http::StatusCode::from_u16(status).unwrap();
+    if status == 429 {
+        answer.headers_mut().insert("retry-after", "1".parse().unwrap());
+    }
+    answer
+}
+
+impl Service<Request<Body>> for Wire {
+    type Response = Response<AnyBody>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let wire = self.clone();
+        Box::pin(async move { Ok(wire.pass(request).await) })
+    }
+}

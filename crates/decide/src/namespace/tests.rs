@@ -1,0 +1,83 @@
+//! Stories of namespaces that go.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use gantry_model::ConditionStatus;
+use gantry_testkit::{NOON, noon_plus};
+
+use super::{Leftovers, Next, conditions, merge, next, pods_first};
+
+fn left(kinds: &[(&str, &str, usize)]) -> Leftovers {
+    let remaining = kinds.iter().map(|(group, plural, count)| (((*group).into(), (*plural).into()), *count));
+    Leftovers { remaining: remaining.collect(), ..Leftovers::default() }
+}
+
+fn holding(leftovers: &Leftovers) -> Vec<(String, String)> {
+    let found = conditions(leftovers).into_iter().filter(|found| found.status == ConditionStatus::True);
+    found.map(|found| (found.reason, found.message)).collect()
+}
+
+/// A6.5: pods go before everything else.
+#[test]
+fn pods_are_waited_for_before_anything_else_goes() {
+    assert!(pods_first(1));
+    assert!(!pods_first(0));
+}
+
+/// A6.5: an empty namespace is finalized, and says that all went well.
+#[test]
+fn an_empty_namespace_may_go() {
+    assert_eq!(next(&Leftovers::default()), Next::Finalize);
+    assert_eq!(holding(&Leftovers::default()), []);
+    assert_eq!(conditions(&Leftovers::default()).len(), 5);
+}
+
+/// A6.5: while pods terminate, their grace says when to look again.
+#[test]
+fn terminating_pods_are_given_their_time() {
+    let leftovers = Leftovers { pod_grace: Some(Duration::from_secs(30)), ..left(&[("", "pods", 2)]) };
+    assert_eq!(next(&leftovers), Next::LookAgain(Duration::from_secs(16)));
+    let message = "Some resources are remaining: pods. has 2 resource instances";
+    assert_eq!(holding(&leftovers), [("SomeResourcesRemain".to_owned(), message.to_owned())]);
+}
+
+/// A6.5: finalizers are named, and waited for.
+#[test]
+fn finalizers_are_named() {
+    let finalizers = BTreeMap::from([("example.com/hold".to_owned(), 2)]);
+    let leftovers = Leftovers { finalizers, ..left(&[("", "secrets", 1), ("apps", "deployments", 1)]) };
+    assert_eq!(next(&leftovers), Next::LookAgain(Duration::from_secs(8)));
+    let texts: Vec<_> = holding(&leftovers).into_iter().map(|(_, message)| message).collect();
+    assert_eq!(
+        texts,
+        [
+            "Some resources are remaining: deployments.apps has 1 resource instances, secrets. has 1 resource instances",
+            "Some content in the namespace has finalizers remaining: example.com/hold in 2 resource instances",
+        ]
+    );
+}
+
+/// A6.5: what was refused, or could not be asked, is told and tried again.
+#[test]
+fn refusals_and_silent_groups_are_told_and_tried_again() {
+    let refused = Leftovers { failures: ["no".to_owned()].into(), ..Leftovers::default() };
+    assert_eq!(next(&refused), Next::Retry);
+    assert_eq!(holding(&refused)[0].1, "Failed to delete all resource types, 1 remaining: no");
+    let silent = BTreeMap::from([("metrics.k8s.io".to_owned(), "stale".to_owned())]);
+    let silent = Leftovers { undiscovered: silent, ..Leftovers::default() };
+    assert_eq!(next(&silent), Next::Retry);
+    assert_eq!(holding(&silent)[0].1, "Discovery failed for some groups, 1 failing: metrics.k8s.io: stale");
+}
+
+#[test]
+fn conditions_are_written_when_they_say_something_new() {
+    let first = merge(&[], conditions(&left(&[("", "pods", 2)])), NOON).unwrap();
+    assert!(first.iter().all(|condition| condition.last_transition == Some(NOON)));
+    assert_eq!(merge(&first, conditions(&left(&[("", "pods", 2)])), noon_plus(9)), None);
+    let fewer = merge(&first, conditions(&left(&[("", "pods", 1)])), noon_plus(9)).unwrap();
+    assert_eq!(fewer[3].last_transition, Some(NOON), "it still holds");
+    let none = merge(&fewer, conditions(&Leftovers::default()), noon_plus(9)).unwrap();
+    assert_eq!(none[3].status, ConditionStatus::False);
+    assert_eq!(none[3].last_transition, Some(noon_plus(9)));
+}

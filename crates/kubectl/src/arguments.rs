@@ -1,0 +1,82 @@
+//! Which objects the words after a verb mean: `TYPE`, `TYPE NAME…`, `TYPE/NAME…`, `TYPE,TYPE` (K0.5).
+
+use crate::failure::Failure;
+use crate::resources::{Resource, Resources};
+
+/// What one word means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Item {
+    /// One object.
+    One(Resource, String),
+    /// All objects of a type.
+    All(Resource),
+}
+
+/// All that is meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Items {
+    pub(crate) items: Vec<Item>,
+    /// Whether a word meant several types at once, like `all`.
+    pub(crate) by_category: bool,
+}
+
+impl Item {
+    pub(crate) fn resource(&self) -> &Resource {
+        match self {
+            Self::One(resource, _) | Self::All(resource) => resource,
+        }
+    }
+}
+
+impl Items {
+    /// Reads the words.
+    pub(crate) fn read(resources: &Resources, words: &[String]) -> Result<Self, Failure> {
+        let Some((first, rest)) = words.split_first() else { return Ok(Self::default()) };
+        if words.iter().any(|word| word.contains('/')) {
+            let items = words.iter().map(|word| named(resources, word));
+            return Ok(Self { items: items.collect::<Result<_, _>>()?, by_category: false });
+        }
+        let mut read = Self::default();
+        let mut types: Vec<&Resource> = Vec::new();
+        for word in first.split(',').filter(|word| !word.is_empty()) {
+            let category = resources.in_category(&word.to_lowercase());
+            let found = if category.is_empty() { vec![resources.called(word)?] } else { category };
+            read.by_category |= found.len() > 1;
+            types.extend(found);
+        }
+        for one in types {
+            if rest.is_empty() {
+                read.items.push(Item::All(one.clone()));
+            }
+            read.items.extend(rest.iter().map(|name| Item::One(one.clone(), name.clone())));
+        }
+        Ok(read)
+    }
+
+    /// Whether more than one type is meant, so that each object must say its own.
+    pub(crate) fn are_mixed(&self) -> bool {
+        let first = self.items.first().map(Item::resource);
+        self.by_category || self.items.iter().any(|item| Some(item.resource()) != first)
+    }
+
+    /// The single object that is meant, if it is just one.
+    pub(crate) fn is_one_object(&self) -> bool {
+        matches!(self.items.as_slice(), [Item::One(..)])
+    }
+}
+
+fn named(resources: &Resources, word: &str) -> Result<Item, Failure> {
+    let parts: Vec<&str> = word.split('/').collect();
+    match parts.as_slice() {
+        [_] => Err(Failure::other(
+            "there is no need to specify a resource type as a separate argument when passing arguments in \
+             resource/name form (e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource \
+             resource/<resource_name>'",
+        )),
+        [kind, name] if !kind.is_empty() && !name.is_empty() => {
+            Ok(Item::One(resources.called(kind)?.clone(), (*name).to_owned()))
+        }
+        [_, _] => Err(Failure::other("arguments in resource/name form must have a single resource and name")),
+        _ => Err(Failure::other("arguments in resource/name form may not have more than one slash")),
+    }
+}

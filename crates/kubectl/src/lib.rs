@@ -1,0 +1,29 @@
+//! What kubectl does, as a client of any Kubernetes server.
+//!
+//! A [`Session`] is somebody at a terminal who talks to one server. The verbs take a session and what was asked, and
+//! print what kubectl 1.37 prints. What is worth thinking about is pure: patches, printers, descriptions.
+//!
+//! ```text
+//! argv (elsewhere) ─► verbs ─► arguments, manifests ─► session ─► server
+//!                       └────► print, describe, three_way (pure)
+//! ```
+//!
+//! *Invariant:* nothing here knows which server it talks to, and nothing outside `session` and `connection` does I/O
+//! with it.
+
+mod arguments;
+mod call;
+mod connection;
+mod failure;
+mod field;
+mod manifests;
+mod print;
+mod resources;
+mod session;
+mod unreachable;
+
+pub use call::PatchKind;
+pub use connection::Connection;
+pub use failure::{Failure, Refused};
+pub use resources::{Resource, Resources};
+pub use session::{Screen, Session};

@@ -1,0 +1,249 @@
+//! Objects in files: YAML or JSON, several documents in one, lists of objects, folders, standard input.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use gantry_registry::decode::{Format, plain};
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::field::{list, object_mut, text};
+use crate::resources::{Resource, Resources};
+
+/// An object that somebody wrote down, and where.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Manifest {
+    /// The file as it was named, or `STDIN`.
+    pub(crate) source: String,
+    pub(crate) object: Value,
+}
+
+/// A manifest whose type the server knows.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    pub(crate) source: String,
+    pub(crate) object: Value,
+    pub(crate) resource: Resource,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+}
+
+/// Where objects without a namespace go, and whether others are refused.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'n> {
+    pub(crate) namespace: &'n str,
+    pub(crate) was_asked_for: bool,
+}
+
+/// Reads all objects of these files and folders; `-` is standard input.
+pub(crate) fn read(files: &[String], recursive: bool) -> Result<Vec<Manifest>, Failure> {
+    let mut all = Vec::new();
+    for file in files {
+        match file.as_str() {
+            "-" => {
+                let mut text = String::new();
+                let read = std::io::stdin().read_to_string(&mut text);
+                read.map_err(|error| Failure::other(format!("cannot read standard input: {error}")))?;
+                all.extend(parse("STDIN", &text)?);
+            }
+            url if url.starts_with("http://") || url.starts_with("https://") => {
+                return Err(Failure::other(format!(
+                    "cannot read {url}: URLs are not supported\nhint: download it first"
+                )));
+            }
+            path => {
+                for file in files_of(Path::new(path), recursive)? {
+                    let shown = file.display().to_string();
+                    let bytes = fs::read(&file)
+                        .map_err(|error| Failure::other(format!("cannot read {shown}: {error}")))?;
+                    all.extend(parse(&shown, &String::from_utf8_lossy(&bytes))?);
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Reads all documents of a text.
+pub(crate) fn parse(source: &str, content: &str) -> Result<Vec<Manifest>, Failure> {
+    let mut manifests = Vec::new();
+    for document in documents(source, content)? {
+        if document.is_null() {
+            continue;
+        }
+        if text(&document, "/kind").ends_with("List") && document.get("items").is_some() {
+            for item in list(&document, "/items") {
+                manifests.push(Manifest { source: source.to_owned(), object: item.clone() });
+            }
+            continue;
+        }
+        manifests.push(Manifest { source: source.to_owned(), object: document });
+    }
+    Ok(manifests)
+}
+
+impl Manifest {
+    /// Refuses what does not say what it is.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let missing: Vec<&str> = ["apiVersion", "kind"]
+            .into_iter()
+            .filter(|field| self.object.get(*field).and_then(Value::as_str).is_none_or(str::is_empty))
+            .collect();
+        let problem = match missing.as_slice() {
+            [] => return Ok(()),
+            [only] => format!("{only} not set"),
+            both => format!(
+                "[{}]",
+                both.iter().map(|field| format!("{field} not set")).collect::<Vec<_>>().join(", ")
+            ),
+        };
+        Err(Failure::other(format!(
+            "error validating \"{}\": error validating data: {problem}; if you choose to ignore these errors, turn \
+             validation off with --validate=false",
+            self.source
+        )))
+    }
+
+    /// Finds its type on the server, and its namespace.
+    pub(crate) fn placed(self, resources: &Resources, place: Place<'_>) -> Result<Placed, Failure> {
+        let (api_version, kind) = (text(&self.object, "/apiVersion"), text(&self.object, "/kind"));
+        let name = text(&self.object, "/metadata/name").to_owned();
+        let stated = text(&self.object, "/metadata/namespace").to_owned();
+        let Some(resource) = resources.of_kind(api_version, kind).cloned() else {
+            let namespace = if stated.is_empty() { place.namespace } else { &stated };
+            return Err(Failure::other(format!(
+                "resource mapping not found for name: \"{name}\" namespace: \"{namespace}\" from \"{}\": no matches \
+                 for kind \"{kind}\" in version \"{api_version}\"\nensure CRDs are installed first",
+                self.source
+            )));
+        };
+        if place.was_asked_for && resource.namespaced && !stated.is_empty() && stated != place.namespace {
+            return Err(Failure::other(format!(
+                "the namespace from the provided object \"{stated}\" does not match the namespace \"{}\". You must \
+                 pass '--namespace={stated}' to perform this operation.",
+                place.namespace
+            )));
+        }
+        let namespace = if stated.is_empty() { place.namespace.to_owned() } else { stated };
+        let mut object = self.object;
+        if resource.namespaced {
+            object_mut(&mut object, &["metadata"]).insert("namespace".into(), namespace.clone().into());
+        }
+        Ok(Placed { source: self.source, object, resource, namespace, name })
+    }
+}
+
+impl Placed {
+    pub(crate) fn path(&self) -> String {
+        self.resource.object(&self.namespace, &self.name)
+    }
+
+    pub(crate) fn collection(&self) -> String {
+        self.resource.collection(Some(&self.namespace))
+    }
+}
+
+fn files_of(path: &Path, recursive: bool) -> Result<Vec<PathBuf>, Failure> {
+    if !path.exists() {
+        return Err(Failure::other(format!("the path \"{}\" does not exist", path.display())));
+    }
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let entries = fs::read_dir(path)
+        .map_err(|error| Failure::other(format!("cannot read {}: {error}", path.display())))?;
+    let mut entries: Vec<PathBuf> =
+        entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    entries.sort();
+    let mut files = Vec::new();
+    for entry in entries {
+        if entry.is_dir() {
+            if recursive {
+                files.extend(files_of(&entry, true)?);
+            }
+        } else if entry.extension().is_some_and(|end| ["json", "yaml", "yml"].iter().any(|one| end == *one)) {
+            files.push(entry);
+        }
+    }
+    if files.is_empty() && !recursive {
+        return Err(Failure::other(format!(
+            "error reading [{}]: recognized file extensions are [.json .yaml .yml]",
+            path.display()
+        )));
+    }
+    Ok(files)
+}
+
+fn documents(source: &str, content: &str) -> Result<Vec<Value>, Failure> {
+    if content.trim_start().starts_with('{') {
+        let stream = serde_json::Deserializer::from_str(content).into_iter::<Value>();
+        return stream
+            .collect::<Result<_, _>>()
+            .map_err(|error| Failure::other(format!("error parsing {source}: {error}")));
+    }
+    let mut documents = Vec::new();
+    for document in split(content) {
+        let read = plain(document.as_bytes(), Format::Yaml);
+        let (value, _) = read.map_err(|problem| {
+            Failure::other(format!("error parsing {source}: error converting YAML to JSON: {problem}"))
+        })?;
+        documents.push(value);
+    }
+    Ok(documents)
+}
+
+/// The documents of a stream, which lines of `---` part.
+fn split(content: &str) -> Vec<String> {
+    let mut documents = vec![String::new()];
+    for line in content.lines() {
+        let is_end = line
+            .strip_prefix("---")
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r']));
+        if is_end {
+            documents.push(String::new());
+        } else if let Some(document) = documents.last_mut() {
+            document.push_str(line);
+            document.push('\n');
+        }
+    }
+    documents.retain(|document| !document.trim().is_empty());
+    documents
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_parted_and_lists_opened() {
+        let text = "# first\nkind: A\n---\n---\nkind: List\nitems:\n- kind: B\n- kind: C\n---\n# nothing\n";
+        let kinds: Vec<_> =
+            parse("s.yaml", text).unwrap().into_iter().map(|one| one.object["kind"].clone()).collect();
+        assert_eq!(kinds, ["A", "B", "C"]);
+        let json = parse("s.json", "{\"kind\":\"A\"}\n{\"kind\":\"B\"}").unwrap();
+        assert_eq!(json.len(), 2);
+    }
+
+    /// K1 table: bad YAML is told with its line.
+    #[test]
+    fn bad_yaml_is_told_with_its_line() {
+        let failure = parse("s.yaml", "a: 1\nb: 2\nc: d: e\n").unwrap_err();
+        assert_eq!(
+            failure.lines(),
+            "error: error parsing s.yaml: error converting YAML to JSON: yaml: line 3: mapping values are not allowed \
+             in this context\n"
+        );
+    }
+
+    /// K1 table: an object that does not say what it is.
+    #[test]
+    fn an_object_without_a_kind_is_refused() {
+        let manifest = parse("s.yaml", "apiVersion: v1\nmetadata: {name: x}\n").unwrap().remove(0);
+        assert_eq!(
+            manifest.check().unwrap_err().lines(),
+            "error: error validating \"s.yaml\": error validating data: kind not set; if you choose to ignore these \
+             errors, turn validation off with --validate=false\n"
+        );
+    }
+}

@@ -1,0 +1,63 @@
+//! JSON as Go writes it: members sorted, and `<`, `>` and `&` escaped.
+
+use gantry_registry::encode;
+use serde_json::Value;
+
+/// In one line.
+pub(crate) fn compact(value: &Value) -> String {
+    let sorted = sorted(value).to_string();
+    let mut text = String::with_capacity(sorted.len());
+    for letter in sorted.chars() {
+        match letter {
+            '<' => text.push_str("\\u003c"),
+            '>' => text.push_str("\\u003e"),
+            '&' => text.push_str("\\u0026"),
+            '\u{2028}' => text.push_str("\\u2028"),
+            '\u{2029}' => text.push_str("\\u2029"),
+            other => text.push(other),
+        }
+    }
+    text
+}
+
+/// A member in each line, four spaces a level, without a newline at the end.
+pub(crate) fn indented(value: &Value) -> String {
+    let laid_out = encode::pretty(compact(value).as_bytes());
+    let laid_out = String::from_utf8_lossy(&laid_out);
+    let deeper = laid_out.lines().map(|line| {
+        // Texts have no newlines in JSON, so what a line begins with is its level.
+        let level = line.len() - line.trim_start_matches(' ').len();
+        format!("{}{line}", " ".repeat(level))
+    });
+    deeper.collect::<Vec<_>>().join("\n")
+}
+
+/// The members by name, whatever order the map keeps.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by_key(|(key, _)| *key);
+            members.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect()
+        }
+        Value::Array(elements) => elements.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// K1.2: what was applied last is kept in this form.
+    #[test]
+    fn json_is_sorted_and_escaped() {
+        let value = json!({"b": "<&>", "a": [1, {}]});
+        assert_eq!(compact(&value), r#"{"a":[1,{}],"b":"\u003c\u0026\u003e"}"#);
+        assert_eq!(
+            indented(&value),
+            "{\n    \"a\": [\n        1,\n        {}\n    ],\n    \"b\": \"\\u003c\\u0026\\u003e\"\n}"
+        );
+    }
+}

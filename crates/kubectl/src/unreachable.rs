@@ -1,0 +1,103 @@
+//! Why a server cannot be talked to, each cause in words of its own.
+
+use std::error::Error;
+use std::io;
+
+use crate::failure::Failure;
+
+/// What an error of the connection means.
+pub(crate) fn failure(error: &(dyn Error + 'static), server: &str) -> Failure {
+    let mut why = Vec::new();
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        if let Some(io) = cause.downcast_ref::<io::Error>()
+            && io.kind() == io::ErrorKind::ConnectionRefused
+        {
+            return Failure::NobodyThere { address: address(server) };
+        }
+        why.push(cause.to_string());
+        next = cause.source();
+    }
+    let all = why.join(": ");
+    if all.contains("Connection refused") {
+        return Failure::NobodyThere { address: address(server) };
+    }
+    Failure::Unreachable(explained(&all, why.last().map_or("", String::as_str), server))
+}
+
+/// Host and port of a server, without the rest of its address.
+fn address(server: &str) -> String {
+    let rest = server.split_once("://").map_or(server, |(_, rest)| rest);
+    rest.split('/').next().unwrap_or(rest).to_owned()
+}
+
+fn explained(all: &str, last: &str, server: &str) -> String {
+    let lower = all.to_lowercase();
+    if lower.contains("received fatal alert") && lower.contains("certificate") {
+        return format!(
+            "the server does not accept the client certificate: {last}\n\
+             hint: it may have expired; get a new kubeconfig from whoever runs the cluster"
+        );
+    }
+    if lower.contains("expired") {
+        return format!(
+            "tls: failed to verify certificate: the certificate of the server has expired\n\
+             hint: renew it, or check the clock of this machine: {last}"
+        );
+    }
+    if lower.contains("unknownissuer") || lower.contains("unknown issuer") {
+        return "tls: failed to verify certificate: certificate signed by unknown authority\n\
+                hint: the kubeconfig may be of another cluster; check certificate-authority-data"
+            .to_owned();
+    }
+    if lower.contains("not valid for name") || lower.contains("notvalidforname") {
+        return format!(
+            "tls: failed to verify certificate: the certificate of the server is not valid for {}",
+            address(server)
+        );
+    }
+    if lower.contains("dns error") || lower.contains("failed to lookup") || lower.contains("name resolution")
+    {
+        return format!("dial tcp: lookup {}: no such host", address(server));
+    }
+    if lower.contains("timed out") || lower.contains("deadline has elapsed") {
+        return format!("{} did not answer in time", address(server));
+    }
+    last.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> String {
+        failure(&io::Error::other(text.to_owned()), "https://10.0.0.1:6443/x").lines()
+    }
+
+    /// K0.3: nobody there is told with the address.
+    #[test]
+    fn a_refused_connection_names_the_address() {
+        let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
+        assert_eq!(
+            failure(&refused, "https://10.0.0.1:6443").lines(),
+            "The connection to the server 10.0.0.1:6443 was refused - did you specify the right host or port?\n"
+        );
+    }
+
+    /// Issue 6: each cause gets its own clear line.
+    #[test]
+    fn every_cause_has_its_own_line() {
+        let causes = [
+            ("invalid peer certificate: Expired", "certificate of the server has expired"),
+            ("received fatal alert: CertificateExpired", "does not accept the client certificate"),
+            ("invalid peer certificate: UnknownIssuer", "unknown authority"),
+            ("invalid peer certificate: certificate not valid for name \"x\"", "not valid for 10.0.0.1:6443"),
+            ("dns error: failed to lookup", "no such host"),
+            ("operation timed out", "did not answer in time"),
+            ("something else", "something else"),
+        ];
+        for (cause, line) in causes {
+            assert!(told(cause).contains(line), "{cause}: {}", told(cause));
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What can be said about how containers behave.
+
+use std::fmt;
+
+use super::Span;
+
+/// How the containers of an image or a pod behave, as far as somebody said so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traits {
+    /// Whether the image can be pulled.
+    pub pull: Option<Pull>,
+    /// How long a pull takes.
+    pub pull_seconds: Option<Span>,
+    /// How long it takes from there until the container runs.
+    pub start_seconds: Option<Span>,
+    /// Whether it becomes ready.
+    pub ready: Option<Ready>,
+    /// How long it takes from its start until it would pass a probe.
+    pub ready_seconds: Option<Span>,
+    /// How long it stays ready, then unready, then ready again.
+    pub flap_seconds: Option<Span>,
+    /// How long it runs before it exits by itself.
+    pub crash_after: Option<Span>,
+    /// The code it then exits with.
+    pub exit_code: Option<i32>,
+    /// How long it takes to stop when asked to.
+    pub terminate_seconds: Option<Span>,
+}
+
+/// Whether an image can be pulled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pull {
+    /// It can.
+    Works,
+    /// The registry does not have it.
+    Fails,
+}
+
+/// Whether a container becomes ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ready {
+    /// In its time.
+    Eventually,
+    /// It runs, but never is.
+    Never,
+}
+
+/// A trait that nobody knows, or a value that it cannot have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InvalidTrait {
+    /// There is no trait of this name.
+    Unknown {
+        /// What was written.
+        name: String,
+    },
+    /// The trait has no such value.
+    Value {
+        /// The trait.
+        name: &'static str,
+        /// What was written.
+        value: String,
+        /// What could have been.
+        wanted: &'static str,
+    },
+}
+
+/// Every name, with what it wants.
+const NAMES: [(&str, &str); 9] = [
+    ("image-pull", "works or fails"),
+    ("pull-seconds", SECONDS),
+    ("start-seconds", SECONDS),
+    ("ready", "eventually or never"),
+    ("ready-seconds", SECONDS),
+    ("flap-seconds", SECONDS),
+    ("crash-after", SECONDS),
+    ("exit-code", "a number from 0 to 255"),
+    ("terminate-seconds", SECONDS),
+];
+const SECONDS: &str = "a number of seconds such as 2.5, or a range such as 1..3";
+
+impl Traits {
+    /// Says something about a trait, by its name in files and annotations:
+    ///
+    /// | Name | Value | Meaning |
+    /// |---|---|---|
+    /// | `image-pull` | `works`, `fails` | whether the image can be pulled |
+    /// | `pull-seconds` | seconds | how long that takes |
+    /// | `start-seconds` | seconds | from there until the container runs |
+    /// | `ready` | `eventually`, `never` | whether it becomes ready |
+    /// | `ready-seconds` | seconds | from its start until it would pass a probe |
+    /// | `flap-seconds` | seconds | ready for so long, unready for so long, and so on |
+    /// | `crash-after` | seconds | from its start until it exits by itself |
+    /// | `exit-code` | 0 to 255 | the code it then exits with, 1 unless said |
+    /// | `terminate-seconds` | seconds | from being asked to stop until it has |
+    ///
+    /// Seconds are a number such as `2.5`, or a range such as `1..3` from which each pod gets its own.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), InvalidTrait> {
+        let Some((name, wanted)) = NAMES.into_iter().find(|(known, _)| *known == name) else {
+            return Err(InvalidTrait::Unknown { name: name.to_owned() });
+        };
+        let understood = match name {
+            "image-pull" => assign(&mut self.pull, Pull::parse(value)),
+            "pull-seconds" => assign(&mut self.pull_seconds, Span::parse(value)),
+            "start-seconds" => assign(&mut self.start_seconds, Span::parse(value)),
+            "ready" => assign(&mut self.ready, Ready::parse(value)),
+            "ready-seconds" => assign(&mut self.ready_seconds, Span::parse(value)),
+            "flap-seconds" => assign(&mut self.flap_seconds, Span::parse(value).filter(Span::is_some_time)),
+            "crash-after" => assign(&mut self.crash_after, Span::parse(value)),
+            "exit-code" => assign(&mut self.exit_code, value.parse::<u8>().ok().map(i32::from)),
+            _ => assign(&mut self.terminate_seconds, Span::parse(value)),
+        };
+        understood.ok_or_else(|| InvalidTrait::Value { name, value: value.to_owned(), wanted })
+    }
+
+    /// These traits, and those of `other` where it says something.
+    #[must_use]
+    pub fn overlaid(self, other: &Self) -> Self {
+        Self {
+            pull: other.pull.or(self.pull),
+            pull_seconds: other.pull_seconds.or(self.pull_seconds),
+            start_seconds: other.start_seconds.or(self.start_seconds),
+            ready: other.ready.or(self.ready),
+            ready_seconds: other.ready_seconds.or(self.ready_seconds),
+            flap_seconds: other.flap_seconds.or(self.flap_seconds),
+            crash_after: other.crash_after.or(self.crash_after),
+            exit_code: other.exit_code.or(self.exit_code),
+            terminate_seconds: other.terminate_seconds.or(self.terminate_seconds),
+        }
+    }
+
+    /// Only what concerns the image: an init container neither crashes nor flaps because its pod does.
+    #[must_use]
+    pub(crate) fn about_images(&self) -> Self {
+        Self { pull: self.pull, pull_seconds: self.pull_seconds, ..Self::default() }
+    }
+}
+
+fn assign<T>(field: &mut Option<T>, value: Option<T>) -> Option<()> {
+    *field = Some(value?);
+    Some(())
+}
+
+impl Pull {
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "works" => Some(Self::Works),
+            "fails" => Some(Self::Fails),
+            _ => None,
+        }
+    }
+}
+
+impl Ready {
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "eventually" => Some(Self::Eventually),
+            "never" => Some(Self::Never),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for InvalidTrait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { name } => {
+                let known: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
+                write!(f, "{name}: there is no such trait; there are {}", known.join(", "))
+            }
+            Self::Value { name, value, wanted } => write!(f, "{name}: {value:?} is not {wanted}"),
+        }
+    }
+}
+
+impl std::error::Error for InvalidTrait {}

@@ -1,0 +1,251 @@
+//! A pod as its node sees it.
+
+use std::time::Duration;
+
+use gantry_model::{Event, Timestamp};
+use k8s_openapi::api::core::v1 as wire;
+
+use super::words;
+use crate::behaviour::{ANNOTATION_PREFIX, Dice, Profile, Pull, Ready, Span, Traits};
+
+/// A pod as its node sees it: what is asked of it, and how it behaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pod {
+    pub(super) namespace: String,
+    pub(super) name: String,
+    pub(super) uid: String,
+    pub(super) generation: Option<i64>,
+    pub(super) network: Network,
+    pub(super) restart: RestartPolicy,
+    /// Init containers first, as they stand, then the others.
+    pub(super) containers: Vec<Container>,
+    /// Conditions that somebody else must set for the pod to be ready, and what they are.
+    pub(super) gates: Vec<(String, Option<String>)>,
+    pub(super) deletion: Option<Deletion>,
+}
+
+/// Whose network a pod uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Network {
+    Own,
+    Host,
+}
+
+/// Whether containers that exited are started again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RestartPolicy {
+    Always,
+    OnFailure,
+    Never,
+}
+
+/// A deletion that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Deletion {
+    /// When patience ends.
+    pub(super) deadline: Timestamp,
+    /// How long it was in all.
+    pub(super) grace: Duration,
+}
+
+/// One container and how it behaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Container {
+    pub(super) name: String,
+    pub(super) image: String,
+    pub(super) role: Role,
+    pub(super) pull_always: bool,
+    pub(super) startup: Option<Probe>,
+    pub(super) readiness: Option<Probe>,
+    pub(super) behaviour: Behaviour,
+}
+
+/// What a container is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Runs to its end before what follows.
+    Init,
+    /// Starts before what follows and goes on beside it.
+    Sidecar,
+    /// One of those the pod is there for.
+    Main,
+}
+
+/// When a probe is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Probe {
+    pub(super) initial_delay: Duration,
+    pub(super) period: Duration,
+    pub(super) successes: u32,
+}
+
+/// How one container behaves, decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Behaviour {
+    pub(super) pull: Pull,
+    pub(super) pull_takes: Duration,
+    pub(super) start_takes: Duration,
+    pub(super) ready: Ready,
+    pub(super) ready_takes: Duration,
+    pub(super) flap: Option<Duration>,
+    /// How long it runs and how it then exits; it runs on if there is none.
+    pub(super) exits: Option<(Duration, i32)>,
+    pub(super) stop_takes: Duration,
+}
+
+/// How long a container with work to finish runs: an init container, and any that is not to be restarted always.
+const TASK: Duration = Duration::from_secs(2);
+
+impl Pod {
+    /// Reads a pod that was bound to a node, and how it behaves.
+    ///
+    /// Annotations that make no sense are ignored, and told about.
+    pub fn parse(pod: &wire::Pod, profile: &Profile) -> (Self, Vec<Event>) {
+        let fallback = wire::PodSpec::default();
+        let spec = pod.spec.as_ref().unwrap_or(&fallback);
+        let meta = &pod.metadata;
+        let uid = meta.uid.clone().unwrap_or_default();
+        let restart = RestartPolicy::parse(spec.restart_policy.as_deref());
+        let (said, complaints) = annotated(meta.annotations.iter().flatten());
+        let container = |container: &wire::Container, role: Role| {
+            let traits = profile.traits_of(container.image.as_deref().unwrap_or_default());
+            let said = if role == Role::Init { said.about_images() } else { said };
+            Container::parse(container, role, restart, &traits.overlaid(&said), &uid)
+        };
+        let init = spec.init_containers.iter().flatten();
+        let init = init.map(|it| container(it, if is_always(it) { Role::Sidecar } else { Role::Init }));
+        let main = spec.containers.iter().map(|it| container(it, Role::Main));
+        let parsed = Self {
+            namespace: meta.namespace.clone().unwrap_or_default(),
+            name: meta.name.clone().unwrap_or_default(),
+            generation: meta.generation,
+            network: if spec.host_network == Some(true) { Network::Host } else { Network::Own },
+            restart,
+            containers: init.chain(main).collect(),
+            gates: gates(spec, pod.status.as_ref()),
+            deletion: Deletion::parse(pod),
+            uid: uid.clone(),
+        };
+        (parsed, complaints)
+    }
+
+    /// The name it goes by in messages: `web-1_shop(uid)`.
+    pub(super) fn long_name(&self) -> String {
+        format!("{}_{}({})", self.name, self.namespace, self.uid)
+    }
+
+    pub(super) fn has_init_containers(&self) -> bool {
+        self.containers.iter().any(|container| container.role != Role::Main)
+    }
+}
+
+/// What the annotations say, and what is wrong with them.
+fn annotated<'a>(annotations: impl Iterator<Item = (&'a String, &'a String)>) -> (Traits, Vec<Event>) {
+    let (mut traits, mut complaints) = (Traits::default(), Vec::new());
+    for (key, value) in annotations {
+        let Some(name) = key.strip_prefix(ANNOTATION_PREFIX) else { continue };
+        if let Err(problem) = traits.set(name, value) {
+            complaints.push(words::invalid_annotation(&problem));
+        }
+    }
+    (traits, complaints)
+}
+
+fn is_always(container: &wire::Container) -> bool {
+    container.restart_policy.as_deref() == Some("Always")
+}
+
+fn gates(spec: &wire::PodSpec, status: Option<&wire::PodStatus>) -> Vec<(String, Option<String>)> {
+    let conditions = status.and_then(|status| status.conditions.as_deref()).unwrap_or_default();
+    let state = |gate: &str| {
+        conditions.iter().find(|condition| condition.type_ == gate).map(|condition| condition.status.clone())
+    };
+    let gates = spec.readiness_gates.iter().flatten();
+    gates.map(|gate| (gate.condition_type.clone(), state(&gate.condition_type))).collect()
+}
+
+impl RestartPolicy {
+    fn parse(written: Option<&str>) -> Self {
+        match written {
+            Some("Never") => Self::Never,
+            Some("OnFailure") => Self::OnFailure,
+            _ => Self::Always,
+        }
+    }
+}
+
+impl Deletion {
+    fn parse(pod: &wire::Pod) -> Option<Self> {
+        let deadline = Timestamp::parse(pod.metadata.deletion_timestamp.as_ref()?);
+        let grace = pod.metadata.deletion_grace_period_seconds.unwrap_or(0);
+        Some(Self { deadline, grace: Duration::from_secs(u64::try_from(grace).unwrap_or(0)) })
+    }
+
+    /// When it was asked for.
+    pub(super) fn asked(self) -> Timestamp {
+        let grace = i64::try_from(self.grace.as_nanos()).unwrap_or(i64::MAX);
+        Timestamp::from_nanos(self.deadline.as_nanos().saturating_sub(grace))
+    }
+}
+
+impl Container {
+    fn parse(
+        container: &wire::Container,
+        role: Role,
+        restart: RestartPolicy,
+        traits: &Traits,
+        uid: &str,
+    ) -> Self {
+        let runs_on = match role {
+            Role::Init => false,
+            Role::Sidecar => true,
+            Role::Main => restart == RestartPolicy::Always,
+        };
+        Self {
+            name: container.name.clone(),
+            image: container.image.clone().unwrap_or_default(),
+            role,
+            pull_always: container.image_pull_policy.as_deref() == Some("Always"),
+            startup: container.startup_probe.as_ref().map(Probe::parse),
+            readiness: container.readiness_probe.as_ref().map(Probe::parse),
+            behaviour: Behaviour::new(traits, runs_on, uid, &container.name),
+        }
+    }
+}
+
+impl Probe {
+    fn parse(probe: &wire::Probe) -> Self {
+        let seconds = |field: Option<i32>, default: u32, least: u32| {
+            field.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(default).max(least)
+        };
+        Self {
+            initial_delay: Duration::from_secs(seconds(probe.initial_delay_seconds, 0, 0).into()),
+            period: Duration::from_secs(seconds(probe.period_seconds, 10, 1).into()),
+            successes: seconds(probe.success_threshold, 1, 1),
+        }
+    }
+}
+
+impl Behaviour {
+    fn new(traits: &Traits, runs_on: bool, uid: &str, container: &str) -> Self {
+        let pick = |span: Option<Span>, purpose: &str| {
+            let dice = Dice::of(uid, &format!("{container}/{purpose}"));
+            span.map(|span| span.pick(dice))
+        };
+        let exits = match pick(traits.crash_after, "exit") {
+            Some(after) => Some((after, traits.exit_code.unwrap_or(1))),
+            None if runs_on => None,
+            None => Some((TASK, traits.exit_code.unwrap_or(0))),
+        };
+        Self {
+            pull: traits.pull.unwrap_or(Pull::Works),
+            pull_takes: pick(traits.pull_seconds, "pull").unwrap_or_default(),
+            start_takes: pick(traits.start_seconds, "start").unwrap_or_default(),
+            ready: traits.ready.unwrap_or(Ready::Eventually),
+            ready_takes: pick(traits.ready_seconds, "ready").unwrap_or_default(),
+            flap: pick(traits.flap_seconds, "flap"),
+            exits,
+            stop_takes: pick(traits.terminate_seconds, "stop").unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What goes wrong in the lives of pods.
+
+use super::*;
+
+#[test]
+fn an_init_container_that_fails_for_good_fails_the_pod() {
+    let mut life = Life::of(&json!({
+        "restartPolicy": "Never",
+        "initContainers": [{"name": "setup", "image": "setup:bad"}],
+    }));
+    life.profile = Profile::read("images: [{pattern: \"setup:bad\", exit-code: 3, crash-after: 1}]").unwrap();
+    life.until(60);
+    assert_eq!((life.status.phase.as_deref(), life.end), (Some("Failed"), End::Over));
+    assert_eq!(life.condition("Initialized").reason.as_deref(), Some("ContainersNotInitialized"));
+}
+
+#[test]
+fn a_crashing_container_is_started_again_ever_more_slowly() {
+    let mut life = Life::of(&json!({})).annotated(&[("crash-after", "3"), ("exit-code", "7")]);
+    life.until(2);
+    life.take_story();
+    life.until(40);
+    assert_story(
+        &life.take_story(),
+        r#"
+        2.1 Created Container created
+        2.1 Started Container started
+        2.1 Running up initialized ready web:running
+        5.1 Running up initialized web:Error(7)
+        6.1 Pulled Container image "nginx:1" already present on machine and can be accessed by the pod
+        6.1 Created Container created
+        6.1 Started Container started
+        6.1 Running up initialized ready web:running*1
+        9.1 Running up initialized web:Error(7)*1
+        10.1 BackOff Back-off restarting failed container web in pod web-1_shop(u1)
+        10.1 Running up initialized web:CrashLoopBackOff*1
+        19.1 Pulled Container image "nginx:1" already present on machine and can be accessed by the pod
+        19.1 Created Container created
+        19.1 Started Container started
+        19.1 Running up initialized ready web:running*2
+        22.1 Running up initialized web:Error(7)*2
+        23.1 BackOff Back-off restarting failed container web in pod web-1_shop(u1)
+        23.1 Running up initialized web:CrashLoopBackOff*2
+        "#,
+    );
+    let web = &life.status.container_statuses.as_ref().unwrap()[0];
+    let waiting = web.state.as_ref().unwrap().waiting.as_ref().unwrap();
+    assert_eq!(
+        waiting.message.as_deref(),
+        Some("back-off 20s restarting failed container=web pod=web-1_shop(u1)")
+    );
+    assert_eq!(web.last_state.as_ref().unwrap().terminated.as_ref().unwrap().exit_code, 7);
+    life.until(3600);
+    let delays: Vec<_> =
+        life.take_story().lines().filter(|line| line.contains("running*")).map(str::to_owned).collect();
+    let at = |line: &str| line.trim().split('.').next().unwrap().parse::<i64>().unwrap();
+    let (a, b) = (at(&delays[delays.len() - 2]), at(&delays[delays.len() - 1]));
+    assert_eq!(b - a, 303, "five minutes is the most");
+}
+
+#[test]
+fn who_ran_for_long_starts_with_a_clean_slate() {
+    let mut life = Life::of(&json!({})).annotated(&[("crash-after", "700")]);
+    life.until(3000);
+    assert!(!life.take_story().contains("BackOff"));
+    assert_eq!(life.status.container_statuses.as_ref().unwrap()[0].restart_count, 4);
+}
+
+#[test]
+fn an_image_that_cannot_be_pulled_is_tried_ever_more_slowly() {
+    let mut life = Life::of(&json!({"containers": [{"name": "web", "image": "nginx:broken"}]}));
+    life.until(14);
+    let error = "rpc error: code = NotFound desc = failed to pull and unpack image \
+                 \"docker.io/library/nginx:broken\": failed to resolve image: docker.io/library/nginx:broken: not found";
+    assert_story(
+        &life.take_story(),
+        &format!(
+            r#"
+        0.0 Pending initialized web:ContainerCreating
+        0.1 Pulling Pulling image "nginx:broken"
+        0.1 Pending up initialized web:ContainerCreating
+        1.1 Failed Failed to pull image "nginx:broken": {error}
+        1.1 Failed Error: ErrImagePull
+        1.1 Pending up initialized web:ErrImagePull
+        2.1 BackOff Back-off pulling image "nginx:broken"
+        2.1 Failed Error: ImagePullBackOff
+        2.1 Pending up initialized web:ImagePullBackOff
+        11.1 Pulling Pulling image "nginx:broken"
+        12.1 Failed Failed to pull image "nginx:broken": {error}
+        12.1 Failed Error: ErrImagePull
+        12.1 Pending up initialized web:ErrImagePull
+        13.1 BackOff Back-off pulling image "nginx:broken"
+        13.1 Failed Error: ImagePullBackOff
+        13.1 Pending up initialized web:ImagePullBackOff
+        "#
+        ),
+    );
+    let web = &life.status.container_statuses.as_ref().unwrap()[0];
+    let waiting = web.state.as_ref().unwrap().waiting.as_ref().unwrap();
+    let message = format!("Back-off pulling image \"nginx:broken\": ErrImagePull: {error}");
+    assert_eq!(waiting.message.as_deref(), Some(message.as_str()));
+    assert_eq!((web.image.as_str(), web.image_id.as_str()), ("nginx:broken", ""));
+}
+
+#[test]
+fn a_container_that_is_never_ready_says_so_once() {
+    let probe = json!({"periodSeconds": 10, "initialDelaySeconds": 3});
+    let mut life =
+        Life::of(&json!({"containers": [{"name": "web", "image": "nginx:1", "readinessProbe": probe}]}))
+            .annotated(&[("ready", "never")]);
+    let story = life.until(300).take_story();
+    let told: Vec<_> = story.lines().filter(|line| line.contains("Unhealthy")).map(str::trim).collect();
+    assert_eq!(told, ["5.1 Unhealthy Readiness probe failed: the simulated container is not ready"]);
+    assert_eq!(life.status.phase.as_deref(), Some("Running"));
+    assert_eq!(life.wake, None);
+}
+
+#[test]
+fn readiness_can_flap() {
+    let mut life = Life::of(&json!({})).annotated(&[("flap-seconds", "10")]);
+    life.until(2);
+    life.take_story();
+    life.until(40);
+    assert_story(
+        &life.take_story(),
+        "
+        2.1 Created Container created
+        2.1 Started Container started
+        2.1 Running up initialized ready web:running
+        12.1 Running up initialized web:running
+        22.1 Running up initialized ready web:running
+        32.1 Running up initialized web:running
+        ",
+    );
+}
+
+#[test]
+fn annotations_that_make_no_sense_are_told_about_and_ignored() {
+    let mut life = Life::of(&json!({})).annotated(&[("start-seconds", "soon"), ("colour", "red")]);
+    let story = life.until(0).take_story();
+    assert!(story.contains(
+        "InvalidSimulation annotation sim.gantry.dev/start-seconds: \"soon\" is not a number of seconds such as 2.5, \
+         or a range such as 1..3"
+    ));
+    assert!(story.contains("InvalidSimulation annotation sim.gantry.dev/colour: there is no such trait"));
+}

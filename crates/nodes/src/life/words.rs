@@ -1,0 +1,175 @@
+//! What a kubelet tells about pods, in its words.
+
+use std::time::Duration;
+
+use gantry_model::Event;
+
+use super::pod::{Container, Role};
+use super::{Pod, Told};
+use crate::behaviour::{Dice, InvalidTrait};
+
+/// An event about one container.
+pub(super) fn about(container: &Container, event: Event) -> Told {
+    let list = if container.role == Role::Main { "containers" } else { "initContainers" };
+    Told { event, field: Some(format!("spec.{list}{{{}}}", container.name)) }
+}
+
+/// Ours alone: no kubelet knows these annotations.
+pub(super) fn invalid_annotation(problem: &InvalidTrait) -> Event {
+    Event::warning(
+        "InvalidSimulation",
+        format!("annotation {}{problem}", crate::behaviour::ANNOTATION_PREFIX),
+    )
+}
+
+pub(super) fn pulling(image: &str) -> Event {
+    Event::normal("Pulling", format!("Pulling image \"{image}\""))
+}
+
+pub(super) fn pulled(image: &str, took: Duration) -> Event {
+    let took = go_duration(took);
+    let size = image_bytes(image);
+    let message = format!(
+        "Successfully pulled image \"{image}\" in {took} ({took} including waiting). Image size: {size} bytes."
+    );
+    Event::normal("Pulled", message)
+}
+
+pub(super) fn present(image: &str) -> Event {
+    let message =
+        format!("Container image \"{image}\" already present on machine and can be accessed by the pod");
+    Event::normal("Pulled", message)
+}
+
+pub(super) fn pull_failed(image: &str) -> [Event; 2] {
+    let why = pull_error(image);
+    [
+        Event::warning("Failed", format!("Failed to pull image \"{image}\": {why}")),
+        Event::warning("Failed", "Error: ErrImagePull".to_owned()),
+    ]
+}
+
+pub(super) fn pull_backs_off(image: &str) -> [Event; 2] {
+    [
+        Event::normal("BackOff", format!("Back-off pulling image \"{image}\"")),
+        Event::warning("Failed", "Error: ImagePullBackOff".to_owned()),
+    ]
+}
+
+pub(super) fn created() -> Event {
+    Event::normal("Created", "Container created".to_owned())
+}
+
+pub(super) fn started() -> Event {
+    Event::normal("Started", "Container started".to_owned())
+}
+
+pub(super) fn killing(container: &str) -> Event {
+    Event::normal("Killing", format!("Stopping container {container}"))
+}
+
+pub(super) fn backs_off(container: &str, pod: &Pod) -> Event {
+    let message = format!("Back-off restarting failed container {container} in pod {}", pod.long_name());
+    Event::warning("BackOff", message)
+}
+
+pub(super) fn unready() -> Event {
+    Event::warning("Unhealthy", "Readiness probe failed: the simulated container is not ready".to_owned())
+}
+
+/// What a waiting container says while it is not started again yet.
+pub(super) fn crash_loop(container: &str, pod: &Pod, delay: Duration) -> String {
+    let delay = go_duration(delay);
+    format!("back-off {delay} restarting failed container={container} pod={}", pod.long_name())
+}
+
+/// What a waiting container says while its image is not tried again yet.
+pub(super) fn pull_back_off(image: &str) -> String {
+    format!("Back-off pulling image \"{image}\": ErrImagePull: {}", pull_error(image))
+}
+
+/// What containerd says of an image that its registry does not have.
+pub(super) fn pull_error(image: &str) -> String {
+    let full = full_name(image);
+    format!(
+        "rpc error: code = NotFound desc = failed to pull and unpack image \"{full}\": failed to resolve image: \
+         {full}: not found"
+    )
+}
+
+/// The image with its registry and tag: `docker.io/library/nginx:latest`.
+pub(super) fn full_name(image: &str) -> String {
+    let (first, _) = image.split_once('/').unwrap_or(("", image));
+    let has_registry = first.contains('.') || first.contains(':') || first == "localhost";
+    let registry = match (has_registry, first) {
+        (true, _) => "",
+        (false, "") => "docker.io/library/",
+        (false, _) => "docker.io/",
+    };
+    let last = image.rsplit('/').next().unwrap_or(image);
+    let tag = if last.contains(':') || last.contains('@') { "" } else { ":latest" };
+    format!("{registry}{image}{tag}")
+}
+
+/// What an image is known by: its repository and a digest of our own making.
+pub(super) fn image_id(image: &str) -> String {
+    let full = full_name(image);
+    let name_ends = full.rfind('/').map_or(0, |slash| slash + 1);
+    let repository = match full[name_ends..].find([':', '@']) {
+        Some(at) => &full[..name_ends + at],
+        None => &full,
+    };
+    format!("{repository}@sha256:{}", Dice::of(&full, "digest").hex(64))
+}
+
+fn image_bytes(image: &str) -> u64 {
+    5_000_000 + Dice::of(image, "size").below(95_000_000)
+}
+
+/// A duration as Go prints it, in milliseconds: `1.25s`, `320ms`, `2m40s`.
+fn go_duration(duration: Duration) -> String {
+    let millis = duration.as_millis();
+    if millis > 0 && millis < 1000 {
+        return format!("{millis}ms");
+    }
+    let (minutes, millis) = (millis / 60_000, millis % 60_000);
+    let fraction = match millis % 1000 {
+        0 => String::new(),
+        rest => format!(".{rest:03}").trim_end_matches('0').to_owned(),
+    };
+    let minutes = if minutes > 0 { format!("{minutes}m") } else { String::new() };
+    format!("{minutes}{}{fraction}s", millis / 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_printed_as_go_does() {
+        for (millis, text) in [
+            (0, "0s"),
+            (320, "320ms"),
+            (1250, "1.25s"),
+            (10_000, "10s"),
+            (160_000, "2m40s"),
+            (300_000, "5m0s"),
+        ] {
+            assert_eq!(go_duration(Duration::from_millis(millis)), text);
+        }
+    }
+
+    #[test]
+    fn an_image_has_a_full_name() {
+        for (image, full) in [
+            ("nginx", "docker.io/library/nginx:latest"),
+            ("nginx:1", "docker.io/library/nginx:1"),
+            ("me/app", "docker.io/me/app:latest"),
+            ("r.io:5000/app:2", "r.io:5000/app:2"),
+            ("localhost/app@sha256:ab", "localhost/app@sha256:ab"),
+        ] {
+            assert_eq!(full_name(image), full);
+        }
+        assert!(image_id("r.io:5000/app:2").starts_with("r.io:5000/app@sha256:"));
+    }
+}

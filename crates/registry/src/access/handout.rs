@@ -1,0 +1,182 @@
+//! Handing out rights: whoever writes a role must hold its rules, whoever binds one must hold the role's.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::{GROUP, Policy, Request, Rule, Target, User, Verdict};
+use crate::kinds::Kind;
+use crate::refusal::quoted;
+use crate::{Details, Refusal};
+
+/// The write of a role or a binding by somebody.
+#[derive(Clone, Copy, Debug)]
+pub struct Handout<'a> {
+    /// What everybody holds before the write.
+    pub policy: &'a Policy,
+    /// Who writes.
+    pub user: &'a User,
+    /// What is written; anything but roles and bindings hands out nothing.
+    pub kind: &'a Kind,
+    /// Where; none for the whole cluster.
+    pub namespace: Option<&'a str>,
+    /// The name in the path: none when something is created in a collection.
+    pub path_name: Option<&'a str>,
+}
+
+impl Handout<'_> {
+    /// Refuses a write that hands out more than the writer holds.
+    pub fn check(&self, old: Option<&Value>, new: &Value) -> Result<(), Refusal> {
+        if self.kind.group != GROUP || self.user.is_master() {
+            return Ok(());
+        }
+        if old.is_some_and(|old| differ_in_housekeeping_only(old, new)) {
+            return Ok(());
+        }
+        let name = new["metadata"]["name"].as_str().unwrap_or_default();
+        let checked = match self.kind.kind {
+            "Role" | "ClusterRole" => self.check_role(old, new),
+            "RoleBinding" | "ClusterRoleBinding" => self.check_binding(new)?,
+            _ => Ok(()),
+        };
+        checked.map_err(|why| {
+            let details = Details {
+                name: name.to_owned(),
+                group: GROUP.to_owned(),
+                kind: self.kind.resource.to_owned(),
+                ..Details::default()
+            };
+            let message = format!("{}.{GROUP} \"{name}\" is forbidden: {why}", self.kind.resource);
+            Refusal { code: 403, reason: "Forbidden", message, details: Some(Box::new(details)) }
+        })
+    }
+
+    fn check_role(&self, old: Option<&Value>, new: &Value) -> Result<(), String> {
+        if self.may("escalate", self.kind.resource, self.path_name) {
+            return Ok(());
+        }
+        let rules: Vec<_> = new["rules"].as_array().into_iter().flatten().map(Rule::parse).collect();
+        self.check_rules(&rules)?;
+        // An aggregation gathers anything, and puts back what is taken away: only who holds everything may have one.
+        let aggregates = |role: &Value| !role["aggregationRule"].is_null();
+        if (aggregates(new) || old.is_some_and(aggregates)) && self.check_rules(&everything()).is_err() {
+            return Err("must have cluster-admin privileges to use an aggregationRule".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The outer refusal is about the role that is bound, the inner one about the binding.
+    fn check_binding(&self, new: &Value) -> Result<Result<(), String>, Refusal> {
+        let text = |field: &str| new["roleRef"][field].as_str().unwrap_or_default();
+        let (kind, name) = (text("kind"), text("name"));
+        let resource = if kind == "ClusterRole" { "clusterroles" } else { "roles" };
+        if self.may("bind", resource, Some(name)) {
+            return Ok(Ok(()));
+        }
+        let rules = self.policy.rules_of(kind, name, self.namespace.unwrap_or_default());
+        let rules = rules.ok_or_else(|| Refusal {
+            code: 404,
+            reason: "NotFound",
+            message: format!("{resource}.{GROUP} \"{name}\" not found"),
+            details: Some(Box::new(Details {
+                name: name.to_owned(),
+                group: GROUP.to_owned(),
+                kind: resource.to_owned(),
+                ..Details::default()
+            })),
+        })?;
+        Ok(self.check_rules(rules))
+    }
+
+    fn check_rules(&self, rules: &[Rule]) -> Result<(), String> {
+        let missing = self.policy.missing(self.user, self.namespace, rules);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(format!(
+            "user {} (groups={}) is attempting to grant RBAC permissions not currently held:\n{}",
+            quoted(&self.user.name),
+            listed(&self.user.groups),
+            told(&missing).join("\n")
+        ))
+    }
+
+    fn may(&self, verb: &str, resource: &str, name: Option<&str>) -> bool {
+        let target = Target::Resource {
+            group: GROUP.to_owned(),
+            resource: resource.to_owned(),
+            subresource: None,
+            namespace: self.namespace.map(str::to_owned),
+            name: name.map(str::to_owned),
+        };
+        let request = Request { verb: verb.to_owned(), target };
+        matches!(self.policy.judge(self.user, &request), Verdict::Allowed(_))
+    }
+}
+
+/// Whether only owners and finalizers change, which the garbage collector needs to do.
+fn differ_in_housekeeping_only(old: &Value, new: &Value) -> bool {
+    let rest = |object: &Value| {
+        let mut object = object.clone();
+        if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+            for field in ["ownerReferences", "finalizers", "managedFields", "resourceVersion"] {
+                metadata.remove(field);
+            }
+        }
+        object
+    };
+    rest(old) == rest(new)
+}
+
+/// All verbs on all resources and paths.
+fn everything() -> [Rule; 2] {
+    let all = || vec!["*".to_owned()];
+    [
+        Rule { verbs: all(), groups: all(), resources: all(), ..Rule::default() },
+        Rule { verbs: all(), paths: all(), ..Rule::default() },
+    ]
+}
+
+/// Rules as a person reads them: the verbs on one resource together, in the order of the letters.
+fn told(atoms: &[Rule]) -> Vec<String> {
+    // The verbs, by group, resource and name.
+    let mut resources: BTreeMap<[&[String]; 3], Vec<String>> = BTreeMap::new();
+    let mut told = BTreeSet::new();
+    for atom in atoms {
+        if atom.paths.is_empty() {
+            let key = [&atom.groups[..], &atom.resources[..], &atom.names[..]];
+            resources.entry(key).or_default().extend(atom.verbs.iter().cloned());
+        } else {
+            told.insert(described(&[], &[], &atom.paths, &[], &atom.verbs));
+        }
+    }
+    told.extend(
+        resources.iter().map(|([groups, what, names], verbs)| described(groups, what, &[], names, verbs)),
+    );
+    told.into_iter().collect()
+}
+
+fn described(
+    groups: &[String],
+    resources: &[String],
+    paths: &[String],
+    names: &[String],
+    verbs: &[String],
+) -> String {
+    let parts = [
+        ("APIGroups", groups),
+        ("Resources", resources),
+        ("NonResourceURLs", paths),
+        ("ResourceNames", names),
+        ("Verbs", verbs),
+    ];
+    let parts = parts.into_iter().filter(|(_, list)| !list.is_empty());
+    let parts: Vec<_> = parts.map(|(label, list)| format!("{label}:{}", listed(list))).collect();
+    format!("{{{}}}", parts.join(", "))
+}
+
+/// `["a" "b"]`.
+fn listed(texts: &[String]) -> String {
+    let texts: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
+    format!("[{}]", texts.join(" "))
+}

@@ -1,0 +1,45 @@
+//! Which pods a quota is about.
+
+use serde_json::Value;
+
+use crate::defaults::quality;
+use crate::kinds::Kind;
+
+/// Whether the quota is about the object. Only pods have scopes; a quota with scopes is about nothing else.
+pub(super) fn includes(quota: &Value, kind: &Kind, object: &Value) -> bool {
+    let spec = &quota["spec"];
+    let scopes = spec["scopes"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let terms = spec["scopeSelector"]["matchExpressions"].as_array().into_iter().flatten();
+    let mut scopes = scopes.map(|scope| (scope, None)).chain(terms.map(|term| {
+        let scope = term["scopeName"].as_str().unwrap_or_default();
+        (scope, Some(term))
+    }));
+    let is_pod = (kind.group, kind.kind) == ("", "Pod");
+    scopes.all(|(scope, term)| is_pod && is_in(scope, term, object))
+}
+
+fn is_in(scope: &str, term: Option<&Value>, pod: &Value) -> bool {
+    let spec = &pod["spec"];
+    let best_effort = || pod.as_object().is_some_and(|pod| quality::class(pod) == "BestEffort");
+    let ends = spec["activeDeadlineSeconds"].is_number();
+    match scope {
+        "Terminating" => ends,
+        "NotTerminating" => !ends,
+        "BestEffort" => best_effort(),
+        "NotBestEffort" => !best_effort(),
+        "PriorityClass" => has_class(spec["priorityClassName"].as_str().unwrap_or_default(), term),
+        _ => false,
+    }
+}
+
+fn has_class(class: &str, term: Option<&Value>) -> bool {
+    let Some(term) = term else { return !class.is_empty() };
+    let among = || term["values"].as_array().into_iter().flatten().any(|value| value == class);
+    match term["operator"].as_str().unwrap_or_default() {
+        "In" => among(),
+        "NotIn" => !among(),
+        "Exists" => !class.is_empty(),
+        "DoesNotExist" => class.is_empty(),
+        _ => false,
+    }
+}

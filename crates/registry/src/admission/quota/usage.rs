@@ -1,0 +1,246 @@
+//! How much an object uses, by the names that quotas know.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::kinds::Kind;
+use crate::quantity::Quantity;
+
+/// Amounts by name: `pods`, `requests.cpu`, `count/jobs.batch`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Usage(BTreeMap<String, Quantity>);
+
+/// Objects that quotas counted before they could count any.
+const COUNTED: [&str; 7] = [
+    "pods",
+    "services",
+    "configmaps",
+    "secrets",
+    "replicationcontrollers",
+    "resourcequotas",
+    "persistentvolumeclaims",
+];
+/// Amounts that mean what a container requests when a quota names them alone.
+const PLAIN_REQUESTS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+
+impl Usage {
+    /// What an object uses.
+    pub fn of(kind: &Kind, object: &Value) -> Self {
+        let mut usage = Self::default();
+        // A pod that is done uses nothing but its place in the list.
+        usage.add(&format!("count/{}", kind.group_resource()), Quantity::ONE);
+        if kind.group.is_empty() {
+            match kind.kind {
+                "Pod" if is_done(object) => {}
+                "Pod" => usage.add_pod(&object["spec"]),
+                "Service" => usage.add_service(&object["spec"]),
+                "PersistentVolumeClaim" => usage.add_claim(object),
+                _ if COUNTED.contains(&kind.resource) => usage.add(kind.resource, Quantity::ONE),
+                _ => {}
+            }
+        }
+        usage
+    }
+
+    /// Reads a map of amounts; what is none is left out.
+    pub(super) fn parse(amounts: &Value) -> Self {
+        let amounts = amounts.as_object().into_iter().flatten();
+        let read = |(name, amount): (&String, &Value)| {
+            Quantity::parse(amount.as_str()?).ok().map(|amount| (name.clone(), amount))
+        };
+        Self(amounts.filter_map(read).collect())
+    }
+
+    pub(super) fn render(&self) -> Value {
+        let amounts = self.0.iter().map(|(name, amount)| (name.clone(), json!(amount.to_string())));
+        Value::Object(amounts.collect::<Map<_, _>>())
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Amounts compare by their billionths.
+    pub(super) fn amount(&self, name: &str) -> i128 {
+        self.0.get(name).copied().unwrap_or(Quantity::ZERO).billionths()
+    }
+
+    /// Those of the amounts that are limited.
+    pub(super) fn within(mut self, limits: &Self) -> Self {
+        self.0.retain(|name, _| limits.has(name));
+        self
+    }
+
+    /// The same, with zero of everything that is limited and not used.
+    pub(super) fn filled(&self, limits: &Self) -> Self {
+        let amounts = limits.names().map(|name| (name.to_owned(), self.0.get(name).copied()));
+        Self(amounts.map(|(name, amount)| (name, amount.unwrap_or(Quantity::ZERO))).collect())
+    }
+
+    /// Both together.
+    pub fn plus(&self, other: &Self) -> Self {
+        let mut sum = self.clone();
+        for (name, amount) in &other.0 {
+            sum.add(name, *amount);
+        }
+        sum
+    }
+
+    /// `pods=1,requests.cpu=500m` of these names.
+    pub(super) fn shown(&self, names: &[&str]) -> String {
+        let amount = |name: &&str| self.0.get(*name).copied().unwrap_or(Quantity::ZERO);
+        let shown: Vec<_> = names.iter().map(|name| format!("{name}={}", amount(name))).collect();
+        shown.join(",")
+    }
+
+    fn add(&mut self, name: &str, amount: Quantity) {
+        let before = self.0.get(name).copied().unwrap_or(Quantity::ZERO);
+        self.0.insert(name.to_owned(), before.plus(amount));
+    }
+
+    fn add_pod(&mut self, spec: &Value) {
+        self.add("pods", Quantity::ONE);
+        for (list, prefix) in [("requests", "requests."), ("limits", "limits.")] {
+            for (resource, amount) in needed(spec, list) {
+                if list == "requests" && PLAIN_REQUESTS.contains(&resource.as_str()) {
+                    self.add(&resource, amount);
+                }
+                self.add(&format!("{prefix}{resource}"), amount);
+            }
+        }
+    }
+
+    fn add_service(&mut self, spec: &Value) {
+        self.add("services", Quantity::ONE);
+        let ports = spec["ports"].as_array().map_or(0, Vec::len);
+        let opens_ports = match spec["type"].as_str() {
+            Some("NodePort") => true,
+            Some("LoadBalancer") => {
+                self.add("services.loadbalancers", Quantity::ONE);
+                spec["allocateLoadBalancerNodePorts"] != json!(false)
+            }
+            _ => false,
+        };
+        if opens_ports {
+            (0..ports).for_each(|_| self.add("services.nodeports", Quantity::ONE));
+        }
+    }
+
+    fn add_claim(&mut self, claim: &Value) {
+        self.add("persistentvolumeclaims", Quantity::ONE);
+        let spec = &claim["spec"];
+        let room = quantity(&spec["resources"]["requests"]["storage"]).unwrap_or(Quantity::ZERO);
+        self.add("requests.storage", room);
+        let class = spec["storageClassName"].as_str().unwrap_or_default();
+        if !class.is_empty() {
+            self.add(&format!("{class}.storageclass.storage.k8s.io/persistentvolumeclaims"), Quantity::ONE);
+            self.add(&format!("{class}.storageclass.storage.k8s.io/requests.storage"), room);
+        }
+    }
+}
+
+/// Whether what a quota calls by this name is used by objects of the kind.
+pub(super) fn is_of(name: &str, kind: &Kind) -> bool {
+    if let Some(counted) = name.strip_prefix("count/") {
+        return counted == kind.group_resource();
+    }
+    let owner = match name {
+        "requests.storage" => "persistentvolumeclaims",
+        _ if name.contains(".storageclass.storage.k8s.io/") => "persistentvolumeclaims",
+        "services.nodeports" | "services.loadbalancers" => "services",
+        _ if COUNTED.contains(&name) => name,
+        _ => "pods",
+    };
+    kind.group.is_empty() && kind.resource == owner
+}
+
+/// Limited amounts of which a container says nothing, with the names of those containers.
+pub(super) fn silent_containers(kind: &Kind, pod: &Value, limits: &Usage) -> BTreeMap<String, Vec<String>> {
+    let mut silent = BTreeMap::<String, Vec<String>>::new();
+    if (kind.group, kind.kind) != ("", "Pod") || is_done(pod) {
+        return silent;
+    }
+    let containers = ["containers", "initContainers"];
+    let containers = containers.iter().filter_map(|list| pod["spec"][*list].as_array()).flatten();
+    for container in containers {
+        for limited in limits.names() {
+            let (list, resource) = match limited.split_once('.') {
+                Some((list @ ("requests" | "limits"), resource)) if resource != "storage" => (list, resource),
+                None if PLAIN_REQUESTS.contains(&limited) => ("requests", limited),
+                _ => continue,
+            };
+            // Of what is not every container's business, nobody needs to say anything.
+            if !PLAIN_REQUESTS.contains(&resource) || !container["resources"][list][resource].is_null() {
+                continue;
+            }
+            let name = container["name"].as_str().unwrap_or_default().to_owned();
+            silent.entry(limited.to_owned()).or_default().push(name);
+        }
+    }
+    for names in silent.values_mut() {
+        names.sort();
+    }
+    silent
+}
+
+fn is_done(pod: &Value) -> bool {
+    matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"))
+}
+
+/// What a pod needs: all its containers together, or the hungriest of those that run before them.
+fn needed(spec: &Value, list: &str) -> BTreeMap<String, Quantity> {
+    let amounts = |container: &Value| -> Vec<(String, Quantity)> {
+        let amounts = container["resources"][list].as_object().into_iter().flatten();
+        amounts.filter_map(|(name, amount)| Some((name.clone(), quantity(amount)?))).collect()
+    };
+    let of = |list: &str| spec[list].as_array().map_or(&[][..], Vec::as_slice);
+    let mut together = Usage::default();
+    let mut before = BTreeMap::<String, Quantity>::new();
+    let mut beside = Usage::default();
+    for container in of("containers") {
+        for (name, amount) in amounts(container) {
+            together.add(&name, amount);
+        }
+    }
+    for container in of("initContainers") {
+        let stays = container["restartPolicy"] == json!("Always");
+        for (name, amount) in amounts(container) {
+            let running = beside.0.get(&name).copied().unwrap_or(Quantity::ZERO);
+            let at_that_time = running.plus(amount);
+            if stays {
+                beside.add(&name, amount);
+                together.add(&name, amount);
+            }
+            let most = before.entry(name).or_insert(Quantity::ZERO);
+            if at_that_time.billionths() > most.billionths() {
+                *most = at_that_time;
+            }
+        }
+    }
+    let mut needed = together.0;
+    for (name, amount) in before {
+        let most = needed.entry(name).or_insert(Quantity::ZERO);
+        if amount.billionths() > most.billionths() {
+            *most = amount;
+        }
+    }
+    for (name, amount) in spec["overhead"].as_object().into_iter().flatten() {
+        if let (Some(amount), Some(sum)) = (quantity(amount), needed.get(name)) {
+            needed.insert(name.clone(), sum.plus(amount));
+        }
+    }
+    needed
+}
+
+fn quantity(amount: &Value) -> Option<Quantity> {
+    Quantity::parse(amount.as_str()?).ok()
+}

@@ -1,0 +1,176 @@
+//! One metric: the second version names it and its amount in structures, the first in a row of fields.
+
+use serde_json::{Map, Value, json};
+
+/// Where one version has a field, and where the other has it; a path is of members of the metric's own part.
+struct Place {
+    first: &'static str,
+    second: &'static [&'static str],
+}
+
+const fn place(first: &'static str, second: &'static [&'static str]) -> Place {
+    Place { first, second }
+}
+
+/// Sorts of metrics, the member that holds each, and its fields when it is wanted.
+const WANTED: [(&str, &str, &[Place]); 5] = [
+    (
+        "Resource",
+        "resource",
+        &[
+            place("name", &["name"]),
+            place("targetAverageUtilization", &["target", "averageUtilization"]),
+            place("targetAverageValue", &["target", "averageValue"]),
+        ],
+    ),
+    (
+        "ContainerResource",
+        "containerResource",
+        &[
+            place("name", &["name"]),
+            place("container", &["container"]),
+            place("targetAverageUtilization", &["target", "averageUtilization"]),
+            place("targetAverageValue", &["target", "averageValue"]),
+        ],
+    ),
+    (
+        "Pods",
+        "pods",
+        &[
+            place("metricName", &["metric", "name"]),
+            place("selector", &["metric", "selector"]),
+            place("targetAverageValue", &["target", "averageValue"]),
+        ],
+    ),
+    (
+        "Object",
+        "object",
+        &[
+            place("target", &["describedObject"]),
+            place("metricName", &["metric", "name"]),
+            place("selector", &["metric", "selector"]),
+            place("targetValue", &["target", "value"]),
+            place("averageValue", &["target", "averageValue"]),
+        ],
+    ),
+    (
+        "External",
+        "external",
+        &[
+            place("metricName", &["metric", "name"]),
+            place("metricSelector", &["metric", "selector"]),
+            place("targetValue", &["target", "value"]),
+            place("targetAverageValue", &["target", "averageValue"]),
+        ],
+    ),
+];
+
+/// The same when it is measured.
+const CURRENT: [(&str, &str, &[Place]); 5] = [
+    (
+        "Resource",
+        "resource",
+        &[
+            place("name", &["name"]),
+            place("currentAverageUtilization", &["current", "averageUtilization"]),
+            place("currentAverageValue", &["current", "averageValue"]),
+        ],
+    ),
+    (
+        "ContainerResource",
+        "containerResource",
+        &[
+            place("name", &["name"]),
+            place("container", &["container"]),
+            place("currentAverageUtilization", &["current", "averageUtilization"]),
+            place("currentAverageValue", &["current", "averageValue"]),
+        ],
+    ),
+    (
+        "Pods",
+        "pods",
+        &[
+            place("metricName", &["metric", "name"]),
+            place("selector", &["metric", "selector"]),
+            place("currentAverageValue", &["current", "averageValue"]),
+        ],
+    ),
+    (
+        "Object",
+        "object",
+        &[
+            place("target", &["describedObject"]),
+            place("metricName", &["metric", "name"]),
+            place("selector", &["metric", "selector"]),
+            place("currentValue", &["current", "value"]),
+            place("averageValue", &["current", "averageValue"]),
+        ],
+    ),
+    (
+        "External",
+        "external",
+        &[
+            place("metricName", &["metric", "name"]),
+            place("metricSelector", &["metric", "selector"]),
+            place("currentValue", &["current", "value"]),
+            place("currentAverageValue", &["current", "averageValue"]),
+        ],
+    ),
+];
+
+pub(super) fn wanted_to_first(metric: &Value) -> Value {
+    to_first(metric, &WANTED)
+}
+
+pub(super) fn current_to_first(metric: &Value) -> Value {
+    to_first(metric, &CURRENT)
+}
+
+pub(super) fn current_to_second(metric: &Value) -> Value {
+    to_second(metric, &CURRENT)
+}
+
+/// A wanted amount says of what sort it is.
+pub(super) fn wanted_to_second(metric: &Value) -> Value {
+    let mut metric = to_second(metric, &WANTED);
+    for (_, member, _) in &WANTED {
+        if let Some(target) = metric.get_mut(*member).and_then(|part| part.get_mut("target")) {
+            let sorts =
+                [("averageUtilization", "Utilization"), ("value", "Value"), ("averageValue", "AverageValue")];
+            let sort = sorts.into_iter().find(|(field, _)| target.get(*field).is_some());
+            if let Some((_, sort)) = sort {
+                target["type"] = json!(sort);
+            }
+        }
+    }
+    metric
+}
+
+fn to_first(metric: &Value, sorts: &[(&str, &str, &[Place])]) -> Value {
+    let Some((sort, member, places)) = sorts.iter().find(|(sort, _, _)| metric["type"] == json!(sort)) else {
+        return metric.clone();
+    };
+    let mut flat = Map::new();
+    for place in *places {
+        let found = place.second.iter().fold(&metric[*member], |value, step| &value[*step]);
+        if !found.is_null() {
+            flat.insert(place.first.to_owned(), found.clone());
+        }
+    }
+    json!({"type": sort, *member: flat})
+}
+
+fn to_second(metric: &Value, sorts: &[(&str, &str, &[Place])]) -> Value {
+    let Some((sort, member, places)) = sorts.iter().find(|(sort, _, _)| metric["type"] == json!(sort)) else {
+        return metric.clone();
+    };
+    let mut nested = json!({});
+    for place in *places {
+        let found = &metric[*member][place.first];
+        if !found.is_null() {
+            let place = place.second.iter().fold(&mut nested, |value, step| &mut value[*step]);
+            *place = found.clone();
+        }
+    }
+    json!({"type": sort, *member: nested})
+}

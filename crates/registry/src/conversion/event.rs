@@ -1,0 +1,38 @@
+//! Events: the same fields under the names of two groups.
+
+use serde_json::Value;
+
+/// Names in the core group, and in events.k8s.io.
+const NAMES: [(&str, &str); 7] = [
+    ("involvedObject", "regarding"),
+    ("message", "note"),
+    ("source", "deprecatedSource"),
+    ("firstTimestamp", "deprecatedFirstTimestamp"),
+    ("lastTimestamp", "deprecatedLastTimestamp"),
+    ("count", "deprecatedCount"),
+    ("reportingComponent", "reportingController"),
+];
+
+/// The event under the names of the core group.
+pub(super) fn to_core(event: Value) -> Value {
+    renamed(event, |(core, new)| (new, core))
+}
+
+/// The event under the names of events.k8s.io.
+pub(super) fn from_core(event: Value) -> Value {
+    renamed(event, |(core, new)| (core, new))
+}
+
+fn renamed(
+    mut event: Value,
+    direction: fn((&'static str, &'static str)) -> (&'static str, &'static str),
+) -> Value {
+    if let Value::Object(members) = &mut event {
+        for (from, to) in NAMES.map(direction) {
+            if let Some(value) = members.remove(from) {
+                members.insert(to.to_owned(), value);
+            }
+        }
+    }
+    event
+}

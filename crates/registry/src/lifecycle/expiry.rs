@@ -1,0 +1,35 @@
+//! Events do not stay: some time after the last write they go.
+
+use serde_json::Value;
+
+use super::{metadata, text};
+use crate::moment::Moment;
+
+/// Whether nobody has written the object for so many seconds.
+///
+/// The times of its content are its writer's; those of its creation and of its managed fields are the server's.
+pub fn is_expired(object: &Value, now: Moment, lifetime_seconds: i64) -> bool {
+    let entries =
+        metadata(object).and_then(|metadata| metadata.get("managedFields")).and_then(Value::as_array);
+    let written = entries.into_iter().flatten().filter_map(|entry| entry["time"].as_str());
+    let moments = written.chain(text(object, "creationTimestamp")).filter_map(Moment::parse);
+    moments.max().is_some_and(|last| now.seconds_after(last) >= lifetime_seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A8.9: an event that is counted on lives on; when it says that it happened is no matter.
+    #[test]
+    fn an_event_lives_as_long_as_it_is_written() {
+        let created = Moment::from_secs(10_000);
+        let event = json!({"eventTime": "2001-01-01T00:00:00Z", "metadata": {
+            "creationTimestamp": created.to_string(), "managedFields": [{"time": created.plus(600).to_string()}]}});
+        assert!(!is_expired(&event, created.plus(4199), 3600));
+        assert!(is_expired(&event, created.plus(4200), 3600));
+        assert!(!is_expired(&json!({}), created, 0), "what has no age does not grow old");
+    }
+}

@@ -1,0 +1,96 @@
+//! What does not fit its field after a strategic merge patch.
+//!
+//! The other patches are read as JSON and refused in the words of that reader. A strategic merge patch never becomes
+//! text again on its way into an object, so what does not fit is refused in other words, and without its place.
+
+use serde_json::Value;
+
+use crate::schema::{MessageId, Type, schema};
+
+/// The first value that does not fit its field, in the order of the fields.
+pub fn misfit(patched: &Value, message: MessageId) -> Option<String> {
+    of_message(patched, message)
+}
+
+fn of_message(value: &Value, id: MessageId) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::Object(members) => schema()
+            .each_field(id)
+            .find_map(|field| members.get(field.json).and_then(|member| of_type(member, &field.kind))),
+        other => Some(format!("cannot restore struct from: {}", go_kind(other))),
+    }
+}
+
+fn of_type(value: &Value, kind: &Type) -> Option<String> {
+    let scalar = |fits: bool, name: &str| (!fits).then(|| format!("unrecognized type: {name}"));
+    match (kind, value) {
+        // Nothing fits everywhere, and some types read themselves and say themselves what is wrong.
+        (_, Value::Null)
+        | (Type::Bytes, Value::String(_))
+        | (
+            Type::Quantity | Type::IntOrString | Type::Time | Type::MicroTime | Type::Duration | Type::Raw,
+            _,
+        ) => None,
+        (Type::Message(id) | Type::Inline(id), _) => of_message(value, *id),
+        (Type::List(element), Value::Array(list)) => list.iter().find_map(|value| of_type(value, element)),
+        (Type::List(_) | Type::Bytes, other) => Some(format!("cannot restore slice from {}", go_kind(other))),
+        (Type::Map(inner), Value::Object(map)) => map.values().find_map(|value| of_type(value, inner)),
+        (Type::Map(_), other) => Some(format!("cannot restore map from {}", go_kind(other))),
+        (Type::String, Value::Number(number)) if !number.is_f64() => {
+            Some("cannot convert int64 to string".to_owned())
+        }
+        (Type::String, _) => scalar(value.is_string(), "string"),
+        (Type::Bool, _) => scalar(value.is_boolean(), "bool"),
+        (Type::Int32, _) => whole(value, "int32"),
+        (Type::Int64, _) => whole(value, "int64"),
+        (Type::Float64, _) => scalar(value.is_number(), "float64"),
+    }
+}
+
+fn whole(value: &Value, name: &str) -> Option<String> {
+    match value {
+        Value::Number(number) if number.as_f64().is_some_and(|number| number.fract() == 0.0) => None,
+        Value::Number(_) => Some(format!("cannot convert float64 to {name}")),
+        _ => Some(format!("unrecognized type: {name}")),
+    }
+}
+
+fn go_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "invalid",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "slice",
+        Value::Object(_) => "map",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A3.4: each kind of misfit has its words.
+    #[test]
+    fn what_does_not_fit_is_told_without_its_place() {
+        let deployment = schema().find("apps/v1.Deployment").unwrap();
+        let spec = |spec: Value| misfit(&json!({"spec": spec}), deployment);
+        let told = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            spec(json!({"template": {"spec": {"containers": "x"}}})),
+            told("cannot restore slice from string")
+        );
+        assert_eq!(spec(json!({"replicas": "x"})), told("unrecognized type: int32"));
+        assert_eq!(spec(json!({"replicas": 1.5})), told("cannot convert float64 to int32"));
+        assert_eq!(spec(json!({"selector": {"matchLabels": ["x"]}})), told("cannot restore map from slice"));
+        assert_eq!(
+            spec(json!({"selector": {"matchLabels": {"x": 1}}})),
+            told("cannot convert int64 to string")
+        );
+        assert_eq!(spec(json!({"selector": true})), told("cannot restore struct from: bool"));
+        assert_eq!(spec(json!({"replicas": 2, "paused": null, "strategy": {"type": "Recreate"}})), None);
+    }
+}

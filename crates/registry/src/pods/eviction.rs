@@ -1,0 +1,160 @@
+//! Evictions: deletes that ask the disruption budgets first.
+//!
+//! ```text
+//! judge ─► Free ──────────────► marked, then deleted
+//!       ├► FreeAt(version) ───► the same, as long as the pod is of that version
+//!       └► Spends(budget) ─► spend ─► the same
+//! ```
+
+use serde_json::{Value, json};
+
+use super::condition;
+use crate::moment::Moment;
+use crate::selector::LabelSelector;
+use crate::{Cause, Details, Refusal};
+
+/// What an eviction takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// Nothing: nobody guards the pod.
+    Free,
+    /// Nothing, as long as the pod is still of this version; once it runs or is ready, it counts.
+    FreeAt {
+        /// The version that was judged.
+        version: String,
+        /// The budget that guards the pod as soon as it is ready.
+        budget: Option<String>,
+    },
+    /// One of the disruptions that this budget allows.
+    Spends(String),
+}
+
+/// The most evictions that a budget remembers while nobody confirms them.
+const UNCONFIRMED_MAX: usize = 2000;
+const REFUSED: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
+
+/// Judges the eviction of a pod among the budgets of its namespace.
+pub fn judge(pod: &Value, budgets: &[Value]) -> Result<Judgement, Refusal> {
+    let version = || pod["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
+    match pod["status"]["phase"].as_str().unwrap_or_default() {
+        "Pending" => return Ok(Judgement::FreeAt { version: version(), budget: None }),
+        "Succeeded" | "Failed" => return Ok(Judgement::Free),
+        _ if pod["metadata"]["deletionTimestamp"].is_string() => return Ok(Judgement::Free),
+        _ => {}
+    }
+    let guards: Vec<_> = budgets.iter().filter(|budget| guards(budget, pod)).collect();
+    let budget = match guards.as_slice() {
+        [] => return Ok(Judgement::Free),
+        [only] => *only,
+        _ => {
+            let why = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+            return Err(Refusal::server_error(why));
+        }
+    };
+    let name = name(budget);
+    if !is_ready(pod) && spares_unready(budget) {
+        return Ok(Judgement::FreeAt { version: version(), budget: Some(name) });
+    }
+    Ok(Judgement::Spends(name))
+}
+
+/// The budget after one more disruption, which it must allow.
+pub fn spend(budget: &Value, pod_name: &str, now: Moment) -> Result<Value, Refusal> {
+    let count = |field: &str| budget["status"][field].as_i64().unwrap_or(0);
+    if count("observedGeneration") < budget["metadata"]["generation"].as_i64().unwrap_or(0) {
+        return Err(being_processed(&name(budget)));
+    }
+    let allowed = count("disruptionsAllowed");
+    if allowed < 0 {
+        return Err(forbidden(budget, "pdb disruptions allowed is negative"));
+    }
+    if budget["status"]["disruptedPods"].as_object().is_some_and(|pods| pods.len() > UNCONFIRMED_MAX) {
+        let why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller";
+        return Err(forbidden(budget, why));
+    }
+    if allowed == 0 {
+        let (healthy, needed, name) = (count("currentHealthy"), count("desiredHealthy"), name(budget));
+        return Err(too_many(
+            if healthy <= needed {
+                format!(
+                    "The disruption budget {name} needs {needed} healthy pods and has {healthy} currently"
+                )
+            } else {
+                format!("The disruption budget {name} does not allow evicting pods currently")
+            },
+            0,
+        ));
+    }
+    let mut spent = budget.clone();
+    spent["status"]["disruptionsAllowed"] = json!(allowed - 1);
+    spent["status"]["disruptedPods"][pod_name] = json!(now.to_string());
+    if allowed == 1 {
+        exhausted(&mut spent, now);
+    }
+    Ok(spent)
+}
+
+/// The pod with the mark of those who are evicted.
+pub fn mark(pod: &Value, now: Moment) -> Value {
+    let mut marked = pod.clone();
+    let why = ("EvictionByEvictionAPI", "Eviction API: evicting");
+    condition::set(&mut marked, "DisruptionTarget", "True", Some(why), now);
+    marked
+}
+
+/// What is said while a budget has not been looked at since it, or its pod, changed.
+pub fn being_processed(budget_name: &str) -> Refusal {
+    too_many(format!("The disruption budget {budget_name} is still being processed by the server."), 10)
+}
+
+/// Whether a budget is for this pod. An empty selector is for every pod, none for no pod.
+fn guards(budget: &Value, pod: &Value) -> bool {
+    let selector = &budget["spec"]["selector"];
+    !selector.is_null() && LabelSelector::from_object(selector).is_ok_and(|selector| selector.matches(pod))
+}
+
+/// Whether unready pods may go without counting: always, or because enough others are healthy.
+fn spares_unready(budget: &Value) -> bool {
+    let count = |field: &str| budget["status"][field].as_i64().unwrap_or(0);
+    budget["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
+        || (count("currentHealthy") >= count("desiredHealthy") && count("desiredHealthy") > 0)
+}
+
+fn is_ready(pod: &Value) -> bool {
+    let conditions = pod["status"]["conditions"].as_array();
+    conditions.into_iter().flatten().any(|one| one["type"] == "Ready" && one["status"] == "True")
+}
+
+/// Says in the budget's conditions that it allows no more.
+fn exhausted(budget: &mut Value, now: Moment) {
+    let mut condition = json!({
+        "type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods", "message": "",
+        "lastTransitionTime": now.to_string(),
+    });
+    let observed = &budget["status"]["observedGeneration"];
+    if observed.as_i64().is_some_and(|observed| observed != 0) {
+        condition["observedGeneration"] = observed.clone();
+    }
+    condition::put(&mut budget["status"]["conditions"], condition);
+}
+
+fn name(object: &Value) -> String {
+    object["metadata"]["name"].as_str().unwrap_or_default().to_owned()
+}
+
+fn too_many(cause: String, retry_after_seconds: u32) -> Refusal {
+    let causes = vec![Cause { reason: "DisruptionBudget", message: cause, field: String::new() }];
+    Refusal {
+        code: 429,
+        reason: "TooManyRequests",
+        message: REFUSED.to_owned(),
+        details: Some(Box::new(Details { causes, retry_after_seconds, ..Details::default() })),
+    }
+}
+
+fn forbidden(budget: &Value, why: &str) -> Refusal {
+    let (name, group, kind) = (name(budget), "policy".to_owned(), "poddisruptionbudget".to_owned());
+    let message = format!("{kind}.{group} \"{name}\" is forbidden: {why}");
+    let details = Details { name, group, kind, ..Details::default() };
+    Refusal { code: 403, reason: "Forbidden", message, details: Some(Box::new(details)) }
+}

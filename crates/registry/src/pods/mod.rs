@@ -1,0 +1,50 @@
+//! What only pods have: being bound, being evicted, and parts of them that are written on their own.
+//!
+//! Values in, values or refusals out. Which budgets there are and what is stored is found out elsewhere.
+
+pub mod binding;
+mod condition;
+pub mod eviction;
+pub mod logs;
+pub(crate) mod parts;
+pub(crate) mod status;
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::Refusal;
+
+/// The container that a request means: the one it names, or the only one there is.
+pub fn container<'p>(pod: &'p Value, asked: &'p str) -> Result<&'p str, Refusal> {
+    let names = |list: &str| -> Vec<&'p str> {
+        let containers = pod["spec"][list].as_array();
+        containers.into_iter().flatten().filter_map(|container| container["name"].as_str()).collect()
+    };
+    let pod_name = pod["metadata"]["name"].as_str().unwrap_or_default();
+    let (ordinary, first) = (names("containers"), names("initContainers"));
+    if !asked.is_empty() {
+        let is_there = ordinary.contains(&asked)
+            || first.contains(&asked)
+            || names("ephemeralContainers").contains(&asked);
+        return if is_there {
+            Ok(asked)
+        } else {
+            Err(Refusal::bad_request(format!("container {asked} is not valid for pod {pod_name}")))
+        };
+    }
+    if let [only] = ordinary.as_slice() {
+        return Ok(only);
+    }
+    let mut message = format!("a container name must be specified for pod {pod_name}");
+    let many = [(", choose one of", ordinary), (" or one of the init containers", first)];
+    for (words, names) in many.into_iter().filter(|(_, names)| !names.is_empty()) {
+        let _ = write!(message, "{words}: [{}]", names.join(" "));
+    }
+    Err(Refusal::bad_request(message))
+}
+
+/// The node that a pod is bound to.
+pub fn node(pod: &Value) -> Option<&str> {
+    pod["spec"]["nodeName"].as_str().filter(|node| !node.is_empty())
+}

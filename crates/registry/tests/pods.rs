@@ -1,0 +1,139 @@
+//! What only pods have: bindings, evictions, and what their nodes may leave out.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+use gantry_registry::Moment;
+use gantry_registry::kinds::kinds;
+use gantry_registry::lifecycle::{Part, Updated, update};
+use gantry_registry::pods::eviction::{Judgement, judge, mark, spend};
+use gantry_registry::pods::{binding, container};
+use serde_json::{Value, json};
+
+const NOON: Moment = Moment::from_secs(1_767_268_800);
+
+fn running(is_ready: bool) -> Value {
+    let ready = if is_ready { "True" } else { "False" };
+    json!({
+        "metadata": {"name": "p", "uid": "u", "resourceVersion": "7", "labels": {"app": "web"}},
+        "spec": {"nodeName": "n1", "containers": [{"name": "c"}]},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": ready}]},
+    })
+}
+
+fn budget(selector: &Value, allowed: i64, healthy: i64, needed: i64) -> Value {
+    json!({
+        "metadata": {"name": "pdb", "generation": 1}, "spec": {"selector": selector},
+        "status": {"observedGeneration": 1, "disruptionsAllowed": allowed, "currentHealthy": healthy, "desiredHealthy": needed},
+    })
+}
+
+/// A8.1: the time of the condition is when it became true.
+#[test]
+fn a_bound_pod_is_scheduled_since_then() {
+    let mut waiting = running(true);
+    waiting["spec"].as_object_mut().unwrap().remove("nodeName");
+    waiting["status"]["conditions"] =
+        json!([{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]);
+    let bound = binding::bind(&waiting, &json!({"target": {"name": "n2"}}), NOON).unwrap();
+    assert_eq!(bound["spec"]["nodeName"], "n2");
+    let scheduled = json!([{
+        "type": "PodScheduled", "status": "True", "lastProbeTime": null, "lastTransitionTime": "2026-01-01T12:00:00Z",
+    }]);
+    assert_eq!(bound["status"]["conditions"], scheduled);
+    assert!(binding::bind(&bound, &json!({"target": {"name": "n2"}}), NOON).is_err(), "A8.2: once");
+}
+
+/// A8.7: an empty selector is for every pod, none for no pod, and one that makes no sense guards nobody.
+#[test]
+fn a_budget_guards_whom_it_selects() {
+    let pod = running(true);
+    let judged = |selector: Value| judge(&pod, &[budget(&selector, 1, 3, 2)]).unwrap();
+    assert_eq!(judged(json!({})), Judgement::Spends("pdb".to_owned()));
+    assert_eq!(judged(json!({"matchLabels": {"app": "web"}})), Judgement::Spends("pdb".to_owned()));
+    assert_eq!(judged(json!({"matchLabels": {"app": "other"}})), Judgement::Free);
+    assert_eq!(judged(Value::Null), Judgement::Free);
+    assert_eq!(judged(json!({"matchExpressions": [{"key": "app", "operator": "Foo"}]})), Judgement::Free);
+}
+
+/// A8.7: who does not run is free, but one that still might has to be the one that was judged.
+#[test]
+fn a_pod_that_might_run_is_free_as_it_is() {
+    let budgets = [budget(&json!({}), 0, 1, 2)];
+    let judged = |pod: &Value| judge(pod, &budgets).unwrap();
+    let mut pod = running(false);
+    for phase in ["Succeeded", "Failed"] {
+        pod["status"]["phase"] = json!(phase);
+        assert_eq!(judged(&pod), Judgement::Free);
+    }
+    pod["status"]["phase"] = json!("Pending");
+    assert_eq!(judged(&pod), Judgement::FreeAt { version: "7".to_owned(), budget: None });
+    let healthy = [budget(&json!({}), 0, 2, 2)];
+    let spared = Judgement::FreeAt { version: "7".to_owned(), budget: Some("pdb".to_owned()) };
+    assert_eq!(judge(&running(false), &healthy).unwrap(), spared);
+    assert_eq!(judge(&running(true), &healthy).unwrap(), Judgement::Spends("pdb".to_owned()));
+    let nobody = [budget(&json!({}), 0, 0, 0)];
+    assert_eq!(
+        judge(&running(false), &nobody).unwrap(),
+        Judgement::Spends("pdb".to_owned()),
+        "nobody is needed"
+    );
+}
+
+/// A8.7, A8.8: spending is written down, and the last one closes the budget.
+#[test]
+fn what_is_spent_is_written_down() {
+    let twice = budget(&json!({}), 2, 4, 2);
+    let once = spend(&twice, "a", NOON).unwrap();
+    assert_eq!(once["status"].get("conditions"), None);
+    let none = spend(&once, "b", NOON.plus(5)).unwrap();
+    assert_eq!(
+        none["status"]["disruptedPods"],
+        json!({"a": "2026-01-01T12:00:00Z", "b": "2026-01-01T12:00:05Z"})
+    );
+    assert_eq!(none["status"]["conditions"][0]["reason"], "InsufficientPods");
+    assert_eq!(spend(&none, "c", NOON).unwrap_err().code, 429);
+    let negative = budget(&json!({}), -1, 4, 2);
+    assert_eq!(spend(&negative, "a", NOON).unwrap_err().code, 403);
+}
+
+/// A8.7: whoever is marked already is not marked again.
+#[test]
+fn a_mark_is_made_once() {
+    let marked = mark(&running(true), NOON);
+    assert_eq!(mark(&marked, NOON.plus(60)), marked);
+}
+
+/// A8.4, A8.3: a node that knows nothing of generations and promises takes none away.
+#[test]
+fn what_a_node_leaves_out_of_a_status_stays() {
+    let mut stored = running(true);
+    stored["status"]["qosClass"] = json!("Burstable");
+    stored["status"]["observedGeneration"] = json!(3);
+    stored["status"]["conditions"][0]["observedGeneration"] = json!(2);
+    let mut sent = running(false);
+    sent["status"]["phase"] = json!("Failed");
+    let Updated::Store(object) =
+        update(&stored, sent, Part::Status, kinds().resource("", "v1", "pods").unwrap())
+    else {
+        panic!("it differs")
+    };
+    assert_eq!(
+        (&object["status"]["qosClass"], &object["status"]["observedGeneration"]),
+        (&json!("Burstable"), &json!(3))
+    );
+    assert_eq!(object["status"]["conditions"][0]["observedGeneration"], 2);
+    assert_eq!(object["status"]["phase"], "Failed");
+}
+
+/// 8.5: the container of a request is the named one, or the only one.
+#[test]
+fn a_container_is_named_or_the_only_one() {
+    let pod = json!({
+        "metadata": {"name": "p"},
+        "spec": {"containers": [{"name": "a"}, {"name": "b"}], "ephemeralContainers": [{"name": "debug"}]},
+    });
+    assert_eq!(container(&running(true), "").unwrap(), "c");
+    assert_eq!(container(&pod, "debug").unwrap(), "debug");
+    let why = "a container name must be specified for pod p, choose one of: [a b]";
+    assert_eq!(container(&pod, "").unwrap_err().message, why);
+}

@@ -1,0 +1,185 @@
+//! One client of an API server: requests with time limits, retries that the server asks for, answers classified once.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::{Stream, TryStreamExt as _};
+use gantry_model::patch::PatchForm;
+use http::{Request, Response, header};
+use http_body_util::BodyExt as _;
+use kube::client::Body;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::metrics::Metrics;
+use crate::request::{Deletion, Form, Target};
+
+/// How long a request other than a watch may take.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// How often a request is sent again because the server asked for it; client-go's number.
+const RETRIES_MAX: u32 = 10;
+/// How long a server is left alone that is too busy to say how long.
+const RETRY_AFTER_DEFAULT: Duration = Duration::from_secs(1);
+
+/// An API server, as one writer sees it.
+#[derive(Clone)]
+pub struct Api {
+    client: kube::Client,
+    manager: &'static str,
+    metrics: Metrics,
+}
+
+impl Api {
+    /// A writer of this name. The name is what `metadata.managedFields` shows.
+    pub fn new(client: kube::Client, manager: &'static str, metrics: Metrics) -> Self {
+        Self { client, manager, metrics }
+    }
+
+    /// Where this writer counts its requests.
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// Reads past every cache.
+    pub async fn get<T: DeserializeOwned>(&self, target: &Target) -> Result<T, Failure> {
+        self.send(target.get(Form::Whole)).await
+    }
+
+    /// Reads the metadata past every cache.
+    pub async fn get_metadata<T: DeserializeOwned>(&self, target: &Target) -> Result<T, Failure> {
+        self.send(target.get(Form::Metadata)).await
+    }
+
+    /// Asks what is served, in one document if the server knows how.
+    pub async fn get_discovery<T: DeserializeOwned>(&self, target: &Target) -> Result<T, Failure> {
+        self.send(target.discovery()).await
+    }
+
+    /// Lists a collection in one answer.
+    pub async fn list<T: DeserializeOwned>(
+        &self,
+        target: &Target,
+        form: Form,
+        query: &[(&str, &str)],
+    ) -> Result<T, Failure> {
+        self.send(target.list(form, query)).await
+    }
+
+    /// Creates an object and returns it as stored.
+    pub async fn create<T>(&self, target: &Target, object: &impl Serialize) -> Result<T, Failure>
+    where
+        T: DeserializeOwned,
+    {
+        self.send(target.create(self.manager, encoded(object)?)).await
+    }
+
+    /// Puts an object, or a part of it, under the version it carries.
+    pub async fn replace<T>(&self, target: &Target, object: &impl Serialize) -> Result<T, Failure>
+    where
+        T: DeserializeOwned,
+    {
+        self.send(target.replace(self.manager, encoded(object)?)).await
+    }
+
+    /// Patches an object.
+    pub async fn patch<T>(&self, target: &Target, form: PatchForm, body: &Value) -> Result<T, Failure>
+    where
+        T: DeserializeOwned,
+    {
+        self.send(target.patch(self.manager, form, body)).await
+    }
+
+    /// Deletes an object, or a collection.
+    pub async fn delete(&self, target: &Target, deletion: &Deletion) -> Result<(), Failure> {
+        self.send::<Value>(target.delete(deletion)).await.map(drop)
+    }
+
+    /// Opens a stream of lines, for a watch. The server ends it when it likes.
+    pub(crate) async fn stream(
+        &self,
+        request: Request<Vec<u8>>,
+    ) -> Result<impl Stream<Item = Result<Bytes, Failure>> + use<>, Failure> {
+        let answer = self.answer(&request).await?;
+        let (parts, body) = answer.into_parts();
+        let code = parts.status.as_u16();
+        if !parts.status.is_success() {
+            let body = body.collect().await.map_err(Failure::unanswered)?.to_bytes();
+            return Err(Failure::answered(code, retry_after(&parts.headers), &body));
+        }
+        Ok(body.into_data_stream().map_err(Failure::unanswered))
+    }
+
+    async fn send<T: DeserializeOwned>(&self, request: Request<Vec<u8>>) -> Result<T, Failure> {
+        let mut tries = 0;
+        loop {
+            let failure = match self.send_once(&request).await {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+            let wait = match (failure.code, failure.retry_after) {
+                (Some(429), wait) => wait.unwrap_or(RETRY_AFTER_DEFAULT),
+                (Some(500..=599), Some(wait)) => wait,
+                _ => return Err(failure),
+            };
+            tries += 1;
+            if tries > RETRIES_MAX {
+                return Err(failure);
+            }
+            tracing::debug!(path = request.uri().path(), ?wait, "the server asks to wait");
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    async fn send_once<T: DeserializeOwned>(&self, request: &Request<Vec<u8>>) -> Result<T, Failure> {
+        let whole = async {
+            let (parts, body) = self.answer(request).await?.into_parts();
+            let body = body.collect().await.map_err(Failure::unanswered)?.to_bytes();
+            let code = parts.status.as_u16();
+            if !parts.status.is_success() {
+                return Err(Failure::answered(code, retry_after(&parts.headers), &body));
+            }
+            serde_json::from_slice(&body).map_err(|error| Failure::unreadable(code, error))
+        };
+        let timed_out = || Failure::unanswered(format!("no answer within {} s", REQUEST_TIMEOUT.as_secs()));
+        tokio::time::timeout(REQUEST_TIMEOUT, whole).await.unwrap_or_else(|_| Err(timed_out()))
+    }
+
+    async fn answer(&self, request: &Request<Vec<u8>>) -> Result<Response<Body>, Failure> {
+        let method = request.method().as_str().to_owned();
+        let answer = self.client.send(request.clone().map(Body::from)).await;
+        let code =
+            answer.as_ref().map_or("<error>".to_owned(), |answer| answer.status().as_u16().to_string());
+        self.metrics.count("rest_client_requests_total", &[("code", &code), ("method", &method)]);
+        answer.map_err(|error| Failure::unanswered(chain(&error)))
+    }
+}
+
+/// An error with all its causes: a client's own text seldom says why.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let part = error.to_string();
+        if !text.contains(&part) {
+            text = format!("{text}: {part}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+fn encoded(object: &impl Serialize) -> Result<Vec<u8>, Failure> {
+    serde_json::to_vec(object).map_err(Failure::unanswered)
+}
+
+fn retry_after(headers: &header::HeaderMap) -> Option<&str> {
+    headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok())
+}
+
+impl std::fmt::Debug for Api {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Api").field("manager", &self.manager).finish_non_exhaustive()
+    }
+}

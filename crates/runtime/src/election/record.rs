@@ -1,0 +1,206 @@
+//! What stands in a lease, and what one look at it leads to.
+
+use std::time::Duration;
+
+use gantry_model::{Name, Namespace, Timestamp};
+use k8s_openapi::api::coordination::v1 as wire;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
+use k8s_openapi::jiff;
+
+/// How long a lease is good for that was given back; client-go's number.
+const RELEASED: Duration = Duration::from_secs(1);
+
+/// What stands in a lease.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// Who holds it; empty for nobody.
+    pub holder: String,
+    /// How long it is good for.
+    pub duration: Duration,
+    /// Since when this holder has it.
+    pub acquired: Timestamp,
+    /// When it was last renewed.
+    pub renewed: Timestamp,
+    /// How often it changed hands.
+    pub transitions: i32,
+}
+
+/// A lease as it was last seen to change, and when that was by the own clock.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Watched {
+    seen: Option<(Lease, Timestamp)>,
+}
+
+/// What one look leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Step {
+    /// Somebody else's.
+    Wait,
+    /// There is none: make it ours.
+    Create(Lease),
+    /// Ours to renew or to take, over what was found.
+    Update(Lease, Box<wire::Lease>),
+}
+
+impl Watched {
+    /// Looks at what was found, by a clock that never steps back and by the wall's.
+    pub(super) fn look(
+        &mut self,
+        found: Option<wire::Lease>,
+        identity: &str,
+        duration: Duration,
+        steady: Timestamp,
+        wall: Timestamp,
+    ) -> Step {
+        let fresh = |transitions, acquired| Lease {
+            holder: identity.to_owned(),
+            duration,
+            acquired,
+            renewed: wall,
+            transitions,
+        };
+        let Some(found) = found else { return Step::Create(fresh(0, wall)) };
+        let lease = Lease::parse(&found);
+        if self.seen.as_ref().is_none_or(|(seen, _)| *seen != lease) {
+            self.seen = Some((lease.clone(), steady));
+        }
+        let since = self.seen.as_ref().map_or(steady, |(_, since)| *since);
+        if lease.holder == identity {
+            return Step::Update(fresh(lease.transitions, lease.acquired), Box::new(found));
+        }
+        if !lease.holder.is_empty() && steady.since(since) < lease.duration {
+            return Step::Wait;
+        }
+        Step::Update(fresh(lease.transitions.saturating_add(1), wall), Box::new(found))
+    }
+
+    /// A write of ours was stored.
+    pub(super) fn wrote(&mut self, stored: &wire::Lease, steady: Timestamp) {
+        self.seen = Some((Lease::parse(stored), steady));
+    }
+
+    /// The lease without a holder, if it is ours to give back.
+    pub(super) fn released(&self, identity: &str, wall: Timestamp) -> Option<Lease> {
+        let (lease, _) = self.seen.as_ref().filter(|(lease, _)| lease.holder == identity)?;
+        let (holder, duration) = (String::new(), RELEASED);
+        Some(Lease { holder, duration, acquired: wall, renewed: wall, ..lease.clone() })
+    }
+}
+
+impl Lease {
+    /// Reads a lease off the wire.
+    pub fn parse(lease: &wire::Lease) -> Self {
+        let spec = lease.spec.clone().unwrap_or_default();
+        let seconds = u64::try_from(spec.lease_duration_seconds.unwrap_or(0)).unwrap_or(0);
+        Self {
+            holder: spec.holder_identity.unwrap_or_default(),
+            duration: Duration::from_secs(seconds),
+            acquired: instant(spec.acquire_time.as_ref()),
+            renewed: instant(spec.renew_time.as_ref()),
+            transitions: spec.lease_transitions.unwrap_or(0),
+        }
+    }
+
+    /// The lease as the wire carries it, over what was found there.
+    pub(super) fn render(
+        &self,
+        namespace: &Namespace,
+        name: &Name,
+        found: Option<wire::Lease>,
+    ) -> wire::Lease {
+        let metadata = found.map_or_else(
+            || ObjectMeta {
+                namespace: Some(namespace.to_string()),
+                name: Some(name.to_string()),
+                ..ObjectMeta::default()
+            },
+            |found| found.metadata,
+        );
+        let seconds = i32::try_from(self.duration.as_secs()).unwrap_or(i32::MAX);
+        let spec = wire::LeaseSpec {
+            holder_identity: Some(self.holder.clone()),
+            lease_duration_seconds: Some(seconds),
+            acquire_time: Some(micro_time(self.acquired)),
+            renew_time: Some(micro_time(self.renewed)),
+            lease_transitions: Some(self.transitions),
+            ..wire::LeaseSpec::default()
+        };
+        wire::Lease { metadata, spec: Some(spec) }
+    }
+}
+
+fn micro_time(instant: Timestamp) -> MicroTime {
+    let micros = instant.as_nanos().div_euclid(1000);
+    MicroTime(jiff::Timestamp::from_microsecond(micros).unwrap_or(jiff::Timestamp::UNIX_EPOCH))
+}
+
+fn instant(time: Option<&MicroTime>) -> Timestamp {
+    let micros = time.map_or(0, |time| time.0.as_microsecond());
+    Timestamp::from_nanos(micros.saturating_mul(1000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEASE: Duration = Duration::from_secs(15);
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_secs(seconds)
+    }
+
+    fn held(holder: &str, renewed: i64) -> wire::Lease {
+        let lease = Lease {
+            holder: holder.into(),
+            duration: LEASE,
+            acquired: at(0),
+            renewed: at(renewed),
+            transitions: 3,
+        };
+        lease.render(&"kube-system".into(), &"it".into(), None)
+    }
+
+    fn look(watched: &mut Watched, found: Option<wire::Lease>, now: i64) -> Step {
+        watched.look(found, "me", LEASE, at(now), at(now))
+    }
+
+    #[test]
+    fn a_lease_that_nobody_has_is_taken() {
+        let mut watched = Watched::default();
+        assert!(
+            matches!(look(&mut watched, None, 0), Step::Create(lease) if lease.holder == "me" && lease.transitions == 0)
+        );
+        let Step::Update(lease, _) = look(&mut watched, Some(held("", 0)), 1) else { panic!("it is free") };
+        assert_eq!((lease.holder.as_str(), lease.transitions, lease.acquired), ("me", 4, at(1)));
+    }
+
+    /// However wrong the clock of the holder is: what counts is how long nothing has changed.
+    #[test]
+    fn a_lease_is_taken_over_when_nothing_has_changed_for_as_long_as_it_is_good() {
+        let mut watched = Watched::default();
+        assert_eq!(look(&mut watched, Some(held("you", -1000)), 100), Step::Wait);
+        assert_eq!(look(&mut watched, Some(held("you", -1000)), 114), Step::Wait);
+        assert_eq!(look(&mut watched, Some(held("you", -998)), 114), Step::Wait, "it was renewed");
+        assert_eq!(look(&mut watched, Some(held("you", -998)), 128), Step::Wait);
+        assert!(
+            matches!(look(&mut watched, Some(held("you", -998)), 129), Step::Update(lease, _) if lease.holder == "me")
+        );
+    }
+
+    #[test]
+    fn the_own_lease_is_renewed_and_keeps_its_beginning() {
+        let mut watched = Watched::default();
+        let Step::Update(lease, _) = look(&mut watched, Some(held("me", 5)), 7) else { panic!("it is ours") };
+        assert_eq!((lease.acquired, lease.renewed, lease.transitions), (at(0), at(7), 3));
+    }
+
+    #[test]
+    fn what_is_given_back_has_no_holder_and_runs_out_at_once() {
+        let mut watched = Watched::default();
+        watched.wrote(&held("me", 5), at(5));
+        let released = watched.released("me", at(9)).unwrap();
+        assert_eq!((released.holder.as_str(), released.duration, released.transitions), ("", RELEASED, 3));
+        watched.wrote(&held("you", 5), at(5));
+        assert_eq!(watched.released("me", at(9)), None);
+    }
+}

@@ -1,0 +1,254 @@
+//! What informers hold: objects parsed once, each with the few things that indexes are built from.
+
+use std::any::TypeId;
+
+use gantry_decide::gc::{Resource, Scope};
+use gantry_model::{
+    Deployment, Labels, Meta, ObjectKey, ObjectMetadata, ParseError, Pod, ReplicaSet, ResourceVersion, Uid,
+};
+use k8s_openapi::api::{apps::v1 as apps, core::v1 as core};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::de::DeserializeOwned;
+
+use crate::request::Form;
+
+/// Something that an informer can hold.
+pub trait Cached: Send + Sync + Sized + 'static {
+    /// How it comes over the wire.
+    type Wire: DeserializeOwned + Send;
+    /// How much of it is asked for.
+    const FORM: Form;
+
+    /// Takes over an object of this resource.
+    fn parse(resource: &Resource, wire: Self::Wire) -> Result<Self, ParseError>;
+    /// Where it is found; objects of the cluster have an empty namespace.
+    fn key(&self) -> ObjectKey;
+    /// Its identity.
+    fn uid(&self) -> &Uid;
+    /// The version that was read.
+    fn version(&self) -> &ResourceVersion;
+    /// Who controls it.
+    fn controller(&self) -> Option<&Uid>;
+    /// The labels it is to be found by; `None` if nobody looks for its kind that way.
+    fn labels(&self) -> Option<&Labels>;
+}
+
+/// Something whose resource is known from its type.
+pub trait Typed: Cached {
+    /// Its resource.
+    fn resource() -> Resource;
+}
+
+/// A noun of the rules that is read from this form on the wire.
+pub trait Noun<W>: Send + Sync + Sized + 'static {
+    /// Takes over an object that was read from an API server.
+    fn parse(wire: W) -> Result<Self, ParseError>;
+    /// Its metadata.
+    fn meta(&self) -> &Meta;
+}
+
+/// A noun of the rules, and the whole object it was read from: what a full update is made of.
+#[derive(Clone, Debug)]
+pub struct Object<N, W> {
+    /// As the rules see it.
+    pub noun: N,
+    /// As it came.
+    pub wire: W,
+}
+
+/// An object of a kind that the rules do not know.
+#[derive(Clone, Debug)]
+pub struct Plain<W> {
+    /// As it came.
+    pub wire: W,
+    key: ObjectKey,
+    uid: Uid,
+    version: ResourceVersion,
+}
+
+/// The metadata of an object of any kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetadataOnly(pub ObjectMetadata);
+
+/// A Deployment in a cache.
+pub type CachedDeployment = Object<Deployment, apps::Deployment>;
+/// A ReplicaSet in a cache.
+pub type CachedReplicaSet = Object<ReplicaSet, apps::ReplicaSet>;
+/// A ReplicationController in a cache.
+pub type CachedReplicationController = Object<ReplicaSet, core::ReplicationController>;
+
+/// The resource of a kind that is known at compile time.
+pub fn resource_of<W: k8s_openapi::Resource<Scope: 'static>>() -> Resource {
+    let is_cluster = TypeId::of::<W::Scope>() == TypeId::of::<k8s_openapi::ClusterResourceScope>();
+    Resource {
+        api_version: W::API_VERSION.to_owned(),
+        kind: W::KIND.to_owned(),
+        plural: W::URL_PATH_SEGMENT.to_owned(),
+        scope: if is_cluster { Scope::Cluster } else { Scope::Namespaced },
+    }
+}
+
+impl<N, W> Cached for Object<N, W>
+where
+    N: Noun<W>,
+    W: DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    type Wire = W;
+    const FORM: Form = Form::Whole;
+
+    fn parse(_: &Resource, wire: W) -> Result<Self, ParseError> {
+        Ok(Self { noun: N::parse(wire.clone())?, wire })
+    }
+    fn key(&self) -> ObjectKey {
+        self.noun.meta().key()
+    }
+    fn uid(&self) -> &Uid {
+        &self.noun.meta().uid
+    }
+    fn version(&self) -> &ResourceVersion {
+        &self.noun.meta().resource_version
+    }
+    fn controller(&self) -> Option<&Uid> {
+        self.noun.meta().controller().map(|owner| &owner.uid)
+    }
+    fn labels(&self) -> Option<&Labels> {
+        None
+    }
+}
+
+impl<N, W> Typed for Object<N, W>
+where
+    Self: Cached,
+    W: k8s_openapi::Resource<Scope: 'static>,
+{
+    fn resource() -> Resource {
+        resource_of::<W>()
+    }
+}
+
+impl Noun<apps::Deployment> for Deployment {
+    fn parse(wire: apps::Deployment) -> Result<Self, ParseError> {
+        Self::parse(wire)
+    }
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+}
+
+impl Noun<apps::ReplicaSet> for ReplicaSet {
+    fn parse(wire: apps::ReplicaSet) -> Result<Self, ParseError> {
+        Self::parse(wire)
+    }
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+}
+
+impl Noun<core::ReplicationController> for ReplicaSet {
+    fn parse(wire: core::ReplicationController) -> Result<Self, ParseError> {
+        Self::parse_replication_controller(wire)
+    }
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+}
+
+/// Pods come by the thousand, so only what the rules look at is kept of them.
+impl Cached for Pod {
+    type Wire = core::Pod;
+    const FORM: Form = Form::Whole;
+
+    fn parse(_: &Resource, wire: core::Pod) -> Result<Self, ParseError> {
+        Self::parse(wire)
+    }
+    fn key(&self) -> ObjectKey {
+        self.meta.key()
+    }
+    fn uid(&self) -> &Uid {
+        &self.meta.uid
+    }
+    fn version(&self) -> &ResourceVersion {
+        &self.meta.resource_version
+    }
+    fn controller(&self) -> Option<&Uid> {
+        self.meta.controller().map(|owner| &owner.uid)
+    }
+    fn labels(&self) -> Option<&Labels> {
+        Some(&self.meta.labels)
+    }
+}
+
+impl Typed for Pod {
+    fn resource() -> Resource {
+        resource_of::<core::Pod>()
+    }
+}
+
+impl<W> Cached for Plain<W>
+where
+    W: DeserializeOwned + k8s_openapi::Metadata<Ty = ObjectMeta> + Send + Sync + 'static,
+{
+    type Wire = W;
+    const FORM: Form = Form::Whole;
+
+    fn parse(resource: &Resource, wire: W) -> Result<Self, ParseError> {
+        let meta = ObjectMetadata::parse(&resource.api_version, &resource.kind, wire.metadata().clone())?;
+        let key = key_of(&meta);
+        Ok(Self { wire, key, uid: meta.identity.uid, version: meta.resource_version })
+    }
+    fn key(&self) -> ObjectKey {
+        self.key.clone()
+    }
+    fn uid(&self) -> &Uid {
+        &self.uid
+    }
+    fn version(&self) -> &ResourceVersion {
+        &self.version
+    }
+    fn controller(&self) -> Option<&Uid> {
+        None
+    }
+    fn labels(&self) -> Option<&Labels> {
+        None
+    }
+}
+
+impl<W> Typed for Plain<W>
+where
+    Self: Cached,
+    W: k8s_openapi::Resource<Scope: 'static>,
+{
+    fn resource() -> Resource {
+        resource_of::<W>()
+    }
+}
+
+impl Cached for MetadataOnly {
+    /// The one field that matters of a `PartialObjectMetadata`, or of any object.
+    type Wire = kube::core::PartialObjectMeta;
+    const FORM: Form = Form::Metadata;
+
+    fn parse(resource: &Resource, wire: Self::Wire) -> Result<Self, ParseError> {
+        ObjectMetadata::parse(&resource.api_version, &resource.kind, wire.metadata).map(Self)
+    }
+    fn key(&self) -> ObjectKey {
+        key_of(&self.0)
+    }
+    fn uid(&self) -> &Uid {
+        &self.0.identity.uid
+    }
+    fn version(&self) -> &ResourceVersion {
+        &self.0.resource_version
+    }
+    fn controller(&self) -> Option<&Uid> {
+        None
+    }
+    fn labels(&self) -> Option<&Labels> {
+        None
+    }
+}
+
+fn key_of(meta: &ObjectMetadata) -> ObjectKey {
+    let namespace = meta.identity.namespace.clone().unwrap_or_else(|| "".into());
+    ObjectKey { namespace, name: meta.identity.name.clone() }
+}

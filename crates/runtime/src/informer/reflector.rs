@@ -1,0 +1,188 @@
+//! The task of an informer: asks what the protocol says, and hands what comes to the store.
+
+use std::time::Duration;
+
+use futures::Stream;
+use gantry_model::ResourceVersion;
+use serde::Deserialize as _;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::Informer;
+use super::cached::Cached;
+use super::lines::{Line, Lines};
+use super::protocol::{Ask, Ended, Protocol};
+use crate::api::Api;
+use crate::chance::{lengthened, random};
+use crate::failure::Failure;
+use crate::request::Target;
+use crate::shutdown::Shutdown;
+
+/// How many objects are asked for at once where lists come in pages; client-go's number.
+const PAGE: &str = "500";
+/// How long a watch lasts at least, in seconds. Servers end it after this; the longest lasts twice as long.
+const WATCH_SECONDS: u64 = 5 * 60;
+/// How long after that a connection without any word is given up for dead.
+const WATCH_GRACE: Duration = Duration::from_secs(30);
+/// How long a streamed list may take to say that it is complete.
+const LIST_MAX: Duration = Duration::from_secs(60);
+/// A watch that ends sooner, without a word, was not worth opening.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
+pub(super) async fn run<T: Cached>(informer: &Informer<T>, api: &Api, shutdown: &Shutdown) {
+    let resource = &informer.resource().plural;
+    let mut protocol = Protocol::new();
+    loop {
+        let Some(ended) = shutdown.unless(ask(informer, api, &protocol.ask)).await else { return };
+        if let Ended::Failed(_, failure) = &ended {
+            tracing::debug!(resource, ask = ?protocol.ask, %failure, "the informer was interrupted");
+        }
+        // Up to twice as long, so that the clients of a server that was away do not all come at once.
+        let pause = protocol.after(ended);
+        if !pause.is_zero() && shutdown.unless(tokio::time::sleep(lengthened(pause, 1.0))).await.is_none() {
+            return;
+        }
+    }
+}
+
+async fn ask<T: Cached>(informer: &Informer<T>, api: &Api, ask: &Ask) -> Ended {
+    let target = Target::collection(informer.resource(), None);
+    let seconds = WATCH_SECONDS + u64::from(random(300));
+    let timeout = seconds.to_string();
+    let mut query = vec![("watch", "true"), ("allowWatchBookmarks", "true"), ("timeoutSeconds", &timeout)];
+    query.extend(informer.shared.fields.map(|fields| ("fieldSelector", fields)));
+    match ask {
+        Ask::StreamList => {
+            query.extend([("sendInitialEvents", "true"), ("resourceVersionMatch", "NotOlderThan")]);
+        }
+        Ask::Watch(version) => query.push(("resourceVersion", version.as_str())),
+        Ask::PagedList => return list(informer, api, &target).await,
+    }
+    let stream = match api.stream(target.watch(T::FORM, &query)).await {
+        Ok(stream) => stream,
+        Err(failure) => return Ended::Failed(None, failure),
+    };
+    let mut lines = Lines::new(Box::pin(stream));
+    let until = Instant::now() + Duration::from_secs(seconds) + WATCH_GRACE;
+    match ask {
+        Ask::Watch(version) => follow(informer, &mut lines, version.clone(), until).await,
+        Ask::StreamList | Ask::PagedList => match initial(informer, &mut lines).await {
+            Ok(version) => follow(informer, &mut lines, version, until).await,
+            Err(ended) => ended,
+        },
+    }
+}
+
+/// Reads a streamed list to its end.
+async fn initial<T, S>(informer: &Informer<T>, lines: &mut Lines<S>) -> Result<ResourceVersion, Ended>
+where
+    T: Cached,
+    S: Stream<Item = Result<bytes::Bytes, Failure>> + Unpin,
+{
+    let until = Instant::now() + LIST_MAX;
+    let mut all = Vec::new();
+    loop {
+        let line = match tokio::time::timeout_at(until, lines.next()).await {
+            Err(_) => return Err(Ended::NoEndOfList),
+            Ok(None) => return Err(Ended::Failed(None, Failure::unanswered("the list was cut off"))),
+            Ok(Some(Err(failure))) => return Err(Ended::Failed(None, failure)),
+            Ok(Some(Ok(line))) => line,
+        };
+        match Line::<T>::parse(informer.resource(), &line) {
+            Line::Applied(object) => all.push(object),
+            Line::EndOfList(version) => {
+                informer.replace(all, version.clone());
+                return Ok(version);
+            }
+            Line::Unreadable(_, why) => warn_unreadable(informer, &why),
+            Line::Failed(failure) => return Err(Ended::Failed(None, failure)),
+            Line::Deleted(_) | Line::Bookmark(_) => {}
+        }
+    }
+}
+
+/// Hears what happens until the stream ends.
+async fn follow<T, S>(
+    informer: &Informer<T>,
+    lines: &mut Lines<S>,
+    from: ResourceVersion,
+    until: Instant,
+) -> Ended
+where
+    T: Cached,
+    S: Stream<Item = Result<bytes::Bytes, Failure>> + Unpin,
+{
+    let began = Instant::now();
+    let mut reached = from;
+    let mut heard = false;
+    loop {
+        let line = match tokio::time::timeout_at(until, lines.next()).await {
+            Ok(None) if heard || began.elapsed() > AT_ONCE => return Ended::Heard(reached),
+            Ok(None) => return Ended::AtOnce(reached),
+            Err(_) => return Ended::Heard(reached),
+            Ok(Some(Err(failure))) => return Ended::Failed(Some(reached), failure),
+            Ok(Some(Ok(line))) => line,
+        };
+        match Line::<T>::parse(informer.resource(), &line) {
+            Line::Applied(object) => {
+                reached = object.version().clone();
+                informer.apply(object);
+            }
+            Line::Deleted(object) => {
+                reached = object.version().clone();
+                informer.remove(object);
+            }
+            Line::Bookmark(version) | Line::EndOfList(version) => {
+                reached = version.clone();
+                informer.reach(version);
+            }
+            Line::Unreadable(version, why) => {
+                warn_unreadable(informer, &why);
+                reached = version;
+            }
+            Line::Failed(failure) => return Ended::Failed(heard.then_some(reached), failure),
+        }
+        heard = true;
+    }
+}
+
+/// Lists page by page.
+async fn list<T: Cached>(informer: &Informer<T>, api: &Api, target: &Target) -> Ended {
+    let mut all = Vec::new();
+    let mut next = String::new();
+    loop {
+        let mut query = vec![("limit", PAGE)];
+        query.extend(informer.shared.fields.map(|fields| ("fieldSelector", fields)));
+        if !next.is_empty() {
+            query.push(("continue", &next));
+        }
+        let mut page = match api.list::<Value>(target, T::FORM, &query).await {
+            Ok(page) => page,
+            Err(failure) => return Ended::Failed(None, failure),
+        };
+        let items = page["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
+        for item in items {
+            match parse_item(informer, item) {
+                Ok(object) => all.push(object),
+                Err(why) => warn_unreadable(informer, &why),
+            }
+        }
+        let meta = &page["metadata"];
+        meta["continue"].as_str().unwrap_or_default().clone_into(&mut next);
+        if next.is_empty() {
+            let version = ResourceVersion::from(meta["resourceVersion"].as_str().unwrap_or_default());
+            informer.replace(all, version.clone());
+            return Ended::Heard(version);
+        }
+    }
+}
+
+fn parse_item<T: Cached>(informer: &Informer<T>, item: Value) -> Result<T, String> {
+    let wire = T::Wire::deserialize(item).map_err(|error| error.to_string())?;
+    T::parse(informer.resource(), wire).map_err(|error| error.to_string())
+}
+
+fn warn_unreadable<T>(informer: &Informer<T>, why: &str) {
+    let resource = &informer.shared.resource.plural;
+    tracing::warn!(resource, why, "an object cannot be read and is treated as if it were not there");
+}

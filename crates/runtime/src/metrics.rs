@@ -1,0 +1,201 @@
+//! Numbers about this process, under the names Kubernetes gives them. A host takes a [`snapshot`](Metrics::snapshot)
+//! and shows it as it likes; [`render`] is the usual way.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The upper bounds of durations in seconds: from 10 ns to a day's seventh, by tens, as client-go's work queues have
+/// them.
+const BOUNDS: [f64; 10] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0];
+
+/// All numbers of one process. Cheap to clone; all clones count together.
+#[derive(Clone, Default)]
+pub struct Metrics {
+    shared: Arc<Mutex<Shared>>,
+}
+
+/// One number with its name and labels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// The name of the family.
+    pub name: &'static str,
+    /// What tells it from others of its family.
+    pub labels: Labels,
+    /// The number.
+    pub value: Value,
+}
+
+/// A number of some kind.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Only grows.
+    Counter(u64),
+    /// Goes up and down.
+    Gauge(f64),
+    /// How often something was at most so much.
+    Histogram {
+        /// Upper bounds and how many were below each.
+        buckets: Vec<(f64, u64)>,
+        /// All together.
+        sum: f64,
+        /// How many there were.
+        count: u64,
+    },
+}
+
+/// What tells a number from others of its family.
+type Labels = Vec<(&'static str, String)>;
+
+/// Where numbers come from that are only worth computing when somebody looks.
+type Source = Box<dyn Fn(&mut Vec<Sample>) + Send>;
+
+#[derive(Default)]
+struct Shared {
+    series: BTreeMap<(&'static str, Labels), Value>,
+    sources: Vec<Source>,
+}
+
+impl Metrics {
+    /// No numbers yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Counts one more.
+    pub fn count(&self, name: &'static str, labels: &[(&'static str, &str)]) {
+        let mut shared = self.lock();
+        if let Value::Counter(count) = shared.series(name, labels, Value::Counter(0)) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// Sets a number that goes up and down.
+    pub fn set(&self, name: &'static str, labels: &[(&'static str, &str)], to: f64) {
+        *self.lock().series(name, labels, Value::Gauge(0.0)) = Value::Gauge(to);
+    }
+
+    /// Records how long something took.
+    pub fn observe(&self, name: &'static str, labels: &[(&'static str, &str)], took: Duration) {
+        let empty = Value::Histogram { buckets: BOUNDS.map(|bound| (bound, 0)).to_vec(), sum: 0.0, count: 0 };
+        let mut shared = self.lock();
+        if let Value::Histogram { buckets, sum, count } = shared.series(name, labels, empty) {
+            let seconds = took.as_secs_f64();
+            for (bound, below) in buckets {
+                *below += u64::from(seconds <= *bound);
+            }
+            *sum += seconds;
+            *count += 1;
+        }
+    }
+
+    /// Adds numbers that are computed when somebody looks.
+    pub fn source(&self, source: impl Fn(&mut Vec<Sample>) + Send + 'static) {
+        self.lock().sources.push(Box::new(source));
+    }
+
+    /// All numbers as they are now, by name.
+    pub fn snapshot(&self) -> Vec<Sample> {
+        let shared = self.lock();
+        let stored = shared.series.iter();
+        let mut samples: Vec<_> = stored
+            .map(|((name, labels), value)| Sample { name, labels: labels.clone(), value: value.clone() })
+            .collect();
+        for source in &shared.sources {
+            source(&mut samples);
+        }
+        samples.sort_by(|a, b| (a.name, &a.labels).cmp(&(b.name, &b.labels)));
+        samples
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shared {
+    fn series(&mut self, name: &'static str, labels: &[(&'static str, &str)], new: Value) -> &mut Value {
+        let labels = labels.iter().map(|(key, value)| (*key, (*value).to_owned())).collect();
+        self.series.entry((name, labels)).or_insert(new)
+    }
+}
+
+impl std::fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+/// Samples in the text format that Prometheus reads.
+pub fn render(samples: &[Sample]) -> String {
+    let mut text = String::new();
+    let mut family = "";
+    for Sample { name, labels, value } in samples {
+        let kind = match value {
+            Value::Counter(_) => "counter",
+            Value::Gauge(_) => "gauge",
+            Value::Histogram { .. } => "histogram",
+        };
+        if family != *name {
+            let _ = writeln!(text, "# TYPE {name} {kind}");
+            family = name;
+        }
+        let _ = match value {
+            Value::Counter(count) => writeln!(text, "{name}{} {count}", braced(labels, None)),
+            Value::Gauge(number) => writeln!(text, "{name}{} {number}", braced(labels, None)),
+            Value::Histogram { buckets, sum, count } => {
+                for (bound, below) in buckets {
+                    let _ =
+                        writeln!(text, "{name}_bucket{} {below}", braced(labels, Some(&bound.to_string())));
+                }
+                let _ = writeln!(text, "{name}_bucket{} {count}", braced(labels, Some("+Inf")));
+                let _ = writeln!(text, "{name}_sum{} {sum}", braced(labels, None));
+                writeln!(text, "{name}_count{} {count}", braced(labels, None))
+            }
+        };
+    }
+    text
+}
+
+fn braced(labels: &[(&'static str, String)], bound: Option<&str>) -> String {
+    let escaped = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    let mut parts: Vec<_> =
+        labels.iter().map(|(key, value)| format!("{key}=\"{}\"", escaped(value))).collect();
+    parts.extend(bound.map(|bound| format!("le=\"{bound}\"")));
+    if parts.is_empty() { String::new() } else { format!("{{{}}}", parts.join(",")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_prometheus_wants_them() {
+        let metrics = Metrics::new();
+        metrics.count("requests_total", &[("code", "200")]);
+        metrics.count("requests_total", &[("code", "200")]);
+        metrics.count("requests_total", &[("code", "a\"b")]);
+        metrics.set("depth", &[], 3.0);
+        metrics.observe("took_seconds", &[], Duration::from_millis(20));
+        metrics.source(|samples| {
+            samples.push(Sample { name: "computed", labels: Vec::new(), value: Value::Gauge(1.5) });
+        });
+        let text = render(&metrics.snapshot());
+        for line in [
+            "# TYPE requests_total counter",
+            "requests_total{code=\"200\"} 2",
+            "requests_total{code=\"a\\\"b\"} 1",
+            "depth 3",
+            "computed 1.5",
+            "took_seconds_bucket{le=\"0.01\"} 0",
+            "took_seconds_bucket{le=\"0.1\"} 1",
+            "took_seconds_bucket{le=\"+Inf\"} 1",
+            "took_seconds_sum 0.02",
+            "took_seconds_count 1",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line} is missing in\n{text}");
+        }
+        assert_eq!(text.matches("# TYPE requests_total").count(), 1);
+    }
+}

@@ -1,0 +1,326 @@
+//! The work queue of `decide` with workers around it: it waits, wakes, locks and counts, and decides nothing.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use gantry_decide::Wake;
+use gantry_decide::queue::{Outcome, Retry, RetryPolicy, WorkQueue};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+
+use crate::clock::Clock;
+use crate::metrics::{Metrics, Sample, Value};
+use crate::shutdown::Shutdown;
+
+/// How long a worker may finish what it has in hand when it is time to end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// A work queue. Cheap to clone; all clones are one.
+pub struct Queue<K> {
+    shared: Arc<Shared<K>>,
+}
+
+struct Shared<K> {
+    name: &'static str,
+    clock: Clock,
+    metrics: Metrics,
+    queue: Mutex<WorkQueue<K>>,
+    /// One waiting worker is woken per key that became ready.
+    ready: Notify,
+}
+
+impl<K: Ord + Clone + fmt::Display + Send + Sync + 'static> Queue<K> {
+    /// An empty queue of this name, which its metrics carry.
+    pub fn new(name: &'static str, clock: Clock, metrics: &Metrics) -> Self {
+        let shared = Shared {
+            name,
+            clock,
+            metrics: metrics.clone(),
+            queue: Mutex::new(WorkQueue::new()),
+            ready: Notify::new(),
+        };
+        let queue = Self { shared: Arc::new(shared) };
+        let weak = Arc::downgrade(&queue.shared);
+        metrics.source(move |samples| {
+            if let Some(shared) = weak.upgrade() {
+                shared.sample(samples);
+            }
+        });
+        queue
+    }
+
+    /// Asks for work on `key` as soon as possible.
+    pub fn add(&self, key: K) {
+        let now = self.shared.clock.steady();
+        self.lock().add(key, now);
+        self.shared.ready.notify_one();
+    }
+
+    /// Asks for work on `key` when `delay` has passed.
+    pub fn add_after(&self, key: K, delay: Duration) {
+        let now = self.shared.clock.steady();
+        self.lock().add_after(key, delay, now);
+        // Whoever waits for a later key has to hear that there is an earlier one.
+        self.shared.ready.notify_one();
+    }
+
+    /// Asks for another try of `key` when the rate limit allows it.
+    pub fn add_rate_limited(&self, key: K) {
+        let now = self.shared.clock.steady();
+        self.lock().add_rate_limited(key, now);
+        self.shared.ready.notify_one();
+    }
+
+    /// How many keys want a worker.
+    pub fn depth(&self) -> u64 {
+        self.lock().depth()
+    }
+
+    /// Runs so many workers until it is time to end, and returns when the last has finished.
+    ///
+    /// A key whose work panics counts as failed: one broken sync must not take the others down.
+    pub async fn work<F, W>(&self, workers: usize, policy: RetryPolicy, shutdown: Shutdown, work: F)
+    where
+        F: Fn(K) -> W + Clone + Send + 'static,
+        W: Future<Output = (Outcome, Wake)> + Send,
+    {
+        let mut tasks = JoinSet::new();
+        for _ in 0..workers {
+            let (queue, work, shutdown) = (self.clone(), work.clone(), shutdown.clone());
+            tasks.spawn(async move {
+                while let Some(key) = shutdown.unless(queue.next()).await {
+                    let ended = AssertUnwindSafe(work(key.clone())).catch_unwind();
+                    let late = async {
+                        shutdown.wait().await;
+                        tokio::time::sleep(GRACE).await;
+                    };
+                    tokio::select! {
+                        ended = ended => queue.end(&key, ended.unwrap_or_else(|_| queue.panicked(&key)), policy),
+                        () = late => return,
+                    }
+                }
+            });
+        }
+        shutdown.wait().await;
+        self.lock().shut_down(self.shared.clock.steady());
+        while tasks.join_next().await.is_some() {}
+    }
+
+    /// What becomes of a key whose work panicked.
+    fn panicked(&self, key: &K) -> (Outcome, Wake) {
+        tracing::error!(queue = self.shared.name, %key, "the sync broke down; this is a bug, please report it");
+        (Outcome::Failure, Wake::OnChange)
+    }
+
+    /// Waits for the next key.
+    async fn next(&self) -> K {
+        loop {
+            let ready = self.shared.ready.notified();
+            let mut ready = std::pin::pin!(ready);
+            // Listening before looking: a key that is added in between is not missed.
+            ready.as_mut().enable();
+            let wake = {
+                let mut queue = self.lock();
+                if let Some(key) = queue.next(self.shared.clock.steady()) {
+                    if queue.depth() > 0 {
+                        self.shared.ready.notify_one();
+                    }
+                    let waited = queue.work(&key).map(gantry_decide::queue::Work::waited).unwrap_or_default();
+                    drop(queue);
+                    self.shared.observe("workqueue_queue_duration_seconds", waited);
+                    return key;
+                }
+                queue.next_wake()
+            };
+            match wake {
+                None => ready.await,
+                Some(wake) => {
+                    let due = self.shared.clock.instant(wake);
+                    let _ = tokio::time::timeout_at(due, ready).await;
+                }
+            }
+        }
+    }
+
+    fn end(&self, key: &K, (outcome, wake): (Outcome, Wake), policy: RetryPolicy) {
+        let now = self.shared.clock.steady();
+        let mut queue = self.lock();
+        let took = queue.work(key).map(|work| work.lasted(now)).unwrap_or_default();
+        match wake {
+            Wake::OnChange => {}
+            Wake::Soon => {
+                queue.add_rate_limited(key.clone(), now);
+            }
+            Wake::After(delay) => queue.add_after(key.clone(), delay, now),
+        }
+        let retry = queue.finish(key, outcome, policy, now);
+        drop(queue);
+        self.shared.ready.notify_one();
+        self.shared.observe("workqueue_work_duration_seconds", took);
+        if retry == Retry::GiveUp {
+            tracing::warn!(queue = self.shared.name, %key, "failed too often; it rests until something changes");
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, WorkQueue<K>> {
+        self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Ord + Clone> Shared<K> {
+    fn observe(&self, name: &'static str, took: Duration) {
+        self.metrics.observe(name, &[("name", self.name)], took);
+    }
+
+    fn sample(&self, samples: &mut Vec<Sample>) {
+        let now = self.clock.steady();
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let running: Vec<_> = queue.running().map(|(_, work)| work.lasted(now).as_secs_f64()).collect();
+        let mut push = |name, value| {
+            samples.push(Sample { name, labels: vec![("name", self.name.to_owned())], value });
+        };
+        push("workqueue_adds_total", Value::Counter(queue.adds()));
+        push("workqueue_retries_total", Value::Counter(queue.retries()));
+        push("workqueue_depth", Value::Gauge(f64::from(u32::try_from(queue.depth()).unwrap_or(u32::MAX))));
+        push(
+            "workqueue_unfinished_work_seconds",
+            Value::Gauge(running.iter().fold(0.0, |sum, seconds| sum + seconds)),
+        );
+        let longest = running.iter().copied().fold(0.0, f64::max);
+        push("workqueue_longest_running_processor_seconds", Value::Gauge(longest));
+    }
+}
+
+impl<K> Clone for Queue<K> {
+    fn clone(&self) -> Self {
+        Self { shared: self.shared.clone() }
+    }
+}
+
+impl<K> fmt::Debug for Queue<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue").field("name", &self.shared.name).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use gantry_model::Timestamp;
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::shutdown::shutdown;
+
+    fn queue() -> (Queue<&'static str>, Metrics) {
+        let metrics = Metrics::new();
+        (Queue::new("web", Clock::of_tokio(Timestamp::EPOCH), &metrics), metrics)
+    }
+
+    /// Runs the queue until the clock has moved so far, and tells what was worked on and when.
+    async fn worked(
+        queue: &Queue<&'static str>,
+        workers: usize,
+        seconds: u64,
+        outcome: Outcome,
+    ) -> Vec<(&'static str, Duration)> {
+        let (switch, signal) = shutdown();
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let (began, seen) = (Instant::now(), log.clone());
+        let work = move |key| {
+            let seen = seen.clone();
+            async move {
+                seen.lock().unwrap().push((key, began.elapsed()));
+                (outcome, Wake::OnChange)
+            }
+        };
+        let running = queue.work(workers, RetryPolicy::REPLICA_SET, signal, work);
+        tokio::join!(running, async {
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            switch.turn();
+        });
+        let log = log.lock().unwrap();
+        log.clone()
+    }
+
+    /// D2.1: duplicates collapse, and a delayed key comes when it is due.
+    #[tokio::test(start_paused = true)]
+    async fn keys_are_worked_on_once_and_when_they_are_due() {
+        let (queue, _) = queue();
+        queue.add("a");
+        queue.add("a");
+        queue.add_after("late", Duration::from_secs(3));
+        let worked = worked(&queue, 5, 10, Outcome::Success).await;
+        assert_eq!(worked.iter().map(|(key, _)| *key).collect::<Vec<_>>(), ["a", "late"]);
+        let at = worked[1].1;
+        assert!((Duration::from_secs(3)..Duration::from_millis(3010)).contains(&at), "{at:?}");
+    }
+
+    /// D2.1: one key is never in two hands, and what is added meanwhile runs again.
+    #[tokio::test(start_paused = true)]
+    async fn one_key_has_one_worker() {
+        let (queue, _) = queue();
+        let (switch, signal) = shutdown();
+        let (now_in, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let runs = Arc::new(AtomicUsize::new(0));
+        let work = {
+            let (queue, now_in, most, runs) = (queue.clone(), now_in.clone(), most.clone(), runs.clone());
+            move |key: &'static str| {
+                let (queue, now_in, most, runs) = (queue.clone(), now_in.clone(), most.clone(), runs.clone());
+                async move {
+                    most.fetch_max(now_in.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    if runs.fetch_add(1, Ordering::SeqCst) < 3 {
+                        queue.add(key);
+                    }
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                    now_in.fetch_sub(1, Ordering::SeqCst);
+                    (Outcome::Success, Wake::OnChange)
+                }
+            }
+        };
+        queue.add("a");
+        tokio::join!(queue.work(5, RetryPolicy::REPLICA_SET, signal, work), async {
+            tokio::time::sleep(Duration::from_secs(20)).await;
+            switch.turn();
+        });
+        assert_eq!((runs.load(Ordering::SeqCst), most.load(Ordering::SeqCst)), (4, 1));
+    }
+
+    /// D2.3: a failing key comes back, later each time, and its numbers show it.
+    #[tokio::test(start_paused = true)]
+    async fn a_failing_key_comes_back_later_each_time() {
+        let (queue, metrics) = queue();
+        queue.add("a");
+        let worked = worked(&queue, 2, 1, Outcome::Failure).await;
+        // 0, 5, 15, 35, ... 635 ms.
+        assert_eq!(worked.len(), 8, "{worked:?}");
+        let text = crate::metrics::render(&metrics.snapshot());
+        assert!(text.contains("workqueue_adds_total{name=\"web\"} 8"), "{text}");
+        assert!(text.contains("workqueue_work_duration_seconds_count{name=\"web\"} 8"), "{text}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_sync_that_panics_is_a_failed_sync() {
+        let (queue, _) = queue();
+        let (switch, signal) = shutdown();
+        let runs = Arc::new(AtomicUsize::new(0));
+        let count = runs.clone();
+        queue.add("a");
+        let work = move |_| {
+            let count = count.clone();
+            async move {
+                assert!(count.fetch_add(1, Ordering::SeqCst) > 0, "the first one goes wrong");
+                (Outcome::Success, Wake::OnChange)
+            }
+        };
+        tokio::join!(queue.work(1, RetryPolicy::REPLICA_SET, signal, work), async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            switch.turn();
+        });
+        assert_eq!(runs.load(Ordering::SeqCst), 2);
+    }
+}

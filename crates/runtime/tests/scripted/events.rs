@@ -1,0 +1,89 @@
+//! Events on their way to the server.
+
+use std::time::Duration;
+
+use gantry_decide::events::Subject;
+use gantry_model::{Event, Timestamp};
+use gantry_runtime::{Clock, EventRecorder, render, shutdown};
+use serde_json::json;
+
+use crate::script::{Answer, Asked, Log, Then, api};
+
+fn subject() -> Subject {
+    Subject {
+        api_version: "apps/v1".into(),
+        kind: "Deployment".into(),
+        namespace: Some("shop".into()),
+        name: "web".into(),
+        uid: "u-1".into(),
+        resource_version: "7".into(),
+    }
+}
+
+/// Tells the same so many times, and returns what the server was asked within two minutes.
+async fn told(times: usize, script: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static) -> Log {
+    let (api, log) = api(script);
+    let (recorder, writer) = EventRecorder::new(api, Clock::of_tokio(Timestamp::from_secs(100)));
+    let (switch, signal) = shutdown();
+    let running = tokio::spawn(writer.run(signal));
+    for _ in 0..times {
+        recorder.record("tester", subject(), Event::normal("Told", "something".to_owned()));
+    }
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    switch.turn();
+    running.await.unwrap();
+    log
+}
+
+/// D17.2, D17.3: the first is created, and the second raises its count.
+#[tokio::test(start_paused = true)]
+async fn a_repeated_event_raises_its_count() {
+    let log = told(2, |_, _| Answer::Whole(200, json!({}))).await.all();
+    let [created, patched] = log.as_slice() else { panic!("{log:?}") };
+    assert_eq!((created.method.as_str(), created.path.as_str()), ("POST", "/api/v1/namespaces/shop/events"));
+    assert_eq!(created.body["count"], 1);
+    assert_eq!(created.body["involvedObject"]["uid"], "u-1");
+    assert_eq!(created.body["source"]["component"], "tester");
+    assert_eq!(created.body["reportingComponent"], "tester");
+    let name = created.body["metadata"]["name"].as_str().unwrap();
+    assert_eq!(
+        (patched.method.as_str(), patched.path.clone()),
+        ("PATCH", format!("/api/v1/namespaces/shop/events/{name}"))
+    );
+    assert_eq!(patched.body["count"], 2);
+}
+
+/// D17.3: an event that expired is told anew, with its count.
+#[tokio::test(start_paused = true)]
+async fn an_event_that_is_gone_is_told_anew() {
+    let gone = |asked: &Asked, _| match asked.method.as_str() {
+        "PATCH" => Answer::Whole(404, json!({"kind": "Status", "reason": "NotFound"})),
+        _ => Answer::Whole(201, json!({})),
+    };
+    let log = told(2, gone).await.all();
+    let methods: Vec<_> = log.iter().map(|asked| asked.method.as_str()).collect();
+    assert_eq!(methods, ["POST", "PATCH", "POST"]);
+    assert_eq!(log[2].body["count"], 2);
+}
+
+/// What the server refuses is not repeated; what nobody answers is, for a while.
+#[tokio::test(start_paused = true)]
+async fn a_refused_event_is_dropped() {
+    let log = told(1, |_, _| Answer::Whole(403, json!({"kind": "Status", "message": "no"}))).await;
+    assert_eq!(log.all().len(), 1);
+    let log = told(1, |_, _| Answer::Watch(Vec::new(), Then::StayOpen)).await;
+    assert!(log.all().len() > 2, "nobody answers, so it is tried again");
+}
+
+/// D17.3: telling never waits, whatever becomes of what is told.
+#[tokio::test(start_paused = true)]
+async fn more_events_than_fit_are_dropped_and_counted() {
+    let (api, _) = api(|_, _| Answer::Watch(Vec::new(), Then::StayOpen));
+    let metrics = api.metrics().clone();
+    let (recorder, _writer) = EventRecorder::new(api, Clock::of_tokio(Timestamp::from_secs(100)));
+    for _ in 0..1003 {
+        recorder.record("tester", subject(), Event::normal("Told", "something".to_owned()));
+    }
+    let text = render(&metrics.snapshot());
+    assert!(text.contains("gantry_events_dropped_total{source=\"tester\"} 3"), "{text}");
+}

@@ -1,0 +1,108 @@
+//! The scripted server.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use futures::StreamExt as _;
+use gantry_runtime::{Api, Metrics};
+use http::{Request, Response};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full, StreamBody};
+use kube::client::Body;
+use serde_json::Value;
+
+/// What was asked.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Asked {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) query: String,
+    pub(crate) body: Value,
+}
+
+/// What is answered.
+pub(crate) enum Answer {
+    /// A status and a body.
+    Whole(u16, Value),
+    /// The same, with a wish to be left alone for so many seconds.
+    Busy(u16, &'static str),
+    /// The lines of a watch, which then ends or stays open.
+    Watch(Vec<Value>, Then),
+}
+
+/// How a watch goes on after its lines.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    End,
+    StayOpen,
+}
+
+/// All that was asked so far.
+#[derive(Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<Asked>>>);
+
+impl Log {
+    pub(crate) fn all(&self) -> Vec<Asked> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Asked {
+    pub(crate) fn asks(&self, part: &str) -> bool {
+        self.query.split('&').any(|pair| pair == part)
+    }
+}
+
+/// A writer that talks to a server which answers like this.
+pub(crate) fn api(script: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static) -> (Api, Log) {
+    let log = Log::default();
+    let (kept, script) = (log.clone(), Arc::new(script));
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let (kept, script) = (kept.clone(), script.clone());
+        async move {
+            let (parts, body) = request.into_parts();
+            let bytes = body.collect().await.unwrap().to_bytes();
+            let asked = Asked {
+                method: parts.method.to_string(),
+                path: parts.uri.path().to_owned(),
+                query: parts.uri.query().unwrap_or_default().to_owned(),
+                body: serde_json::from_slice(&bytes).unwrap_or(Value::Null),
+            };
+            let nth = {
+                let mut log = kept.0.lock().unwrap();
+                log.push(asked.clone());
+                log.len() - 1
+            };
+            Ok::<_, Infallible>(render(script(&asked, nth)))
+        }
+    });
+    (Api::new(kube::Client::new(service, "default"), "scripted", Metrics::new()), log)
+}
+
+fn render(answer: Answer) -> Response<UnsyncBoxBody<Bytes, Infallible>> {
+    let whole = |status: u16, body: &Value| {
+        let mut answer = Response::new(Full::new(Bytes::from(body.to_string())).boxed_unsync());
+        *answer.status_mut() = http::StatusCode::from_u16(status).unwrap();
+        answer
+    };
+    match answer {
+        Answer::Whole(status, body) => whole(status, &body),
+        Answer::Busy(status, seconds) => {
+            let mut answer = whole(status, &Value::Null);
+            answer.headers_mut().insert("retry-after", seconds.parse().unwrap());
+            answer
+        }
+        Answer::Watch(lines, then) => {
+            let lines =
+                lines.into_iter().map(|line| Ok(http_body::Frame::data(Bytes::from(format!("{line}\n")))));
+            let lines = futures::stream::iter(lines);
+            match then {
+                Then::End => Response::new(StreamBody::new(lines).boxed_unsync()),
+                Then::StayOpen => {
+                    Response::new(StreamBody::new(lines.chain(futures::stream::pending())).boxed_unsync())
+                }
+            }
+        }
+    }
+}

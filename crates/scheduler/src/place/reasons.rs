@@ -1,0 +1,121 @@
+//! Why no node takes a pod, in kube-scheduler's words.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Why one node does not take a pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// The pod names the nodes it goes to, and this is none of them.
+    NotNamed,
+    /// The node is not to get new pods.
+    Cordoned,
+    /// The node has a taint that the pod does not tolerate.
+    Tainted,
+    /// The pod does not want this node.
+    NotWanted,
+    /// Another pod has a port of the node that this one needs.
+    PortsTaken,
+    /// The node lacks a label by which the pod is to be spread.
+    OffTheMap,
+    /// The pod would be spread unevenly.
+    Uneven,
+    /// The pods it wants to be near are not.
+    TooFar,
+    /// Pods it wants to be apart from are near.
+    TooNear,
+    /// Pods that want to be apart from it are near.
+    Unwelcome,
+    /// There is too little left.
+    Lacking {
+        /// Of what, in words.
+        what: Vec<String>,
+        /// Whether it would be too little even on an empty node.
+        never: bool,
+    },
+}
+
+/// Why no node takes a pod, counted.
+///
+/// `Display` is the message of the pod's condition and of the event about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reasons {
+    nodes: usize,
+    counts: BTreeMap<String, usize>,
+    /// Nodes on which room might be made by evicting pods, in principle.
+    hopeful: usize,
+    preempts: bool,
+}
+
+impl Reasons {
+    pub(super) fn new(preempts: bool) -> Self {
+        Self { nodes: 0, counts: BTreeMap::new(), hopeful: 0, preempts }
+    }
+
+    pub(super) fn add(&mut self, refusal: Refusal) {
+        self.nodes += 1;
+        self.hopeful += usize::from(refusal.might_pass());
+        for word in refusal.words() {
+            *self.counts.entry(word).or_default() += 1;
+        }
+    }
+}
+
+impl Refusal {
+    /// Whether pods leaving the node could change it.
+    fn might_pass(&self) -> bool {
+        matches!(
+            self,
+            Self::PortsTaken
+                | Self::Uneven
+                | Self::TooNear
+                | Self::Unwelcome
+                | Self::Lacking { never: false, .. }
+        )
+    }
+
+    fn words(self) -> Vec<String> {
+        let words = match self {
+            Self::NotNamed => "node(s) didn't satisfy plugin(s) [NodeAffinity]",
+            Self::Cordoned => "node(s) were unschedulable",
+            Self::Tainted => "node(s) had untolerated taint(s)",
+            Self::NotWanted => "node(s) didn't match Pod's node affinity/selector",
+            Self::PortsTaken => "node(s) didn't have free ports for the requested pod ports",
+            Self::OffTheMap => {
+                "node(s) didn't match pod topology spread constraints (missing required label)"
+            }
+            Self::Uneven => "node(s) didn't match pod topology spread constraints",
+            Self::TooFar => "node(s) didn't match pod affinity rules",
+            Self::TooNear => "node(s) didn't match pod anti-affinity rules",
+            Self::Unwelcome => "node(s) didn't satisfy existing pods anti-affinity rules",
+            Self::Lacking { what, .. } => return what,
+        };
+        vec![words.to_owned()]
+    }
+}
+
+impl fmt::Display for Reasons {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nodes = self.nodes;
+        if nodes == 0 {
+            return f.write_str("no nodes available to schedule pods");
+        }
+        write!(f, "0/{nodes} nodes are available: {}. preemption: ", counted(&self.counts))?;
+        if !self.preempts {
+            return f.write_str("not eligible due to preemptionPolicy=Never.");
+        }
+        let outlook = [
+            ("No preemption victims found for incoming pod".to_owned(), self.hopeful),
+            ("Preemption is not helpful for scheduling".to_owned(), nodes - self.hopeful),
+        ];
+        write!(f, "0/{nodes} nodes are available: {}.", counted(&BTreeMap::from(outlook)))
+    }
+}
+
+/// `1 Insufficient cpu, 2 node(s) were unschedulable`, in the order of the text.
+fn counted(counts: &BTreeMap<String, usize>) -> String {
+    let some = counts.iter().filter(|(_, count)| **count > 0);
+    let mut texts: Vec<_> = some.map(|(words, count)| format!("{count} {words}")).collect();
+    texts.sort_unstable();
+    texts.join(", ")
+}

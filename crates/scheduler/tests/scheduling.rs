@@ -1,0 +1,198 @@
+//! Stories of the scheduler over an API server in the same process, in tokio's time.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod server;
+
+use std::time::Duration;
+
+use gantry_runtime::{Switch, shutdown};
+use gantry_scheduler::Options;
+use serde_json::{Value, json};
+use server::Server;
+use tokio::task::JoinHandle;
+
+struct Cluster {
+    server: Server,
+    scheduler: Option<(Switch, JoinHandle<()>)>,
+}
+
+impl Cluster {
+    async fn start() -> Self {
+        let mut cluster = Self { server: Server::start().await, scheduler: None };
+        cluster.start_scheduler();
+        cluster
+    }
+
+    fn start_scheduler(&mut self) {
+        let (switch, signal) = shutdown();
+        let mut options = Options::new(self.server.metrics.clone());
+        options.clock = self.server.clock.clone();
+        let running = gantry_scheduler::run(self.server.client.clone(), options, signal);
+        self.scheduler = Some((switch, tokio::spawn(running)));
+    }
+
+    async fn stop_scheduler(&mut self) {
+        if let Some((switch, running)) = self.scheduler.take() {
+            switch.turn();
+            running.await.unwrap();
+        }
+    }
+
+    /// Adds a ready node with so many cores.
+    async fn node(&self, name: &str, cpu: &str) {
+        let status = json!({
+            "capacity": {"cpu": cpu, "memory": "8Gi", "pods": "110"},
+            "conditions": [{"type": "Ready", "status": "True"}],
+        });
+        let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": status});
+        self.server.create("nodes", &node).await;
+        self.server.patch("nodes", name, None, &json!({"spec": {"taints": null}})).await;
+    }
+
+    async fn pod(&self, name: &str, cpu: &str) {
+        let requests = json!({"cpu": cpu});
+        let containers = json!([{"name": "app", "image": "nginx:1", "resources": {"requests": requests}}]);
+        self.server.create("pods", &pod(name, &json!({"containers": containers}))).await;
+    }
+
+    async fn place_of(&self, name: &str) -> Option<String> {
+        let pod = self.server.get("pods", name).await.unwrap();
+        pod["spec"]["nodeName"].as_str().map(str::to_owned)
+    }
+
+    async fn condition(&self, name: &str) -> Value {
+        let pod = self.server.get("pods", name).await.unwrap();
+        let conditions = pod["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        conditions.into_iter().find(|condition| condition["type"] == "PodScheduled").unwrap_or_default()
+    }
+}
+
+fn pod(name: &str, spec: &Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec})
+}
+
+async fn seconds(seconds: u64) {
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+}
+
+/// A8.1: a binding names the pod by uid, and the pod then says that it is scheduled.
+#[tokio::test(start_paused = true)]
+async fn a_pod_is_bound_and_told_so() {
+    let mut cluster = Cluster::start().await;
+    cluster.node("a", "4").await;
+    cluster.pod("web", "1").await;
+    seconds(1).await;
+    assert_eq!(cluster.place_of("web").await.as_deref(), Some("a"));
+    assert_eq!(cluster.condition("web").await["status"], "True");
+    assert_eq!(cluster.server.events("web").await, ["Scheduled Successfully assigned default/web to a"]);
+    cluster.stop_scheduler().await;
+}
+
+/// A8.3: a pod that finds no place says why, and goes when there is one.
+#[tokio::test(start_paused = true)]
+async fn a_pod_without_a_place_says_why_and_waits_for_one() {
+    let mut cluster = Cluster::start().await;
+    cluster.pod("web", "2").await;
+    seconds(1).await;
+    assert_eq!(cluster.condition("web").await["message"], "no nodes available to schedule pods");
+    cluster.node("small", "1").await;
+    seconds(15).await;
+    let told = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: \
+                1 Preemption is not helpful for scheduling.";
+    let condition = cluster.condition("web").await;
+    assert_eq!((&condition["reason"], &condition["message"]), (&json!("Unschedulable"), &json!(told)));
+    assert_eq!(condition["lastTransitionTime"], "2026-01-01T12:00:00Z", "it is as long without a place");
+    let events = cluster.server.events("web").await;
+    assert!(events.contains(&format!("FailedScheduling {told}")), "{events:?}");
+    let version = cluster.server.get("pods", "web").await.unwrap()["metadata"]["resourceVersion"].clone();
+    seconds(3600).await;
+    let later = cluster.server.get("pods", "web").await.unwrap()["metadata"]["resourceVersion"].clone();
+    assert_eq!(version, later, "nothing changes, so nothing is written");
+    cluster.node("large", "4").await;
+    seconds(11).await;
+    assert_eq!(cluster.place_of("web").await.as_deref(), Some("large"));
+    cluster.stop_scheduler().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn room_that_becomes_free_is_used() {
+    let mut cluster = Cluster::start().await;
+    cluster.node("a", "4").await;
+    cluster.pod("first", "3").await;
+    seconds(1).await;
+    cluster.pod("second", "3").await;
+    seconds(1).await;
+    assert_eq!(cluster.place_of("second").await, None);
+    let over = json!({"status": {"phase": "Succeeded"}});
+    cluster.server.patch("pods", "first", Some("status"), &over).await;
+    seconds(11).await;
+    assert_eq!(cluster.place_of("second").await.as_deref(), Some("a"));
+    cluster.stop_scheduler().await;
+}
+
+/// Pods that come all at once are counted before any informer shows where they went.
+#[tokio::test(start_paused = true)]
+async fn a_burst_fills_the_nodes_and_no_node_beyond_its_size() {
+    let mut cluster = Cluster::start().await;
+    for name in ["a", "b", "c"] {
+        cluster.node(name, "4").await;
+    }
+    for n in 0..60 {
+        cluster.pod(&format!("web-{n}"), "250m").await;
+    }
+    seconds(5).await;
+    let pods = cluster.server.list("pods").await;
+    for node in ["a", "b", "c"] {
+        let here = pods.iter().filter(|pod| pod["spec"]["nodeName"] == node).count();
+        assert_eq!(here, 16, "{node}");
+    }
+    assert_eq!(pods.iter().filter(|pod| pod["spec"]["nodeName"].is_null()).count(), 12);
+    cluster.stop_scheduler().await;
+}
+
+/// 2.6: gates come first, and pods of other schedulers are theirs.
+#[tokio::test(start_paused = true)]
+async fn pods_of_others_and_gated_ones_are_left_alone() {
+    let mut cluster = Cluster::start().await;
+    cluster.node("a", "4").await;
+    let containers = json!([{"name": "app", "image": "nginx:1"}]);
+    let gated = json!({"containers": containers, "schedulingGates": [{"name": "wait"}]});
+    cluster.server.create("pods", &pod("gated", &gated)).await;
+    let theirs = json!({"containers": containers, "schedulerName": "other"});
+    cluster.server.create("pods", &pod("theirs", &theirs)).await;
+    seconds(60).await;
+    assert_eq!((cluster.place_of("gated").await, cluster.place_of("theirs").await), (None, None));
+    cluster
+        .server
+        .patch(
+            "pods",
+            "gated",
+            None,
+            &json!({"spec": {"schedulingGates": [{"$patch": "delete", "name": "wait"}]}}),
+        )
+        .await;
+    seconds(1).await;
+    assert_eq!(cluster.place_of("gated").await.as_deref(), Some("a"));
+    cluster.stop_scheduler().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_scheduler_goes_on_where_the_old_one_was() {
+    let mut cluster = Cluster::start().await;
+    cluster.node("a", "4").await;
+    cluster.pod("first", "3").await;
+    seconds(1).await;
+    cluster.stop_scheduler().await;
+    cluster.pod("second", "3").await;
+    cluster.pod("third", "1").await;
+    cluster.start_scheduler();
+    seconds(2).await;
+    assert_eq!(cluster.place_of("second").await, None, "the first one has the room");
+    assert_eq!(cluster.place_of("third").await.as_deref(), Some("a"));
+    cluster.server.delete("nodes", "a").await;
+    cluster.pod("fourth", "1").await;
+    seconds(2).await;
+    assert_eq!(cluster.condition("fourth").await["message"], "no nodes available to schedule pods");
+    cluster.stop_scheduler().await;
+}

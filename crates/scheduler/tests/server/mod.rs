@@ -1,0 +1,111 @@
+//! An API server in process whose time is tokio's, so that hours pass in a moment.
+//!
+//! The tests of `gantry-nodes` use it as well.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use gantry_apiserver::{ApiServer, ApiService, Settings, Surroundings};
+use gantry_decide::gc::{Resource, Scope};
+use gantry_model::Timestamp;
+use gantry_model::patch::PatchForm;
+use gantry_registry::Moment;
+use gantry_runtime::{Api, Clock, Deletion, Form, Metrics, Target};
+use gantry_store::memory::{HistoryLimits, MemoryStore};
+use serde_json::{Value, json};
+
+/// A cluster that somebody may do everything in.
+pub(crate) struct Server {
+    pub(crate) client: kube::Client,
+    pub(crate) clock: Clock,
+    pub(crate) metrics: Metrics,
+    api: Api,
+}
+
+#[derive(Debug)]
+struct World {
+    clock: Clock,
+    count: AtomicU64,
+}
+
+impl Surroundings for World {
+    fn now(&self) -> Moment {
+        Moment::from_secs(self.clock.now().as_nanos() / 1_000_000_000)
+    }
+    fn uid(&self) -> String {
+        format!("{:08x}-0000-4000-8000-000000000000", self.count.fetch_add(1, Ordering::Relaxed))
+    }
+    fn name_suffix(&self) -> String {
+        format!("x{:04}", self.count.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Server {
+    pub(crate) async fn start() -> Self {
+        Self::start_with(|service| kube::Client::new(service, "default")).await
+    }
+
+    /// A cluster that others reach through a client made so; the test itself has its own way in.
+    pub(crate) async fn start_with(connect: impl FnOnce(ApiService) -> kube::Client) -> Self {
+        let clock = Clock::of_tokio(Timestamp::from_secs(1_767_268_800));
+        let world = World { clock: clock.clone(), count: AtomicU64::new(1) };
+        let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
+        let server = ApiServer::new(store, Arc::new(world), Settings::default());
+        server.prepare().await.unwrap();
+        let client = connect(ApiService::for_master(server.clone(), "test"));
+        let metrics = Metrics::new();
+        let own = kube::Client::new(ApiService::for_master(server, "test"), "default");
+        let api = Api::new(own, "test", metrics.clone());
+        let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}});
+        let server = Self { client, clock, metrics, api };
+        server.create("serviceaccounts", &account).await;
+        server
+    }
+
+    pub(crate) async fn create(&self, plural: &str, object: &Value) -> Value {
+        self.api
+            .create(&Target::collection(&resource(plural), Some(&"default".into())), object)
+            .await
+            .unwrap()
+    }
+
+    pub(crate) async fn get(&self, plural: &str, name: &str) -> Option<Value> {
+        self.api.get(&target(plural, name)).await.ok()
+    }
+
+    pub(crate) async fn patch(&self, plural: &str, name: &str, part: Option<&str>, body: &Value) {
+        let target = target(plural, name);
+        let target = part.map_or(target.clone(), |part| target.part(part));
+        self.api.patch::<Value>(&target, PatchForm::StrategicMerge, body).await.unwrap();
+    }
+
+    pub(crate) async fn delete(&self, plural: &str, name: &str) {
+        self.api.delete(&target(plural, name), &Deletion::default()).await.unwrap();
+    }
+
+    pub(crate) async fn list(&self, plural: &str) -> Vec<Value> {
+        let target = Target::collection(&resource(plural), Some(&"default".into()));
+        let list: Value = self.api.list(&target, Form::Whole, &[]).await.unwrap();
+        list["items"].as_array().unwrap().clone()
+    }
+
+    /// The events about an object: `Reason message xCount`, in the order they were first told.
+    pub(crate) async fn events(&self, name: &str) -> Vec<String> {
+        let mut events = self.list("events").await;
+        events.retain(|event| event["involvedObject"]["name"] == name);
+        events.sort_by_key(|event| event["metadata"]["name"].as_str().unwrap().to_owned());
+        let text = |event: &Value, field: &str| event[field].as_str().unwrap_or_default().to_owned();
+        events.iter().map(|event| format!("{} {}", text(event, "reason"), text(event, "message"))).collect()
+    }
+}
+
+fn target(plural: &str, name: &str) -> Target {
+    let namespace = if plural == "leases" { "kube-node-lease" } else { "default" };
+    Target::object(&resource(plural), Some(&namespace.into()), &name.into())
+}
+
+fn resource(plural: &str) -> Resource {
+    let scope = if plural == "nodes" { Scope::Cluster } else { Scope::Namespaced };
+    let api_version = if plural == "leases" { "coordination.k8s.io/v1" } else { "v1" };
+    Resource { api_version: api_version.to_owned(), kind: "Any".to_owned(), plural: plural.to_owned(), scope }
+}

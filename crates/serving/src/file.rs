@@ -1,0 +1,56 @@
+//! Files that are there as a whole or not at all, and that only those can read who may.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// Who may read a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Readers {
+    /// Its owner.
+    Owner,
+    /// Everybody.
+    Everybody,
+}
+
+/// Writes a file in one step, replacing what was there.
+pub(crate) fn write(path: &Path, text: &str, readers: Readers) -> io::Result<()> {
+    let mode = match readers {
+        Readers::Owner => 0o600,
+        Readers::Everybody => 0o644,
+    };
+    let beside = beside(path);
+    // Of a process with the same number that was killed while it wrote.
+    let _ = fs::remove_file(&beside);
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&beside)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let renamed = written.and_then(|()| fs::rename(&beside, path));
+    if renamed.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    renamed?;
+    File::open(folder(path))?.sync_all()
+}
+
+/// Reads a file; `None` if there is none.
+pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The folder of a file.
+pub(crate) fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}", std::process::id()))
+}

@@ -1,0 +1,105 @@
+//! Kubeconfigs: how people and programs are told where a server is and who they are to it.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use gantry_registry::decode::base64;
+
+use crate::file::{self, Readers};
+use crate::pki::{Certified, Pki};
+
+/// Where a server is, and how to be its administrator.
+#[derive(Clone, Debug)]
+pub struct Kubeconfig {
+    server: String,
+    authority: Option<String>,
+    admin: Option<Certified>,
+}
+
+/// Why a kubeconfig was not written.
+#[derive(Debug)]
+pub enum KubeconfigError {
+    /// There is a file already that Gantry did not write.
+    NotOurs {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The operating system refused.
+    Io {
+        /// What was attempted.
+        doing: String,
+        /// What it said.
+        source: io::Error,
+    },
+}
+
+/// How a file begins that may be written again.
+const MARK: &str = "# Written by gantry, and written again at every start.\n";
+
+impl Kubeconfig {
+    /// For a server with certificates.
+    pub fn with_certificates(server: impl Into<String>, pki: &Pki) -> Self {
+        let (authority, admin) = (Some(pki.authority.clone()), Some(pki.admin.clone()));
+        Self { server: server.into(), authority, admin }
+    }
+
+    /// For a server over plain HTTP.
+    pub fn plain(server: impl Into<String>) -> Self {
+        Self { server: server.into(), authority: None, admin: None }
+    }
+
+    /// The text of the file.
+    pub fn render(&self) -> String {
+        let encoded = |key: &str, text: &str| format!("    {key}: {}\n", base64::encode(text.as_bytes()));
+        let authority = self.authority.iter().map(|text| encoded("certificate-authority-data", text));
+        let admin = self.admin.iter().map(|admin| {
+            encoded("client-certificate-data", &admin.certificate) + &encoded("client-key-data", &admin.key)
+        });
+        let user = admin.collect::<String>();
+        let user = if user.is_empty() { "  user: {}\n".to_owned() } else { format!("  user:\n{user}") };
+        format!(
+            "{MARK}apiVersion: v1\nkind: Config\nclusters:\n- name: gantry\n  cluster:\n    server: {}\n{}users:\n\
+             - name: gantry-admin\n{user}contexts:\n- name: gantry\n  context:\n    cluster: gantry\n    \
+             user: gantry-admin\ncurrent-context: gantry\n",
+            self.server,
+            authority.collect::<String>(),
+        )
+    }
+
+    /// Writes the file, for its owner alone. A file that is not ours is left as it is.
+    pub fn write(&self, path: &Path) -> Result<(), KubeconfigError> {
+        let io = |doing: &str| {
+            let doing = format!("{doing} {}", path.display());
+            |source| KubeconfigError::Io { doing, source }
+        };
+        let before = file::read(path).map_err(io("reading"))?;
+        if before.is_some_and(|text| !text.is_empty() && !text.starts_with(MARK)) {
+            return Err(KubeconfigError::NotOurs { file: path.to_owned() });
+        }
+        std::fs::create_dir_all(file::folder(path)).map_err(io("making the folder of"))?;
+        file::write(path, &self.render(), Readers::Owner).map_err(io("writing"))
+    }
+}
+
+impl fmt::Display for KubeconfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotOurs { file } => write!(
+                f,
+                "{} was not written by gantry and was left as it is\nhint: name another file, or remove it",
+                file.display()
+            ),
+            Self::Io { doing, .. } => f.write_str(doing),
+        }
+    }
+}
+
+impl std::error::Error for KubeconfigError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::NotOurs { .. } => None,
+            Self::Io { source, .. } => Some(source),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! How connections are made safe: TLS with certificates on both sides, or, for development, not at all.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rustls::pki_types::pem::{self, PemObject as _};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
+use rustls::{RootCertStore, ServerConfig};
+
+use crate::pki::Pki;
+
+/// What goes over the sockets.
+#[derive(Clone, Debug)]
+pub enum Transport {
+    /// TLS; who shows a certificate of our authority is who it says.
+    Tls(Arc<ServerConfig>),
+    /// Plain HTTP/1.1, for development on loopback.
+    Plain,
+}
+
+/// Why certificates cannot be used.
+#[derive(Debug)]
+pub enum TransportError {
+    /// A text holds no certificate or key.
+    Pem(pem::Error),
+    /// The authority cannot verify clients.
+    Clients(VerifierBuilderError),
+    /// TLS refuses what it is given.
+    Tls(rustls::Error),
+}
+
+impl Transport {
+    /// TLS with these certificates, over which HTTP/2 or HTTP/1.1 is spoken, whichever the client prefers.
+    pub fn tls(pki: &Pki) -> Result<Self, TransportError> {
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let authority = certificate(&pki.authority)?;
+        let mut roots = RootCertStore::empty();
+        roots.add(authority.clone()).map_err(TransportError::Tls)?;
+        // A client without a certificate may have a token, or be content with what is open to everybody.
+        let clients = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
+            .allow_unauthenticated()
+            .build()
+            .map_err(TransportError::Clients)?;
+        let key = PrivateKeyDer::from_pem_slice(pki.server.key.as_bytes()).map_err(TransportError::Pem)?;
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(TransportError::Tls)?
+            .with_client_cert_verifier(clients)
+            .with_single_cert(vec![certificate(&pki.server.certificate)?], key)
+            .map_err(TransportError::Tls)?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        config.ticketer = rustls::crypto::aws_lc_rs::Ticketer::new().map_err(TransportError::Tls)?;
+        Ok(Self::Tls(Arc::new(config)))
+    }
+
+    /// The scheme of a URL that leads here.
+    pub fn scheme(&self) -> &'static str {
+        match self {
+            Self::Tls(_) => "https",
+            Self::Plain => "http",
+        }
+    }
+}
+
+fn certificate(text: &str) -> Result<CertificateDer<'static>, TransportError> {
+    CertificateDer::from_pem_slice(text.as_bytes()).map_err(TransportError::Pem)
+}
+
+impl fmt::Display for TransportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pem(_) => "a certificate or key cannot be read",
+            Self::Clients(_) => "the authority's certificate cannot verify clients",
+            Self::Tls(_) => "TLS does not work with these certificates",
+        })
+    }
+}
+
+impl std::error::Error for TransportError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Pem(error) => Some(error),
+            Self::Clients(error) => Some(error),
+            Self::Tls(error) => Some(error),
+        }
+    }
+}

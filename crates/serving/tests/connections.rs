@@ -1,0 +1,307 @@
+//! Connections as clients make and break them.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+mod harness;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gantry_serving::{Limits, Pki, ServerNames};
+use gantry_store::memory::{HistoryLimits, MemoryStore};
+use gantry_store::{
+    Answer, Bounds, Fetched, Key, ListRequest, Page, Prefix, Revision, Store, Transaction, Watch,
+};
+use harness::{Running, body, json, request};
+use http_body_util::BodyExt as _;
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+/// A0.1, A0.3: both protocols, several requests on one connection, and the headers that clients rely on.
+#[tokio::test]
+async fn both_protocols_are_spoken_and_connections_stay() {
+    let running = Running::with(Limits::default()).await;
+    let mut one = running.http1().await;
+    for _ in 0..3 {
+        one.ready().await.unwrap();
+        let response = one.send_request(request("GET", "/version", "")).await.unwrap();
+        assert_eq!(response.version(), http::Version::HTTP_11);
+        let headers = response.headers().clone();
+        let text = body(response).await;
+        assert_eq!(headers["content-type"], "application/json");
+        assert_eq!(headers["content-length"], text.len().to_string());
+        assert_eq!(headers["cache-control"], "no-cache, private");
+        assert_eq!(headers["audit-id"].len(), 36);
+        assert!(headers.contains_key("date"));
+    }
+    let mut two = running.http2().await;
+    for _ in 0..3 {
+        let mut asked = request("GET", "/version", "");
+        asked.headers_mut().insert("audit-id", "mine".parse().unwrap());
+        let response = two.send_request(asked).await.unwrap();
+        assert_eq!((response.version(), response.status().as_u16()), (http::Version::HTTP_2, 200));
+        assert_eq!(response.headers()["audit-id"], "mine");
+    }
+}
+
+/// A0.2: a certificate is asked for, not demanded; one of another authority is worth nothing.
+#[tokio::test]
+async fn clients_may_come_without_a_certificate_but_not_with_a_false_one() {
+    let running = Running::with(Limits::default()).await;
+    let mut anonymous = running.tls("http/1.1", None).await.unwrap();
+    anonymous.write_all(b"GET /version HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    anonymous.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    let foreign = Pki::in_memory(&ServerNames::default()).unwrap().admin;
+    let refused = async {
+        let mut stream = running.tls("http/1.1", Some(&foreign)).await?;
+        stream.write_all(b"GET /version HTTP/1.1\r\nhost: x\r\n\r\n").await?;
+        stream.read_u8().await
+    };
+    let error = refused.await.unwrap_err();
+    assert!(error.to_string().contains("received fatal alert"), "{error}");
+}
+
+/// A7.1, A7.2: a certificate says who somebody is; without one, and without a token, nobody gets far.
+#[tokio::test]
+async fn a_certificate_says_who_somebody_is() {
+    let running = Running::with(Limits::default()).await;
+    let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}).to_string();
+    let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    let response = running.http2().await.send_request(request("POST", path, review)).await.unwrap();
+    let user = json(response).await["status"]["userInfo"].clone();
+    assert_eq!(user["username"], "kubernetes-admin");
+    assert_eq!(user["groups"], json!(["system:masters", "system:authenticated"]));
+    for credentials in ["", "authorization: Bearer wrong\r\n"] {
+        let mut anonymous = running.tls("http/1.1", None).await.unwrap();
+        let asked =
+            format!("GET {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\n{credentials}connection: close\r\n\r\n");
+        anonymous.write_all(asked.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        anonymous.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 401 Unauthorized\r\n"), "{answer}");
+        let (_, told) = answer.split_once("\r\n\r\n").unwrap();
+        let expected = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": "Unauthorized", "reason": "Unauthorized", "code": 401});
+        assert_eq!(serde_json::from_str::<serde_json::Value>(told).unwrap(), expected);
+    }
+}
+
+/// A0.11: a body that is announced or turns out to be too large is refused before it is read.
+#[tokio::test]
+async fn a_body_that_is_too_large_is_refused_while_it_comes() {
+    let running = Running::with(Limits::default()).await;
+    let announced = format!("POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\ncontent-length: 3145729\r\n\r\n{{");
+    let mut endless = format!("POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n");
+    for _ in 0..49 {
+        endless.push_str("10000\r\n");
+        endless.push_str(&" ".repeat(0x10000));
+        endless.push_str("\r\n");
+    }
+    for sent in [announced, endless] {
+        let stream = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
+        let (mut reader, mut writer) = tokio::io::split(stream);
+        // The rest of the body never comes.
+        let writing = tokio::spawn(async move {
+            let _ = writer.write_all(sent.as_bytes()).await;
+            let _ = writer.flush().await;
+            writer
+        });
+        let mut answer = vec![0; 4096];
+        let mut length = 0;
+        while !answer[..length].ends_with(b"}\n") {
+            let read =
+                tokio::time::timeout(Duration::from_secs(10), reader.read(&mut answer[length..])).await;
+            length += read.expect("the answer does not wait for the body").unwrap();
+        }
+        let answer = String::from_utf8_lossy(&answer[..length]).into_owned();
+        assert!(answer.starts_with("HTTP/1.1 413 Payload Too Large\r\n"), "{answer}");
+        assert!(answer.contains("\"message\":\"Request entity too large: limit is 3145728\""), "{answer}");
+        assert!(answer.contains("\"reason\":\"RequestEntityTooLarge\""), "{answer}");
+        drop(writing.await);
+    }
+    let response = running.http1().await.send_request(request("GET", "/version", "")).await.unwrap();
+    assert_eq!(response.status(), 200, "the server lives on");
+}
+
+/// A0.10: a client that does not send what it promised is told so when the time is over.
+#[tokio::test]
+async fn a_body_that_does_not_come_is_given_up() {
+    let running = Running::with(Limits::default()).await;
+    let mut stream = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
+    let head =
+        format!("POST {CONFIG_MAPS}?timeout=200ms HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{{");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    // The connection is of no more use, and ends.
+    let _ = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut answer)).await.unwrap();
+    let answer = String::from_utf8_lossy(&answer);
+    assert!(answer.starts_with("HTTP/1.1 504 Gateway Timeout\r\n"), "{answer}");
+    assert!(answer.contains("Timeout: request did not complete within the allotted timeout"), "{answer}");
+}
+
+#[tokio::test]
+async fn clients_that_hang_are_cut_off() {
+    let short = Duration::from_millis(200);
+    let running = Running::with(Limits { handshake: short, idle: short, ..Limits::default() }).await;
+    let mut silent = TcpStream::connect(running.address).await.unwrap();
+    let mut slow = running.tls("http/1.1", None).await.unwrap();
+    slow.write_all(b"GET /version HTTP/1.1\r\nhost: ").await.unwrap();
+    let patience = Duration::from_secs(10);
+    let mut rest = Vec::new();
+    tokio::time::timeout(patience, silent.read_to_end(&mut rest)).await.expect("no handshake").unwrap();
+    let _ = tokio::time::timeout(patience, slow.read_to_end(&mut rest)).await.expect("no whole head");
+    assert!(rest.is_empty() || rest.starts_with(b"HTTP/1.1 408"), "{}", String::from_utf8_lossy(&rest));
+}
+
+/// A9.8: all the watches of a client on one connection, and none of them in the way of a request.
+#[tokio::test]
+async fn hundreds_of_watches_fit_on_one_connection() {
+    let running = Running::with(Limits::default()).await;
+    let mut sender = running.http2().await;
+    let mut watches = Vec::new();
+    for _ in 0..300 {
+        sender.ready().await.unwrap();
+        let watch = request("GET", &format!("{CONFIG_MAPS}?watch=true&resourceVersion=0"), "");
+        let response = sender.send_request(watch).await.unwrap();
+        assert_eq!(response.status(), 200);
+        watches.push(response.into_body());
+    }
+    let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "news"}}).to_string();
+    let created = sender.send_request(request("POST", CONFIG_MAPS, object)).await.unwrap();
+    assert_eq!(created.status(), 201);
+    for watch in &mut watches {
+        let mut told = Vec::new();
+        while !String::from_utf8_lossy(&told).contains("\"name\":\"news\"") {
+            let frame = tokio::time::timeout(Duration::from_secs(10), watch.frame()).await.unwrap();
+            told.extend_from_slice(&frame.expect("the watch goes on").unwrap().into_data().unwrap());
+        }
+    }
+}
+
+/// A0.1: every watch of an HTTP/1.1 client has a connection of its own.
+#[tokio::test]
+async fn one_client_may_have_many_connections() {
+    let running = Running::with(Limits::default()).await;
+    let mut watches = Vec::new();
+    for _ in 0..150 {
+        let mut sender = running.http1().await;
+        let watch = request("GET", &format!("{CONFIG_MAPS}?watch=true"), "");
+        watches.push((sender.send_request(watch).await.unwrap(), sender));
+    }
+    assert!(watches.iter().all(|(response, _)| response.status() == 200));
+    let response = running.http1().await.send_request(request("GET", "/version", "")).await.unwrap();
+    assert_eq!(response.status(), 200);
+}
+
+#[tokio::test]
+async fn when_the_server_stops_watches_end_and_requests_finish() {
+    let running = Running::with(Limits::default()).await;
+    let (mut one, mut two) = (running.http1().await, running.http2().await);
+    let watch = || request("GET", &format!("{CONFIG_MAPS}?watch=true"), "");
+    let watches = [one.send_request(watch()).await.unwrap(), two.send_request(watch()).await.unwrap()];
+    // A request whose body comes only after the server was told to stop.
+    let mut late = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
+    let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "late"}}).to_string();
+    let length = object.len();
+    let head = format!(
+        "POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+    );
+    late.write_all(head.as_bytes()).await.unwrap();
+    late.flush().await.unwrap();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let address = running.address;
+    let stopping = tokio::spawn(running.stop());
+    for watch in watches {
+        let rest = watch.into_body().collect().await.expect("the watch ends as it should, not broken off");
+        assert!(rest.to_bytes().is_empty());
+    }
+    assert!(TcpStream::connect(address).await.is_err(), "nobody is accepted any more");
+    late.write_all(object.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    let _ = late.read_to_end(&mut answer).await;
+    assert!(answer.starts_with(b"HTTP/1.1 201 Created\r\n"), "{}", String::from_utf8_lossy(&answer));
+    assert!(stopping.await.unwrap() < Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn who_does_not_finish_is_cut_off_when_the_server_stops() {
+    let running = Running::with(Limits { farewell: Duration::from_millis(300), ..Limits::default() }).await;
+    let mut hanging = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
+    let head = format!("POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n");
+    hanging.write_all(head.as_bytes()).await.unwrap();
+    hanging.flush().await.unwrap();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let took = running.stop().await;
+    assert!(took >= Duration::from_millis(300) && took < Duration::from_secs(5), "{took:?}");
+}
+
+/// A9.7: large lists are compressed for those who ask, and for nobody else.
+#[tokio::test]
+async fn large_answers_are_compressed_on_request() {
+    let running = Running::with(Limits::default()).await;
+    let mut sender = running.http1().await;
+    let data = "x".repeat(200_000);
+    let object =
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "big"}, "data": {"x": data}});
+    let created = sender.send_request(request("POST", CONFIG_MAPS, object.to_string())).await.unwrap();
+    assert_eq!(json(created).await["metadata"]["name"], "big");
+    sender.ready().await.unwrap();
+    let mut asked = request("GET", CONFIG_MAPS, "");
+    asked.headers_mut().insert("accept-encoding", "gzip".parse().unwrap());
+    let packed = sender.send_request(asked).await.unwrap();
+    assert_eq!(packed.headers()["content-encoding"], "gzip");
+    assert!(body(packed).await.len() < 20_000);
+    sender.ready().await.unwrap();
+    let plain = sender.send_request(request("GET", CONFIG_MAPS, "")).await.unwrap();
+    assert!(!plain.headers().contains_key("content-encoding"));
+    assert!(body(plain).await.len() > 200_000);
+}
+
+#[tokio::test]
+async fn a_panic_costs_one_request_and_nothing_else() {
+    let store = Arc::new(Trapped(MemoryStore::new(HistoryLimits::default())));
+    let running = Running::over(store, Limits::default()).await;
+    let mut sender = running.http1().await;
+    let response = sender.send_request(request("GET", &format!("{CONFIG_MAPS}/trap"), "")).await.unwrap();
+    assert_eq!(response.status(), 500);
+    assert_eq!(json(response).await["reason"], "InternalError");
+    sender.ready().await.expect("even the connection lives on");
+    let response = sender.send_request(request("GET", &format!("{CONFIG_MAPS}/other"), "")).await.unwrap();
+    assert_eq!(response.status(), 404);
+}
+
+/// A store that panics when it is asked for one thing.
+#[derive(Debug)]
+struct Trapped(MemoryStore);
+
+impl Store for Trapped {
+    fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched> {
+        assert!(!format!("{key:?}").contains("trap"), "this is the panic of a test");
+        self.0.get(key)
+    }
+
+    fn list(&self, request: ListRequest) -> Answer<'_, Page> {
+        self.0.list(request)
+    }
+
+    fn commit(&self, transaction: Transaction) -> Answer<'_, Revision> {
+        self.0.commit(transaction)
+    }
+
+    fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch> {
+        self.0.watch(prefix, after)
+    }
+
+    fn compact(&self, through: Revision) -> Answer<'_, ()> {
+        self.0.compact(through)
+    }
+
+    fn bounds(&self) -> Answer<'_, Bounds> {
+        self.0.bounds()
+    }
+}

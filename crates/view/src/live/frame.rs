@@ -1,0 +1,208 @@
+//! One screen of the live view.
+
+use gantry_model::{EventType, Strategy};
+
+use super::look::{Charset, Look};
+use super::pace::time_left;
+use super::span::{Line, Style};
+use crate::standing::{SetRole, SetStanding, Standing};
+use crate::why::{self, Report, Verdict, Weight};
+use crate::words::{count, names, one_line, span};
+
+/// The widest a bar gets.
+const BAR_MAX: usize = 40;
+/// How many rows of pods a set gets at most.
+const POD_ROWS_MAX: usize = 4;
+/// How many causes are shown at most.
+const CAUSES_MAX: usize = 4;
+/// Where the pods of a set begin.
+const INDENT: usize = 4;
+
+/// What can be drawn on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Canvas {
+    /// How many columns there are.
+    pub columns: usize,
+    /// How many rows there are.
+    pub rows: usize,
+    /// What can be written in them.
+    pub charset: Charset,
+}
+
+/// Draws a rollout: never more rows than there are, never a wider line.
+///
+/// What is most worth knowing comes first; events fill what is left, and the last row says what the signs and keys mean.
+pub fn frame(standing: &Standing<'_>, canvas: Canvas) -> Vec<Line> {
+    let report = why::report(standing);
+    let mut lines = vec![title(standing, &report, canvas), headline(&report)];
+    lines.push(progress(&report, canvas));
+    if let Some(budget) = &report.budget {
+        lines.push(Line::of(Style::Dim, "budget    ").with(Style::Plain, &why::budget_words(budget)));
+    }
+    lines.push(time(standing, &report));
+    for set in &standing.sets {
+        lines.push(Line::default());
+        lines.extend(self::set(standing, set, canvas));
+    }
+    lines.extend(causes(&report));
+    let rows = canvas.rows.saturating_sub(1);
+    lines.truncate(rows);
+    let free = rows.saturating_sub(lines.len());
+    lines.extend(events(standing, free));
+    lines.resize(rows, Line::default());
+    lines.push(legend(canvas.charset));
+    lines.truncate(canvas.rows);
+    lines.into_iter().map(|line| line.cut(canvas.columns)).collect()
+}
+
+fn style_of(verdict: Verdict) -> Style {
+    match verdict {
+        Verdict::Done => Style::Good,
+        Verdict::Moving => Style::Busy,
+        Verdict::Stuck => Style::Bad,
+        Verdict::Paused => Style::Strong,
+    }
+}
+
+/// Whose rollout, and on the right how it goes.
+fn title(standing: &Standing<'_>, report: &Report, canvas: Canvas) -> Line {
+    let deployment = &standing.snapshot.deployment;
+    let strategy = match &deployment.strategy {
+        Strategy::Recreate => "Recreate",
+        Strategy::RollingUpdate(_) => "RollingUpdate",
+        Strategy::Unknown(other) => other,
+    };
+    let revision = report.revision.map(|revision| format!("  revision {revision}")).unwrap_or_default();
+    let about = format!("  in {}{revision}  {strategy}", report.deployment.namespace);
+    let mut line =
+        Line::of(Style::Strong, &format!("deployment/{}", report.deployment.name)).with(Style::Dim, &about);
+    let verdict = report.verdict.as_str();
+    let gap = canvas.columns.saturating_sub(line.width() + verdict.len()).max(2);
+    line.push(Style::Plain, &" ".repeat(gap));
+    line.with(style_of(report.verdict), verdict)
+}
+
+fn headline(report: &Report) -> Line {
+    Line::of(style_of(report.verdict), &report.headline)
+}
+
+fn progress(report: &Report, canvas: Canvas) -> Line {
+    let pods = &report.pods;
+    let (full, empty) = if canvas.charset == Charset::Unicode { ("█", "░") } else { ("=", ".") };
+    let width = BAR_MAX.min(canvas.columns / 3);
+    let part = |n: i64| usize::try_from(n).unwrap_or(0);
+    let done = part(pods.updated.get().min(pods.wanted.get()));
+    let filled = (done * width).checked_div(part(pods.wanted.get())).unwrap_or(width);
+    let old = match pods.old.get() {
+        0 => String::new(),
+        old => format!(", {old} old to go"),
+    };
+    let numbers = format!("  {} of {} updated, {} available{old}", pods.updated, pods.wanted, pods.available);
+    Line::of(Style::Dim, "updated   ")
+        .with(style_of(report.verdict), &full.repeat(filled))
+        .with(Style::Dim, &empty.repeat(width - filled))
+        .with(Style::Plain, &numbers)
+}
+
+/// What is left, and when the deadline fires.
+fn time(standing: &Standing<'_>, report: &Report) -> Line {
+    let left = time_left(standing).filter(|_| report.verdict == Verdict::Moving);
+    let left = left.map(|left| format!("about {} left at this pace; ", span(left))).unwrap_or_default();
+    let deadline = format!("{left}deadline {}", why::deadline_words(report));
+    Line::of(Style::Dim, "time      ").with(Style::Plain, &deadline)
+}
+
+fn set(standing: &Standing<'_>, standing_set: &SetStanding<'_>, canvas: Canvas) -> Vec<Line> {
+    let set = standing_set.set;
+    let (role, style) = match standing_set.role {
+        SetRole::New => ("new ", Style::Strong),
+        SetRole::Old => ("old ", Style::Plain),
+    };
+    let revision = standing_set.revision().filter(|revision| *revision > 0);
+    let revision = revision.map(|revision| format!("  revision {revision}")).unwrap_or_default();
+    let sizes = format!(
+        "  {} of {} wanted, {} available",
+        count(set.status.replicas.get(), "pod"),
+        set.replicas,
+        set.status.available
+    );
+    let about = format!("{revision}  {}", standing_set.images().join(", "));
+    let name = Line::of(Style::Dim, role).with(style, set.meta.name.as_str());
+    let mut lines = vec![name.with(Style::Dim, &about).with(Style::Plain, &sizes)];
+    lines.extend(pods(standing, standing_set, canvas));
+    lines
+}
+
+/// One sign for each pod, those that are furthest first.
+fn pods(standing: &Standing<'_>, set: &SetStanding<'_>, canvas: Canvas) -> Vec<Line> {
+    let look = |seen: &&crate::snapshot::PodSeen| Look::of(standing.now, standing.snapshot, set, seen);
+    let mut looks: Vec<_> = set.pods.iter().filter_map(look).collect();
+    looks.sort();
+    let per_row = canvas.columns.saturating_sub(INDENT + 12).max(1);
+    let shown = per_row * POD_ROWS_MAX;
+    let more = looks.len().saturating_sub(shown);
+    let mut lines: Vec<Line> = looks[..looks.len() - more]
+        .chunks(per_row)
+        .map(|row| {
+            let mut line = Line::of(Style::Plain, &" ".repeat(INDENT));
+            for look in row {
+                line.push(look.style(), &look.glyph(canvas.charset).to_string());
+            }
+            line
+        })
+        .collect();
+    if let (Some(last), 1..) = (lines.last_mut(), more) {
+        last.push(Style::Dim, &format!(" +{more}"));
+    }
+    lines
+}
+
+/// What blocks, with what the cluster says about it.
+fn causes(report: &Report) -> Vec<Line> {
+    let blocking = report.causes.iter().filter(|cause| cause.weight == Weight::Blocks);
+    let mut lines = Vec::new();
+    for cause in blocking.take(CAUSES_MAX) {
+        lines.push(Line::default());
+        lines.push(Line::of(Style::Bad, &cause.reason.sentence(report.now)));
+        let pods = names(&cause.pods);
+        if !pods.is_empty() {
+            lines.push(Line::of(Style::Dim, &format!("    {pods}")));
+        }
+        if let Some(message) = &cause.message {
+            lines.push(Line::of(Style::Plain, &format!("    {message}")));
+        }
+    }
+    lines
+}
+
+/// The last events that fit in so many rows, after an empty one and a title.
+fn events(standing: &Standing<'_>, rows: usize) -> Vec<Line> {
+    let room = rows.saturating_sub(2);
+    let events = &standing.snapshot.events;
+    if room == 0 || events.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![Line::default(), Line::of(Style::Dim, "events")];
+    for event in &events[events.len().saturating_sub(room)..] {
+        let age = event.last.map(|last| span(standing.now.since(last))).unwrap_or_default();
+        let style = if event.event_type == EventType::Warning { Style::Bad } else { Style::Plain };
+        let times = if event.count > 1 { format!(" (x{})", event.count) } else { String::new() };
+        let of = format!("  {}/{}  ", event.kind.to_lowercase(), event.of);
+        lines.push(
+            Line::of(Style::Dim, &format!("{age:>6}  "))
+                .with(style, &event.reason)
+                .with(Style::Dim, &of)
+                .with(Style::Plain, &format!("{}{times}", one_line(&event.message))),
+        );
+    }
+    lines
+}
+
+fn legend(charset: Charset) -> Line {
+    let mut line = Line::of(Style::Strong, "q").with(Style::Dim, " quits  ");
+    for look in Look::ALL {
+        line.push(look.style(), &look.glyph(charset).to_string());
+        line.push(Style::Dim, &format!(" {}  ", look.word()));
+    }
+    line
+}

@@ -1,0 +1,101 @@
+//! A Deployment and all around it, read once from the API's objects.
+
+mod container;
+mod event;
+mod pod;
+
+pub use container::{Container, ContainerRole, ContainerState, Exit, Probe};
+pub use event::EventSeen;
+pub use pod::{PodSeen, Scheduling};
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gantry_model::{Deployment, Name, ParseError, ReplicaSet, Timestamp, Uid};
+use k8s_openapi::api::apps::v1 as apps;
+use k8s_openapi::api::core::v1 as core;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+/// What is asked of the API, as it answers.
+#[derive(Clone, Debug, Default)]
+pub struct Objects {
+    /// The Deployment in question.
+    pub deployment: apps::Deployment,
+    /// ReplicaSets of its namespace that its selector selects, whoever owns them.
+    pub sets: Vec<apps::ReplicaSet>,
+    /// Pods of its namespace that its selector selects, whoever owns them.
+    pub pods: Vec<core::Pod>,
+    /// Events of its namespace; those about other objects are left aside.
+    pub events: Vec<core::Event>,
+    /// All Deployments of its namespace, to find those that claim the same pods; may be left out.
+    pub deployments: Vec<apps::Deployment>,
+}
+
+/// A Deployment and all around it, at one moment.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The Deployment in question.
+    pub deployment: Deployment,
+    /// ReplicaSets that its selector selects, whoever owns them.
+    pub sets: Vec<ReplicaSet>,
+    /// Pods that its selector selects, whoever owns them.
+    pub pods: Vec<PodSeen>,
+    /// Events about any of these, oldest first.
+    pub events: Vec<EventSeen>,
+    /// Other Deployments of the namespace.
+    pub others: Vec<Deployment>,
+    changed: BTreeMap<Uid, Timestamp>,
+}
+
+impl Snapshot {
+    /// Takes over what was read from an API server.
+    pub fn parse(objects: Objects) -> Result<Self, ParseError> {
+        let mut changed = BTreeMap::new();
+        note_change(&mut changed, &objects.deployment.metadata);
+        for set in &objects.sets {
+            note_change(&mut changed, &set.metadata);
+        }
+        let deployment = Deployment::parse(objects.deployment)?;
+        let sets = objects.sets.into_iter().map(ReplicaSet::parse).collect::<Result<Vec<_>, _>>()?;
+        let pods = objects.pods.into_iter().map(PodSeen::parse).collect::<Result<Vec<_>, _>>()?;
+        let others = objects.deployments.into_iter().map(Deployment::parse).collect::<Result<Vec<_>, _>>()?;
+        let mut snapshot = Self { deployment, sets, pods, events: Vec::new(), others, changed };
+        snapshot.others.retain(|other| other.meta.uid != snapshot.deployment.meta.uid);
+        snapshot.events = objects.events.into_iter().map(EventSeen::parse).collect();
+        snapshot.keep_own_events();
+        Ok(snapshot)
+    }
+
+    /// Events about the object with this uid, oldest first.
+    pub fn events_about<'a>(&'a self, uid: &'a Uid) -> impl DoubleEndedIterator<Item = &'a EventSeen> {
+        self.events.iter().filter(move |event| event.about == *uid)
+    }
+
+    /// When what is wanted of an object last changed, by what its managers noted; its creation if nobody did.
+    pub fn changed(&self, uid: &Uid) -> Option<Timestamp> {
+        self.changed.get(uid).copied()
+    }
+
+    fn keep_own_events(&mut self) {
+        let own: BTreeSet<Uid> = std::iter::once(&self.deployment.meta)
+            .chain(self.sets.iter().map(|set| &set.meta))
+            .chain(self.pods.iter().map(|seen| &seen.pod.meta))
+            .map(|meta| meta.uid.clone())
+            .collect();
+        self.events.retain(|event| own.contains(&event.about));
+        self.events.sort_by(|a, b| (a.last, &a.name).cmp(&(b.last, &b.name)));
+    }
+}
+
+fn note_change(changed: &mut BTreeMap<Uid, Timestamp>, meta: &ObjectMeta) {
+    let written = meta.managed_fields.iter().flatten();
+    let written = written.filter(|entry| entry.subresource.as_deref().unwrap_or_default().is_empty());
+    let last = written.filter_map(|entry| entry.time.as_ref()).chain(&meta.creation_timestamp);
+    if let (Some(uid), Some(last)) = (&meta.uid, last.map(Timestamp::parse).max()) {
+        changed.insert(Uid::from(uid.as_str()), last);
+    }
+}
+
+/// A name that may be missing on the wire.
+fn name(written: Option<String>) -> Name {
+    Name::from(written.unwrap_or_default())
+}

@@ -1,0 +1,79 @@
+//! A pod as people look at it: what the rules see, and what they do not care about.
+
+use gantry_model::{ParseError, Pod};
+use k8s_openapi::api::core::v1 as wire;
+
+use super::container::{self, Container};
+
+/// A pod with all that it can complain of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PodSeen {
+    /// What the rules see of it.
+    pub pod: Pod,
+    /// Whether it has a node, and why not.
+    pub scheduling: Scheduling,
+    /// Its containers, those that run before the others first.
+    pub containers: Vec<Container>,
+    /// Conditions it needs to be ready and does not have.
+    pub missing_gates: Vec<String>,
+    /// `status.reason`, such as `Evicted`.
+    pub reason: Option<String>,
+    /// `status.message`.
+    pub message: Option<String>,
+}
+
+/// Whether a pod has a node, and why not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scheduling {
+    /// It has one.
+    Assigned,
+    /// Nobody has said anything yet.
+    Awaited,
+    /// No node takes it, for these reasons.
+    Unschedulable(String),
+    /// It is not to be scheduled before somebody removes these gates.
+    Gated(Vec<String>),
+}
+
+impl PodSeen {
+    /// Takes over a pod that was read from an API server.
+    pub(super) fn parse(pod: wire::Pod) -> Result<Self, ParseError> {
+        let spec = pod.spec.clone().unwrap_or_default();
+        let status = pod.status.clone().unwrap_or_default();
+        Ok(Self {
+            scheduling: Scheduling::parse(&spec, &status),
+            containers: container::parse(&spec, &status),
+            missing_gates: missing_gates(&spec, &status),
+            reason: status.reason.filter(|reason| !reason.is_empty()),
+            message: status.message.filter(|message| !message.is_empty()),
+            pod: Pod::parse(pod)?,
+        })
+    }
+}
+
+impl Scheduling {
+    fn parse(spec: &wire::PodSpec, status: &wire::PodStatus) -> Self {
+        if spec.node_name.as_ref().is_some_and(|node| !node.is_empty()) {
+            return Self::Assigned;
+        }
+        let gates: Vec<_> = spec.scheduling_gates.iter().flatten().map(|gate| gate.name.clone()).collect();
+        if !gates.is_empty() {
+            return Self::Gated(gates);
+        }
+        match condition(status, "PodScheduled") {
+            Some(scheduled) if scheduled.status == "False" => {
+                Self::Unschedulable(scheduled.message.clone().unwrap_or_default())
+            }
+            _ => Self::Awaited,
+        }
+    }
+}
+
+fn missing_gates(spec: &wire::PodSpec, status: &wire::PodStatus) -> Vec<String> {
+    let gates = spec.readiness_gates.iter().flatten().map(|gate| gate.condition_type.clone());
+    gates.filter(|gate| condition(status, gate).is_none_or(|condition| condition.status != "True")).collect()
+}
+
+fn condition<'a>(status: &'a wire::PodStatus, condition_type: &str) -> Option<&'a wire::PodCondition> {
+    status.conditions.iter().flatten().find(|condition| condition.type_ == condition_type)
+}

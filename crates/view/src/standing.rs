@@ -1,0 +1,151 @@
+//! Where a rollout stands: the snapshot, sorted as the controller sorts it, and what the rules say about it now.
+
+use gantry_decide::deployment::{self, Action, Decision, Observed, is_complete, revision_of};
+use gantry_decide::ownership::{Claims, claim};
+use gantry_decide::replica_set::is_available;
+use gantry_model::{DeploymentStatus, Pod, ReplicaSet, Selector, Timestamp};
+
+use crate::snapshot::{PodSeen, Snapshot};
+
+/// Where a rollout stands.
+#[derive(Clone, Debug)]
+pub struct Standing<'a> {
+    /// What was looked at.
+    pub snapshot: &'a Snapshot,
+    /// When.
+    pub now: Timestamp,
+    /// The Deployment's ReplicaSets that have or want pods, and the new one: that one first, then the youngest.
+    pub sets: Vec<SetStanding<'a>>,
+    /// What the Deployment controller would decide.
+    pub decision: Decision,
+    /// The status that the ReplicaSets add up to, by the rules.
+    pub status: DeploymentStatus,
+}
+
+/// A ReplicaSet of the rollout.
+#[derive(Clone, Debug)]
+pub struct SetStanding<'a> {
+    /// The set.
+    pub set: &'a ReplicaSet,
+    /// Whether it is where the rollout goes.
+    pub role: SetRole,
+    /// Its pods by age, those on their way out included.
+    pub pods: Vec<&'a PodSeen>,
+}
+
+/// Whether a ReplicaSet is where a rollout comes from or goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetRole {
+    /// It has the Deployment's template.
+    New,
+    /// It has another one.
+    Old,
+}
+
+impl<'a> Standing<'a> {
+    /// Sorts a snapshot and asks the rules about it.
+    pub fn of(now: Timestamp, snapshot: &'a Snapshot) -> Self {
+        let own = own_sets(snapshot);
+        let pods: Vec<&Pod> = snapshot.pods.iter().map(|seen| &seen.pod).collect();
+        let observed = Observed { deployment: &snapshot.deployment, sets: &own, pods: &pods, setback: None };
+        let decision = deployment::decide(now, &observed);
+        let status = decided_status(&decision).unwrap_or(&snapshot.deployment.status).clone();
+        Self { snapshot, now, sets: sort(snapshot, own), decision, status }
+    }
+
+    /// The ReplicaSet that has the Deployment's template, if there is one.
+    pub fn new_set(&self) -> Option<&SetStanding<'a>> {
+        self.sets.iter().find(|set| set.role == SetRole::New)
+    }
+
+    /// The others that have or want pods.
+    pub fn old_sets(&self) -> impl Iterator<Item = &SetStanding<'a>> {
+        self.sets.iter().filter(|set| set.role == SetRole::Old)
+    }
+
+    /// Whether all that the user wants is there, and nothing else.
+    pub fn is_done(&self) -> bool {
+        self.is_seen() && is_complete(&self.snapshot.deployment, &self.status) && !self.is_resizing()
+    }
+
+    /// Whether the Deployment controller has seen what the user wants now.
+    pub fn is_seen(&self) -> bool {
+        let deployment = &self.snapshot.deployment;
+        deployment.status.observed_generation >= deployment.meta.generation
+    }
+
+    /// Whether the rules would create or resize a ReplicaSet now.
+    pub fn is_resizing(&self) -> bool {
+        self.decision.steps.iter().any(|step| match &step.action {
+            Action::CreateReplicaSet(_) => true,
+            Action::UpdateReplicaSet { from, edit, .. } => *from != edit.replicas,
+            _ => false,
+        })
+    }
+}
+
+impl SetStanding<'_> {
+    /// Its revision, if it can be read.
+    pub fn revision(&self) -> Option<i64> {
+        revision_of(&self.set.meta.annotations)
+    }
+
+    /// The images of its pods, in the order of their containers.
+    pub fn images(&self) -> Vec<&str> {
+        let spec = self.set.template.written().spec.as_ref();
+        let containers = spec.map(|spec| spec.containers.as_slice()).unwrap_or_default();
+        containers.iter().filter_map(|container| container.image.as_deref()).collect()
+    }
+
+    /// Whether one of its pods counts as available.
+    pub fn counts_available(&self, now: Timestamp, seen: &PodSeen) -> bool {
+        seen.pod.is_active() && is_available(now, &seen.pod, self.set.min_ready_seconds)
+    }
+}
+
+/// The ReplicaSets that are the Deployment's: by its selector if that can be read, else by ownership alone.
+fn own_sets(snapshot: &Snapshot) -> Vec<&ReplicaSet> {
+    let meta = &snapshot.deployment.meta;
+    match &snapshot.deployment.selector {
+        Ok(selector @ Selector::All(_)) => {
+            let Claims { owned, adopt, .. } = claim(meta, selector, &snapshot.sets);
+            owned.into_iter().chain(adopt).collect()
+        }
+        Ok(Selector::Everything) | Err(_) => {
+            snapshot.sets.iter().filter(|set| set.meta.is_controlled_by(&meta.uid)).collect()
+        }
+    }
+}
+
+/// The oldest set with the present template is the new one (D5.3), as for the rules; of the others those that matter.
+fn sort<'a>(snapshot: &'a Snapshot, mut own: Vec<&'a ReplicaSet>) -> Vec<SetStanding<'a>> {
+    own.sort_by(|a, b| a.meta.age_order().cmp(&b.meta.age_order()));
+    let new = own.iter().position(|set| set.template == snapshot.deployment.template);
+    let standing = |(index, set): (usize, &'a ReplicaSet)| {
+        let role = if Some(index) == new { SetRole::New } else { SetRole::Old };
+        SetStanding { set, role, pods: pods_of(snapshot, set) }
+    };
+    let matters = |standing: &SetStanding<'_>| {
+        let SetStanding { set, role, pods } = standing;
+        *role == SetRole::New || set.is_active() || !set.status.replicas.is_zero() || !pods.is_empty()
+    };
+    let mut sets: Vec<_> = own.into_iter().enumerate().map(standing).filter(matters).collect();
+    sets.reverse();
+    sets.sort_by_key(|set| set.role == SetRole::Old);
+    sets
+}
+
+fn pods_of<'a>(snapshot: &'a Snapshot, set: &ReplicaSet) -> Vec<&'a PodSeen> {
+    let is_its = |seen: &&PodSeen| seen.pod.meta.is_controlled_by(&set.meta.uid);
+    let mut pods: Vec<_> = snapshot.pods.iter().filter(is_its).collect();
+    pods.sort_by(|a, b| a.pod.meta.age_order().cmp(&b.pod.meta.age_order()));
+    pods
+}
+
+/// The last status that a decision asks for.
+fn decided_status(decision: &Decision) -> Option<&DeploymentStatus> {
+    decision.steps.iter().rev().find_map(|step| match &step.action {
+        Action::UpdateStatus { status, .. } => Some(&**status),
+        _ => None,
+    })
+}

@@ -1,0 +1,65 @@
+//! A rollout in one sentence.
+
+use super::report::{Cause, Report, Verdict, Weight};
+use crate::standing::Standing;
+use crate::words::{count, span};
+
+/// The sentence after "deployment/web is stuck: ".
+pub(super) fn of(standing: &Standing<'_>, report: &Report) -> String {
+    match report.verdict {
+        Verdict::Done => done(report),
+        Verdict::Paused => paused(standing, report),
+        Verdict::Moving => {
+            let heaviest = report.causes.iter().find(|cause| cause.weight == Weight::Waits);
+            let why = heaviest.map(|cause| format!("; {}", said(report, cause))).unwrap_or_default();
+            format!("{}{why}", counts(report))
+        }
+        Verdict::Stuck => match report.causes.iter().find(|cause| cause.weight == Weight::Blocks) {
+            Some(cause) => said(report, cause),
+            None => late(report),
+        },
+    }
+}
+
+fn done(report: &Report) -> String {
+    let revision = report.revision.map(|revision| format!(" of revision {revision}")).unwrap_or_default();
+    match report.pods.wanted.get() {
+        0 => "no pods are wanted, and there are none".to_owned(),
+        1 => format!("the 1 pod{revision} is available"),
+        wanted => format!("all {wanted} pods{revision} are available"),
+    }
+}
+
+fn paused(standing: &Standing<'_>, report: &Report) -> String {
+    if standing.new_set().is_none() {
+        return "its present template will be rolled out when it is resumed".to_owned();
+    }
+    if standing.is_done() {
+        return "nothing waits to be rolled out".to_owned();
+    }
+    counts(report)
+}
+
+fn counts(report: &Report) -> String {
+    let pods = &report.pods;
+    let old = match pods.old.get() {
+        0 => String::new(),
+        old => format!(", {old} old to go"),
+    };
+    let wanted = count(pods.wanted.get(), "pod");
+    format!("{} of {wanted} updated, {} available{old}", pods.updated, pods.available)
+}
+
+fn said(report: &Report, cause: &Cause) -> String {
+    let sentence = cause.reason.sentence(report.now);
+    match cause.pods.len() {
+        0 => sentence,
+        n => format!("{}: {sentence}", count(i64::try_from(n).unwrap_or(i64::MAX), "pod")),
+    }
+}
+
+fn late(report: &Report) -> String {
+    let seconds = report.deadline_seconds.and_then(|seconds| u64::try_from(seconds).ok()).unwrap_or(0);
+    let allowed = span(std::time::Duration::from_secs(seconds));
+    format!("no progress for more than {allowed}; {}", counts(report))
+}

@@ -1,0 +1,121 @@
+//! A report as machines read it. Names and codes stay what they are; new ones may come. Documented in `docs/why.md`.
+
+use gantry_decide::deployment::Deadline;
+use gantry_model::Name;
+use serde_json::{Map, Value, json};
+
+use super::reason::Reason;
+use super::report::{Budget, Cause, Held, Report};
+
+/// The report as one JSON object, indented, with a line end.
+pub fn render(report: &Report) -> String {
+    format!("{:#}\n", value(report))
+}
+
+fn value(report: &Report) -> Value {
+    let pods = &report.pods;
+    json!({
+        "namespace": report.deployment.namespace.as_str(),
+        "name": report.deployment.name.as_str(),
+        "at": report.now.to_whole_seconds().to_string(),
+        "verdict": report.verdict.as_str(),
+        "headline": report.headline,
+        "revision": report.revision,
+        "pods": {
+            "wanted": pods.wanted.get(),
+            "updated": pods.updated.get(),
+            "ready": pods.ready.get(),
+            "available": pods.available.get(),
+            "old": pods.old.get(),
+        },
+        "budget": report.budget.as_ref().map(budget),
+        "deadline": deadline(report),
+        "causes": report.causes.iter().map(|cause| self::cause(report, cause)).collect::<Vec<_>>(),
+        "unblock": report.unblock,
+    })
+}
+
+fn budget(budget: &Budget) -> Value {
+    json!({
+        "maxSurge": budget.max_surge.to_string(),
+        "maxUnavailable": budget.max_unavailable.to_string(),
+        "podsAtMost": budget.most,
+        "availableAtLeast": budget.least,
+        "pods": budget.pods,
+        "available": budget.available,
+        "heldBy": budget.held.iter().copied().map(Held::as_str).collect::<Vec<_>>(),
+    })
+}
+
+fn deadline(report: &Report) -> Value {
+    let (state, at) = match report.deadline {
+        Deadline::None => ("none", None),
+        Deadline::At(when) => ("running", Some(when)),
+        Deadline::Exceeded => ("exceeded", None),
+    };
+    json!({
+        "state": state,
+        "at": at.map(|at| at.to_whole_seconds().to_string()),
+        "secondsLeft": at.map(|at| at.since(report.now).as_secs()),
+        "seconds": report.deadline_seconds,
+    })
+}
+
+fn cause(report: &Report, cause: &Cause) -> Value {
+    let mut fields = Map::new();
+    fields.insert("code".to_owned(), cause.reason.code().into());
+    fields.insert("weight".to_owned(), cause.weight.as_str().into());
+    fields.insert("summary".to_owned(), cause.reason.sentence(report.now).into());
+    fields.insert("replicaSet".to_owned(), cause.set.as_ref().map(Name::as_str).into());
+    fields.insert("pods".to_owned(), cause.pods.iter().map(Name::as_str).collect());
+    fields.insert("container".to_owned(), cause.reason.container().into());
+    fields.insert("message".to_owned(), cause.message.clone().into());
+    fields.insert("details".to_owned(), details(&cause.reason));
+    Value::Object(fields)
+}
+
+/// What is particular to a reason.
+fn details(reason: &Reason) -> Value {
+    match reason {
+        Reason::ImagePull { image, .. } => json!({"image": image}),
+        Reason::CrashLoop { restarts, exit, .. } => json!({
+            "restarts": restarts,
+            "exitCode": exit.as_ref().map(|exit| exit.code),
+            "exitReason": exit.as_ref().map(|exit| exit.reason.as_str()),
+        }),
+        Reason::OutOfMemory { restarts, .. } => json!({"restarts": restarts}),
+        Reason::ContainerConfig { word, .. }
+        | Reason::PodSetup { word }
+        | Reason::PodFailed { word }
+        | Reason::CreateRefused { word } => json!({"reason": word}),
+        Reason::ProbeFailing { question, .. } => json!({"probe": question}),
+        Reason::ReadinessGate { gates } | Reason::SchedulingGate { gates } => json!({"gates": gates}),
+        Reason::NoScheduler { waited } | Reason::NodeSilent { waited } => {
+            json!({"secondsWaited": waited.as_secs()})
+        }
+        Reason::NotSeen { kind, waited } => {
+            json!({"kind": kind, "secondsWaited": waited.map(|waited| waited.as_secs())})
+        }
+        Reason::MinReady { seconds, next } => {
+            json!({"minReadySeconds": seconds, "nextAt": next.map(|next| next.to_whole_seconds().to_string())})
+        }
+        Reason::Terminating { overdue, finalizers } => {
+            json!({"secondsOverdue": overdue.map(|late| late.as_secs()), "finalizers": finalizers})
+        }
+        Reason::Deleting { finalizers } => json!({"finalizers": finalizers}),
+        Reason::OldPods { remaining } => json!({"remaining": remaining}),
+        Reason::Quota { quota } => json!({"quota": quota}),
+        Reason::SelectorConflict { with } => json!({"with": with}),
+        Reason::InvalidField { field } => json!({"field": field}),
+        Reason::SurgeLimit { total, limit } => json!({"total": total, "limit": limit}),
+        Reason::AvailabilityFloor { available, minimum } => {
+            json!({"available": available, "minimum": minimum})
+        }
+        Reason::ScalingRecreate { active } => json!({"active": active}),
+        Reason::Unschedulable
+        | Reason::Starting
+        | Reason::SetRefused
+        | Reason::OwnWrites
+        | Reason::Paused => json!({}),
+    }
+}

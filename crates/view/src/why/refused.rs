@@ -1,0 +1,51 @@
+//! What the API would not have: pods that a ReplicaSet wanted, or the new ReplicaSet itself.
+
+use gantry_model::{ConditionStatus, Name};
+
+use super::reason::Reason;
+use super::report::{Cause, Weight};
+use crate::standing::Standing;
+
+/// The Deployment controller's word for a new ReplicaSet that it could not create.
+const SET_REFUSED: &str = "ReplicaSetCreateError";
+
+/// A set that cannot create or delete pods.
+pub(super) fn pods(set: &Name, word: &str, message: &str) -> Cause {
+    let reason = match quota(message) {
+        Some(quota) => Reason::Quota { quota: quota.to_owned() },
+        None => Reason::CreateRefused { word: word.to_owned() },
+    };
+    Cause::new(Weight::Blocks, reason).of_set(set).saying(message)
+}
+
+/// The new ReplicaSet that could not be created, by what the Deployment's condition says.
+pub(super) fn set(standing: &Standing<'_>) -> Option<Cause> {
+    let progressing = standing.snapshot.deployment.status.progressing()?;
+    let is_refused = progressing.reason == SET_REFUSED && progressing.status == ConditionStatus::False;
+    if !is_refused || standing.new_set().is_some() {
+        return None;
+    }
+    let reason = match quota(&progressing.message) {
+        Some(quota) => Reason::Quota { quota: quota.to_owned() },
+        None => Reason::SetRefused,
+    };
+    Some(Cause::new(Weight::Blocks, reason).saying(&progressing.message))
+}
+
+/// The quota that a refusal names: `… is forbidden: exceeded quota: NAME, requested: …`.
+fn quota(message: &str) -> Option<&str> {
+    let rest = message.split_once("exceeded quota: ")?.1;
+    Some(rest.split_once(',').map_or(rest, |(name, _)| name).trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_its_quota() {
+        let message = "pods \"web-1\" is forbidden: exceeded quota: team, requested: pods=1, used: pods=2, limited: pods=2";
+        assert_eq!(quota(message), Some("team"));
+        assert_eq!(quota("pods \"web-1\" is forbidden: violates PodSecurity"), None);
+    }
+}
