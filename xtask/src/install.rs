@@ -26,8 +26,11 @@ pub(crate) const ETCD: Tool = Tool { binary: "etcd", package: "etcd-server" };
 /// etcd's own client, to see what is stored as others see it.
 const ETCDCTL: Tool = Tool { binary: "etcdctl", package: "etcd-client" };
 
+/// A terminal without a screen, in which the live view is tested.
+const TMUX: Tool = Tool { binary: "tmux", package: "tmux" };
+
 /// What `cargo xtask test` needs besides the Rust toolchain.
-pub(crate) const FOR_TESTS: &[Tool] = &[ETCD, ETCDCTL];
+pub(crate) const FOR_TESTS: &[Tool] = &[ETCD, ETCDCTL, TMUX];
 
 /// How this machine installs a Debian package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,15 +6,22 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::apiserver::{self, ApiserverFlags};
+use crate::cluster::ClusterFlags;
 use crate::controllers::{self, ControllersFlags};
+use crate::kubectl::Verb;
+use crate::output::fail;
+use crate::rollout::RolloutCommand;
 use crate::simulate;
 use crate::store::StoreCommand;
 use crate::up::{self, UpFlags};
+use crate::why::{self, WhyFlags};
 
 /// Kubernetes Deployments in one binary
 #[derive(Debug, Parser)]
 #[command(name = "gantry", version, arg_required_else_help = true)]
 pub(crate) struct Gantry {
+    #[command(flatten)]
+    cluster: ClusterFlags,
     #[command(subcommand)]
     command: Command,
 }
@@ -41,6 +48,18 @@ enum Command {
     /// that it acknowledged, however it ends.
     #[command(after_help = APISERVER_EXAMPLE)]
     Apiserver(#[command(flatten)] ApiserverFlags),
+    /// Say why a rollout is where it is
+    ///
+    /// By the same rules that the controllers decide by, and by what pods and events complain of: which limit holds it back,
+    /// which pods suffer from what, what would help, and when the deadline fires. On any cluster, whoever runs the
+    /// Deployment. Nothing is changed.
+    #[command(after_help = WHY_EXAMPLE)]
+    Why(#[command(flatten)] WhyFlags),
+    /// Look after rollouts: status, history, undo, pause and more
+    #[command(subcommand)]
+    Rollout(RolloutCommand),
+    #[command(flatten)]
+    Kubectl(Verb),
     /// Play a story in virtual time and print what the controllers do
     ///
     /// A story is a text file of commands, one a line: create a Deployment, change its image, make pods ready or not,
@@ -72,6 +91,18 @@ Example:
   gantry apiserver --data-dir ~/.local/share/gantry --write-kubeconfig gantry.kubeconfig &
   KUBECONFIG=gantry.kubeconfig kubectl get namespaces";
 
+const WHY_EXAMPLE: &str = "\
+Exit codes:
+  0  done: all that is wanted is there
+  3  moving: it goes on by itself
+  4  stuck: it does not, unless something changes
+  5  paused: somebody has put it on hold
+  1  it could not be found out; 2 for wrong arguments
+
+Example:
+  gantry why deployment/web
+  gantry why deployment/web -n shop -o json | jq -r '.causes[].summary'";
+
 const SIMULATE_EXAMPLE: &str = "\
 Example:
   printf 'deployment web replicas=4\\nready all\\n\\nimage nginx:broken\\nwait 601\\n' | gantry simulate -
@@ -80,10 +111,17 @@ A line that is no command gets the list of all commands.";
 
 impl Gantry {
     pub(crate) fn run(self) -> ExitCode {
+        let takes_flags_before = matches!(self.command, Command::Kubectl(_) | Command::Rollout(_));
+        if !takes_flags_before && !self.cluster.is_empty() {
+            return fail("--kubeconfig, --context and --namespace stand after this command, not before it");
+        }
         match self.command {
             Command::Up(flags) => up::run(&flags),
             Command::Controllers(flags) => controllers::run(&flags),
             Command::Apiserver(flags) => apiserver::run(&flags),
+            Command::Why(flags) => why::run(&flags),
+            Command::Rollout(command) => command.run(&self.cluster),
+            Command::Kubectl(verb) => verb.run(&self.cluster),
             Command::Simulate { story } => simulate::run(&story),
             Command::Store(command) => command.run(),
         }

@@ -19,6 +19,12 @@ pub(crate) fn fail(message: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// Says something that is not data.
+pub(crate) fn talk(message: &str) {
+    // Nobody may be listening, which changes nothing.
+    let _ = writeln!(io::stderr(), "{message}");
+}
+
 /// An error with all its causes, each of which says its own part only.
 pub(crate) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();

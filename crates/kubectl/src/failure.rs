@@ -117,7 +117,8 @@ impl Refused {
         let Self { status, doing } = self;
         match self.reason() {
             "Invalid"
-                if text(status, "/details/kind") != "" || !list(status, "/details/causes").is_empty() =>
+                if !text(status, "/details/kind").is_empty()
+                    || !list(status, "/details/causes").is_empty() =>
             {
                 self.invalid()
             }

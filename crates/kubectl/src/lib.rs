@@ -14,16 +14,27 @@
 mod arguments;
 mod call;
 mod connection;
+#[expect(
+    clippy::format_push_string,
+    reason = "the lines of a text stand as they are printed, not behind `write!`"
+)]
+mod describe;
 mod failure;
 mod field;
 mod manifests;
 mod print;
 mod resources;
+mod selection;
 mod session;
+mod three_way;
 mod unreachable;
+pub mod verbs;
+mod workload;
 
 pub use call::PatchKind;
 pub use connection::Connection;
 pub use failure::{Failure, Refused};
 pub use resources::{Resource, Resources};
+pub use selection::Selection;
 pub use session::{Screen, Session};
+pub use unreachable::failure as explain_unreachable;

@@ -130,7 +130,8 @@ impl Session {
         if status.is_success() {
             return Ok(Changes { body: response.into_body(), read: Vec::new() });
         }
-        let bytes = response.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+        let bytes =
+            response.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let answer = serde_json::from_slice(&bytes).unwrap_or_else(|_| without_status(status, &bytes));
         Err(Failure::Refused(Refused { status: answer, doing: String::new() }))
     }
@@ -199,7 +200,7 @@ impl Changes {
             }
             match self.body.frame().await {
                 Some(Ok(frame)) => {
-                    self.read.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data.as_ref()))
+                    self.read.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data.as_ref()));
                 }
                 // A connection that breaks off ends a watch like a server does.
                 Some(Err(_)) | None => return Ok(None),

@@ -6,7 +6,7 @@ use std::io;
 use crate::failure::Failure;
 
 /// What an error of the connection means.
-pub(crate) fn failure(error: &(dyn Error + 'static), server: &str) -> Failure {
+pub fn failure(error: &(dyn Error + 'static), server: &str) -> Failure {
     let mut why = Vec::new();
     let mut next = Some(error);
     while let Some(cause) = next {

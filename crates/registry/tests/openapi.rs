@@ -216,3 +216,18 @@ fn every_description_is_shown() {
         assert!(shown.contains(sentence), "{sentence}");
     }
 }
+
+/// A1.18: a field that has one of a few values says which, and every such row is about a field that exists.
+#[test]
+fn fields_with_few_values_list_them() {
+    let rows = include_str!("../src/openapi/enums.tsv").lines().filter(|line| !line.starts_with('#'));
+    for row in rows {
+        let [message, field, values] = row.split('\t').collect::<Vec<_>>().try_into().unwrap();
+        let (group_version, name) = message.split_once('.').unwrap();
+        let (group, version) = group_version.split_once('/').unwrap();
+        let document = v3(if group == "core" { "" } else { group }, version);
+        let schema = format!("io.k8s.api.{group}.{version}.{name}");
+        let listed = &document["components"]["schemas"][schema]["properties"][field]["enum"];
+        assert_eq!(*listed, values.split(',').collect::<Value>(), "{row}");
+    }
+}

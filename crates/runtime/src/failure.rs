@@ -66,6 +66,11 @@ impl Failure {
         }
     }
 
+    /// Whether it takes a person to put right: rights that are missing do not come by waiting.
+    pub(crate) fn is_of_rights(&self) -> bool {
+        matches!(self.code, Some(401 | 403))
+    }
+
     /// Whether the version that was asked for is no longer, or not yet, known.
     pub(crate) fn is_gone(&self) -> bool {
         matches!(self.code, Some(410 | 504))

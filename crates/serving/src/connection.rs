@@ -14,6 +14,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
 use crate::certificate_user;
+use crate::lenient::Lenient;
 use crate::listening::Limits;
 use crate::served::Served;
 use crate::stop::Stop;
@@ -67,11 +68,12 @@ impl Connections {
             let (server, stop, user) = (self.server.clone(), self.stop.clone(), user.clone());
             async move { Ok::<_, Infallible>(answer(&server, &stop, user, request).await) }
         });
-        let (stream, mut stop) = (TokioIo::new(stream), self.stop.clone());
+        let mut stop = self.stop.clone();
         // Both arms look alike, but hyper's two connections have no trait in common.
         let ended = match spoken {
             Spoken::Http1 => {
-                let connection = http1(&self.limits).serve_connection(stream, service);
+                let connection =
+                    http1(&self.limits).serve_connection(TokioIo::new(Lenient::new(stream)), service);
                 let mut connection = std::pin::pin!(connection);
                 tokio::select! {
                     ended = connection.as_mut() => ended,
@@ -82,7 +84,7 @@ impl Connections {
                 }
             }
             Spoken::Http2 => {
-                let connection = http2(&self.limits).serve_connection(stream, service);
+                let connection = http2(&self.limits).serve_connection(TokioIo::new(stream), service);
                 let mut connection = std::pin::pin!(connection);
                 tokio::select! {
                     ended = connection.as_mut() => ended,

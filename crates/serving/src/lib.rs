@@ -14,6 +14,7 @@ mod certificate_user;
 mod connection;
 mod file;
 pub mod kubeconfig;
+mod lenient;
 mod listening;
 mod pki;
 mod real_world;

@@ -47,6 +47,19 @@ async fn both_protocols_are_spoken_and_connections_stay() {
     }
 }
 
+/// A4.8: what no URI may hold is taken all the same, as a person types it.
+#[tokio::test]
+async fn a_query_may_hold_what_a_uri_may_not() {
+    let running = Running::with(Limits::default()).await;
+    let mut stream = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
+    let asked =
+        format!("GET {CONFIG_MAPS}?labelSelector=tier>1 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    stream.write_all(asked.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("ConfigMapList"), "{answer}");
+}
+
 /// A0.2: a certificate is asked for, not demanded; one of another authority is worth nothing.
 #[tokio::test]
 async fn clients_may_come_without_a_certificate_but_not_with_a_false_one() {

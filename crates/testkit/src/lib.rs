@@ -2,11 +2,12 @@
 //!
 //! Each starts from an object as an API server would hand it out and is bent by chained words:
 //! `replica_set("web-1").owned_by(&web).size(3).available(2)`. Only a dev-dependency: production code never builds
-//! objects this way.
+//! objects this way. [`recorded`] is what Kubernetes did, to compare with.
 
 mod deployment;
 mod object_metadata;
 mod pod;
+pub mod recorded;
 mod replica_set;
 
 pub use deployment::{DeploymentWords, deployment};

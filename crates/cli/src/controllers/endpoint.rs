@@ -1,4 +1,6 @@
 //! `/healthz` and `/metrics` of a process that has no API of its own.
+//!
+//! Healthy is whoever answers, leader or not: a candidate that waits for its turn does what it should.
 
 use std::net::SocketAddr;
 
@@ -7,7 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 /// The longest request that is read; nobody has more to say to it.
-const REQUEST_MAX: usize = 8 << 10;
+const REQUEST_MAX: u64 = 8 << 10;
 
 /// Takes the address, and returns what serves on it until it is time to end.
 pub(super) async fn serve(
@@ -15,11 +17,15 @@ pub(super) async fn serve(
     metrics: Metrics,
     shutdown: Shutdown,
 ) -> Result<impl Future<Output = Result<(), String>> + Send + 'static, String> {
-    let listener = TcpListener::bind(address).await.map_err(|error| {
+    let unusable = |error| {
         format!(
             "cannot use --bind-address {address}: {error}\nhint: choose another port, or 127.0.0.1:0 for any"
         )
-    })?;
+    };
+    let listener = TcpListener::bind(address).await.map_err(unusable)?;
+    // Whoever asked for any port has to be told which one it is.
+    let address = listener.local_addr().map_err(unusable)?;
+    tracing::info!(%address, "serving /healthz and /metrics");
     Ok(async move {
         while let Some(accepted) = shutdown.unless(listener.accept()).await {
             // A client that does not get through tries again.
@@ -33,9 +39,8 @@ pub(super) async fn serve(
 
 /// Answers one request and closes the connection: whoever asks here asks seldom.
 async fn answer(mut stream: TcpStream, metrics: &Metrics) -> std::io::Result<()> {
-    let mut request = vec![0; REQUEST_MAX];
-    let read = stream.read(&mut request).await?;
-    let line = String::from_utf8_lossy(&request[..read]);
+    let request = head(&mut stream).await?;
+    let line = String::from_utf8_lossy(&request);
     let path = line.split(' ').nth(1).unwrap_or_default().split('?').next().unwrap_or_default();
     let (status, body) = match path {
         "/healthz" | "/livez" | "/readyz" => ("200 OK", "ok".to_owned()),
@@ -49,4 +54,16 @@ async fn answer(mut stream: TcpStream, metrics: &Metrics) -> std::io::Result<()>
     stream.write_all(head.as_bytes()).await?;
     stream.write_all(body.as_bytes()).await?;
     stream.shutdown().await
+}
+
+/// Reads a request up to the end of its head, which may come in any number of pieces.
+async fn head(stream: &mut TcpStream) -> std::io::Result<Vec<u8>> {
+    let mut request = Vec::new();
+    let mut limited = stream.take(REQUEST_MAX);
+    while !request.ends_with(b"\r\n\r\n") {
+        if limited.read_buf(&mut request).await? == 0 {
+            break;
+        }
+    }
+    Ok(request)
 }

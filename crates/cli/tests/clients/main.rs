@@ -9,20 +9,13 @@
 mod kube_rs;
 mod kubectl;
 mod server;
+mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use server::Server;
-
-/// Where `cargo xtask tools` puts what a client needs.
-fn tool(path: &str) -> PathBuf {
-    let tools = std::env::var_os("GANTRY_TOOLS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools"), PathBuf::from);
-    let tool = tools.join(path);
-    assert!(tool.exists(), "{} is missing; `cargo xtask tools` installs it", tool.display());
-    tool.canonicalize().unwrap()
-}
+use tools::tool;
 
 fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name)

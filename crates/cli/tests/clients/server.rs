@@ -1,5 +1,7 @@
 //! The real binary, serving from memory on a port of its own, for as long as a test runs.
 
+#![allow(dead_code, reason = "whoever tests with it needs another part of this")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -14,14 +16,25 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// The API server alone.
     pub(crate) fn start() -> Self {
+        Self::run(&["apiserver"])
+    }
+
+    /// A cluster without nodes.
+    pub(crate) fn start_cluster() -> Self {
+        Self::run(&["up", "--nodes", "0"])
+    }
+
+    fn run(command: &[&str]) -> Self {
         static STARTED: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let number = STARTED.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("gantry-clients-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let kubeconfig = folder.join("kubeconfig");
         let process = Command::new(env!("CARGO_BIN_EXE_gantry"))
-            .args(["apiserver", "--in-memory", "--listen", "127.0.0.1:0", "--write-kubeconfig"])
+            .args(command)
+            .args(["--in-memory", "--listen", "127.0.0.1:0", "--write-kubeconfig"])
             .arg(&kubeconfig)
             .stdout(Stdio::null())
             .spawn()

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// Objects as one list.
-pub(crate) fn as_list(objects: Vec<Value>) -> Value {
+pub(crate) fn as_list(objects: &[Value]) -> Value {
     json!({"apiVersion": "v1", "items": objects, "kind": "List", "metadata": {"resourceVersion": ""}})
 }
 

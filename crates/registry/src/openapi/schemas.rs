@@ -98,6 +98,10 @@ impl Schemas {
         for field in schema().each_field(id) {
             let mut property = self.property(field);
             describe(&mut property, message.name, field.json);
+            // Clients that read OpenAPI 2 do not look at it.
+            if self.dialect == Dialect::V3 {
+                enumerate(&mut property, message.name, field.json);
+            }
             properties.insert(field.json.to_owned(), property);
         }
         let required: BTreeSet<_> = schema()
@@ -221,18 +225,30 @@ fn definition_name(message: &str) -> String {
 
 /// Says what a message or a field is for, where somebody has written that down.
 fn describe(schema: &mut Value, message: &str, field: &str) {
-    static SENTENCES: LazyLock<BTreeMap<(&str, &str), &str>> = LazyLock::new(|| {
-        let rows = include_str!("descriptions.tsv").lines().filter(|line| !line.starts_with('#'));
-        let columns = rows.filter_map(|line| {
-            let (message, rest) = line.split_once('\t')?;
-            let (field, sentence) = rest.split_once('\t')?;
-            Some(((message, field), sentence))
-        });
-        columns.collect()
-    });
+    static SENTENCES: LazyLock<Rows> = LazyLock::new(|| rows(include_str!("descriptions.tsv")));
     if let Some(sentence) = SENTENCES.get(&(message, field)) {
         schema["description"] = json!(sentence);
     }
+}
+
+fn enumerate(schema: &mut Value, message: &str, field: &str) {
+    static VALUES: LazyLock<Rows> = LazyLock::new(|| rows(include_str!("enums.tsv")));
+    if let Some(values) = VALUES.get(&(message, field)) {
+        schema["enum"] = values.split(',').collect();
+    }
+}
+
+/// What a table says about a field of a message.
+type Rows = BTreeMap<(&'static str, &'static str), &'static str>;
+
+fn rows(table: &'static str) -> Rows {
+    let lines = table.lines().filter(|line| !line.starts_with('#'));
+    let columns = lines.filter_map(|line| {
+        let (message, rest) = line.split_once('\t')?;
+        let (field, text) = rest.split_once('\t')?;
+        Some(((message, field), text))
+    });
+    columns.collect()
 }
 
 /// What is always written must be given, but for a few that have a default.

@@ -130,6 +130,10 @@ impl Election {
     async fn try_once(&self, watched: &mut Watched) -> bool {
         match self.look_and_write(watched).await {
             Ok(is_ours) => is_ours,
+            Err(failure) if failure.is_of_rights() => {
+                tracing::warn!(lease = %self.name, %failure, "not allowed to use the lease");
+                false
+            }
             Err(failure) => {
                 tracing::debug!(lease = %self.name, %failure, "the lease could not be read or written");
                 false

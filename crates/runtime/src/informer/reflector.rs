@@ -34,8 +34,14 @@ pub(super) async fn run<T: Cached>(informer: &Informer<T>, api: &Api, shutdown: 
     let mut protocol = Protocol::new();
     loop {
         let Some(ended) = shutdown.unless(ask(informer, api, &protocol.ask)).await else { return };
-        if let Ended::Failed(_, failure) = &ended {
-            tracing::debug!(resource, ask = ?protocol.ask, %failure, "the informer was interrupted");
+        match &ended {
+            Ended::Failed(_, failure) if failure.is_of_rights() => {
+                tracing::warn!(resource, %failure, "not allowed to watch");
+            }
+            Ended::Failed(_, failure) => {
+                tracing::debug!(resource, ask = ?protocol.ask, %failure, "the informer was interrupted");
+            }
+            _ => {}
         }
         // Up to twice as long, so that the clients of a server that was away do not all come at once.
         let pause = protocol.after(ended);

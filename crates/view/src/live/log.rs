@@ -31,8 +31,7 @@ impl Log {
         let is_news = |event: &&EventSeen| before.as_ref().is_some_and(|seen| !seen.contains(&key(event)));
         let mut lines: Vec<_> =
             snapshot.events.iter().filter(is_news).map(|event| event_line(report.now, event)).collect();
-        let name = &report.deployment.name;
-        let standing = format!("deployment/{name} is {}: {}", report.verdict.as_str(), report.headline);
+        let standing = report.sentence();
         if self.said.as_ref() != Some(&standing) {
             lines.push(at(report.now, &standing));
             self.said = Some(standing);

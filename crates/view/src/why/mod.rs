@@ -24,7 +24,7 @@ pub use json::render as render_json;
 pub use reason::{Probed, Reason};
 pub use report::{Budget, Cause, Held, Pods, Report, Verdict, Weight};
 pub use text::render as render_text;
-pub(crate) use text::{budget as budget_words, deadline as deadline_words};
+pub(crate) use text::{deadline as deadline_words, short_budget as budget_words};
 
 use gantry_decide::deployment::{Deadline, Limits, WaitingOn, revision_of};
 use gantry_model::{RollingLimits, Strategy, Timestamp};
@@ -103,7 +103,8 @@ fn budget(standing: &Standing<'_>) -> Option<Budget> {
         max_unavailable: unavailable,
         most: limits.ceiling(),
         least: limits.floor(),
-        pods: standing.status.replicas.get(),
+        // What the rules count: pods that are missing for full availability are wanted, too.
+        pods: standing.status.available.get() + standing.status.unavailable.get(),
         available: standing.status.available.get(),
         held: held.collect(),
     })
@@ -117,7 +118,7 @@ fn unblock(standing: &Standing<'_>, verdict: Verdict, causes: &[Cause]) -> Vec<S
         advice.push(format!("resume it: gantry rollout resume deployment/{name}"));
     }
     for cause in causes.iter().filter(|cause| cause.weight == Weight::Blocks) {
-        if let Some(what) = cause.reason.advice()
+        if let Some(what) = cause.reason.advice(cause.pods.first())
             && !advice.contains(&what)
         {
             advice.push(what);

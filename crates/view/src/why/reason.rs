@@ -303,14 +303,15 @@ impl Reason {
         }
     }
 
-    /// What would help, if a person can do something.
-    pub fn advice(&self) -> Option<String> {
+    /// What would help, if a person can do something; `pod` is one that suffers from it.
+    pub fn advice(&self, pod: Option<&Name>) -> Option<String> {
         let advice = match self {
             Self::ImagePull { image, .. } => {
                 format!("correct the image {image}, push it, or give the pods a pull secret that may read it")
             }
             Self::CrashLoop { container, .. } => {
-                format!("read why it ends: kubectl logs POD -c {container} --previous")
+                let pod = pod.map_or("POD", Name::as_str);
+                format!("read why it ends: kubectl logs {pod} -c {container} --previous")
             }
             Self::OutOfMemory { container, .. } => {
                 format!("raise the memory limit of container {container}, or make it use less")

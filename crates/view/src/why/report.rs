@@ -71,7 +71,7 @@ pub struct Budget {
     pub most: i64,
     /// The fewest that must be available.
     pub least: i64,
-    /// Pods there are.
+    /// Pods that are wanted, over all ReplicaSets.
     pub pods: i64,
     /// Pods that are available.
     pub available: i64,
@@ -112,6 +112,13 @@ pub enum Weight {
     Waits,
     /// It is good to know.
     Notes,
+}
+
+impl Report {
+    /// All of it in one sentence: whose rollout, how it goes, and why.
+    pub fn sentence(&self) -> String {
+        format!("deployment/{} is {}: {}", self.deployment.name, self.verdict.as_str(), self.headline)
+    }
 }
 
 impl Verdict {

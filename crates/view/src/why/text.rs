@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use gantry_decide::deployment::Deadline;
 
+use super::reason::Reason;
 use super::report::{Budget, Cause, Held, Report, Weight};
 use crate::words::{count, harmless, names, span};
 
@@ -26,9 +27,7 @@ use crate::words::{count, harmless, names, span};
 /// ```
 pub fn render(report: &Report) -> String {
     let mut text = String::new();
-    let name = &report.deployment.name;
-    let verdict = report.verdict.as_str();
-    line(&mut text, &format!("deployment/{name} is {verdict}: {}", report.headline));
+    line(&mut text, &report.sentence());
     line(&mut text, "");
     line(&mut text, &format!("Pods      {}", pods(report)));
     if let Some(budget) = &report.budget {
@@ -38,7 +37,12 @@ pub fn render(report: &Report) -> String {
     for (weight, title) in
         [(Weight::Blocks, "Blocking"), (Weight::Waits, "Under way"), (Weight::Notes, "Good to know")]
     {
-        let mut causes = report.causes.iter().filter(|cause| cause.weight == weight).peekable();
+        // The line of the budget has said it.
+        let is_budget = |cause: &Cause| {
+            matches!(cause.reason, Reason::SurgeLimit { .. } | Reason::AvailabilityFloor { .. })
+        };
+        let causes = report.causes.iter().filter(|cause| cause.weight == weight && !is_budget(cause));
+        let mut causes = causes.peekable();
         if causes.peek().is_some() {
             line(&mut text, "");
             line(&mut text, title);
@@ -71,18 +75,28 @@ pub(crate) fn deadline(report: &Report) -> String {
 }
 
 /// What there is of each limit, and which of them holds the rollout back.
-pub(crate) fn budget(budget: &Budget) -> String {
-    let Budget { max_surge, max_unavailable, most, least, pods, available, held } = budget;
-    let holds = match held.as_slice() {
+fn budget(budget: &Budget) -> String {
+    let Budget { max_surge, max_unavailable, most, least, pods, available, .. } = budget;
+    format!(
+        "{pods} of at most {most} pods (maxSurge {max_surge}), \
+         {available} available of at least {least} (maxUnavailable {max_unavailable}){}",
+        held(budget)
+    )
+}
+
+/// The same in fewer words.
+pub(crate) fn short_budget(budget: &Budget) -> String {
+    let Budget { most, least, pods, available, .. } = budget;
+    format!("{pods} of at most {most} pods, {available} available of at least {least}{}", held(budget))
+}
+
+fn held(budget: &Budget) -> &'static str {
+    match budget.held.as_slice() {
         [] => "",
         [Held::Surge] => "; no pod may be added",
         [Held::Availability] => "; no old pod may go",
         [..] => "; no pod may be added, no old pod may go",
-    };
-    format!(
-        "{pods} of at most {most} pods (maxSurge {max_surge}), \
-         {available} available of at least {least} (maxUnavailable {max_unavailable}){holds}"
-    )
+    }
 }
 
 fn pods(report: &Report) -> String {

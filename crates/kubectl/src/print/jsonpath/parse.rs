@@ -199,13 +199,10 @@ impl Reader<'_> {
                 (_, None) => {}
             }
         }
-        match names.len() {
-            1 => Ok(Step::Member(names.concat())),
-            _ => {
-                let steps = names.into_iter().map(Step::Member).collect();
-                Ok(Step::Chain(steps))
-            }
+        if names.len() == 1 {
+            return Ok(Step::Member(names.concat()));
         }
+        Ok(Step::Chain(names.into_iter().map(Step::Member).collect()))
     }
 
     fn filter(&mut self) -> Result<Step, String> {

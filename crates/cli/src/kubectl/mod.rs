@@ -1,0 +1,238 @@
+//! kubectl's everyday verbs: argv in, calls of `gantry-kubectl` out.
+
+mod read;
+mod rollout;
+mod write;
+
+use std::io;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::{Args, Subcommand};
+use gantry_kubectl::verbs::{DryRun, Report};
+use gantry_kubectl::{Failure, Screen, Selection, Session};
+use gantry_registry::Moment;
+
+pub(crate) use rollout::RolloutVerb;
+
+use crate::cluster::{self, ClusterFlags};
+use crate::output::talk;
+use read::{DescribeFlags, GetFlags};
+use write::{
+    ApplyFlags, CreateFlags, DeleteFlags, MarkFlags, PatchFlags, ReplaceFlags, ScaleFlags, SetCommand,
+};
+
+/// The verbs that everybody knows from kubectl.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Show objects
+    #[command(after_help = "Example:\n  gantry get deployments,rs,pods -o wide\n  gantry get pods -A -w")]
+    Get(#[command(flatten)] GetFlags),
+    /// Tell what objects are like, with their events
+    #[command(after_help = "Example:\n  gantry describe deployment web")]
+    Describe(#[command(flatten)] DescribeFlags),
+    /// Create objects, from files or by their name
+    #[command(
+        after_help = "Example:\n  gantry create -f web.yaml\n  gantry create deployment web --image=nginx:1 --replicas=3"
+    )]
+    Create(#[command(flatten)] CreateFlags),
+    /// Make the cluster have what files say
+    #[command(
+        after_help = "Example:\n  gantry apply -f web.yaml\n  cat web.yaml | gantry apply --server-side -f -"
+    )]
+    Apply(#[command(flatten)] ApplyFlags),
+    /// Replace objects by what files say
+    #[command(after_help = "Example:\n  gantry replace -f web.yaml")]
+    Replace(#[command(flatten)] ReplaceFlags),
+    /// Delete objects
+    #[command(
+        after_help = "Example:\n  gantry delete deployment web\n  gantry delete -f web.yaml --cascade=orphan"
+    )]
+    Delete(#[command(flatten)] DeleteFlags),
+    /// Set how many pods there are to be
+    #[command(
+        after_help = "Example:\n  gantry scale deployment/web --replicas=5",
+        allow_negative_numbers = true
+    )]
+    Scale(#[command(flatten)] ScaleFlags),
+    /// Change single things of objects
+    #[command(subcommand)]
+    Set(SetCommand),
+    /// Change fields of objects
+    #[command(after_help = "Example:\n  gantry patch deployment web -p '{\"spec\":{\"minReadySeconds\":5}}'")]
+    Patch(#[command(flatten)] PatchFlags),
+    /// Put labels on objects, or take them off
+    #[command(
+        after_help = "Example:\n  gantry label deployment web tier=gold\n  gantry label deployment web tier-"
+    )]
+    Label(#[command(flatten)] MarkFlags),
+    /// Put annotations on objects, or take them off
+    #[command(
+        after_help = "Example:\n  gantry annotate deployment web kubernetes.io/change-cause='new image'"
+    )]
+    Annotate(#[command(flatten)] MarkFlags),
+}
+
+/// Which objects, where a verb takes them from files and selectors too.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct SelectionFlags {
+    /// A file, a folder, or `-` for standard input
+    #[arg(short, long, value_name = "FILE", value_delimiter = ',')]
+    filename: Vec<String>,
+    /// Read folders with all that is below them
+    #[arg(short = 'R', long)]
+    recursive: bool,
+    /// Only objects with these labels
+    #[arg(short = 'l', long, value_name = "LABELS")]
+    selector: Option<String>,
+    /// All objects of the type
+    #[arg(long)]
+    all: bool,
+}
+
+/// How results are told.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ReportFlags {
+    /// How to print what came of it: name, json, yaml, jsonpath=…
+    #[arg(short, long, value_name = "FORMAT")]
+    output: Option<String>,
+    /// Only show what would be done: none, client or server
+    #[arg(long, value_name = "WHERE", num_args = 0..=1, default_missing_value = "client", require_equals = true)]
+    dry_run: Option<String>,
+}
+
+impl SelectionFlags {
+    fn selection(&self, words: Vec<String>) -> Selection {
+        Selection {
+            words,
+            files: self.filename.clone(),
+            recursive: self.recursive,
+            selector: self.selector.clone(),
+            all: self.all,
+            ..Selection::default()
+        }
+    }
+}
+
+impl ReportFlags {
+    fn report(&self) -> Result<Report, Failure> {
+        Ok(Report::with(self.output.clone(), DryRun::parse(self.dry_run.as_deref())?))
+    }
+}
+
+impl Verb {
+    /// Runs the verb; flags before it count where it has none of its own.
+    pub(crate) fn run(self, before: &ClusterFlags) -> ExitCode {
+        match self {
+            Self::Get(flags) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
+            }
+            Self::Describe(flags) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
+            }
+            Self::Create(flags) => {
+                with_session(&flags.cluster().clone(), before, async |session| flags.run(session).await)
+            }
+            Self::Apply(flags) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
+            }
+            Self::Replace(flags) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
+            }
+            Self::Delete(flags) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
+            }
+            Self::Scale(flags) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
+            }
+            Self::Set(SetCommand::Image(flags)) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
+            }
+            Self::Patch(flags) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
+            }
+            Self::Label(flags) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.label(session).await)
+            }
+            Self::Annotate(flags) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.annotate(session).await)
+            }
+        }
+    }
+}
+
+/// Runs something with a session, and tells how it went.
+fn with_session(
+    flags: &ClusterFlags,
+    before: &ClusterFlags,
+    work: impl AsyncFnOnce(&mut Session) -> Result<(), Failure>,
+) -> ExitCode {
+    let flags = flags.clone().or(before);
+    cluster::run(async {
+        let done = async {
+            let (client, server) = flags.connection().open().await?;
+            let screen = Screen { out: Box::new(io::stdout()), err: Box::new(io::stderr()) };
+            let session = Session::new(client, server, screen, now);
+            let mut session = match &flags.namespace {
+                Some(namespace) => session.in_namespace(namespace),
+                None => session,
+            };
+            work(&mut session).await
+        };
+        match done.await {
+            Ok(()) | Err(Failure::NobodyReads) => ExitCode::SUCCESS,
+            Err(failure) => {
+                talk(failure.lines().trim_end_matches('\n'));
+                ExitCode::FAILURE
+            }
+        }
+    })
+}
+
+fn now() -> Moment {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Moment::from_secs(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}
+
+/// A duration as Go writes it: `1m30s`, `500ms`; zero means no limit.
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("invalid duration {text:?}; write something like 30s or 1m30s");
+    if text == "0" {
+        return Ok(Duration::ZERO);
+    }
+    let (mut rest, mut total) = (text, 0.0);
+    while !rest.is_empty() {
+        let digits = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.').ok_or_else(wrong)?;
+        let number: f64 = rest[..digits].parse().map_err(|_| wrong())?;
+        rest = &rest[digits..];
+        let end = rest.find(|letter: char| letter.is_ascii_digit()).unwrap_or(rest.len());
+        let seconds = match &rest[..end] {
+            "ms" => 0.001,
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            _ => return Err(wrong()),
+        };
+        total += number * seconds;
+        rest = &rest[end..];
+    }
+    if text.is_empty() { Err(wrong()) } else { Duration::try_from_secs_f64(total).map_err(|_| wrong()) }
+}
+
+/// A limit; zero is none.
+fn limit(timeout: Option<Duration>) -> Option<Duration> {
+    timeout.filter(|timeout| !timeout.is_zero())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_as_go_writes_them() {
+        assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("0"), Ok(Duration::ZERO));
+        assert!(duration("5").is_err() && duration("").is_err() && duration("x").is_err());
+    }
+}

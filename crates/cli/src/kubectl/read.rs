@@ -1,0 +1,109 @@
+//! `get` and `describe`.
+
+use clap::Args;
+use gantry_kubectl::verbs::{Describe, Get, Watching, describe, get};
+use gantry_kubectl::{Failure, Selection, Session};
+
+use super::SelectionFlags;
+use crate::cluster::ClusterFlags;
+
+/// The flags of `get`.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of kubectl's")]
+pub(crate) struct GetFlags {
+    /// Types and names: `TYPE`, `TYPE NAME…`, `TYPE/NAME…`
+    words: Vec<String>,
+    /// How to print: wide, name, json, yaml, jsonpath=…, custom-columns=…
+    #[arg(short, long, value_name = "FORMAT")]
+    output: Option<String>,
+    #[command(flatten)]
+    selection: SelectionFlags,
+    /// Only objects with these fields
+    #[arg(long, value_name = "FIELDS")]
+    field_selector: Option<String>,
+    /// In all namespaces
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
+    /// Go on with changes
+    #[arg(short, long)]
+    watch: bool,
+    /// Show changes only
+    #[arg(long)]
+    watch_only: bool,
+    /// Say of each change what it is
+    #[arg(long)]
+    output_watch_events: bool,
+    /// Show labels
+    #[arg(long)]
+    show_labels: bool,
+    /// Show these labels in columns of their own
+    #[arg(short = 'L', long, value_name = "LABEL", value_delimiter = ',')]
+    label_columns: Vec<String>,
+    /// Show the type of each object
+    #[arg(long)]
+    show_kind: bool,
+    /// Show who wrote which field
+    #[arg(long)]
+    show_managed_fields: bool,
+    /// Leave out the header
+    #[arg(long)]
+    no_headers: bool,
+    /// Pass over objects that do not exist
+    #[arg(long)]
+    ignore_not_found: bool,
+    /// Sort by the field at this path
+    #[arg(long, value_name = "PATH")]
+    sort_by: Option<String>,
+    #[command(flatten)]
+    pub(super) cluster: ClusterFlags,
+}
+
+/// The flags of `describe`.
+#[derive(Debug, Args)]
+pub(crate) struct DescribeFlags {
+    /// Types and names: `TYPE`, `TYPE NAME…`, `TYPE/NAME…`
+    words: Vec<String>,
+    #[command(flatten)]
+    selection: SelectionFlags,
+    /// In all namespaces
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
+    /// Whether events are told too
+    #[arg(long, default_value = "true", action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    show_events: bool,
+    #[command(flatten)]
+    pub(super) cluster: ClusterFlags,
+}
+
+impl GetFlags {
+    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+        let selection = Selection {
+            fields: self.field_selector,
+            all_namespaces: self.all_namespaces,
+            ..self.selection.selection(self.words)
+        };
+        let watching =
+            Watching { watch: self.watch, only: self.watch_only, events: self.output_watch_events };
+        let asked = Get {
+            selection,
+            output: self.output,
+            no_headers: self.no_headers,
+            show_labels: self.show_labels,
+            label_columns: self.label_columns,
+            show_kind: self.show_kind,
+            managed_fields: self.show_managed_fields,
+            ignore_not_found: self.ignore_not_found,
+            sort_by: self.sort_by,
+            watching,
+        };
+        get(session, &asked).await
+    }
+}
+
+impl DescribeFlags {
+    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+        let selection =
+            Selection { all_namespaces: self.all_namespaces, ..self.selection.selection(self.words) };
+        describe(session, &Describe { selection, events: self.show_events }).await
+    }
+}

@@ -1,0 +1,126 @@
+//! kubectl's verbs of `rollout`.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use gantry_kubectl::verbs::{
+    History, PauseOrResume, Status, Undo, history, pause_or_resume, restart, status, undo,
+};
+
+use super::{ReportFlags, SelectionFlags, duration, limit, with_session};
+use crate::cluster::ClusterFlags;
+
+/// What kubectl does to and about rollouts.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RolloutVerb {
+    /// Show the revisions of a Deployment, and what changed between them
+    #[command(after_help = "Example:\n  gantry rollout history deployment/web --changes")]
+    History {
+        /// A single revision
+        #[arg(long, default_value = "0", allow_negative_numbers = true)]
+        revision: i64,
+        /// Tell what changed from one revision to the next
+        #[arg(long)]
+        changes: bool,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Go back to an earlier revision
+    #[command(after_help = "Example:\n  gantry rollout undo deployment/web --to-revision=2")]
+    Undo {
+        /// The revision to go back to; 0 for the last one
+        #[arg(long, default_value = "0", allow_negative_numbers = true)]
+        to_revision: i64,
+        #[command(flatten)]
+        report: ReportFlags,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Put a Deployment on hold
+    #[command(after_help = "Example:\n  gantry rollout pause deployment/web")]
+    Pause {
+        #[command(flatten)]
+        report: ReportFlags,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Let a Deployment go on
+    #[command(after_help = "Example:\n  gantry rollout resume deployment/web")]
+    Resume {
+        #[command(flatten)]
+        report: ReportFlags,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Roll all pods over, though nothing changed
+    #[command(after_help = "Example:\n  gantry rollout restart deployment/web")]
+    Restart {
+        #[command(flatten)]
+        report: ReportFlags,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Wait for a rollout to finish
+    #[command(after_help = "Example:\n  gantry rollout status deployment/web --timeout=5m")]
+    Status {
+        /// Whether to wait
+        #[arg(short, long, default_value = "true", action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+        watch: bool,
+        /// How long to wait; 0 for as long as it takes
+        #[arg(long, value_parser = duration)]
+        timeout: Option<Duration>,
+        /// Only this revision; 0 for any
+        #[arg(long, default_value = "0")]
+        revision: i64,
+        #[command(flatten)]
+        target: Target,
+    },
+}
+
+/// Whose rollout.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Target {
+    /// `TYPE NAME` or `TYPE/NAME`; a type alone means all objects of it
+    words: Vec<String>,
+    #[command(flatten)]
+    selection: SelectionFlags,
+    #[command(flatten)]
+    cluster: ClusterFlags,
+}
+
+impl RolloutVerb {
+    pub(crate) fn run(self, before: &ClusterFlags) -> ExitCode {
+        let target = self.target().clone();
+        let selection = target.selection.selection(target.words.clone());
+        with_session(&target.cluster, before, async |session| match self {
+            Self::History { revision, changes, .. } => {
+                history(session, &History { selection, revision, changes }).await
+            }
+            Self::Undo { to_revision, report, .. } => {
+                undo(session, &Undo { selection, to_revision, report: report.report()? }).await
+            }
+            Self::Pause { report, .. } => {
+                pause_or_resume(session, &selection, PauseOrResume::Pause, &report.report()?).await
+            }
+            Self::Resume { report, .. } => {
+                pause_or_resume(session, &selection, PauseOrResume::Resume, &report.report()?).await
+            }
+            Self::Restart { report, .. } => restart(session, &selection, &report.report()?).await,
+            Self::Status { watch, timeout, revision, .. } => {
+                status(session, &Status { selection, watch, timeout: limit(timeout), revision }).await
+            }
+        })
+    }
+
+    fn target(&self) -> &Target {
+        match self {
+            Self::History { target, .. }
+            | Self::Undo { target, .. }
+            | Self::Pause { target, .. }
+            | Self::Resume { target, .. }
+            | Self::Restart { target, .. }
+            | Self::Status { target, .. } => target,
+        }
+    }
+}

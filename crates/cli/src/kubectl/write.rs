@@ -1,0 +1,400 @@
+//! The verbs that change something.
+
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use gantry_kubectl::verbs::{
+    Apply, Cascade, Create, CreateDeployment, Delete, Marks, Patch, Relabel, Replace, Scale, ServerSide,
+    SetImage, Validation, apply, create, create_deployment, create_namespace, delete, patch, relabel,
+    replace, scale, set_image,
+};
+use gantry_kubectl::{Failure, Selection, Session};
+
+use super::{ReportFlags, SelectionFlags, duration, limit};
+use crate::cluster::ClusterFlags;
+
+/// Files and what is done with their fields.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct FileFlags {
+    /// A file, a folder, or `-` for standard input
+    #[arg(short, long, value_name = "FILE", value_delimiter = ',')]
+    filename: Vec<String>,
+    /// Read folders with all that is below them
+    #[arg(short = 'R', long)]
+    recursive: bool,
+    /// What becomes of unknown fields: strict, warn or ignore
+    #[arg(long, value_name = "HOW", num_args = 0..=1, default_missing_value = "strict", require_equals = true)]
+    validate: Option<String>,
+    /// Under which name the fields are managed
+    #[arg(long, value_name = "NAME")]
+    field_manager: Option<String>,
+    #[command(flatten)]
+    report: ReportFlags,
+}
+
+/// The flags of `create`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct CreateFlags {
+    #[command(subcommand)]
+    what: Option<CreateWhat>,
+    #[command(flatten)]
+    files: FileFlags,
+    /// Let a later `apply` know what was written
+    #[arg(long)]
+    save_config: bool,
+    #[command(flatten)]
+    cluster: ClusterFlags,
+}
+
+#[derive(Debug, Subcommand)]
+enum CreateWhat {
+    /// Create a Deployment
+    #[command(
+        visible_alias = "deploy",
+        after_help = "Example:\n  gantry create deployment web --image=nginx:1 --replicas=3"
+    )]
+    Deployment {
+        /// Its name
+        name: String,
+        /// The image of its container; may be repeated
+        #[arg(long)]
+        image: Vec<String>,
+        /// How many pods
+        #[arg(short, long, default_value = "1")]
+        replicas: i32,
+        /// The port of its container
+        #[arg(long)]
+        port: Option<i32>,
+        /// The command of its container
+        #[arg(last = true)]
+        command: Vec<String>,
+        #[command(flatten)]
+        report: ReportFlags,
+        #[command(flatten)]
+        cluster: ClusterFlags,
+    },
+    /// Create a namespace
+    #[command(visible_alias = "ns", after_help = "Example:\n  gantry create namespace shop")]
+    Namespace {
+        /// Its name
+        name: String,
+        #[command(flatten)]
+        report: ReportFlags,
+        #[command(flatten)]
+        cluster: ClusterFlags,
+    },
+}
+
+/// The flags of `apply`.
+#[derive(Debug, Args)]
+pub(crate) struct ApplyFlags {
+    #[command(flatten)]
+    files: FileFlags,
+    /// Let the server merge
+    #[arg(long)]
+    server_side: bool,
+    /// Take over fields that others manage
+    #[arg(long, requires = "server_side")]
+    force_conflicts: bool,
+    #[command(flatten)]
+    pub(super) cluster: ClusterFlags,
+}
+
+/// The flags of `replace`.
+#[derive(Debug, Args)]
+pub(crate) struct ReplaceFlags {
+    #[command(flatten)]
+    files: FileFlags,
+    #[command(flatten)]
+    pub(super) cluster: ClusterFlags,
+}
+
+/// The flags of `delete`.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of kubectl's")]
+pub(crate) struct DeleteFlags {
+    /// Types and names: `TYPE NAME…`, `TYPE/NAME…`
+    words: Vec<String>,
+    #[command(flatten)]
+    selection: SelectionFlags,
+    /// Only objects with these fields
+    #[arg(long, value_name = "FIELDS")]
+    field_selector: Option<String>,
+    /// In all namespaces
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
+    /// What becomes of dependents: background, foreground or orphan
+    #[arg(long, value_name = "HOW", default_value = "background", num_args = 0..=1, default_missing_value = "background", require_equals = true)]
+    cascade: String,
+    /// How many seconds it may take; the object's own way if negative
+    #[arg(long, value_name = "SECONDS", default_value = "-1", allow_negative_numbers = true)]
+    grace_period: i64,
+    /// Do not wait for containers to end
+    #[arg(long)]
+    force: bool,
+    /// Take one second only
+    #[arg(long)]
+    now: bool,
+    /// Whether to wait until everything is gone
+    #[arg(long, default_value = "true", action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    wait: bool,
+    /// How long to wait; 0 for as long as it takes
+    #[arg(long, value_parser = duration)]
+    timeout: Option<Duration>,
+    /// Pass over objects that do not exist
+    #[arg(long)]
+    ignore_not_found: bool,
+    #[command(flatten)]
+    report: ReportFlags,
+    #[command(flatten)]
+    pub(super) cluster: ClusterFlags,
+}
+
+/// The flags of `scale`.
+#[derive(Debug, Args)]
+pub(crate) struct ScaleFlags {
+    /// Types and names: `TYPE NAME…`, `TYPE/NAME…`
+    words: Vec<String>,
+    #[command(flatten)]
+    selection: SelectionFlags,
+    /// How many pods
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true)]
+    replicas: Option<String>,
+    /// Only if there are so many now
+    #[arg(long, value_name = "COUNT", default_value = "-1", allow_negative_numbers = true)]
+    current_replicas: i32,
+    /// Only if it has this version now
+    #[arg(long, value_name = "VERSION")]
+    resource_version: Option<String>,
+    /// Wait so long until there are so many; 0 for not at all
+    #[arg(long, value_parser = duration)]
+    timeout: Option<Duration>,
+    #[command(flatten)]
+    report: ReportFlags,
+    #[command(flatten)]
+    pub(super) cluster: ClusterFlags,
+}
+
+/// What `set` changes.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SetCommand {
+    /// Change the images of containers
+    #[command(after_help = "Example:\n  gantry set image deployment/web nginx=nginx:1.9.1")]
+    Image(#[command(flatten)] SetImageFlags),
+}
+
+/// The flags of `set image`.
+#[derive(Debug, Args)]
+pub(crate) struct SetImageFlags {
+    /// `TYPE NAME` or `TYPE/NAME`, then `CONTAINER=IMAGE…`; `*` means all containers
+    words: Vec<String>,
+    #[command(flatten)]
+    selection: SelectionFlags,
+    #[command(flatten)]
+    report: ReportFlags,
+    #[command(flatten)]
+    pub(super) cluster: ClusterFlags,
+}
+
+/// The flags of `patch`.
+#[derive(Debug, Args)]
+pub(crate) struct PatchFlags {
+    /// `TYPE NAME` or `TYPE/NAME`
+    words: Vec<String>,
+    #[command(flatten)]
+    selection: SelectionFlags,
+    /// The patch, in JSON or YAML
+    #[arg(short, long, value_name = "PATCH", conflicts_with = "patch_file")]
+    patch: Option<String>,
+    /// A file with the patch
+    #[arg(long, value_name = "FILE")]
+    patch_file: Option<String>,
+    /// What kind of patch: strategic, merge or json
+    #[arg(long = "type", value_name = "KIND", default_value = "strategic")]
+    kind: String,
+    /// A part of the object, such as status
+    #[arg(long, value_name = "PART")]
+    subresource: Option<String>,
+    /// Under which name the fields are managed
+    #[arg(long, value_name = "NAME")]
+    field_manager: Option<String>,
+    #[command(flatten)]
+    report: ReportFlags,
+    #[command(flatten)]
+    pub(super) cluster: ClusterFlags,
+}
+
+/// The flags of `label` and `annotate`.
+#[derive(Debug, Args)]
+pub(crate) struct MarkFlags {
+    /// `TYPE NAME` or `TYPE/NAME`, then `KEY=VALUE` and `KEY-`
+    words: Vec<String>,
+    #[command(flatten)]
+    selection: SelectionFlags,
+    /// Change what is there already
+    #[arg(long)]
+    overwrite: bool,
+    /// Under which name the fields are managed
+    #[arg(long, value_name = "NAME")]
+    field_manager: Option<String>,
+    #[command(flatten)]
+    report: ReportFlags,
+    #[command(flatten)]
+    pub(super) cluster: ClusterFlags,
+}
+
+impl CreateFlags {
+    pub(super) fn cluster(&self) -> &ClusterFlags {
+        match &self.what {
+            Some(CreateWhat::Deployment { cluster, .. } | CreateWhat::Namespace { cluster, .. }) => cluster,
+            None => &self.cluster,
+        }
+    }
+
+    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+        match self.what {
+            Some(CreateWhat::Deployment { name, image, replicas, port, command, report, .. }) => {
+                let report = report.report()?;
+                let asked = CreateDeployment { name, images: image, replicas, port, command, report };
+                create_deployment(session, &asked).await
+            }
+            Some(CreateWhat::Namespace { name, report, .. }) => {
+                create_namespace(session, &name, &report.report()?).await
+            }
+            None => {
+                let asked = Create {
+                    validation: Validation::parse(self.files.validate.as_deref())?,
+                    report: self.files.report.report()?,
+                    files: self.files.filename,
+                    recursive: self.files.recursive,
+                    save_config: self.save_config,
+                    manager: self.files.field_manager,
+                };
+                create(session, &asked).await
+            }
+        }
+    }
+}
+
+impl ApplyFlags {
+    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+        let server_side = match (self.server_side, self.force_conflicts) {
+            (false, _) => None,
+            (true, false) => Some(ServerSide::Asking),
+            (true, true) => Some(ServerSide::Forcing),
+        };
+        let asked = Apply {
+            validation: Validation::parse(self.files.validate.as_deref())?,
+            report: self.files.report.report()?,
+            files: self.files.filename,
+            recursive: self.files.recursive,
+            manager: self.files.field_manager,
+            server_side,
+        };
+        apply(session, &asked).await
+    }
+}
+
+impl ReplaceFlags {
+    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+        let asked = Replace {
+            validation: Validation::parse(self.files.validate.as_deref())?,
+            report: self.files.report.report()?,
+            files: self.files.filename,
+            recursive: self.files.recursive,
+        };
+        replace(session, &asked).await
+    }
+}
+
+impl DeleteFlags {
+    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+        let selection = Selection {
+            fields: self.field_selector,
+            all_namespaces: self.all_namespaces,
+            ..self.selection.selection(self.words)
+        };
+        let asked = Delete {
+            selection,
+            cascade: Cascade::parse(&self.cascade)?,
+            grace_seconds: Delete::grace(self.grace_period, self.force, self.now)?,
+            force: self.force,
+            wait: self.wait,
+            timeout: limit(self.timeout),
+            ignore_not_found: self.ignore_not_found,
+            report: self.report.report()?,
+        };
+        delete(session, &asked).await
+    }
+}
+
+impl ScaleFlags {
+    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+        let asked = Scale {
+            selection: self.selection.selection(self.words),
+            replicas: Scale::replicas(self.replicas.as_deref())?,
+            current_replicas: (self.current_replicas >= 0).then_some(self.current_replicas),
+            resource_version: self.resource_version,
+            timeout: limit(self.timeout),
+            report: self.report.report()?,
+        };
+        scale(session, &asked).await
+    }
+}
+
+impl SetImageFlags {
+    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+        let (words, images) = SetImage::parse(&self.words)?;
+        let asked =
+            SetImage { selection: self.selection.selection(words), images, report: self.report.report()? };
+        set_image(session, &asked).await
+    }
+}
+
+impl PatchFlags {
+    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+        let patch_text = match (self.patch, &self.patch_file) {
+            (Some(text), _) => text,
+            (None, Some(file)) => std::fs::read_to_string(file)
+                .map_err(|error| Failure::Other(format!("unable to read patch file {file}: {error}")))?,
+            (None, None) => {
+                return Err(Failure::other(
+                    "must specify --patch or --patch-file containing the contents of the patch",
+                ));
+            }
+        };
+        let asked = Patch {
+            selection: self.selection.selection(self.words),
+            patch: patch_text,
+            kind: Patch::kind(&self.kind)?,
+            subresource: self.subresource,
+            manager: self.field_manager,
+            report: self.report.report()?,
+        };
+        patch(session, &asked).await
+    }
+}
+
+impl MarkFlags {
+    pub(super) async fn label(self, session: &mut Session) -> Result<(), Failure> {
+        self.run(session, Marks::Labels).await
+    }
+
+    pub(super) async fn annotate(self, session: &mut Session) -> Result<(), Failure> {
+        self.run(session, Marks::Annotations).await
+    }
+
+    async fn run(self, session: &mut Session, marks: Marks) -> Result<(), Failure> {
+        let (words, changes) = Relabel::parse(&self.words);
+        let asked = Relabel {
+            marks,
+            selection: self.selection.selection(words),
+            changes,
+            overwrite: self.overwrite,
+            manager: self.field_manager,
+            report: self.report.report()?,
+        };
+        relabel(session, &asked).await
+    }
+}

@@ -1,0 +1,178 @@
+//! `deploy/` on a server of ours: its manifests applied, and the real binary run as the account that they make.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use gantry_registry::decode::{Format, plain};
+use k8s_openapi::api::authentication::v1::TokenRequest;
+use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
+use kube::api::{Api, ListParams, Patch, PatchParams, PostParams};
+use kube::config::Kubeconfig;
+use kube::{Client, ResourceExt as _};
+use serde_json::{Value, json};
+
+/// How long anything may take: a lease has to run out, and the machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// A process of `gantry controllers`; dropping it kills it.
+pub(crate) struct Replica {
+    child: Child,
+    log: PathBuf,
+    address: String,
+}
+
+impl Replica {
+    /// Starts one that writes its log to this file, and waits until it serves `/healthz`.
+    pub(crate) async fn start(kubeconfig: &Path, log: &Path) -> Self {
+        let child = Command::new(env!("CARGO_BIN_EXE_gantry"))
+            .args(["controllers", "--leader-elect", "--bind-address", "127.0.0.1:0", "--kubeconfig"])
+            .arg(kubeconfig)
+            .env("GANTRY_LOG", "info,gantry_controllers=debug,gantry_runtime=debug")
+            .stdin(Stdio::null())
+            .stderr(std::fs::File::create(log).unwrap())
+            .spawn()
+            .unwrap();
+        let mut replica = Self { child, log: log.to_owned(), address: String::new() };
+        replica.address = eventually("an address for /healthz", async || {
+            let log = replica.said();
+            let (_, address) = log.split_once("serving /healthz and /metrics address=")?;
+            Some(address.lines().next().unwrap_or_default().to_owned())
+        })
+        .await;
+        replica
+    }
+
+    /// All that it has logged.
+    pub(crate) fn said(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap()
+    }
+
+    /// What it was refused for want of a right.
+    pub(crate) fn refused(&self) -> Vec<String> {
+        self.said().lines().filter(|line| line.contains("forbidden: User")).map(str::to_owned).collect()
+    }
+
+    /// Whether it says that it holds the lease.
+    pub(crate) fn leads(&self) -> bool {
+        self.get("/metrics").contains("leader_election_master_status{name=\"gantry-controllers\"} 1\n")
+    }
+
+    /// How many requests it made that the server answered with this code, or that are of this method.
+    pub(crate) fn requests(&self, label: &str, value: &str) -> u64 {
+        let wanted = format!("{label}=\"{value}\"");
+        let metrics = self.get("/metrics");
+        let lines = metrics.lines().filter(|line| line.starts_with("rest_client_requests_total"));
+        let counts = lines.filter(|line| line.contains(&wanted)).filter_map(|line| line.rsplit(' ').next());
+        counts.map(|count| count.parse::<u64>().unwrap()).sum()
+    }
+
+    /// Asks its own endpoint.
+    pub(crate) fn get(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// Ends it as a crash does.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Asks it to end, and waits until it has.
+    pub(crate) async fn terminate(&mut self) -> ExitStatus {
+        let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        eventually("the end of the process", async || self.child.try_wait().unwrap()).await
+    }
+}
+
+impl Drop for Replica {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Waits until there is something.
+pub(crate) async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let waiting = async {
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("there is never {what}"))
+}
+
+/// Creates the objects of a manifest of `deploy/`, under strict validation.
+pub(crate) async fn apply(client: &Client, manifest: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy").join(manifest);
+    let text = std::fs::read_to_string(&file).unwrap();
+    for document in text.split("\n---\n") {
+        let (object, findings) = plain(document.as_bytes(), Format::Yaml).unwrap();
+        assert!(findings.is_empty(), "{manifest}: {findings:?}");
+        let request = http::Request::post(format!("{}?fieldValidation=Strict", collection(&object)))
+            .header("content-type", "application/json")
+            .body(object.to_string().into_bytes())
+            .unwrap();
+        let created = client.request::<Value>(request).await;
+        created.unwrap_or_else(|error| panic!("{manifest}: {}: {error}", object["metadata"]["name"]));
+    }
+}
+
+/// Where objects like this one are found. The plurals in `deploy/` are all regular.
+fn collection(object: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let (version, kind) = (text(&object["apiVersion"]), text(&object["kind"]).to_lowercase());
+    let root = if version.contains('/') { "apis" } else { "api" };
+    let namespace = object["metadata"]["namespace"].as_str();
+    let place = namespace.map_or_else(String::new, |namespace| format!("/namespaces/{namespace}"));
+    format!("/{root}/{version}{place}/{kind}s")
+}
+
+/// Writes a kubeconfig for the account of `deploy/account.yaml`: the server of the administrator's, and a token.
+pub(crate) async fn kubeconfig_of_account(client: &Client, administrators: &Path, file: &Path) {
+    let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), "kube-system");
+    let asked: TokenRequest =
+        serde_json::from_value(json!({"spec": {"audiences": [], "expirationSeconds": 3600}})).unwrap();
+    let given = accounts.create_token_request("gantry-controllers", &PostParams::default(), &asked).await;
+    let token = given.unwrap().status.unwrap().token;
+    let cluster = Kubeconfig::read_from(administrators).unwrap().clusters.remove(0).cluster.unwrap();
+    let kubeconfig = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "it",
+        "clusters": [{"name": "it", "cluster": {
+            "server": cluster.server, "certificate-authority-data": cluster.certificate_authority_data,
+        }}],
+        "users": [{"name": "it", "user": {"token": token}}],
+        "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
+    });
+    std::fs::write(file, kubeconfig.to_string()).unwrap();
+}
+
+/// Plays the kubelet for as long as it is polled: every pod is running and ready.
+pub(crate) async fn kubelet(client: Client) {
+    let ready = Patch::Strategic(json!({"status": {
+        "phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
+    }}));
+    loop {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let pods = Api::<Pod>::all(client.clone()).list(&ListParams::default()).await.unwrap();
+        for pod in pods.items.iter().filter(|pod| !is_running(pod)) {
+            let api: Api<Pod> = Api::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
+            // It may be gone by now.
+            let _ = api.patch_status(&pod.name_any(), &PatchParams::default(), &ready).await;
+        }
+    }
+}
+
+fn is_running(pod: &Pod) -> bool {
+    pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Running")
+}

@@ -1,0 +1,152 @@
+//! A person at kubectl, recorded on Kubernetes 1.37 and played again with `gantry up`: the terminal shows the same, line by
+//! line, with the kubectl on the `PATH` (1.32) and with Debian's 1.20.
+//!
+//! `cargo xtask test` installs the old one below `target/tools`; a client that is missing is a failure, not a pass.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+mod mask;
+#[path = "../clients/server.rs"]
+mod server;
+mod session;
+#[path = "../../../controllers/tests/stage/mod.rs"]
+mod stage;
+#[path = "../clients/tools.rs"]
+mod tools;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use gantry_runtime::Clock;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use server::Server;
+use session::{Meanwhile, Said, Step};
+use stage::Stage;
+
+/// How long a command may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The sessions of one version of kubectl.
+struct Person<'s> {
+    kubectl: PathBuf,
+    version: &'static str,
+    server: &'s Server,
+}
+
+#[tokio::test]
+async fn the_installed_kubectl_shows_what_it_showed_on_kubernetes() {
+    let server = Server::start_cluster();
+    Person { kubectl: "kubectl".into(), version: "1.32", server: &server }.plays_every_session().await;
+}
+
+#[tokio::test]
+async fn the_oldest_kubectl_shows_what_it_showed_on_kubernetes() {
+    let server = Server::start_cluster();
+    let kubectl = tools::tool("kubectl-1.20/usr/bin/kubectl");
+    Person { kubectl, version: "1.20", server: &server }.plays_every_session().await;
+}
+
+impl Person<'_> {
+    async fn plays_every_session(&self) {
+        let version = self.runs(&["version", "--client"]).await.out;
+        assert!(version.contains(&format!("v{}.", self.version)), "recorded was {}: {version}", self.version);
+        let mut sessions: Vec<PathBuf> = std::fs::read_dir(folder().join(self.version))
+            .unwrap()
+            .map(|file| file.unwrap().path())
+            .collect();
+        sessions.sort();
+        assert_eq!(sessions.len(), 10);
+        let mut differences = Vec::new();
+        for session in sessions {
+            let recorded = std::fs::read_to_string(&session).unwrap();
+            let name = session.file_stem().unwrap().to_str().unwrap();
+            let shown = self.plays(name, &recorded).await;
+            differences.extend(difference(name, &recorded, &shown));
+        }
+        assert!(differences.is_empty(), "{}", differences.join("\n"));
+    }
+
+    /// Plays a session in a namespace of its own; returns what the terminal showed.
+    async fn plays(&self, name: &str, recorded: &str) -> Vec<String> {
+        let client = client(&self.server.kubeconfig()).await;
+        let mut stage = Stage::new(client, &format!("session-{name}"), Clock::system()).await;
+        let mut shown = Vec::new();
+        for step in session::steps(recorded) {
+            match step {
+                Step::Command(command) => shown.extend(self.types(&mut stage, &command).await),
+                Step::Meanwhile(meanwhile) => {
+                    shown.push(format!("# {meanwhile}"));
+                    happens(&mut stage, meanwhile).await;
+                }
+            }
+        }
+        shown
+    }
+
+    async fn types(&self, stage: &mut Stage, command: &str) -> Vec<String> {
+        let mut arguments: Vec<&str> = command.split(' ').collect();
+        let verb = arguments[0];
+        let namespace = stage.namespace.clone();
+        let is_of_no_namespace = ["api-resources", "auth", "explain", "cluster-info"].contains(&verb);
+        if !is_of_no_namespace && !arguments.contains(&"-n") {
+            arguments.extend(["-n", &namespace]);
+        }
+        let said = self.runs(&arguments).await;
+        if verb != "get" && verb != "describe" {
+            stage.settle().await;
+        }
+        // New sets get their short names.
+        stage.sets().await;
+        session::shown(stage, command, &said)
+    }
+
+    async fn runs(&self, arguments: &[&str]) -> Said {
+        let mut command = Command::new(&self.kubectl);
+        command.args(arguments).current_dir(folder().join("files")).kill_on_drop(true);
+        command.env("KUBECONFIG", self.server.kubeconfig()).env("NO_COLOR", "1");
+        // Its cache of discovery must not outlive the server.
+        command.env("HOME", self.server.folder()).env("KUBECTL_EXTERNAL_DIFF", "diff -u -N");
+        let output = timeout(PATIENCE, command.output()).await;
+        let output = output.unwrap_or_else(|_| panic!("{arguments:?} does not end")).unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Said { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+async fn happens(stage: &mut Stage, meanwhile: Meanwhile) {
+    match meanwhile {
+        Meanwhile::ReadyAll => stage.ready_all().await,
+        Meanwhile::Ready(n) => {
+            for _ in 0..n {
+                stage.ready_one().await;
+            }
+        }
+        Meanwhile::Drain => stage.drain().await,
+        Meanwhile::Wait(seconds) => tokio::time::sleep(Duration::from_secs(seconds)).await,
+    }
+    stage.settle().await;
+}
+
+/// The first line that differs, with those around it.
+fn difference(name: &str, recorded: &str, shown: &[String]) -> Option<String> {
+    let recorded: Vec<&str> = recorded.lines().collect();
+    let at = (0..recorded.len().max(shown.len()))
+        .find(|at| recorded.get(*at).copied() != shown.get(*at).map(String::as_str))?;
+    let around = at.saturating_sub(2)..at + 5;
+    let there = recorded.get(around.start..around.end.min(recorded.len())).unwrap_or_default();
+    let here = shown.get(around.start..around.end.min(shown.len())).unwrap_or_default();
+    let (there, here) = (there.join("\n    "), here.join("\n    "));
+    Some(format!("{name}, line {}\n  kubernetes:\n    {there}\n  here:\n    {here}", at + 1))
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts")
+}
+
+async fn client(kubeconfig: &Path) -> kube::Client {
+    let file = kube::config::Kubeconfig::read_from(kubeconfig).unwrap();
+    let options = kube::config::KubeConfigOptions::default();
+    kube::Client::try_from(kube::Config::from_custom_kubeconfig(file, &options).await.unwrap()).unwrap()
+}

@@ -1,0 +1,202 @@
+//! Plays the commands of a story through the API.
+
+use gantry_model::{Limit, Strategy};
+use gantry_sim::story::Command;
+use gantry_sim::{Kind, NewDeployment, NewReplicaSet, Propagation};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+use crate::stage::{Endings, Form, Stage};
+
+/// The Deployment that every scenario is about.
+const WEB: &str = "web";
+
+/// Does what a command says, and leaves what follows to the controllers.
+pub(crate) async fn act(stage: &mut Stage, command: &Command) {
+    match command {
+        Command::CreateDeployment(draft) => create(stage, "deployments", &deployment(draft)).await,
+        Command::CreateReplicaSet(draft) => create(stage, "replicasets", &replica_set(draft)).await,
+        Command::Change(changes) => change(stage, changes).await,
+        Command::Annotate(key, value) => {
+            patch(stage, "deployments", WEB, &json!({"metadata": {"annotations": {key: value}}})).await;
+        }
+        Command::Label(key, value) => label(stage, "deployments", WEB, key, value).await,
+        Command::LabelTemplate(key, value) => {
+            let labels = json!({"spec": {"template": {"metadata": {"labels": {key: value}}}}});
+            patch(stage, "deployments", WEB, &labels).await;
+        }
+        Command::Undo(set) => undo(stage, *set).await,
+        Command::ScaleSet(set, size) => {
+            let set = name_of(&stage.sets().await, *set);
+            patch(stage, "replicasets", &set, &json!({"spec": {"replicas": size.render()}})).await;
+        }
+        Command::LabelSet(set, key, value) => {
+            let set = name_of(&stage.sets().await, *set);
+            label(stage, "replicasets", &set, key, value).await;
+        }
+        Command::LabelPod(pod, key, value) => {
+            let pod = name_of(&stage.pods().await, *pod);
+            label(stage, "pods", &pod, key, value).await;
+        }
+        Command::Cost(pod, cost) => price(stage, *pod, *cost).await,
+        Command::Delete(kind, name, propagation) => delete(stage, *kind, name.as_deref(), *propagation).await,
+        Command::Ready(None, None) => stage.ready_all().await,
+        Command::Ready(Some(n), None) => {
+            for _ in 0..*n {
+                stage.ready_one().await;
+            }
+        }
+        Command::Fail(1) => stage.fail_one().await,
+        Command::Reaping(on) => stage.endings = if *on { Endings::AtOnce } else { Endings::WhenTold },
+        Command::Reap => stage.end_all().await,
+        Command::Wait(seconds) => tokio::time::sleep(Duration::from_secs(*seconds)).await,
+        Command::Ready(_, Some(_))
+        | Command::Fail(_)
+        | Command::Unready(..)
+        | Command::Quota(_)
+        | Command::Drain => panic!("no scenario has {command:?} as a step"),
+    }
+}
+
+async fn create(stage: &Stage, plural: &str, object: &Value) {
+    stage.create(plural, object).await.unwrap();
+}
+
+async fn patch(stage: &Stage, plural: &str, name: &str, patch: &Value) {
+    stage.patch(plural, name, Form::Strategic, patch).await.unwrap();
+}
+
+async fn label(stage: &Stage, plural: &str, name: &str, key: &str, value: &str) {
+    patch(stage, plural, name, &json!({"metadata": {"labels": {key: value}}})).await;
+}
+
+/// As people do it: through `scale` when it is only that, and otherwise by patches.
+async fn change(stage: &Stage, changes: &[(String, String)]) {
+    if let [(key, replicas)] = changes
+        && key == "replicas"
+    {
+        let scale = json!({"spec": {"replicas": replicas.parse::<u32>().unwrap()}});
+        stage.patch("deployments", "web/scale", Form::Merge, &scale).await.unwrap();
+        return;
+    }
+    let mut all = json!({});
+    for (key, value) in changes {
+        merge(&mut all, changed(key, value));
+    }
+    patch(stage, "deployments", WEB, &all).await;
+}
+
+/// One change of a Deployment, as a patch.
+fn changed(key: &str, value: &str) -> Value {
+    let number = || value.parse::<u32>().unwrap();
+    match key {
+        "replicas" => json!({"spec": {"replicas": number()}}),
+        "image" => {
+            json!({"spec": {"template": {"spec": {"containers": [{"name": "main", "image": value}]}}}})
+        }
+        "history" => json!({"spec": {"revisionHistoryLimit": number()}}),
+        "min-ready" => json!({"spec": {"minReadySeconds": number()}}),
+        "paused" if value == "true" => json!({"spec": {"paused": true}}),
+        "paused" => json!({"spec": {"paused": null}}),
+        "strategy" => json!({"spec": {"strategy": {"type": value, "rollingUpdate": null}}}),
+        "note" => {
+            let (key, value) = value.split_once(':').unwrap();
+            json!({"metadata": {"annotations": {key: value}}})
+        }
+        _ => panic!("no scenario changes {key}"),
+    }
+}
+
+fn merge(all: &mut Value, one: Value) {
+    match (all, one) {
+        (Value::Object(all), Value::Object(one)) => {
+            for (key, value) in one {
+                merge(all.entry(key).or_insert_with(|| json!({})), value);
+            }
+        }
+        (all, one) => *all = one,
+    }
+}
+
+/// As `kubectl rollout undo` does it: the template of another set is written back.
+async fn undo(stage: &mut Stage, set: Option<usize>) {
+    let mut sets = stage.sets().await;
+    let place = if let Some(place) = set {
+        place - 1
+    } else {
+        sets.sort_by_key(revision);
+        sets.len() - 2
+    };
+    let mut template = sets[place]["spec"]["template"].take();
+    template["metadata"]["labels"].as_object_mut().unwrap().remove("pod-template-hash");
+    let patch = json!([{"op": "replace", "path": "/spec/template", "value": template}]);
+    stage.patch("deployments", WEB, Form::Json, &patch).await.unwrap();
+}
+
+fn revision(set: &Value) -> u64 {
+    set["metadata"]["annotations"]["deployment.kubernetes.io/revision"].as_str().unwrap().parse().unwrap()
+}
+
+/// Says what the end of a pod would cost, and marks the pod so that one sees which ones are left.
+async fn price(stage: &mut Stage, pod: usize, cost: i32) {
+    let pod = name_of(&stage.pods().await, pod);
+    let annotations = json!({"controller.kubernetes.io/pod-deletion-cost": cost.to_string()});
+    let labels = json!({"cost": format!("c{}", cost.abs())});
+    patch(stage, "pods", &pod, &json!({"metadata": {"annotations": annotations, "labels": labels}})).await;
+}
+
+async fn delete(stage: &mut Stage, kind: Kind, name: Option<&str>, propagation: Propagation) {
+    let place = name.and_then(|name| name.parse().ok()).unwrap_or(1);
+    let (plural, name) = match kind {
+        Kind::Deployment => ("deployments", WEB.to_owned()),
+        Kind::ReplicaSet => ("replicasets", name_of(&stage.sets().await, place)),
+        Kind::Pod => ("pods", name_of(&stage.pods().await, place)),
+    };
+    let policy = match propagation {
+        Propagation::Background => "Background",
+        Propagation::Foreground => "Foreground",
+        Propagation::Orphan => "Orphan",
+    };
+    let options = json!({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": policy});
+    stage.delete(plural, &name, &options).await.unwrap();
+}
+
+/// The name of the object at this place, counted from one.
+fn name_of(objects: &[Value], place: usize) -> String {
+    objects[place - 1]["metadata"]["name"].as_str().unwrap().to_owned()
+}
+
+fn deployment(draft: &NewDeployment) -> Value {
+    let mut object = workload("Deployment", &draft.name, &draft.name, draft.replicas.render(), &draft.image);
+    object["metadata"]["annotations"] = json!(draft.annotations);
+    let spec = &mut object["spec"];
+    spec["strategy"] = match &draft.strategy {
+        Strategy::RollingUpdate(Ok(limits)) => json!({"type": "RollingUpdate", "rollingUpdate": {
+            "maxSurge": limit(limits.surge), "maxUnavailable": limit(limits.unavailable)}}),
+        Strategy::Recreate => json!({"type": "Recreate"}),
+        other => panic!("no scenario has {other:?}"),
+    };
+    spec["minReadySeconds"] = json!(draft.min_ready_seconds);
+    spec["progressDeadlineSeconds"] = json!(draft.progress_deadline_seconds);
+    spec["revisionHistoryLimit"] = json!(draft.revision_history_limit.map(gantry_model::Replicas::render));
+    spec["paused"] = json!(draft.paused);
+    object
+}
+
+fn replica_set(draft: &NewReplicaSet) -> Value {
+    workload("ReplicaSet", &draft.name, &draft.app, draft.replicas.render(), &draft.image)
+}
+
+/// An object of the group `apps` as people write it.
+pub(crate) fn workload(kind: &str, name: &str, app: &str, replicas: i32, image: &str) -> Value {
+    json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name, "labels": {"app": app}}, "spec": {
+        "replicas": replicas, "selector": {"matchLabels": {"app": app}}, "template": {
+            "metadata": {"labels": {"app": app}}, "spec": {"containers": [{"name": "main", "image": image}]}}}})
+}
+
+fn limit(limit: Limit) -> Value {
+    match limit {
+        Limit::Count(count) => json!(count),
+        Limit::Percent(percent) => json!(format!("{percent}%")),
+    }
+}

@@ -1,0 +1,65 @@
+//! The scenario that no story can tell: what the API refuses.
+
+use serde_json::{Value, json};
+
+use crate::camera::Camera;
+use crate::player::workload;
+use crate::stage::{Form, Refusal, Stage};
+
+/// Plays it.
+pub(crate) async fn snapshots(stage: &mut Stage) -> Vec<Value> {
+    let (mut camera, mut snapshots) = (Camera::default(), Vec::new());
+    for object in objects() {
+        let answer = stage.create("deployments", &object).await;
+        snapshots.push(look(stage, &mut camera, answer).await);
+    }
+    let other = json!({"matchLabels": {"app": "new"}});
+    let selector = json!({"spec": {"selector": other, "template": {"metadata": {"labels": {"app": "new"}}}}});
+    let outdated = json!({"metadata": {"resourceVersion": "1"}});
+    for patch in [selector, outdated] {
+        let answer = stage.patch("deployments", "web", Form::Strategic, &patch).await;
+        snapshots.push(look(stage, &mut camera, answer).await);
+    }
+    snapshots
+}
+
+async fn look(stage: &mut Stage, camera: &mut Camera, answer: Result<Value, Refusal>) -> Value {
+    stage.settle().await;
+    let mut snapshot = camera.snapshot(stage).await;
+    if let Err(Refusal { code, reason, message }) = answer {
+        snapshot["error"] = json!({"code": code, "reason": reason, "message": stage.mask(&message)});
+    }
+    snapshot
+}
+
+/// Deployments that are refused, and in the end one that is not.
+fn objects() -> Vec<Value> {
+    let spec = |name: &str, key: &str, value: Value| {
+        let mut object = workload("Deployment", name, name, 3, "nginx:1");
+        object["spec"][key] = value;
+        object
+    };
+    let rolling = |surge: Value, unavailable: Value| json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}});
+    let mut mismatch = spec("mismatch", "replicas", json!(3));
+    mismatch["spec"]["template"]["metadata"]["labels"] = json!({"app": "else"});
+    let mut deadline = spec("deadline", "minReadySeconds", json!(10));
+    deadline["spec"]["progressDeadlineSeconds"] = json!(5);
+    let mut never = spec("never", "replicas", json!(3));
+    never["spec"]["template"]["spec"]["restartPolicy"] = json!("Never");
+    let mut empty = spec("no-containers", "replicas", json!(3));
+    empty["spec"]["template"]["spec"]["containers"] = json!([]);
+    let recreate = json!({"type": "Recreate", "rollingUpdate": {"maxSurge": 1}});
+    vec![
+        spec("both-zero", "strategy", rolling(json!(0), json!(0))),
+        spec("negative", "replicas", json!(-1)),
+        mismatch,
+        spec("Bad_Name", "replicas", json!(3)),
+        deadline,
+        spec("percent", "strategy", rolling(json!("150"), json!("25%"))),
+        spec("over", "strategy", rolling(json!(1), json!("150%"))),
+        spec("recreate-with-params", "strategy", recreate),
+        never,
+        empty,
+        spec("web", "replicas", json!(3)),
+    ]
+}

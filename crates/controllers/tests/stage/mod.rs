@@ -1,0 +1,167 @@
+//! One namespace of a cluster without nodes, and somebody in it who plays the person and the nodes, over the API.
+//!
+//! Nothing becomes ready, and no pod that is on its way out goes, unless this somebody says so. The tests of `gantry` use it
+//! as well, on a real clock and through a socket.
+
+#![allow(dead_code, reason = "whoever plays needs another part of this")]
+
+mod names;
+pub(crate) mod nodes;
+
+use std::time::Duration;
+
+use gantry_runtime::Clock;
+use kube::Client;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use names::Names;
+
+/// How long nothing may change until all is settled.
+const QUIET: Duration = Duration::from_millis(500);
+/// How often one looks for changes.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long to wait for that, at most.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A namespace, and who is who in it.
+pub(crate) struct Stage {
+    client: Client,
+    pub(crate) namespace: String,
+    clock: Clock,
+    names: Names,
+    /// What becomes of pods that are on their way out.
+    pub(crate) endings: Endings,
+    /// How many pods were sent to a node.
+    placed: usize,
+}
+
+/// What becomes of pods that are on their way out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Endings {
+    /// They go as soon as somebody looks.
+    AtOnce,
+    /// They stay until they are told to go.
+    WhenTold,
+}
+
+/// The forms of a patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Strategic,
+    Merge,
+    Json,
+}
+
+/// What the API said no with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) code: u16,
+    pub(crate) reason: String,
+    pub(crate) message: String,
+}
+
+impl Stage {
+    /// A new namespace, empty but for what every namespace is given.
+    pub(crate) async fn new(client: Client, namespace: &str, clock: Clock) -> Self {
+        let namespace = namespace.to_owned();
+        let (names, endings) = (Names::default(), Endings::AtOnce);
+        let mut stage = Self { client, namespace, clock, names, endings, placed: 0 };
+        let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": stage.namespace}});
+        stage.send("POST", "/api/v1/namespaces", "application/json", &object).await.unwrap();
+        stage.settle().await;
+        stage
+    }
+
+    pub(crate) async fn create(&self, plural: &str, object: &Value) -> Result<Value, Refusal> {
+        self.send("POST", &self.path(plural), "application/json", object).await
+    }
+
+    /// Patches an object (`web`) or a part of one (`web/scale`).
+    pub(crate) async fn patch(
+        &self,
+        plural: &str,
+        name: &str,
+        form: Form,
+        patch: &Value,
+    ) -> Result<Value, Refusal> {
+        self.send("PATCH", &format!("{}/{name}", self.path(plural)), form.content_type(), patch).await
+    }
+
+    pub(crate) async fn delete(&self, plural: &str, name: &str, options: &Value) -> Result<Value, Refusal> {
+        self.send("DELETE", &format!("{}/{name}", self.path(plural)), "application/json", options).await
+    }
+
+    pub(crate) async fn list(&self, plural: &str) -> Vec<Value> {
+        items(self.collection(plural).await)
+    }
+
+    /// The ReplicaSets in the order in which they were first seen.
+    pub(crate) async fn sets(&mut self) -> Vec<Value> {
+        let mut sets = self.list("replicasets").await;
+        self.names.notice(&sets);
+        sets.sort_by_key(|set| self.names.place(set["metadata"]["name"].as_str().unwrap()));
+        sets
+    }
+
+    /// The text with `set0` for the name of a set, `set0-POD` for that of a pod of it and `NS` for the namespace.
+    pub(crate) fn mask(&self, text: &str) -> String {
+        self.names.mask(&text.replace(&self.namespace, "NS"))
+    }
+
+    /// Lets everybody work until nothing has changed anywhere in the cluster for a while.
+    pub(crate) async fn settle(&mut self) {
+        let began = Instant::now();
+        let (mut seen, mut since) = (Value::Null, began);
+        while since.elapsed() < QUIET {
+            assert!(began.elapsed() < PATIENCE, "it does not settle");
+            // The version of a list is that of everything the server keeps.
+            let pods = self.collection("pods").await;
+            let version = pods["metadata"]["resourceVersion"].clone();
+            if version != seen {
+                (seen, since) = (version, Instant::now());
+            }
+            if self.endings == Endings::AtOnce {
+                self.end(&items(pods)).await;
+            }
+            sleep(LOOK).await;
+        }
+    }
+
+    async fn collection(&self, plural: &str) -> Value {
+        self.send("GET", &self.path(plural), "application/json", &Value::Null).await.unwrap()
+    }
+
+    fn path(&self, plural: &str) -> String {
+        let group = if matches!(plural, "deployments" | "replicasets") { "/apis/apps/v1" } else { "/api/v1" };
+        format!("{group}/namespaces/{}/{plural}", self.namespace)
+    }
+
+    async fn send(&self, method: &str, path: &str, content: &str, body: &Value) -> Result<Value, Refusal> {
+        let bytes = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        let request = http::Request::builder().method(method).uri(path).header("content-type", content);
+        match self.client.request(request.body(bytes).unwrap()).await {
+            Ok(answer) => Ok(answer),
+            Err(kube::Error::Api(status)) => Err(Refusal {
+                code: status.code,
+                reason: status.reason.clone(),
+                message: status.message.clone(),
+            }),
+            Err(error) => panic!("{method} {path}: {error}"),
+        }
+    }
+}
+
+impl Form {
+    fn content_type(self) -> &'static str {
+        match self {
+            Self::Strategic => "application/strategic-merge-patch+json",
+            Self::Merge => "application/merge-patch+json",
+            Self::Json => "application/json-patch+json",
+        }
+    }
+}
+
+fn items(mut list: Value) -> Vec<Value> {
+    list["items"].as_array_mut().map(std::mem::take).unwrap_or_default()
+}

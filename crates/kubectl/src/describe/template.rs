@@ -1,0 +1,103 @@
+//! The pod template of a workload (K3.3).
+
+use serde_json::Value;
+
+use super::container::{self, Indent};
+use super::marks::{annotations, labels};
+use super::volume;
+use crate::field::{list, members, shown, text};
+
+/// The template with its title, cells ended by tabs.
+pub(crate) fn described(template: &Value) -> String {
+    let mut out = String::from("Pod Template:\n");
+    out.push_str(&labels("Labels:", "  ", template, "/metadata/labels"));
+    if !members(template, "/metadata/annotations").is_empty() {
+        out.push_str(&annotations("Annotations:", "  ", template, "/metadata/annotations"));
+    }
+    let account = text(template, "/spec/serviceAccountName");
+    if !account.is_empty() {
+        out.push_str(&format!("  Service Account:\t{account}\n"));
+    }
+    let indent = Indent { title: "  ", name: "   " };
+    if !list(template, "/spec/initContainers").is_empty() {
+        out.push_str(&container::all(
+            "Init Containers:",
+            indent,
+            list(template, "/spec/initContainers"),
+            None,
+        ));
+    }
+    out.push_str(&container::all("Containers:", indent, list(template, "/spec/containers"), None));
+    out.push_str(&volume::all(list(template, "/spec/volumes"), indent));
+    let class = text(template, "/spec/priorityClassName");
+    if !class.is_empty() {
+        out.push_str(&format!("  Priority Class Name:\t{class}\n"));
+    }
+    out.push_str(&placement("  ", &template["spec"]));
+    out
+}
+
+/// Where the pods may run.
+pub(super) fn placement(indent: &str, spec: &Value) -> String {
+    let mut out = labels("Node-Selectors:", indent, spec, "/nodeSelector");
+    let tolerations: Vec<String> = list(spec, "/tolerations").iter().map(toleration).collect();
+    match tolerations.split_first() {
+        None => out.push_str(&format!("{indent}Tolerations:\t<none>\n")),
+        Some((first, rest)) => {
+            out.push_str(&format!("{indent}Tolerations:\t{first}\n"));
+            out.extend(rest.iter().map(|one| format!("\t{one}\n")));
+        }
+    }
+    out
+}
+
+fn toleration(toleration: &Value) -> String {
+    let (key, value, effect) =
+        (text(toleration, "/key"), text(toleration, "/value"), text(toleration, "/effect"));
+    let mut out = key.to_owned();
+    if !value.is_empty() {
+        out.push_str(&format!("={value}"));
+    }
+    if !effect.is_empty() {
+        out.push_str(&format!(":{effect}"));
+    }
+    if text(toleration, "/operator") == "Exists" && value.is_empty() {
+        out.push_str(if key.is_empty() && effect.is_empty() { "op=Exists" } else { " op=Exists" });
+    }
+    if let Some(seconds) = toleration.get("tolerationSeconds") {
+        out.push_str(&format!(" for {}s", shown(seconds)));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// K6.1: the cells of a template end in tabs.
+    #[test]
+    fn a_template_is_told_in_cells() {
+        let template = json!({"metadata": {"labels": {"app": "nginx", "pod-template-hash": "1"}},
+            "spec": {"containers": [{"name": "nginx", "image": "nginx:1.16.1", "ports": [{"containerPort": 80}]}]}});
+        assert_eq!(
+            described(&template),
+            "Pod Template:\n  Labels:\tapp=nginx\n\tpod-template-hash=1\n  Containers:\n   nginx:\n    Image:\tnginx:1.16.1\n    \
+             Port:\t80/TCP\n    Host Port:\t0/TCP\n    Environment:\t<none>\n    Mounts:\t<none>\n  Volumes:\t<none>\n  \
+             Node-Selectors:\t<none>\n  Tolerations:\t<none>\n"
+        );
+    }
+
+    #[test]
+    fn tolerations_are_told_in_short() {
+        let told = |value| toleration(&value);
+        assert_eq!(
+            told(
+                json!({"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300})
+            ),
+            "node.kubernetes.io/not-ready:NoExecute op=Exists for 300s"
+        );
+        assert_eq!(told(json!({"key": "a", "value": "b", "effect": "NoSchedule"})), "a=b:NoSchedule");
+        assert_eq!(told(json!({"operator": "Exists"})), "op=Exists");
+    }
+}

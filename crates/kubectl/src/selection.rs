@@ -1,0 +1,185 @@
+//! The objects that a command is about: named, of a type, selected by labels, or written in files.
+
+use serde_json::Value;
+
+use crate::arguments::{Item, Items};
+use crate::call::Call;
+use crate::failure::{Failure, Refused};
+use crate::field::{list, text};
+use crate::manifests::{self, Place};
+use crate::resources::Resource;
+use crate::session::Session;
+
+/// What was said about the objects that are meant.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Types and names.
+    pub words: Vec<String>,
+    /// Files to read, `-` for standard input.
+    pub files: Vec<String>,
+    /// Whether folders are read with all that is below them.
+    pub recursive: bool,
+    /// Which labels they have.
+    pub selector: Option<String>,
+    /// Which fields they have.
+    pub fields: Option<String>,
+    /// Whether all namespaces are meant.
+    pub all_namespaces: bool,
+    /// Whether all objects of a type are meant.
+    pub all: bool,
+}
+
+/// What a type without a name means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BareType {
+    /// All objects of it.
+    All,
+    /// A mistake, unless objects are selected.
+    Mistake,
+}
+
+/// An object that was found.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) resource: Resource,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) object: Value,
+}
+
+impl Found {
+    pub(crate) fn path(&self) -> String {
+        self.resource.object(&self.namespace, &self.name)
+    }
+
+    /// `deployment.apps/web`, as results begin (K0.2).
+    pub(crate) fn title(&self) -> String {
+        format!("{}/{}", self.resource.singular_with_group(), self.name)
+    }
+
+    /// `deployments.apps "web"`, as errors begin.
+    pub(crate) fn plural_title(&self) -> String {
+        format!("{} \"{}\"", self.resource.plural_with_group(), self.name)
+    }
+
+    fn of(resource: &Resource, object: Value) -> Self {
+        let namespace = text(&object, "/metadata/namespace").to_owned();
+        let name = text(&object, "/metadata/name").to_owned();
+        Self { resource: resource.clone(), namespace, name, object }
+    }
+}
+
+impl Selection {
+    /// These words, and nothing else.
+    pub fn words(words: Vec<String>) -> Self {
+        Self { words, ..Self::default() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.files.is_empty()
+    }
+
+    fn selects(&self) -> bool {
+        self.all || self.selector.is_some() || self.fields.is_some()
+    }
+}
+
+/// Finds the objects, and says which were not found.
+pub(crate) async fn find(
+    session: &mut Session,
+    selection: &Selection,
+    bare: BareType,
+) -> Result<(Vec<Found>, Vec<Failure>), Failure> {
+    let resources = session.resources().await?;
+    let (mut found, mut failures) = (Vec::new(), Vec::new());
+    let place = session.namespace.clone();
+    let place = Place { namespace: &place, was_asked_for: session.namespace_was_asked_for };
+    for manifest in manifests::read(&selection.files, selection.recursive)? {
+        manifest.check()?;
+        let written = manifest.placed(&resources, place)?;
+        match session.ask(Call::get(written.path())).await {
+            Ok(object) => found.push(Found::of(&written.resource, object)),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    let items = Items::read(&resources, &selection.words)?.items;
+    if !items.is_empty()
+        && bare == BareType::Mistake
+        && !selection.selects()
+        && matches!(items[0], Item::All(_))
+    {
+        return Err(Failure::other("resource(s) were provided, but no name was specified"));
+    }
+    for item in items {
+        match item {
+            Item::One(resource, name) => {
+                if selection.selector.is_some() {
+                    return Err(Failure::other("name cannot be provided when a selector is specified"));
+                }
+                match session.object(&resource, place.namespace, &name).await {
+                    Ok(object) => found.push(Found::of(&resource, object)),
+                    Err(failure) => failures.push(failure),
+                }
+            }
+            Item::All(resource) => {
+                let objects = all_of(session, &resource, selection).await?;
+                found.extend(objects.into_iter().map(|object| Found::of(&resource, object)));
+            }
+        }
+    }
+    Ok((found, failures))
+}
+
+/// All objects of a type that are selected, page by page.
+pub(crate) async fn all_of(
+    session: &mut Session,
+    resource: &Resource,
+    selection: &Selection,
+) -> Result<Vec<Value>, Failure> {
+    let (mut objects, mut next) = (Vec::new(), String::new());
+    loop {
+        let call =
+            list_call(session, resource, selection).with("limit", "500").with("continue", next.clone());
+        let answer = session.ask(call).await.map_err(|failure| unlisted(failure, resource, selection))?;
+        // The items of a list do not say what they are.
+        objects.extend(list(&answer, "/items").iter().map(|item| {
+            let mut item = item.clone();
+            item["apiVersion"] = resource.api_version().into();
+            item["kind"] = resource.kind.clone().into();
+            item
+        }));
+        text(&answer, "/metadata/continue").clone_into(&mut next);
+        if next.is_empty() {
+            return Ok(objects);
+        }
+    }
+}
+
+/// The request for all objects of a type that are selected.
+pub(crate) fn list_call(session: &Session, resource: &Resource, selection: &Selection) -> Call {
+    let namespace = (!selection.all_namespaces).then_some(session.namespace.as_str());
+    Call::get(resource.collection(namespace))
+        .with("labelSelector", selection.selector.clone().unwrap_or_default())
+        .with("fieldSelector", selection.fields.clone().unwrap_or_default())
+}
+
+/// A list that was refused is told with what was selected.
+pub(crate) fn unlisted(failure: Failure, resource: &Resource, selection: &Selection) -> Failure {
+    let is_about_the_list = matches!(failure.reason(), Some("BadRequest" | "NotFound"));
+    match failure {
+        Failure::Refused(Refused { status, .. }) if is_about_the_list => {
+            let which = format!("{}/{}, Resource={}", resource.group, resource.version, resource.plural);
+            let (labels, fields) =
+                (selection.selector.as_deref().unwrap_or(""), selection.fields.as_deref().unwrap_or(""));
+            let doing = if labels.is_empty() && fields.is_empty() {
+                format!("Unable to list {which:?}: ")
+            } else {
+                format!(
+                    "Unable to find {which:?} that match label selector {labels:?}, field selector {fields:?}: "
+                )
+            };
+            Failure::Refused(Refused { status, doing })
+        }
+        other => other,
+    }
+}

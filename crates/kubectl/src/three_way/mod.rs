@@ -1,0 +1,226 @@
+//! What to send so that an object becomes what is written, and stays what others made of the rest (K1.3).
+//!
+//! Three things are looked at: what was written last time, what is written now, and what is live. What was written and
+//! is no longer goes; what is written and differs is set; anything else is nobody's business here.
+
+mod lists;
+
+use gantry_registry::kinds::kinds;
+use gantry_registry::schema::{Field, MessageId, StrategicMerge, Type, schema};
+use serde_json::{Map, Value, json};
+
+/// The annotation in which the last written form is kept.
+pub(crate) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// The three forms of one object, or of one part of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Forms<'v> {
+    /// As it was written last time.
+    pub(crate) original: &'v Value,
+    /// As it is written now.
+    pub(crate) modified: &'v Value,
+    /// As it is live.
+    pub(crate) current: &'v Value,
+}
+
+/// What is known of the shape of an object, which decides how lists merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A message of the schema.
+    Message(MessageId),
+    /// A map, or something that nobody knows.
+    Unknown,
+}
+
+static NOTHING: Value = Value::Null;
+
+/// The shape of objects of a kind; unknown for kinds that are not built in.
+pub(crate) fn shape_of(api_version: &str, kind: &str) -> Shape {
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    kinds().kind(group, version, kind).map_or(Shape::Unknown, |kind| Shape::Message(kind.message))
+}
+
+/// The patch; empty if there is nothing to do.
+pub(crate) fn three_way(forms: Forms<'_>, shape: Shape) -> Map<String, Value> {
+    let mut patch = Map::new();
+    let empty = Map::new();
+    let (modified, original) =
+        (forms.modified.as_object().unwrap_or(&empty), forms.original.as_object().unwrap_or(&empty));
+    for (key, value) in modified {
+        set(key, value, forms, shape, &mut patch);
+    }
+    for key in original.keys().filter(|key| !modified.contains_key(*key)) {
+        // Even if it is not live: what was written may have been dropped by the server.
+        patch.insert(key.clone(), Value::Null);
+    }
+    patch
+}
+
+/// The patch that turns one object into another.
+pub(crate) fn two_way(before: &Value, after: &Value, shape: Shape) -> Map<String, Value> {
+    three_way(Forms { original: before, modified: after, current: before }, shape)
+}
+
+fn set(key: &str, value: &Value, forms: Forms<'_>, shape: Shape, patch: &mut Map<String, Value>) {
+    let Some(live) = forms.current.get(key) else {
+        patch.insert(key.to_owned(), value.clone());
+        return;
+    };
+    let inner =
+        Forms { original: forms.original.get(key).unwrap_or(&NOTHING), modified: value, current: live };
+    let field = shape.field(key);
+    match (value, live) {
+        (Value::Object(members), Value::Object(_)) => {
+            let mut below = three_way(inner, field.map_or(Shape::Unknown, |field| Shape::of(&field.kind)));
+            if below.is_empty() {
+                return;
+            }
+            match field.map(|field| field.merging.strategic) {
+                Some(StrategicMerge::RetainKeys) => {
+                    let mut kept: Vec<&String> = members.keys().collect();
+                    kept.sort();
+                    below.insert("$retainKeys".into(), json!(kept));
+                }
+                Some(StrategicMerge::Replace) => {
+                    below.clone_from(members);
+                    below.insert("$patch".into(), "replace".into());
+                }
+                _ => {}
+            }
+            patch.insert(key.to_owned(), below.into());
+        }
+        (Value::Array(_), Value::Array(_)) => match field.map(|field| (field.merging.strategic, &field.kind))
+        {
+            Some((StrategicMerge::ByKey { key: merge_key, .. }, Type::List(element))) => {
+                lists::by_key(key, merge_key, Shape::of(element), inner, patch);
+            }
+            Some((StrategicMerge::Primitives, _)) => lists::of_values(key, inner, patch),
+            _ if value != live => {
+                patch.insert(key.to_owned(), value.clone());
+            }
+            _ => {}
+        },
+        _ if value != live => {
+            patch.insert(key.to_owned(), value.clone());
+        }
+        _ => {}
+    }
+}
+
+impl Shape {
+    fn of(kind: &Type) -> Self {
+        match kind {
+            Type::Message(id) => Self::Message(*id),
+            _ => Self::Unknown,
+        }
+    }
+
+    fn field(self, key: &str) -> Option<&'static Field> {
+        match self {
+            Self::Message(id) => schema().field(id, key),
+            Self::Unknown => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gantry_registry::patch::{self, PatchKind};
+    use proptest::prelude::*;
+
+    #[expect(clippy::needless_pass_by_value, reason = "so that `json!` can stand in the call")]
+    fn deployment(spec: Value) -> Value {
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "spec": spec})
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "so that `json!` can stand in the call")]
+    fn template(containers: Value) -> Value {
+        deployment(json!({"template": {"spec": {"containers": containers}}}))
+    }
+
+    fn patch_of(original: &Value, modified: &Value, current: &Value) -> Value {
+        three_way(Forms { original, modified, current }, shape_of("apps/v1", "Deployment")).into()
+    }
+
+    /// K1.3: what was written and is no longer goes, what others set stays.
+    #[test]
+    fn only_what_was_written_is_taken_back() {
+        let patch = patch_of(
+            &deployment(json!({"replicas": 3, "paused": true})),
+            &deployment(json!({"minReadySeconds": 5})),
+            &deployment(json!({"replicas": 7, "revisionHistoryLimit": 10})),
+        );
+        assert_eq!(patch, json!({"spec": {"replicas": null, "paused": null, "minReadySeconds": 5}}));
+    }
+
+    /// K1.4: replicas that were never written are left to others.
+    #[test]
+    fn replicas_that_were_never_written_are_left_alone() {
+        let written = deployment(json!({"minReadySeconds": 5}));
+        let patch = patch_of(&written, &written, &deployment(json!({"replicas": 7, "minReadySeconds": 5})));
+        assert_eq!(patch, json!({}));
+    }
+
+    /// K1.3: containers merge by name, and keep their order.
+    #[test]
+    fn containers_merge_by_name() {
+        let written =
+            |image: &str| template(json!([{"name": "a", "image": image}, {"name": "b", "image": "b"}]));
+        let live = template(
+            json!([{"name": "a", "image": "old", "tty": true}, {"name": "b", "image": "b"}, {"name": "sidecar"}]),
+        );
+        assert_eq!(
+            patch_of(&written("old"), &written("new"), &live),
+            json!({"spec": {"template": {"spec": {
+                "$setElementOrder/containers": [{"name": "a"}, {"name": "b"}],
+                "containers": [{"name": "a", "image": "new"}]}}}})
+        );
+        let only_b = template(json!([{"name": "b", "image": "b"}]));
+        assert_eq!(
+            patch_of(&written("old"), &only_b, &live),
+            json!({"spec": {"template": {"spec": {
+                "$setElementOrder/containers": [{"name": "b"}],
+                "containers": [{"$patch": "delete", "name": "a"}]}}}})
+        );
+    }
+
+    /// K1.3: the strategy is sent with what is to be kept of it.
+    #[test]
+    fn another_strategy_drops_the_limits_of_the_last() {
+        let written = deployment(json!({"strategy": {"type": "Recreate"}}));
+        let live =
+            deployment(json!({"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}));
+        assert_eq!(
+            patch_of(&deployment(json!({})), &written, &live),
+            json!({"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}})
+        );
+    }
+
+    fn any_list() -> impl Strategy<Value = Value> {
+        prop::collection::btree_map("[abc]", ("[xy]", any::<bool>()), 0..3).prop_map(|containers| {
+            containers
+                .into_iter()
+                .map(|(name, (image, tty))| {
+                    let mut container = json!({"name": name, "image": image});
+                    if tty {
+                        container["tty"] = json!(true);
+                    }
+                    container
+                })
+                .collect()
+        })
+    }
+
+    proptest! {
+        /// K1.3: what is written is what there is afterwards, when nobody else wrote anything.
+        #[test]
+        fn a_patch_leads_to_what_is_written(before in any_list(), after in any_list()) {
+            let (before, after) = (template(before), template(after));
+            let Shape::Message(message) = shape_of("apps/v1", "Deployment") else { unreachable!() };
+            let patch = Value::Object(two_way(&before, &after, Shape::Message(message)));
+            let patched = patch::apply(PatchKind::Strategic, &before, message, &patch).unwrap();
+            prop_assert_eq!(patched, after);
+        }
+    }
+}

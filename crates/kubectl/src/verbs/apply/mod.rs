@@ -1,0 +1,154 @@
+//! `apply`: the cluster is to have what the files say (K1).
+
+mod server_side;
+mod written;
+
+use serde_json::Value;
+
+use super::report::{Report, Validation};
+use crate::call::{Call, PatchKind};
+use crate::failure::Failure;
+use crate::field::text;
+use crate::manifests::{self, Place, Placed};
+use crate::session::Session;
+use crate::three_way::{Forms, LAST_APPLIED, Shape, shape_of, three_way};
+use written::{last_applied, stated};
+
+/// What to apply.
+#[derive(Clone, Debug, Default)]
+pub struct Apply {
+    /// The files.
+    pub files: Vec<String>,
+    /// Whether folders are read with all that is below them.
+    pub recursive: bool,
+    /// What becomes of unknown fields.
+    pub validation: Validation,
+    /// Who writes; kubectl's own name if nothing is said.
+    pub manager: Option<String>,
+    /// Whether the server merges, and how.
+    pub server_side: Option<ServerSide>,
+    /// How it is told.
+    pub report: Report,
+}
+
+/// What becomes of fields that others manage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServerSide {
+    /// They are a conflict.
+    Asking,
+    /// They are taken over.
+    Forcing,
+}
+
+const MANAGER: &str = "kubectl-client-side-apply";
+/// How often a write is tried that others got ahead of (K1.7).
+const ATTEMPTS: usize = 5;
+
+/// Applies every object of the files.
+pub async fn apply(session: &mut Session, asked: &Apply) -> Result<(), Failure> {
+    if asked.files.is_empty() {
+        return Err(Failure::other("must specify one of -f and -k"));
+    }
+    let manifests = manifests::read(&asked.files, asked.recursive)?;
+    if manifests.is_empty() {
+        return Err(Failure::other("no objects passed to apply"));
+    }
+    let resources = session.resources().await?;
+    let namespace = session.namespace.clone();
+    let place = Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
+    let mut failures = Vec::new();
+    for manifest in manifests {
+        let applied = match manifest.check().and_then(|()| manifest.placed(&resources, place)) {
+            Ok(written) => apply_one(session, asked, &written).await,
+            Err(failure) => Err(failure),
+        };
+        failures.extend(applied.err());
+    }
+    Failure::all(failures)
+}
+
+async fn apply_one(session: &mut Session, asked: &Apply, written: &Placed) -> Result<(), Failure> {
+    let generated = text(&written.object, "/metadata/generateName");
+    if written.name.is_empty() && !generated.is_empty() {
+        return Err(Failure::other(format!("from {generated}: cannot use generate name with apply")));
+    }
+    let title = format!("{}/{}", written.resource.singular_with_group(), written.name);
+    if let Some(how) = asked.server_side {
+        let object = server_side::apply(session, asked, written, how).await?;
+        return asked.report.tell(session, &title, "serverside-applied", &object);
+    }
+    let live = match session.ask(Call::get(written.path())).await {
+        Ok(live) => live,
+        Err(failure) if failure.is_not_found() => {
+            let object = create(session, asked, written).await?;
+            return asked.report.tell(session, &title, "created", &object);
+        }
+        Err(failure) => return Err(failure.while_doing(&written::while_reading(written))),
+    };
+    if live.pointer(&format!("/metadata/annotations/{}", LAST_APPLIED.replace('/', "~1"))).is_none() {
+        session.tell(&format!(
+            "Warning: resource {}/{} is missing the {LAST_APPLIED} annotation which is required by kubectl apply. \
+             kubectl apply should only be used on resources created declaratively by either kubectl create --save-config \
+             or kubectl apply. The missing annotation will be patched automatically.",
+            written.resource.plural, written.name
+        ));
+    }
+    if asked.report.dry_run.is_client() {
+        return asked.report.tell(session, &title, "configured", &live);
+    }
+    let (object, operation) = update(session, asked, written, live).await?;
+    if !text(&object, "/metadata/deletionTimestamp").is_empty() {
+        session.tell(&format!(
+            "Warning: Detected changes to resource {} which is currently being deleted.",
+            written.name
+        ));
+    }
+    asked.report.tell(session, &title, operation, &object)
+}
+
+async fn create(session: &mut Session, asked: &Apply, written: &Placed) -> Result<Value, Failure> {
+    let object = stated(&written.object);
+    if asked.report.dry_run.is_client() {
+        return Ok(object);
+    }
+    let call = Call::post(written.collection(), &object).by(manager(asked), asked.report.dry_run);
+    let created = session.ask(call.validated(asked.validation)).await;
+    created.map_err(|failure| failure.while_doing(&format!("error when creating \"{}\"", written.source)))
+}
+
+/// Sends what is missing, again if somebody else was faster.
+async fn update(
+    session: &mut Session,
+    asked: &Apply,
+    written: &Placed,
+    mut live: Value,
+) -> Result<(Value, &'static str), Failure> {
+    for attempt in 1.. {
+        let (patch, kind) = patch_for(written, &live);
+        if patch.as_object().is_some_and(serde_json::Map::is_empty) {
+            return Ok((live, "unchanged"));
+        }
+        let call = Call::patch(written.path(), kind, &patch).by(manager(asked), asked.report.dry_run);
+        match session.ask(call.validated(asked.validation)).await {
+            Ok(object) => return Ok((object, "configured")),
+            Err(failure) if failure.reason() == Some("Conflict") && attempt < ATTEMPTS => {
+                live = session.ask(Call::get(written.path())).await?;
+            }
+            Err(failure) => return Err(failure.while_doing(&written::while_patching(written, &patch))),
+        }
+    }
+    unreachable!("every attempt after the last returns")
+}
+
+/// What to send so that the live object has what is written; kinds that nobody knows merge plainly.
+pub(super) fn patch_for(written: &Placed, live: &Value) -> (Value, PatchKind) {
+    let shape = shape_of(&written.resource.api_version(), &written.resource.kind);
+    let kind = if shape == Shape::Unknown { PatchKind::Merge } else { PatchKind::Strategic };
+    let (original, modified) = (last_applied(live), stated(&written.object));
+    let patch = three_way(Forms { original: &original, modified: &modified, current: live }, shape);
+    (patch.into(), kind)
+}
+
+fn manager(asked: &Apply) -> &str {
+    asked.manager.as_deref().unwrap_or(MANAGER)
+}

@@ -1,0 +1,133 @@
+//! `apply --server-side`: the server merges, and remembers who manages what (A3.25).
+
+use serde_json::{Map, Value, json};
+
+use super::{Apply, MANAGER, ServerSide};
+use crate::call::{Call, PatchKind};
+use crate::failure::Failure;
+use crate::field::{list, text};
+use crate::manifests::Placed;
+use crate::session::Session;
+use crate::three_way::LAST_APPLIED;
+
+const KUBECTL: &str = "kubectl";
+const KEEPER: &str = "kubectl-last-applied";
+
+/// Applies one object.
+pub(super) async fn apply(
+    session: &mut Session,
+    asked: &Apply,
+    written: &Placed,
+    how: ServerSide,
+) -> Result<Value, Failure> {
+    let dry_run = asked.report.dry_run;
+    if dry_run.is_client() {
+        return Err(Failure::other(
+            "--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)",
+        ));
+    }
+    let manager = asked.manager.as_deref().unwrap_or(KUBECTL);
+    let force = if how == ServerSide::Forcing { "true" } else { "false" };
+    let call = || {
+        let call = Call::patch(written.path(), PatchKind::Apply, &written.object).by(manager, dry_run);
+        call.validated(asked.validation).with("force", force)
+    };
+    let object = session.ask(call()).await.map_err(conflict)?;
+    if manager != KUBECTL || migrated(&object, manager).is_none() {
+        return Ok(object);
+    }
+    let kept = keep_annotation(session, written, object, asked).await?;
+    if let Some(fields) = migrated(&kept, manager) {
+        let patch = json!([{"op": "replace", "path": "/metadata/managedFields", "value": fields}]);
+        session.ask(Call::patch(written.path(), PatchKind::Json, &patch).by(manager, dry_run)).await?;
+    }
+    session.ask(call()).await.map_err(conflict)
+}
+
+/// The annotation is kept by a manager of its own, so that client-side apply can come back.
+async fn keep_annotation(
+    session: &mut Session,
+    written: &Placed,
+    object: Value,
+    asked: &Apply,
+) -> Result<Value, Failure> {
+    let Some(annotation) = object["metadata"]["annotations"].get(LAST_APPLIED) else {
+        return Ok(object);
+    };
+    let keep = json!({
+        "apiVersion": object["apiVersion"], "kind": object["kind"],
+        "metadata": {"name": written.name, "namespace": written.namespace, "annotations": {LAST_APPLIED: annotation}},
+    });
+    let call = Call::patch(written.path(), PatchKind::Apply, &keep).by(KEEPER, asked.report.dry_run);
+    session.ask(call.with("force", "true")).await
+}
+
+/// The managed fields with what client-side apply managed handed over; none if there is nothing of it.
+fn migrated(object: &Value, manager: &str) -> Option<Value> {
+    let is_old = |entry: &&Value| {
+        text(entry, "/manager") == MANAGER
+            && text(entry, "/operation") == "Update"
+            && text(entry, "/subresource").is_empty()
+    };
+    let entries = list(object, "/metadata/managedFields");
+    let old: Vec<&Value> = entries.iter().filter(is_old).collect();
+    if old.is_empty() {
+        return None;
+    }
+    let mut kept: Vec<Value> = entries.iter().filter(|entry| !is_old(entry)).cloned().collect();
+    let own = kept
+        .iter_mut()
+        .find(|entry| text(entry, "/manager") == manager && text(entry, "/operation") == "Apply")?;
+    for entry in old {
+        merge(&mut own["fieldsV1"], &entry["fieldsV1"]);
+    }
+    Some(kept.into())
+}
+
+/// All fields of both.
+fn merge(own: &mut Value, more: &Value) {
+    let Value::Object(more) = more else { return };
+    if !own.is_object() {
+        *own = Map::new().into();
+    }
+    for (key, value) in more {
+        merge(&mut own[key.as_str()], value);
+    }
+}
+
+/// A conflict says what can be done about it.
+fn conflict(failure: Failure) -> Failure {
+    if failure.reason() != Some("Conflict") {
+        return failure;
+    }
+    Failure::other(format!(
+        "{}\nPlease review the fields above--they currently have other managers. Here\nare the ways you can resolve this \
+         warning:\n* If you intend to manage all of these fields, please re-run the apply\n  command with the \
+         `--force-conflicts` flag.\n* If you do not intend to manage all of the fields, please edit your\n  manifest to \
+         remove references to the fields that should keep their\n  current managers.\n* You may co-own fields by updating \
+         your manifest to match the existing\n  value; in this case, you'll become the manager if the other manager(s)\n  \
+         stop managing the field (remove it from their configuration).\nSee https://kubernetes.io/docs/reference/\
+         using-api/server-side-apply/#conflicts",
+        failure.message()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A3.25: what client-side apply managed is kubectl's from then on.
+    #[test]
+    fn what_client_side_apply_managed_is_handed_over() {
+        let object = json!({"metadata": {"managedFields": [
+            {"manager": "kubectl", "operation": "Apply", "fieldsV1": {"f:spec": {"f:a": {}}}},
+            {"manager": MANAGER, "operation": "Update", "fieldsV1": {"f:spec": {"f:b": {}}}},
+            {"manager": "other", "operation": "Update", "fieldsV1": {}}]}});
+        assert_eq!(
+            migrated(&object, "kubectl").unwrap(),
+            json!([{"manager": "kubectl", "operation": "Apply", "fieldsV1": {"f:spec": {"f:a": {}, "f:b": {}}}},
+                   {"manager": "other", "operation": "Update", "fieldsV1": {}}])
+        );
+        assert_eq!(migrated(&json!({"metadata": {}}), "kubectl"), None);
+    }
+}

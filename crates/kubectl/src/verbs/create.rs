@@ -1,0 +1,169 @@
+//! `create -f`, `create deployment`, `create namespace`.
+
+use serde_json::{Value, json};
+
+use super::report::{DryRun, Report, Validation};
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::field::object_mut;
+use crate::manifests::{self, Place};
+use crate::print::compact;
+use crate::session::Session;
+use crate::three_way::LAST_APPLIED;
+
+/// What to create from files.
+#[derive(Clone, Debug, Default)]
+pub struct Create {
+    /// The files.
+    pub files: Vec<String>,
+    /// Whether folders are read with all that is below them.
+    pub recursive: bool,
+    /// What becomes of unknown fields.
+    pub validation: Validation,
+    /// Whether a later `apply` is to know what was written.
+    pub save_config: bool,
+    /// Who writes; kubectl's own name if nothing is said.
+    pub manager: Option<String>,
+    /// How it is told.
+    pub report: Report,
+}
+
+/// A Deployment in a few words.
+#[derive(Clone, Debug, Default)]
+pub struct CreateDeployment {
+    /// Its name.
+    pub name: String,
+    /// The images of its containers.
+    pub images: Vec<String>,
+    /// How many pods.
+    pub replicas: i32,
+    /// The port of its container.
+    pub port: Option<i32>,
+    /// The command of its container.
+    pub command: Vec<String>,
+    /// How it is told.
+    pub report: Report,
+}
+
+const MANAGER: &str = "kubectl-create";
+
+/// Creates every object of the files.
+pub async fn create(session: &mut Session, asked: &Create) -> Result<(), Failure> {
+    let manifests = manifests::read(&asked.files, asked.recursive)?;
+    if manifests.is_empty() {
+        return Err(Failure::other("no objects passed to create"));
+    }
+    let resources = session.resources().await?;
+    let namespace = session.namespace.clone();
+    let place = Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
+    let mut failures = Vec::new();
+    for manifest in manifests {
+        let created = match manifest.check().and_then(|()| manifest.placed(&resources, place)) {
+            Ok(written) => create_one(session, asked, written).await,
+            Err(failure) => Err(failure),
+        };
+        failures.extend(created.err());
+    }
+    Failure::all(failures)
+}
+
+async fn create_one(
+    session: &mut Session,
+    asked: &Create,
+    mut written: manifests::Placed,
+) -> Result<(), Failure> {
+    if asked.save_config {
+        let text = compact(&written.object) + "\n";
+        object_mut(&mut written.object, &["metadata", "annotations"])
+            .insert(LAST_APPLIED.into(), text.into());
+    }
+    let object = if asked.report.dry_run.is_client() {
+        written.object.clone()
+    } else {
+        let manager = asked.manager.as_deref().unwrap_or(MANAGER);
+        let call = Call::post(written.collection(), &written.object).by(manager, asked.report.dry_run);
+        let created = session.ask(call.validated(asked.validation)).await;
+        created
+            .map_err(|failure| failure.while_doing(&format!("error when creating \"{}\"", written.source)))?
+    };
+    let name = object["metadata"]["name"].as_str().unwrap_or(&written.name).to_owned();
+    let title = format!("{}/{name}", written.resource.singular_with_group());
+    asked.report.tell(session, &title, "created", &object)
+}
+
+/// Creates a Deployment.
+pub async fn create_deployment(session: &mut Session, asked: &CreateDeployment) -> Result<(), Failure> {
+    if asked.images.is_empty() {
+        return Err(Failure::other("required flag(s) \"image\" not set"));
+    }
+    let deployment = deployment(asked, &session.namespace.clone());
+    let path = format!("/apis/apps/v1/namespaces/{}/deployments", session.namespace);
+    let created = send(session, &path, deployment, asked.report.dry_run).await;
+    let created = created.map_err(|failure| match failure {
+        Failure::Refused(_) => Failure::other(format!("failed to create deployment: {}", failure.message())),
+        other => other,
+    })?;
+    asked.report.tell(session, &format!("deployment.apps/{}", asked.name), "created", &created)
+}
+
+/// Creates a namespace.
+pub async fn create_namespace(session: &mut Session, name: &str, report: &Report) -> Result<(), Failure> {
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+    let created = send(session, "/api/v1/namespaces", namespace, report.dry_run).await?;
+    report.tell(session, &format!("namespace/{name}"), "created", &created)
+}
+
+async fn send(session: &mut Session, path: &str, object: Value, dry_run: DryRun) -> Result<Value, Failure> {
+    if dry_run.is_client() {
+        return Ok(object);
+    }
+    session.ask(Call::post(path, &object).by(MANAGER, dry_run).validated(Validation::Strict)).await
+}
+
+fn deployment(asked: &CreateDeployment, namespace: &str) -> Value {
+    let labels = json!({"app": asked.name});
+    let mut containers: Vec<Value> = asked
+        .images
+        .iter()
+        .map(|image| json!({"name": container_name(image), "image": image, "resources": {}}))
+        .collect();
+    if let Some(first) = containers.first_mut() {
+        if let Some(port) = asked.port {
+            first["ports"] = json!([{"containerPort": port}]);
+        }
+        if !asked.command.is_empty() {
+            first["command"] = json!(asked.command);
+        }
+    }
+    json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": asked.name, "namespace": namespace, "labels": labels},
+        "spec": {"replicas": asked.replicas, "selector": {"matchLabels": labels}, "strategy": {},
+                 "template": {"metadata": {"labels": labels}, "spec": {"containers": containers}}},
+    })
+}
+
+/// A container is called after its image, without registry, tag and digest.
+fn container_name(image: &str) -> String {
+    let last = image.rsplit('/').next().unwrap_or(image);
+    let name = last.split(['@', ':']).next().unwrap_or(last);
+    let name: String =
+        name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+    name.trim_matches('-').to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_container_is_called_after_its_image() {
+        for (image, name) in [
+            ("nginx", "nginx"),
+            ("nginx:1.7.9", "nginx"),
+            ("reg.example:5000/a/Web_App@sha256:00", "web-app"),
+        ] {
+            assert_eq!(container_name(image), name);
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! `delete` (K7).
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::changes::{Following, Seen};
+use super::report::{DryRun, Report};
+use crate::arguments::{Item, Items};
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::field::text;
+use crate::manifests::{self, Place};
+use crate::resources::Resource;
+use crate::selection::{Selection, all_of};
+use crate::session::Session;
+
+/// What to delete, and how.
+#[derive(Clone, Debug)]
+pub struct Delete {
+    /// Which objects.
+    pub selection: Selection,
+    /// What becomes of dependents.
+    pub cascade: Cascade,
+    /// How long it may take; the object's own way if nothing is said.
+    pub grace_seconds: Option<i64>,
+    /// Whether nobody waits for the containers to end.
+    pub force: bool,
+    /// Whether to wait until everything is gone.
+    pub wait: bool,
+    /// How long to wait at most.
+    pub timeout: Option<Duration>,
+    /// Whether objects that do not exist are passed over.
+    pub ignore_not_found: bool,
+    /// How it is told.
+    pub report: Report,
+}
+
+/// What becomes of dependents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cascade {
+    /// They go after it.
+    #[default]
+    Background,
+    /// They go before it.
+    Foreground,
+    /// They stay.
+    Orphan,
+}
+
+/// One object to delete.
+struct Doomed {
+    resource: Resource,
+    namespace: String,
+    name: String,
+    source: Option<String>,
+}
+
+impl Cascade {
+    /// Reads the value of `--cascade`.
+    pub fn parse(value: &str) -> Result<Self, Failure> {
+        match value {
+            "background" | "true" => Ok(Self::Background),
+            "foreground" => Ok(Self::Foreground),
+            "orphan" | "false" => Ok(Self::Orphan),
+            other => Err(Failure::other(format!(
+                "invalid cascade value ({other}). Must be \"background\", \"foreground\", or \"orphan\""
+            ))),
+        }
+    }
+
+    fn policy(self) -> &'static str {
+        match self {
+            Self::Background => "Background",
+            Self::Foreground => "Foreground",
+            Self::Orphan => "Orphan",
+        }
+    }
+}
+
+impl Delete {
+    /// What `--grace-period`, `--force` and `--now` mean together (K7.4).
+    pub fn grace(period: i64, force: bool, now: bool) -> Result<Option<i64>, Failure> {
+        match (period, force, now) {
+            (0.., _, true) => Err(Failure::other("--now and --grace-period cannot be specified together")),
+            (1.., true, _) => {
+                Err(Failure::other("--force and --grace-period greater than 0 cannot be specified together"))
+            }
+            (_, false, true) | (0, false, false) => Ok(Some(1)),
+            (_, true, _) => Ok(Some(0)),
+            (1.., false, false) => Ok(Some(period)),
+            (..=-1, false, false) => Ok(None),
+        }
+    }
+}
+
+/// Deletes objects.
+pub async fn delete(session: &mut Session, asked: &Delete) -> Result<(), Failure> {
+    if asked.selection.is_empty() {
+        return Err(Failure::other(
+            "You must provide one or more resources by argument or filename.\nExample resource specifications \
+             include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'",
+        ));
+    }
+    if asked.force && asked.grace_seconds == Some(0) {
+        session.tell(
+            "Warning: Immediate deletion does not wait for confirmation that the running resource has been terminated. \
+             The resource may continue to run on the cluster indefinitely.",
+        );
+    }
+    let (doomed, mut failures) = doomed(session, asked).await?;
+    if session.namespace_was_asked_for && doomed.iter().any(|one| !one.resource.namespaced) {
+        session.tell("Warning: deleting cluster-scoped resources, not scoped to the provided namespace");
+    }
+    if doomed.is_empty() && failures.is_empty() {
+        if !asked.ignore_not_found || !asked.selection.words.iter().skip(1).any(|_| true) {
+            session.say("No resources found")?;
+        }
+        return Ok(());
+    }
+    let mut waiting = Vec::new();
+    for one in doomed {
+        match delete_one(session, asked, &one).await {
+            Ok(uid) => waiting.push((one, uid)),
+            Err(failure) if failure.is_not_found() && asked.ignore_not_found => {}
+            Err(failure) => failures.push(failure),
+        }
+    }
+    if asked.wait && asked.report.dry_run == DryRun::No {
+        let until_gone = async {
+            for (one, uid) in &waiting {
+                gone(session, one, uid).await?;
+            }
+            Ok(())
+        };
+        let waited = match asked.timeout {
+            None => until_gone.await,
+            Some(limit) => tokio::time::timeout(limit, until_gone).await.unwrap_or_else(|_| {
+                let names: Vec<_> =
+                    waiting.iter().map(|(one, _)| format!("{}/{}", one.resource.plural, one.name)).collect();
+                Err(Failure::other(format!("timed out waiting for the condition on {}", names.join(", "))))
+            }),
+        };
+        failures.extend(waited.err());
+    }
+    Failure::all(failures)
+}
+
+async fn doomed(session: &mut Session, asked: &Delete) -> Result<(Vec<Doomed>, Vec<Failure>), Failure> {
+    let resources = session.resources().await?;
+    let namespace = session.namespace.clone();
+    let place = Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
+    let (mut doomed, mut failures) = (Vec::new(), Vec::new());
+    for manifest in manifests::read(&asked.selection.files, asked.selection.recursive)? {
+        match manifest.check().and_then(|()| manifest.placed(&resources, place)) {
+            Ok(written) => doomed.push(Doomed {
+                resource: written.resource,
+                namespace: written.namespace,
+                name: written.name,
+                source: Some(written.source),
+            }),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    let selects =
+        asked.selection.all || asked.selection.selector.is_some() || asked.selection.fields.is_some();
+    for item in Items::read(&resources, &asked.selection.words)?.items {
+        match item {
+            Item::One(_, _) if selects => {
+                return Err(Failure::other("name cannot be provided when a selector is specified"));
+            }
+            Item::One(resource, name) => {
+                doomed.push(Doomed { resource, namespace: namespace.clone(), name, source: None });
+            }
+            Item::All(_) if !selects => {
+                return Err(Failure::other("resource(s) were provided, but no name was specified"));
+            }
+            Item::All(resource) => {
+                for object in all_of(session, &resource, &asked.selection).await? {
+                    doomed.push(Doomed {
+                        resource: resource.clone(),
+                        namespace: text(&object, "/metadata/namespace").to_owned(),
+                        name: text(&object, "/metadata/name").to_owned(),
+                        source: None,
+                    });
+                }
+            }
+        }
+    }
+    Ok((doomed, failures))
+}
+
+/// Deletes one object and returns which one it was.
+async fn delete_one(session: &mut Session, asked: &Delete, one: &Doomed) -> Result<String, Failure> {
+    let path = one.resource.object(&one.namespace, &one.name);
+    let answer = if asked.report.dry_run.is_client() {
+        session.ask(Call::get(path)).await
+    } else {
+        let mut options = json!({"propagationPolicy": asked.cascade.policy()});
+        if let Some(seconds) = asked.grace_seconds {
+            options["gracePeriodSeconds"] = seconds.into();
+        }
+        if asked.report.dry_run == DryRun::Server {
+            options["dryRun"] = json!(["All"]);
+        }
+        session.ask(Call::delete(path, &options)).await
+    };
+    let answer = answer.map_err(|failure| match &one.source {
+        Some(source) => failure.while_doing(&format!("error when deleting \"{source}\"")),
+        None => failure,
+    })?;
+    let operation = if asked.grace_seconds == Some(0) { "force deleted" } else { "deleted" };
+    let place =
+        if one.resource.namespaced { format!(" from {} namespace", one.namespace) } else { String::new() };
+    let kind = one.resource.singular_with_group();
+    match asked.report.output.as_deref() {
+        Some("name") => session.say(&format!("{kind}/{}", one.name))?,
+        None | Some("") => {
+            session.say(&format!("{kind} \"{}\" {operation}{place}{}", one.name, asked.report.suffix()))?;
+        }
+        Some(other) => {
+            return Err(Failure::other(format!(
+                "unexpected -o output mode: {other}. We only support '-o name'"
+            )));
+        }
+    }
+    let uid = if answer["kind"] == "Status" {
+        text(&answer, "/details/uid")
+    } else {
+        text(&answer, "/metadata/uid")
+    };
+    Ok(uid.to_owned())
+}
+
+/// Waits until an object is gone, or another has taken its name.
+async fn gone(session: &mut Session, one: &Doomed, uid: &str) -> Result<(), Failure> {
+    let is_it = |object: &Value| uid.is_empty() || text(object, "/metadata/uid") == uid;
+    let object = match session.object(&one.resource, &one.namespace, &one.name).await {
+        Err(failure) if failure.is_not_found() => return Ok(()),
+        answer => answer?,
+    };
+    if !is_it(&object) {
+        return Ok(());
+    }
+    let mut following = Following::from(session, &one.resource, &one.namespace, &object).await?;
+    loop {
+        match following.next(session).await? {
+            Seen::Gone(_) => return Ok(()),
+            Seen::Is(object) if !is_it(&object) => return Ok(()),
+            Seen::Is(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// K7.4: what the three flags mean together.
+    #[test]
+    fn grace_is_one_second_unless_forced() {
+        assert_eq!(Delete::grace(-1, false, false).unwrap(), None);
+        assert_eq!(Delete::grace(0, false, false).unwrap(), Some(1));
+        assert_eq!(Delete::grace(-1, false, true).unwrap(), Some(1));
+        assert_eq!(Delete::grace(-1, true, false).unwrap(), Some(0));
+        assert_eq!(Delete::grace(0, true, false).unwrap(), Some(0));
+        assert_eq!(Delete::grace(7, false, false).unwrap(), Some(7));
+        assert_eq!(
+            Delete::grace(7, true, false).unwrap_err().lines(),
+            "error: --force and --grace-period greater than 0 cannot be specified together\n"
+        );
+    }
+
+    /// K7.2: there are three ways.
+    #[test]
+    fn an_unknown_cascade_is_refused() {
+        assert_eq!(Cascade::parse("foreground").unwrap(), Cascade::Foreground);
+        assert_eq!(
+            Cascade::parse("bogus").unwrap_err().lines(),
+            "error: invalid cascade value (bogus). Must be \"background\", \"foreground\", or \"orphan\"\n"
+        );
+    }
+}

@@ -1,0 +1,229 @@
+//! `get`: objects as rows, names, documents or by a path (K2).
+
+mod documents;
+mod table;
+mod watching;
+
+use crate::arguments::{Item, Items};
+use crate::call::{Call, TABLE};
+use crate::failure::Failure;
+use crate::field::{list, text};
+use crate::print::{Format, Widths};
+use crate::resources::Resource;
+use crate::selection::{Selection, list_call, unlisted};
+use crate::session::Session;
+use table::{Columns, rows};
+
+/// What to get.
+#[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of kubectl's, and all combinations are meant"
+)]
+pub struct Get {
+    /// Of which objects.
+    pub selection: Selection,
+    /// The value of `-o`.
+    pub output: Option<String>,
+    /// Whether the header is left out.
+    pub no_headers: bool,
+    /// Whether labels are shown.
+    pub show_labels: bool,
+    /// Labels that have a column of their own.
+    pub label_columns: Vec<String>,
+    /// Whether every object says its type.
+    pub show_kind: bool,
+    /// Whether the record of who wrote what is shown too.
+    pub managed_fields: bool,
+    /// Whether objects that do not exist are passed over.
+    pub ignore_not_found: bool,
+    /// A path by which rows are sorted.
+    pub sort_by: Option<String>,
+    /// Whether it goes on.
+    pub watching: Watching,
+}
+
+/// Whether changes are shown too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Watching {
+    /// Whether it goes on with changes.
+    pub watch: bool,
+    /// Whether the objects as they are are left out.
+    pub only: bool,
+    /// Whether each row says what happened.
+    pub events: bool,
+}
+
+/// Gets objects.
+pub async fn get(session: &mut Session, asked: &Get) -> Result<(), Failure> {
+    let format = Format::parse(asked.output.as_deref())?;
+    if asked.selection.is_empty() {
+        session.tell(
+            "You must specify the type of resource to get. Use \"kubectl api-resources\" for a complete list of supported \
+             resources.\n",
+        );
+        return Err(Failure::other(
+            "Required resource not specified.\nUse \"kubectl explain <resource>\" for a detailed description of that \
+             resource (e.g. kubectl explain pods).\nSee 'kubectl get -h' for help and examples",
+        ));
+    }
+    if !matches!(format, Format::Rows | Format::Wide) {
+        return if asked.watching.watch || asked.watching.only {
+            watching::documents(session, asked, &format).await
+        } else {
+            documents::print(session, asked, &format).await
+        };
+    }
+    let items = items(session, asked).await?;
+    if asked.watching.watch || asked.watching.only {
+        return watching::rows(session, asked, &items).await;
+    }
+    let mixed = items.are_mixed() || asked.show_kind;
+    let mut failures = Vec::new();
+    let mut printed = false;
+    for group in grouped(&items.items) {
+        match print_group(session, asked, &group, mixed, printed).await {
+            Ok(any) => printed |= any,
+            Err(Failure::Several(several)) => failures.extend(several),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    if !printed && failures.is_empty() && !asked.ignore_not_found {
+        let cluster_wide = items.items.iter().all(|item| !item.resource().namespaced);
+        let line = if asked.selection.all_namespaces || cluster_wide {
+            "No resources found".to_owned()
+        } else {
+            format!("No resources found in {} namespace.", session.namespace)
+        };
+        session.tell(&line);
+    }
+    Failure::all(failures)
+}
+
+/// The objects that are meant; those of files are named like others.
+pub(super) async fn items(session: &mut Session, asked: &Get) -> Result<Items, Failure> {
+    let resources = session.resources().await?;
+    let mut items = Items::read(&resources, &asked.selection.words)?;
+    for manifest in crate::manifests::read(&asked.selection.files, asked.selection.recursive)? {
+        manifest.check()?;
+        let namespace = session.namespace.clone();
+        let place =
+            crate::manifests::Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
+        let written = manifest.placed(&resources, place)?;
+        items.items.push(Item::One(written.resource, written.name));
+    }
+    if asked.selection.selector.is_some() && items.items.iter().any(|item| matches!(item, Item::One(..))) {
+        return Err(Failure::other("name cannot be provided when a selector is specified"));
+    }
+    Ok(items)
+}
+
+/// Neighbours of one type share a header.
+fn grouped(items: &[Item]) -> Vec<Vec<Item>> {
+    let mut groups: Vec<Vec<Item>> = Vec::new();
+    for item in items {
+        match groups.last_mut() {
+            Some(group) if group[0].resource() == item.resource() => group.push(item.clone()),
+            _ => groups.push(vec![item.clone()]),
+        }
+    }
+    groups
+}
+
+/// Prints the rows of one type; whether there were any.
+async fn print_group(
+    session: &mut Session,
+    asked: &Get,
+    group: &[Item],
+    mixed: bool,
+    after_another: bool,
+) -> Result<bool, Failure> {
+    let Some(resource) = group.first().map(|item| item.resource().clone()) else { return Ok(false) };
+    let columns = Columns {
+        wide: asked.output.as_deref() == Some("wide"),
+        namespace: asked.selection.all_namespaces && resource.namespaced,
+        prefix: mixed.then(|| resource.singular_with_group()),
+        labels: asked.show_labels,
+        label_columns: asked.label_columns.clone(),
+        sort_by: asked.sort_by.clone(),
+    };
+    let (mut failures, mut all) = (Vec::new(), crate::print::Rows::default());
+    let mut widths = Widths::default();
+    let mut begun = false;
+    for item in group {
+        let mut next = String::new();
+        loop {
+            let answer = match page(session, asked, &resource, item, &next).await {
+                Ok(answer) => answer,
+                Err(failure) if failure.is_not_found() && asked.ignore_not_found => break,
+                Err(failure) => {
+                    failures.push(failure);
+                    break;
+                }
+            };
+            let page = rows(&answer, &columns)?;
+            if all.header.is_empty() {
+                all.header = page.header;
+            }
+            all.rows.extend(page.rows);
+            text(&answer, "/metadata/continue").clone_into(&mut next);
+            if next.is_empty() {
+                break;
+            }
+            // More than a page: nobody should wait for the last row to see the first.
+            if asked.sort_by.is_none() {
+                flush(session, asked, &mut all, &mut widths, &mut begun, after_another)?;
+            }
+        }
+    }
+    if !all.rows.is_empty() {
+        flush(session, asked, &mut all, &mut widths, &mut begun, after_another)?;
+    }
+    Failure::all(failures).map(|()| begun)
+}
+
+fn flush(
+    session: &mut Session,
+    asked: &Get,
+    all: &mut crate::print::Rows,
+    widths: &mut Widths,
+    begun: &mut bool,
+    after_another: bool,
+) -> Result<(), Failure> {
+    if after_another && !*begun {
+        session.say("")?;
+    }
+    let lines = all.lines(widths, !*begun && !asked.no_headers);
+    *begun = true;
+    all.rows.clear();
+    session.print(&lines)
+}
+
+async fn page(
+    session: &mut Session,
+    asked: &Get,
+    resource: &Resource,
+    item: &Item,
+    next: &str,
+) -> Result<serde_json::Value, Failure> {
+    let whole = if asked.sort_by.is_some() { "Object" } else { "" };
+    match item {
+        Item::One(resource, name) => {
+            let path = resource.object(&session.namespace.clone(), name);
+            session.ask(Call::get(path).accepting(TABLE).with("includeObject", whole)).await
+        }
+        Item::All(_) => {
+            let call = list_call(session, resource, &asked.selection).accepting(TABLE);
+            let call = call.with("limit", "500").with("continue", next).with("includeObject", whole);
+            session.ask(call).await.map_err(|failure| unlisted(failure, resource, &asked.selection))
+        }
+    }
+}
+
+/// The version that a list was read at.
+pub(super) fn version(answer: &serde_json::Value) -> &str {
+    match text(answer, "/metadata/resourceVersion") {
+        "" => list(answer, "/rows").first().map_or("", |row| text(row, "/object/metadata/resourceVersion")),
+        version => version,
+    }
+}

@@ -1,0 +1,145 @@
+//! How the result of a write is told (K0.2), and what writes have in common.
+
+use serde_json::Value;
+
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::print::{Format, without_managed_fields};
+use crate::session::Session;
+
+/// Whether anything is to be done at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DryRun {
+    /// Yes.
+    #[default]
+    No,
+    /// No, and the server is not told.
+    Client,
+    /// No, but the server is to say what would come of it.
+    Server,
+}
+
+/// What becomes of fields that the server does not know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Validation {
+    /// The write is refused.
+    #[default]
+    Strict,
+    /// They are warned of.
+    Warn,
+    /// They are left out.
+    Ignore,
+}
+
+/// How results are told: by `-o`, and whether they are for show.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// The value of `-o`.
+    pub output: Option<String>,
+    /// Whether anything was done.
+    pub dry_run: DryRun,
+    /// Whether the record of who wrote what is shown too.
+    pub managed_fields: bool,
+}
+
+impl DryRun {
+    /// Reads the value of `--dry-run`.
+    pub fn parse(value: Option<&str>) -> Result<Self, Failure> {
+        match value {
+            None | Some("none") => Ok(Self::No),
+            Some("client") => Ok(Self::Client),
+            Some("server") => Ok(Self::Server),
+            Some(other) => Err(Failure::other(format!(
+                "invalid dry-run value ({other}). Must be \"none\", \"server\", or \"client\"."
+            ))),
+        }
+    }
+
+    pub(crate) fn is_client(self) -> bool {
+        self == Self::Client
+    }
+
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::No => "",
+            Self::Client => " (dry run)",
+            Self::Server => " (server dry run)",
+        }
+    }
+
+    fn parameter(self) -> &'static str {
+        match self {
+            Self::Server => "All",
+            Self::No | Self::Client => "",
+        }
+    }
+}
+
+impl Validation {
+    /// Reads the value of `--validate`.
+    pub fn parse(value: Option<&str>) -> Result<Self, Failure> {
+        match value {
+            None | Some("" | "true" | "strict") => Ok(Self::Strict),
+            Some("warn") => Ok(Self::Warn),
+            Some("false" | "ignore") => Ok(Self::Ignore),
+            Some(other) => Err(Failure::other(format!(
+                "invalid - validate option \"{other}\"; must be one of: strict (or true), warn, ignore (or false)"
+            ))),
+        }
+    }
+
+    fn parameter(self) -> &'static str {
+        match self {
+            Self::Strict => "Strict",
+            Self::Warn => "Warn",
+            Self::Ignore => "Ignore",
+        }
+    }
+}
+
+impl Call {
+    /// A write says who writes and whether it is meant.
+    pub(crate) fn by(self, manager: &str, dry_run: DryRun) -> Self {
+        self.with("fieldManager", manager).with("dryRun", dry_run.parameter())
+    }
+
+    pub(crate) fn validated(self, validation: Validation) -> Self {
+        self.with("fieldValidation", validation.parameter())
+    }
+}
+
+impl Report {
+    /// Results with this `-o`.
+    pub fn with(output: Option<String>, dry_run: DryRun) -> Self {
+        Self { output, dry_run, managed_fields: false }
+    }
+
+    /// Prints what became of an object.
+    pub(crate) fn tell(
+        &self,
+        session: &mut Session,
+        title: &str,
+        operation: &str,
+        object: &Value,
+    ) -> Result<(), Failure> {
+        match Format::parse(self.output.as_deref())? {
+            Format::Rows | Format::Wide => {
+                session.say(&format!("{title} {operation}{}", self.dry_run.suffix()))
+            }
+            Format::Name => session.say(title),
+            format => {
+                let object =
+                    if self.managed_fields { object.clone() } else { without_managed_fields(object.clone()) };
+                match format.document(&object) {
+                    Some(document) => session.print(&document?),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// The words after an operation, for results that are not told by `tell`.
+    pub(crate) fn suffix(&self) -> &'static str {
+        self.dry_run.suffix()
+    }
+}

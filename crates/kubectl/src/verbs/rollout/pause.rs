@@ -1,0 +1,63 @@
+//! `rollout pause` and `rollout resume` (K6.3).
+
+use serde_json::{Value, json};
+
+use super::targets;
+use crate::call::{Call, PatchKind};
+use crate::failure::Failure;
+use crate::selection::{Found, Selection};
+use crate::session::Session;
+use crate::verbs::report::Report;
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PauseOrResume {
+    /// Changes of the template are not rolled out.
+    Pause,
+    /// They are again.
+    Resume,
+}
+
+/// Pauses or resumes rollouts.
+pub async fn pause_or_resume(
+    session: &mut Session,
+    selection: &Selection,
+    what: PauseOrResume,
+    report: &Report,
+) -> Result<(), Failure> {
+    let (found, mut failures) = targets(session, selection).await?;
+    for one in &found {
+        failures.extend(change(session, one, what, report).await.err());
+    }
+    Failure::all(failures)
+}
+
+async fn change(
+    session: &mut Session,
+    one: &Found,
+    what: PauseOrResume,
+    report: &Report,
+) -> Result<(), Failure> {
+    let (doing, done) = match what {
+        PauseOrResume::Pause => ("pausing", "paused"),
+        PauseOrResume::Resume => ("resuming", "resumed"),
+    };
+    if one.resource.kind != "Deployment" {
+        return Err(Failure::other(format!("{} {doing} is not supported", one.plural_title())));
+    }
+    let paused = one.object["spec"]["paused"] == true;
+    let value = match (what, paused) {
+        (PauseOrResume::Pause, true) => {
+            return Err(Failure::other(format!("{} is already paused", one.plural_title())));
+        }
+        (PauseOrResume::Resume, false) => {
+            return Err(Failure::other(format!("{} is not paused", one.plural_title())));
+        }
+        (PauseOrResume::Pause, false) => json!(true),
+        (PauseOrResume::Resume, true) => Value::Null,
+    };
+    let patch = json!({"spec": {"paused": value}});
+    let call = Call::patch(one.path(), PatchKind::Strategic, &patch).by("kubectl-rollout", report.dry_run);
+    let object = session.ask(call).await?;
+    report.tell(session, &one.title(), done, &object)
+}

@@ -1,0 +1,47 @@
+//! `rollout restart` (K6.3).
+
+use serde_json::json;
+
+use super::targets;
+use crate::call::{Call, PatchKind};
+use crate::failure::Failure;
+use crate::selection::{Found, Selection};
+use crate::session::Session;
+use crate::verbs::report::Report;
+
+const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
+
+/// Rolls the pods of workloads over, though nothing changed.
+pub async fn restart(session: &mut Session, selection: &Selection, report: &Report) -> Result<(), Failure> {
+    let (found, mut failures) = targets(session, selection).await?;
+    for one in &found {
+        failures.extend(restart_one(session, one, report).await.err());
+    }
+    Failure::all(failures)
+}
+
+async fn restart_one(session: &mut Session, one: &Found, report: &Report) -> Result<(), Failure> {
+    if !["Deployment", "DaemonSet", "StatefulSet"].contains(&one.resource.kind.as_str()) {
+        return Err(Failure::other(format!("{} restarting is not supported", one.plural_title())));
+    }
+    if one.object["spec"]["paused"] == true {
+        return Err(Failure::other(format!(
+            "{} can't restart paused deployment (run rollout resume first)",
+            one.plural_title()
+        )));
+    }
+    let now = session.now().to_string();
+    let before =
+        one.object.pointer("/spec/template/metadata/annotations").and_then(|marks| marks.get(RESTARTED_AT));
+    if before.is_some_and(|before| before == now.as_str()) {
+        return Err(Failure::other(format!(
+            "failed to create patch for {}: if restart has already been triggered within the past second, please wait \
+             before attempting to trigger another",
+            one.name
+        )));
+    }
+    let patch = json!({"spec": {"template": {"metadata": {"annotations": {RESTARTED_AT: now}}}}});
+    let call = Call::patch(one.path(), PatchKind::Strategic, &patch).by("kubectl-rollout", report.dry_run);
+    let object = session.ask(call).await?;
+    report.tell(session, &one.title(), "restarted", &object)
+}

@@ -1,0 +1,31 @@
+//! Where the pod of a workload is described, by kind.
+
+use serde_json::Value;
+
+/// The pointer to the pod spec in objects of this kind; none if they have no pods.
+pub(crate) fn pod_spec(kind: &str) -> Option<&'static str> {
+    match kind {
+        "Pod" => Some("/spec"),
+        "Deployment" | "ReplicaSet" | "DaemonSet" | "StatefulSet" | "ReplicationController" | "Job" => {
+            Some("/spec/template/spec")
+        }
+        "CronJob" => Some("/spec/jobTemplate/spec/template/spec"),
+        _ => None,
+    }
+}
+
+/// Whether an owner reference of the object says that this uid controls it.
+pub(crate) fn is_controlled_by(object: &Value, uid: &str) -> bool {
+    crate::field::list(object, "/metadata/ownerReferences")
+        .iter()
+        .any(|owner| owner["controller"] == true && owner["uid"] == uid)
+}
+
+/// A template without the label that its own hash made.
+pub(crate) fn without_hash(template: &Value) -> Value {
+    let mut template = template.clone();
+    if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
+        labels.remove("pod-template-hash");
+    }
+    template
+}

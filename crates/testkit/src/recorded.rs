@@ -1,0 +1,107 @@
+//! What Kubernetes 1.37 did, recorded: scenarios of commands, and a snapshot after each of their steps.
+//!
+//! `recorded/scenarios.txt` says what was played; beside it are the snapshots that were taken of a real kube-apiserver,
+//! etcd and kube-controller-manager. Whoever plays the same must be able to show the same. Nothing here knows how to play:
+//! the simulator does, and so do the controllers over an API server.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+/// One scenario, as it was played and as it came out.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// What was done, in order.
+    pub steps: Vec<Step>,
+    /// What the cluster looked like after every step that was looked at.
+    pub snapshots: Vec<Value>,
+}
+
+/// One command of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The command, in the words of a story.
+    pub command: String,
+    /// Whether somebody looks at what it leads to.
+    pub is_shown: bool,
+}
+
+/// All scenarios.
+///
+/// # Panics
+/// When a file is missing or is not what it should be.
+pub fn scenarios() -> Vec<Scenario> {
+    let texts = file("scenarios.txt");
+    texts.split("\n== ").skip(1).map(scenario).collect()
+}
+
+/// The snapshots of a scenario whose steps no story can tell.
+///
+/// # Panics
+/// When there are none of that name.
+pub fn snapshots(name: &str) -> Vec<Value> {
+    serde_json::from_str(&file(&format!("{name}.json"))).expect("a recording is a list of snapshots")
+}
+
+/// Says where these snapshots first differ from the recorded ones in any of these parts, if they do.
+///
+/// A part that was not recorded for a step is not compared there.
+pub fn difference(recorded: &[Value], here: &[Value], parts: &[&str]) -> Option<String> {
+    for (step, (kubernetes, here)) in recorded.iter().zip(here).enumerate() {
+        let compared = parts.iter().filter(|part| kubernetes.get(part).is_some());
+        for part in compared {
+            if kubernetes[part] != here[part] {
+                return Some(format!(
+                    "step {step} ({}), {part}\n  kubernetes: {}\n  here:       {}",
+                    kubernetes["step"], kubernetes[part], here[part]
+                ));
+            }
+        }
+    }
+    let (there, here) = (recorded.len(), here.len());
+    (there != here).then(|| format!("{there} steps there, {here} here"))
+}
+
+fn scenario(text: &str) -> Scenario {
+    let (name, commands) = text.split_once('\n').expect("commands follow the name of a scenario");
+    let steps = commands.lines().filter(|line| !line.trim().is_empty()).map(|line| {
+        let hidden = line.strip_prefix('-');
+        Step { command: hidden.unwrap_or(line).to_owned(), is_shown: hidden.is_none() }
+    });
+    Scenario { name: name.to_owned(), steps: steps.collect(), snapshots: snapshots(name) }
+}
+
+fn file(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("recorded").join(name);
+    let text = std::fs::read_to_string(&path);
+    assert!(text.is_ok(), "{}: {text:?}", path.display());
+    text.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_scenario_has_steps_and_snapshots() {
+        let all = scenarios();
+        assert_eq!(all.len(), 49);
+        assert!(all.iter().all(|one| !one.steps.is_empty() && !one.snapshots.is_empty()));
+        let recreate = all.iter().find(|one| one.name == "recreate").expect("it is there");
+        assert_eq!(recreate.steps[2], Step { command: "reap off".to_owned(), is_shown: false });
+    }
+
+    #[test]
+    fn a_difference_names_the_step_and_the_part() {
+        let recorded = [json!({"step": "pause", "pods": {"a": 1}, "sets": []})];
+        let here = [json!({"pods": {"a": 2}, "sets": []})];
+        assert_eq!(difference(&recorded, &here, &["sets", "events"]), None);
+        let said = difference(&recorded, &here, &["pods"]).expect("they differ");
+        assert!(said.starts_with("step 0 (\"pause\"), pods"), "{said}");
+        assert_eq!(difference(&recorded, &[], &[]), Some("1 steps there, 0 here".to_owned()));
+    }
+}

@@ -1,0 +1,9 @@
+//! Stories of rollouts: what the cluster looks like, and what people are told about it.
+
+#![allow(clippy::unwrap_used, reason = "a story that cannot be told should say so and stop")]
+
+mod moving;
+mod pods_complain;
+mod rules_hold;
+mod screens;
+mod world;

@@ -1,0 +1,176 @@
+//! A Deployment `web` in the middle of a rollout, as an API server hands it out, to be bent by each story.
+//!
+//! Three pods are wanted, one more may be there and none may be missing. The old set `web-1` (nginx:1) has three that
+//! serve; the new set `web-2` (nginx:2) was made at noon and has one. It is one minute past noon.
+
+use gantry_model::Timestamp;
+use gantry_view::live::{Canvas, Charset, frame};
+use gantry_view::why::{Report, explain, render_json, render_text};
+use gantry_view::{Objects, Snapshot, Standing};
+use serde_json::{Value, from_value, json};
+
+const NOON: i64 = 1_767_268_800;
+
+pub(crate) struct World {
+    pub(crate) now: Timestamp,
+    pub(crate) deployment: Value,
+    pub(crate) sets: Vec<Value>,
+    pub(crate) pods: Vec<Value>,
+    pub(crate) events: Vec<Value>,
+    pub(crate) others: Vec<Value>,
+}
+
+/// So many seconds after noon.
+pub(crate) fn noon_plus(seconds: i64) -> Timestamp {
+    Timestamp::from_secs(NOON + seconds)
+}
+
+/// The same, as the wire has it.
+pub(crate) fn at(seconds: i64) -> String {
+    noon_plus(seconds).to_string()
+}
+
+/// Three old pods that serve, and this new one.
+pub(crate) fn rolling(new_pod: Value) -> World {
+    let mut world = World {
+        now: noon_plus(60),
+        deployment: deployment("web", "nginx:2"),
+        sets: vec![set("web-1", 1, 3, 3), set("web-2", 2, 1, 0)],
+        pods: (1..=3).map(|n| serving(pod("web-1", &format!("web-1-{n}"), -600), -590)).collect(),
+        events: Vec::new(),
+        others: Vec::new(),
+    };
+    world.pods.push(new_pod);
+    world
+}
+
+/// A new pod made at noon, on a node, whose one container is in this state.
+pub(crate) fn new_pod(state: &Value) -> Value {
+    let mut pod = pod("web-2", "web-2-a", 0);
+    pod["status"]["containerStatuses"] = json!([container(state, 0)]);
+    pod
+}
+
+pub(crate) fn container(state: &Value, restarts: i32) -> Value {
+    json!({"name": "main", "image": "nginx:2", "imageID": "", "ready": false, "restartCount": restarts,
+        "started": false, "state": state})
+}
+
+pub(crate) fn pod(set: &str, name: &str, created: i64) -> Value {
+    json!({
+        "metadata": {"name": name, "namespace": "default", "uid": format!("uid-of-{name}"),
+            "creationTimestamp": at(created), "labels": {"app": "web", "pod-template-hash": set},
+            "ownerReferences": [owner("ReplicaSet", set)]},
+        "spec": {"nodeName": "node-1", "containers": [{"name": "main", "image": "nginx:2"}]},
+        "status": {"phase": "Pending", "conditions": []},
+    })
+}
+
+/// The pod, ready since then.
+pub(crate) fn serving(mut pod: Value, since: i64) -> Value {
+    pod["status"] = json!({"phase": "Running",
+        "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": at(since)}]});
+    pod
+}
+
+pub(crate) fn owner(kind: &str, name: &str) -> Value {
+    json!({"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": format!("uid-of-{name}"), "controller": true})
+}
+
+pub(crate) fn deployment(name: &str, image: &str) -> Value {
+    json!({
+        "metadata": {"name": name, "namespace": "default", "uid": format!("uid-of-{name}"), "generation": 2,
+            "creationTimestamp": at(-3600), "annotations": {"deployment.kubernetes.io/revision": "2"}},
+        "spec": {"replicas": 3, "progressDeadlineSeconds": 600, "revisionHistoryLimit": 10,
+            "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
+            "selector": {"matchLabels": {"app": "web"}}, "template": template(image)},
+        "status": {"observedGeneration": 2, "replicas": 4, "updatedReplicas": 1, "readyReplicas": 3,
+            "availableReplicas": 3, "unavailableReplicas": 1, "conditions": [
+                {"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable",
+                    "message": "Deployment has minimum availability.", "lastUpdateTime": at(-3500),
+                    "lastTransitionTime": at(-3500)},
+                {"type": "Progressing", "status": "True", "reason": "ReplicaSetUpdated",
+                    "message": "ReplicaSet \"web-2\" is progressing.", "lastUpdateTime": at(0),
+                    "lastTransitionTime": at(-3600)}]},
+    })
+}
+
+pub(crate) fn template(image: &str) -> Value {
+    json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "main", "image": image}]}})
+}
+
+/// The set of `nginx:<revision>`.
+pub(crate) fn set(name: &str, revision: i64, size: i64, available: i64) -> Value {
+    let revision = revision.to_string();
+    json!({
+        "metadata": {"name": name, "namespace": "default", "uid": format!("uid-of-{name}"), "generation": 1,
+            "creationTimestamp": at(if revision == "2" { 0 } else { -3600 }),
+            "labels": {"app": "web", "pod-template-hash": name},
+            "annotations": {"deployment.kubernetes.io/revision": revision,
+                "deployment.kubernetes.io/desired-replicas": "3", "deployment.kubernetes.io/max-replicas": "4"},
+            "ownerReferences": [owner("Deployment", "web")]},
+        "spec": {"replicas": size, "selector": {"matchLabels": {"app": "web", "pod-template-hash": name}},
+            "template": template(&format!("nginx:{revision}"))},
+        "status": {"observedGeneration": 1, "replicas": size, "readyReplicas": available,
+            "availableReplicas": available},
+    })
+}
+
+impl World {
+    /// Somebody recorded a warning about this object.
+    pub(crate) fn warning(mut self, about: &str, reason: &str, message: &str) -> Self {
+        let name = format!("event-{}", self.events.len());
+        self.events.push(json!({
+            "metadata": {"name": name, "namespace": "default"}, "type": "Warning", "reason": reason,
+            "message": message, "count": 3, "lastTimestamp": at(50),
+            "involvedObject": {"kind": "Pod", "name": about, "uid": format!("uid-of-{about}")}}));
+        self
+    }
+
+    /// Bends the Deployment.
+    pub(crate) fn but(mut self, bend: impl FnOnce(&mut Self)) -> Self {
+        bend(&mut self);
+        self
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let all = |values: &[Value]| Value::Array(values.to_vec());
+        Snapshot::parse(Objects {
+            deployment: from_value(self.deployment.clone()).unwrap(),
+            sets: from_value(all(&self.sets)).unwrap(),
+            pods: from_value(all(&self.pods)).unwrap(),
+            events: from_value(all(&self.events)).unwrap(),
+            deployments: from_value(all(&self.others)).unwrap(),
+        })
+        .unwrap()
+    }
+
+    pub(crate) fn report(&self) -> Report {
+        explain(self.now, &self.snapshot())
+    }
+
+    /// What `gantry why` prints.
+    pub(crate) fn why(&self) -> String {
+        render_text(&self.report())
+    }
+
+    /// What `gantry why -o json` prints, read again.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&render_json(&self.report())).unwrap()
+    }
+
+    /// The codes of all causes with their weight, in order.
+    pub(crate) fn codes(&self) -> Vec<String> {
+        let causes = self.report().causes;
+        causes.iter().map(|cause| format!("{} {}", cause.weight.as_str(), cause.reason.code())).collect()
+    }
+
+    /// A screen of this size, without colours.
+    pub(crate) fn screen(&self, columns: usize, rows: usize) -> String {
+        let snapshot = self.snapshot();
+        let canvas = Canvas { columns, rows, charset: Charset::Unicode };
+        let lines = frame(&Standing::of(self.now, &snapshot), canvas);
+        let rows: Vec<_> = lines.iter().map(|line| line.text().trim_end().to_owned() + "\n").collect();
+        rows.concat()
+    }
+}
