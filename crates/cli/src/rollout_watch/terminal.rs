@@ -68,6 +68,8 @@ impl Terminal {
         for (row, line) in lines.iter().enumerate() {
             // Not after the last one: the screen would move up.
             text.push_str(if row == 0 { "" } else { "\r\n" });
+            // Before the line: behind one that fills the row, it would take the last letter.
+            text.push_str(if row + 1 == lines.len() { "\x1b[J" } else { "\x1b[K" });
             for span in &line.spans {
                 let code = sgr(span.style).filter(|_| self.colours);
                 // Writing to a string cannot fail.
@@ -76,9 +78,7 @@ impl Terminal {
                     None => write!(text, "{}", span.text),
                 };
             }
-            text.push_str("\x1b[K");
         }
-        text.push_str("\x1b[J");
         write(&text)
     }
 

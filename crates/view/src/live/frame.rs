@@ -77,7 +77,7 @@ fn title(standing: &Standing<'_>, report: &Report, canvas: Canvas) -> Line {
     let mut line =
         Line::of(Style::Strong, &format!("deployment/{}", report.deployment.name)).with(Style::Dim, &about);
     let verdict = report.verdict.as_str();
-    let gap = canvas.columns.saturating_sub(line.width() + verdict.len()).max(2);
+    let gap = canvas.columns.saturating_sub(line.width() + verdict.len()).max(1);
     line.push(Style::Plain, &" ".repeat(gap));
     line.with(style_of(report.verdict), verdict)
 }
