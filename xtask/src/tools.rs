@@ -1,7 +1,7 @@
 //! `cargo xtask tools`: the clients of others that the tests drive, installed below `target/tools`.
 //!
 //! Nothing here touches the machine outside of `target`, but for Debian packages that are missing altogether (Python,
-//! Node): those go through [`install`](crate::install).
+//! Node): those go through [`install`].
 
 use crate::cargo;
 use crate::console;

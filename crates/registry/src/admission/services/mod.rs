@@ -1,6 +1,6 @@
 //! Addresses and ports of services: which a service has for itself alone, and which it is given.
 //!
-//! [`complete`] settles what follows from the service and from what it was before; [`allot`] chooses what is still
+//! `complete` settles what follows from the service and from what it was before; `allot` chooses what is still
 //! missing. What a service holds is its [`claims`]; whoever stores it makes sure that nobody else holds them.
 
 mod choice;
