@@ -1,9 +1,13 @@
 //! What every controller is given: a way to the server, a clock, somebody to tell events to.
 
+use std::fmt::Display;
+
 use futures::future::BoxFuture;
+use gantry_decide::Wake;
 use gantry_decide::events::Subject;
+use gantry_decide::queue::{Outcome, RetryPolicy};
 use gantry_model::{Event, Meta};
-use gantry_runtime::{Api, Clock, EventRecorder, Informers, Metrics, Shutdown};
+use gantry_runtime::{Api, Clock, EventRecorder, Informers, Metrics, Queue, Shutdown};
 
 use crate::options::{Options, Workers};
 
@@ -34,6 +38,26 @@ impl<'a> Assembly<'a> {
     /// Something to run until it is time to end.
     pub(crate) fn run(&mut self, run: impl Future<Output = ()> + Send + 'static) {
         self.runs.push(Box::pin(run));
+    }
+
+    /// Has workers take keys from a queue, once the copies that they read are there.
+    pub(crate) fn work<K, F, W>(
+        &mut self,
+        queue: Queue<K>,
+        (workers, policy): (usize, RetryPolicy),
+        synced: impl Future<Output = ()> + Send + 'static,
+        work: F,
+    ) where
+        K: Ord + Clone + Display + Send + Sync + 'static,
+        F: Fn(K) -> W + Clone + Send + 'static,
+        W: Future<Output = (Outcome, Wake)> + Send,
+    {
+        let shutdown = self.context.shutdown.clone();
+        self.run(async move {
+            if shutdown.unless(synced).await.is_some() {
+                queue.work(workers, policy, shutdown, work).await;
+            }
+        });
     }
 
     /// What there is to run, and the informers to run first.

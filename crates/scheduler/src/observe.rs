@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use gantry_decide::events::Subject;
 use gantry_decide::gc::Resource;
-use gantry_model::{Labels, ObjectKey, ObjectMetadata, ParseError, ResourceVersion, Uid};
+use gantry_model::{ObjectKey, ObjectMetadata, ParseError, ResourceVersion, Uid};
 use gantry_runtime::informer::Cached;
 use gantry_runtime::{Form, Informer};
 use k8s_openapi::api::core::v1 as core;
@@ -133,12 +133,6 @@ impl Cached for SeenPod {
     fn version(&self) -> &ResourceVersion {
         &self.id.version
     }
-    fn controller(&self) -> Option<&Uid> {
-        None
-    }
-    fn labels(&self) -> Option<&Labels> {
-        None
-    }
 }
 
 impl Cached for SeenNode {
@@ -156,11 +150,5 @@ impl Cached for SeenNode {
     }
     fn version(&self) -> &ResourceVersion {
         &self.id.version
-    }
-    fn controller(&self) -> Option<&Uid> {
-        None
-    }
-    fn labels(&self) -> Option<&Labels> {
-        None
     }
 }

@@ -83,6 +83,10 @@ impl Cluster {
         let link = self.members.link().await?;
         let token = self.token(&link, None).await?;
         let within = self.attempt_time(deadline);
+        if within.is_zero() {
+            let why = format!("{}: not connected within {:?}", link.url, self.request_timeout);
+            return Err(Fault::NotSent { why });
+        }
         let answer = rpc::unary(link.channel.clone(), method, request.clone(), token.as_ref(), within).await;
         let fault = match answer {
             Ok(answer) => return Ok(answer),

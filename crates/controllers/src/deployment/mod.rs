@@ -31,17 +31,15 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let caches = Caches::of(&mut assembly.informers);
     let queue = Queue::new("deployment", context.clock.clone(), &context.metrics);
     triggers::subscribe(&caches, &queue);
-    let (workers, shutdown) = (context.workers.deployment, context.shutdown.clone());
+    let workers = context.workers.deployment;
     let controller = Deployments { context, caches };
-    assembly.run(async move {
-        if shutdown.unless(controller.caches.synced()).await.is_none() {
-            return;
-        }
-        let work = move |key| {
-            let controller = controller.clone();
-            async move { controller.sync(&key).await }
-        };
-        queue.work(workers, RetryPolicy::DEPLOYMENT, shutdown, work).await;
+    let synced = {
+        let caches = controller.caches.clone();
+        async move { caches.synced().await }
+    };
+    assembly.work(queue, (workers, RetryPolicy::DEPLOYMENT), synced, move |key| {
+        let controller = controller.clone();
+        async move { controller.sync(&key).await }
     });
 }
 

@@ -7,7 +7,7 @@ mod triggers;
 use gantry_decide::Wake;
 use gantry_decide::namespace::{Next, conditions, next};
 use gantry_decide::queue::{Outcome, RetryPolicy};
-use gantry_model::Name;
+use gantry_model::{Name, RefusalKind};
 use gantry_runtime::{Failure, Queue};
 use k8s_openapi::api::core::v1 as core;
 
@@ -27,17 +27,15 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let caches = Caches::of(&mut assembly.informers);
     let queue = Queue::new("namespace", context.clock.clone(), &context.metrics);
     triggers::subscribe(&caches, &queue);
-    let (workers, shutdown) = (context.workers.namespace, context.shutdown.clone());
+    let workers = context.workers.namespace;
     let controller = Namespaces { context, caches };
-    assembly.run(async move {
-        if shutdown.unless(controller.caches.synced()).await.is_none() {
-            return;
-        }
-        let work = move |namespace| {
-            let controller = controller.clone();
-            async move { controller.sync(&namespace).await }
-        };
-        queue.work(workers, RetryPolicy::REPLICA_SET, shutdown, work).await;
+    let synced = {
+        let caches = controller.caches.clone();
+        async move { caches.synced().await }
+    };
+    assembly.work(queue, (workers, RetryPolicy::REPLICA_SET), synced, move |namespace| {
+        let controller = controller.clone();
+        async move { controller.sync(&namespace).await }
     });
 }
 
@@ -45,6 +43,17 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
 pub(crate) fn is_active(namespace: &core::Namespace) -> bool {
     let phase = namespace.status.as_ref().and_then(|status| status.phase.as_deref());
     namespace.metadata.deletion_timestamp.is_none() && phase != Some("Terminating")
+}
+
+/// Takes it for done that something is in a namespace already, or that the namespace goes.
+pub(crate) fn provided<T>(written: Result<T, Failure>) -> Result<(), Failure> {
+    match written {
+        Err(failure) => match failure.kind() {
+            RefusalKind::AlreadyExists | RefusalKind::NamespaceTerminating | RefusalKind::NotFound => Ok(()),
+            _ => Err(failure),
+        },
+        Ok(_) => Ok(()),
+    }
 }
 
 impl Namespaces {

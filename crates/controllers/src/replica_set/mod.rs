@@ -46,18 +46,15 @@ fn assemble_kind<S: CachedSet>(assembly: &mut Assembly<'_>, name: &'static str, 
     let context = assembly.context.clone();
     let caches = Caches::<S>::of(&mut assembly.informers);
     let queue = Queue::new(name, context.clock.clone(), &context.metrics);
-    let shutdown = context.shutdown.clone();
     let controller = ReplicaSets { context, caches, memory: Arc::default() };
     triggers::subscribe(&controller.caches, &controller.memory, &queue);
-    assembly.run(async move {
-        if shutdown.unless(controller.caches.synced()).await.is_none() {
-            return;
-        }
-        let work = move |key| {
-            let controller = controller.clone();
-            async move { controller.sync(&key).await }
-        };
-        queue.work(workers, RetryPolicy::REPLICA_SET, shutdown, work).await;
+    let synced = {
+        let caches = controller.caches.clone();
+        async move { caches.synced().await }
+    };
+    assembly.work(queue, (workers, RetryPolicy::REPLICA_SET), synced, move |key| {
+        let controller = controller.clone();
+        async move { controller.sync(&key).await }
     });
 }
 

@@ -1,12 +1,13 @@
 //! Writing the map.
 
-use gantry_model::{Name, Namespace, RefusalKind};
+use gantry_model::{Name, Namespace};
 use gantry_runtime::informer::{Plain, Typed as _};
 use gantry_runtime::{Failure, Target};
 use k8s_openapi::api::core::v1 as core;
 
 use super::observe::Step;
 use super::{NAME, Publisher};
+use crate::namespace::provided;
 
 impl Publisher {
     /// Writes the map; that it is there already, or that its namespace goes, is fine.
@@ -23,14 +24,6 @@ impl Publisher {
                 self.context.api.replace::<core::ConfigMap>(&target, &map).await
             }
         };
-        match written {
-            Ok(_) => Ok(()),
-            Err(failure) => match failure.kind() {
-                RefusalKind::AlreadyExists | RefusalKind::NamespaceTerminating | RefusalKind::NotFound => {
-                    Ok(())
-                }
-                _ => Err(failure),
-            },
-        }
+        provided(written)
     }
 }

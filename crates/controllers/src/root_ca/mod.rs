@@ -37,17 +37,14 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let caches = Caches::of(&mut assembly.informers);
     let queue = Queue::new("root_ca_cert_publisher", context.clock.clone(), &context.metrics);
     triggers::subscribe(&caches, &queue);
-    let shutdown = context.shutdown.clone();
     let controller = Publisher { context, caches, certificate };
-    assembly.run(async move {
-        if shutdown.unless(controller.caches.synced()).await.is_none() {
-            return;
-        }
-        let work = move |namespace| {
-            let controller = controller.clone();
-            async move { controller.sync(&namespace).await }
-        };
-        queue.work(WORKERS, RetryPolicy::REPLICA_SET, shutdown, work).await;
+    let synced = {
+        let caches = controller.caches.clone();
+        async move { caches.synced().await }
+    };
+    assembly.work(queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |namespace| {
+        let controller = controller.clone();
+        async move { controller.sync(&namespace).await }
     });
 }
 

@@ -1,12 +1,13 @@
 //! Creating the account.
 
-use gantry_model::{Name, Namespace, RefusalKind};
+use gantry_model::{Name, Namespace};
 use gantry_runtime::informer::{Plain, Typed as _};
 use gantry_runtime::{Failure, Target};
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::{Accounts, DEFAULT};
+use crate::namespace::provided;
 
 impl Accounts {
     /// Creates the account; that it is there already, or that its namespace goes, is fine.
@@ -19,14 +20,6 @@ impl Accounts {
             ..ObjectMeta::default()
         };
         let account = core::ServiceAccount { metadata, ..core::ServiceAccount::default() };
-        match self.context.api.create::<core::ServiceAccount>(&target, &account).await {
-            Ok(_) => Ok(()),
-            Err(failure) => match failure.kind() {
-                RefusalKind::AlreadyExists | RefusalKind::NamespaceTerminating | RefusalKind::NotFound => {
-                    Ok(())
-                }
-                _ => Err(failure),
-            },
-        }
+        provided(self.context.api.create::<core::ServiceAccount>(&target, &account).await)
     }
 }

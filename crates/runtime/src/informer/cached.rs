@@ -27,10 +27,14 @@ pub trait Cached: Send + Sync + Sized + 'static {
     fn uid(&self) -> &Uid;
     /// The version that was read.
     fn version(&self) -> &ResourceVersion;
-    /// Who controls it.
-    fn controller(&self) -> Option<&Uid>;
+    /// Who controls it; `None` also if nobody looks for its kind that way.
+    fn controller(&self) -> Option<&Uid> {
+        None
+    }
     /// The labels it is to be found by; `None` if nobody looks for its kind that way.
-    fn labels(&self) -> Option<&Labels>;
+    fn labels(&self) -> Option<&Labels> {
+        None
+    }
 }
 
 /// Something whose resource is known from its type.
@@ -205,12 +209,6 @@ where
     fn version(&self) -> &ResourceVersion {
         &self.version
     }
-    fn controller(&self) -> Option<&Uid> {
-        None
-    }
-    fn labels(&self) -> Option<&Labels> {
-        None
-    }
 }
 
 impl<W> Typed for Plain<W>
@@ -239,12 +237,6 @@ impl Cached for MetadataOnly {
     }
     fn version(&self) -> &ResourceVersion {
         &self.0.resource_version
-    }
-    fn controller(&self) -> Option<&Uid> {
-        None
-    }
-    fn labels(&self) -> Option<&Labels> {
-        None
     }
 }
 

@@ -158,10 +158,13 @@ impl Drop for Etcd {
     }
 }
 
-/// A store with these settings, once etcd answers.
+/// A store with these settings, once etcd answers; however impatient they are, a busy machine gets the time it needs.
 pub(crate) async fn open(settings: &Settings) -> Arc<dyn Store> {
     let store = EtcdStore::new(settings).expect("the settings are right");
-    store.ready().await.expect("etcd answers");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while let Err(error) = store.ready().await {
+        assert!(Instant::now() < deadline, "etcd does not answer: {error}");
+    }
     Arc::new(store)
 }
 
