@@ -32,6 +32,19 @@ pub(crate) struct UpFlags {
     server: ServerFlags,
 }
 
+/// What to try where pods run.
+const ROLLING: &str = "  kubectl rollout status deployment/web
+  kubectl set image deployment/web nginx=nginx:broken   # this one gets stuck
+  gantry why deployment/web                             # and this says why
+  kubectl rollout undo deployment/web
+";
+
+/// What to try where nobody runs pods.
+const PENDING: &str =
+    "  kubectl get deployments,replicasets,pods   # pods stay pending: whoever tests sets their status
+  gantry why deployment/web
+";
+
 /// Runs a cluster until it is told to stop.
 pub(crate) fn run(flags: &UpFlags) -> ExitCode {
     host::run(flags.server.log_format, serve(flags))
@@ -120,13 +133,14 @@ impl UpFlags {
             1 => "with one simulated node".to_owned(),
             nodes => format!("with {nodes} simulated nodes"),
         };
+        let rest = match self.nodes {
+            0 => PENDING,
+            _ => ROLLING,
+        };
         format!(
             "The cluster is up at {url}, {nodes}, {kept}\n\nTry in another terminal:\n\n  \
              export KUBECONFIG={kubeconfig}\n  \
-             kubectl create deployment web --image=nginx:1 --replicas=3\n  \
-             kubectl rollout status deployment/web\n  \
-             kubectl set image deployment/web nginx=nginx:broken   # this one gets stuck\n  \
-             kubectl rollout undo deployment/web\n\nCtrl-C stops it.\n"
+             kubectl create deployment web --image=nginx:1 --replicas=3\n{rest}\nCtrl-C stops it.\n"
         )
     }
 }

@@ -65,7 +65,7 @@ async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), Bro
             Controller::RootCa => root_ca::assemble(&mut assembly),
             Controller::PodGc => pod_gc::assemble(&mut assembly),
         }
-        tracing::info!(%controller, "starting");
+        tracing::debug!(%controller, "starting");
     }
     let (informers, runs) = assembly.finish();
     let mut tasks = JoinSet::new();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use gantry_decide::events::{EventRecord, Recorder, Recording, Subject};
 use gantry_decide::gc::Resource;
 use gantry_model::patch::PatchForm;
-use gantry_model::{Event, RefusalKind, Timestamp};
+use gantry_model::{Event, EventType, RefusalKind, Timestamp};
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Value, json};
@@ -105,8 +105,27 @@ async fn fold(mut queue: mpsc::Receiver<Told>, lanes: Vec<mpsc::Sender<Recording
     while let Some(told) = queue.recv().await {
         let lane = told.subject.uid.as_str().bytes().fold(0_usize, |sum, byte| sum + usize::from(byte));
         let recording = recorder.record(told.source, &told.subject, &told.event, told.now);
+        if matches!(recording, Recording::Create(_)) {
+            told.log();
+        }
         // A lane ends when everything does, and then it does not matter any more.
         let _ = lanes[lane % LANES].send(recording).await;
+    }
+}
+
+impl Told {
+    /// Who reads the log can follow rollouts and sees what goes wrong; what single pods go through is in the events.
+    fn log(&self) {
+        let Self { subject, event, .. } = self;
+        let (kind, message) = (&subject.kind, &event.message);
+        let namespace = subject.namespace.as_ref().map_or("", gantry_model::Namespace::as_str);
+        match event.event_type {
+            EventType::Warning => tracing::warn!("{kind} {namespace}/{}: {message}", subject.name),
+            EventType::Normal if kind == "Deployment" => {
+                tracing::info!("{kind} {namespace}/{}: {message}", subject.name);
+            }
+            EventType::Normal => tracing::debug!("{kind} {namespace}/{}: {message}", subject.name),
+        }
     }
 }
 

@@ -12,13 +12,26 @@ use super::{PODS, created, get, patched, pod, refused, server};
 const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /// A6.2, 2.6 service account: without its account there is no pod, and the refusal says which one is missing.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_pod_needs_its_account() {
     let server = bare_server().await;
     assert_eq!(
         refused(&server, PODS, pod("p1", json!({})), 403).await,
         "pods \"p1\" is forbidden: error looking up service account default/default: serviceaccount \"default\" not found"
     );
+}
+
+/// 2.6 service account: a namespace gets its first account a moment after it was made; its first pod waits for that.
+#[tokio::test(start_paused = true)]
+async fn the_first_pod_of_a_namespace_waits_for_its_account() {
+    let server = bare_server().await;
+    let late = async {
+        tokio::time::sleep(std::time::Duration::from_millis(900)).await;
+        let account = json!({"metadata": {"name": "default"}});
+        created(&server, "/api/v1/namespaces/default/serviceaccounts", account).await;
+    };
+    let (made, ()) = tokio::join!(created(&server, PODS, pod("p1", json!({}))), late);
+    assert_eq!(made["spec"]["serviceAccountName"], "default");
 }
 
 /// 2.6 service account: a token is mounted into every container, and secrets for images come with it.

@@ -1,5 +1,6 @@
 //! kubectl's verbs of `rollout`.
 
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -15,14 +16,16 @@ use crate::cluster::ClusterFlags;
 #[derive(Debug, Subcommand)]
 pub(crate) enum RolloutVerb {
     /// Show the revisions of a Deployment, and what changed between them
-    #[command(after_help = "Example:\n  gantry rollout history deployment/web --changes")]
+    #[command(
+        after_help = "Example:\n  gantry rollout history deployment/web\n  gantry rollout history deployment/web --changes | less"
+    )]
     History {
         /// A single revision
         #[arg(long, default_value = "0", allow_negative_numbers = true)]
         revision: i64,
-        /// Tell what changed from one revision to the next
-        #[arg(long)]
-        changes: bool,
+        /// Tell what changed from one revision to the next [default: on a terminal; elsewhere kubectl's table alone]
+        #[arg(long, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+        changes: Option<bool>,
         #[command(flatten)]
         target: Target,
     },
@@ -95,6 +98,8 @@ impl RolloutVerb {
         let selection = target.selection.selection(target.words.clone());
         with_session(&target.cluster, before, async |session| match self {
             Self::History { revision, changes, .. } => {
+                // Programs that read kubectl's output find it here to the letter.
+                let changes = changes.unwrap_or_else(|| io::stdout().is_terminal());
                 history(session, &History { selection, revision, changes }).await
             }
             Self::Undo { to_revision, report, .. } => {

@@ -53,7 +53,7 @@ impl Deployments {
                     Outcome::Done => queue::Outcome::Success,
                     Outcome::Failed(SyncError::NamespaceTerminating) => queue::Outcome::NamespaceTerminating,
                     Outcome::Failed(error) => {
-                        tracing::warn!(deployment = %key, %error, "the sync failed");
+                        tracing::debug!(deployment = %key, %error, "the sync failed and is tried again");
                         queue::Outcome::Failure
                     }
                 };
