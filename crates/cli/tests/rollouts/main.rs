@@ -1,5 +1,6 @@
-//! `gantry why`, `gantry rollout watch` and `gantry rollout history` as a person meets them: the real binary against a real server, on which no
-//! controller runs, so that nothing moves but what the test moves. The live view runs in a real terminal, tmux.
+//! `gantry why`, `gantry rollout watch` and `gantry rollout history` as a person meets them: the real binary against a
+//! real server, on which no controller runs, so that nothing moves but what the test moves. What a terminal shows is
+//! seen in a real one, tmux.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
