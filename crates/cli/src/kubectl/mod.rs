@@ -56,7 +56,7 @@ pub(crate) enum Verb {
     )]
     Scale(#[command(flatten)] ScaleFlags),
     /// Change single things of objects
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  gantry set image deployment/web nginx=nginx:1.9.1")]
     Set(SetCommand),
     /// Change fields of objects
     #[command(after_help = "Example:\n  gantry patch deployment web -p '{\"spec\":{\"minReadySeconds\":5}}'")]
@@ -170,7 +170,7 @@ fn with_session(
     let flags = flags.clone().or(before);
     cluster::run(async {
         let done = async {
-            let (client, server) = flags.connection().open().await?;
+            let (client, server) = flags.connection()?.open().await?;
             let screen = Screen { out: Box::new(io::stdout()), err: Box::new(io::stderr()) };
             let session = Session::new(client, server, screen, now);
             let mut session = match &flags.namespace {
@@ -189,13 +189,13 @@ fn with_session(
     })
 }
 
-fn now() -> Moment {
+pub(crate) fn now() -> Moment {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Moment::from_secs(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
 /// A duration as Go writes it: `1m30s`, `500ms`; zero means no limit.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("invalid duration {text:?}; write something like 30s or 1m30s");
     if text == "0" {
         return Ok(Duration::ZERO);
