@@ -37,13 +37,13 @@ pub(crate) struct ConnectionFlags {
     /// The cluster of the kubeconfig to use [default: that of the context]
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     cluster: Option<String>,
-    /// The user of the kubeconfig to come as [default: that of the context]
+    /// The user of the kubeconfig to log in as [default: that of the context]
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     user: Option<String>,
     /// The address of the server [default: that of the cluster]
     #[arg(short, long, value_name = "URL", hide_short_help = true)]
     server: Option<String>,
-    /// A bearer token to come with
+    /// A bearer token to log in with
     #[arg(long, value_name = "TOKEN", hide_short_help = true)]
     token: Option<String>,
     /// A user to act as, who may be a service account
@@ -58,7 +58,7 @@ pub(crate) struct ConnectionFlags {
     /// A file with the authorities that may vouch for the server
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     certificate_authority: Option<PathBuf>,
-    /// A file with a certificate to come with
+    /// A file with a certificate to log in with
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     client_certificate: Option<PathBuf>,
     /// A file with the key of that certificate

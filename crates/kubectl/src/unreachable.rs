@@ -45,7 +45,10 @@ fn explained(all: &str, last: &str, server: &str) -> String {
              hint: renew it, or check the clock of this machine: {last}"
         );
     }
-    if lower.contains("unknownissuer") || lower.contains("unknown issuer") {
+    // An authority of the same name with another key is another one too.
+    let is_unknown =
+        ["unknownissuer", "unknown issuer", "badsignature"].iter().any(|text| lower.contains(text));
+    if is_unknown {
         return "tls: failed to verify certificate: certificate signed by unknown authority\n\
                 hint: the kubeconfig may be of another cluster; check its certificate-authority-data, or name the right one \
                 with --certificate-authority"
@@ -112,6 +115,7 @@ mod tests {
             ("invalid peer certificate: Expired", "certificate of the server has expired"),
             ("received fatal alert: CertificateExpired", "does not accept the client certificate"),
             ("invalid peer certificate: UnknownIssuer", "unknown authority"),
+            ("invalid peer certificate: BadSignature", "unknown authority"),
             ("invalid peer certificate: certificate not valid for name \"x\"", "not valid for x\n"),
             ("invalid HTTP version parsed", "begin with https://"),
             ("received corrupt message of type InvalidContentType", "begin with http://"),

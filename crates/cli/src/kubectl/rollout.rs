@@ -17,7 +17,7 @@ pub(crate) enum RolloutVerb {
     /// Show the revisions of a Deployment, and what changed between them
     #[command(after_help = "Example:\n  gantry rollout history deployment/web --changes")]
     History {
-        /// A single revision
+        /// Show one revision in full; 0 for a list of all
         #[arg(long, default_value = "0", allow_negative_numbers = true)]
         revision: i64,
         /// Tell what changed from one revision to the next
@@ -82,6 +82,7 @@ pub(crate) enum RolloutVerb {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Target {
     /// `TYPE NAME` or `TYPE/NAME`; a type alone means all objects of it
+    #[arg(value_name = "OBJECT")]
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,
