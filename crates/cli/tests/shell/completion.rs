@@ -30,7 +30,7 @@ fn completes(tmux: &Tmux, typed: &str, completed: &str) {
     tmux.wait_for(completed, |screen| screen.contains(completed.trim_end()));
     tmux.press("X");
     tmux.wait_for(completed, |screen| screen.contains(&format!("{completed}X")));
-    tmux.press("C-c");
+    tmux.press("C-u");
     tmux.type_line("clear; echo nex''t");
     tmux.wait_for("a new line", |screen| screen.contains("next") && !screen.contains(completed));
 }
