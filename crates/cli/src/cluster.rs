@@ -20,8 +20,9 @@ pub(crate) struct ClusterFlags {
     /// The namespace [default: that of the context, or `default`]
     #[arg(short, long, value_name = "NAMESPACE", help_heading = HEADING)]
     pub(crate) namespace: Option<String>,
+    /// Boxed, because there are many of them in every command.
     #[command(flatten)]
-    pub(crate) server: ConnectionFlags,
+    server: Box<ConnectionFlags>,
 }
 
 /// Which cluster, and as whom; the names are kubectl's.
@@ -104,7 +105,7 @@ impl ClusterFlags {
     /// These flags, completed by those that stood before the command.
     pub(crate) fn or(self, before: &Self) -> Self {
         let namespace = self.namespace.or_else(|| before.namespace.clone());
-        Self { namespace, server: self.server.or(&before.server) }
+        Self { namespace, server: Box::new(self.server.or(&before.server)) }
     }
 
     /// What leads to the server.

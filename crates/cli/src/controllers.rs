@@ -56,7 +56,7 @@ pub(crate) struct ControllersFlags {
     #[arg(long, value_enum, default_value = "text")]
     log_format: LogFormat,
     #[command(flatten)]
-    cluster: ConnectionFlags,
+    cluster: Box<ConnectionFlags>,
 }
 
 /// Runs the controllers until they are told to stop.

@@ -100,9 +100,8 @@ fn objects(command: &str, given: &[String], current: &str) -> (String, String, W
     let whole = |wanted| (String::new(), current.to_owned(), wanted);
     let of_one_object = matches!(command, "label" | "annotate" | "patch" | "set image");
     let named = match given {
-        [] => None,
         [first, ..] if first.contains('/') => first.split_once('/'),
-        [_] => None,
+        [] | [_] => None,
         [of, name, ..] => Some((of.as_str(), name.as_str())),
     };
     match (named, given) {
@@ -110,8 +109,8 @@ fn objects(command: &str, given: &[String], current: &str) -> (String, String, W
             whole(Wanted::Live(Ask::Containers { of: of.to_owned(), name: name.to_owned() }))
         }
         (Some(_), _) if of_one_object => whole(nothing()),
-        (_, [of, names @ ..]) if !of.contains('/') => {
-            whole(Wanted::Live(Ask::Names { of: of.clone(), but: names.to_vec() }))
+        (_, [of, typed @ ..]) if !of.contains('/') => {
+            whole(Wanted::Live(Ask::Names { of: of.clone(), but: typed.to_vec() }))
         }
         _ => {
             if let Some((of, name)) = current.split_once('/') {
