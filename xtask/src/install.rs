@@ -29,8 +29,12 @@ const ETCDCTL: Tool = Tool { binary: "etcdctl", package: "etcd-client" };
 /// A terminal without a screen, in which the live view is tested.
 const TMUX: Tool = Tool { binary: "tmux", package: "tmux" };
 
+/// Shells besides bash in which completions are tested.
+const ZSH: Tool = Tool { binary: "zsh", package: "zsh" };
+const FISH: Tool = Tool { binary: "fish", package: "fish" };
+
 /// What `cargo xtask test` needs besides the Rust toolchain.
-pub(crate) const FOR_TESTS: &[Tool] = &[ETCD, ETCDCTL, TMUX];
+pub(crate) const FOR_TESTS: &[Tool] = &[ETCD, ETCDCTL, TMUX, ZSH, FISH];
 
 /// How this machine installs a Debian package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,29 +1,83 @@
 //! Which cluster is meant: the flags that commands with one client share, and what they lead to.
 
 use std::env;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
-use gantry_kubectl::{Connection, Failure, Refused, explain_unreachable};
-use kube::Client;
+use gantry_kubectl::{Connection, Failure, Refused, Trust, explain_unreachable};
+use kube::{Client, Config};
 
+use crate::kubectl::duration;
 use crate::output::fail;
 use crate::paths;
 
 /// Which cluster, as whom, and where in it.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct ClusterFlags {
+    /// The namespace [default: that of the context, or `default`]
+    #[arg(short, long, value_name = "NAMESPACE", help_heading = HEADING)]
+    pub(crate) namespace: Option<String>,
+    /// Boxed, because there are many of them in every command.
+    #[command(flatten)]
+    server: Box<ConnectionFlags>,
+}
+
+/// Which cluster, and as whom; the names are kubectl's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct ConnectionFlags {
     /// The kubeconfig to use [default: $KUBECONFIG, ~/.kube/config, or the cluster of `gantry up`]
     #[arg(long, value_name = "FILE")]
-    pub(crate) kubeconfig: Option<PathBuf>,
-    /// The context of the kubeconfig to use
+    kubeconfig: Option<PathBuf>,
+    /// The context of the kubeconfig to use [default: its current one]
     #[arg(long, value_name = "NAME")]
-    pub(crate) context: Option<String>,
-    /// The namespace [default: that of the context, or `default`]
-    #[arg(short, long, value_name = "NAMESPACE")]
-    pub(crate) namespace: Option<String>,
+    context: Option<String>,
+    /// The cluster of the kubeconfig to use [default: that of the context]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    cluster: Option<String>,
+    /// The user of the kubeconfig to log in as [default: that of the context]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    user: Option<String>,
+    /// The address of the server [default: that of the cluster]
+    #[arg(short, long, value_name = "URL", hide_short_help = true)]
+    server: Option<String>,
+    /// A bearer token to log in with
+    #[arg(long, value_name = "TOKEN", hide_short_help = true)]
+    token: Option<String>,
+    /// A user to act as, who may be a service account
+    #[arg(long = "as", id = "as", value_name = "USER", hide_short_help = true)]
+    act_as: Option<String>,
+    /// A group to act as; may be repeated
+    #[arg(long = "as-group", id = "as_group", value_name = "GROUP", hide_short_help = true)]
+    act_as_groups: Vec<String>,
+    /// The uid of the user to act as
+    #[arg(long = "as-uid", id = "as_uid", value_name = "UID", hide_short_help = true)]
+    act_as_uid: Option<String>,
+    /// A file with the authorities that may vouch for the server
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    certificate_authority: Option<PathBuf>,
+    /// A file with a certificate to log in with
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    client_certificate: Option<PathBuf>,
+    /// A file with the key of that certificate
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    client_key: Option<PathBuf>,
+    /// Take any certificate of the server; others can read and change what is sent
+    #[arg(long, hide_short_help = true)]
+    insecure_skip_tls_verify: bool,
+    /// The name that the certificate of the server has to have [default: the one in its address]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    tls_server_name: Option<String>,
+    /// How long one request may take, such as 5s; 0 for as long as it takes
+    #[arg(long, value_name = "DURATION", hide_short_help = true)]
+    request_timeout: Option<String>,
 }
+
+/// Where these flags stand in help.
+pub(crate) const HEADING: &str = "Connection";
 
 /// A cluster that was found, if not yet reached.
 #[derive(Clone)]
@@ -44,41 +98,111 @@ pub(crate) fn run(work: impl Future<Output = ExitCode>) -> ExitCode {
 impl ClusterFlags {
     /// A client for the cluster that is meant.
     pub(crate) async fn open(&self) -> Result<Cluster, Failure> {
-        let (client, server) = self.connection().open().await?;
-        let namespace = self.namespace.clone().unwrap_or_else(|| client.default_namespace().to_owned());
-        Ok(Cluster { client, namespace, server })
+        let cluster = Cluster::open(self.connection()?.config().await?)?;
+        Ok(Cluster { namespace: self.namespace.clone().unwrap_or(cluster.namespace), ..cluster })
     }
 
     /// These flags, completed by those that stood before the command.
     pub(crate) fn or(self, before: &Self) -> Self {
-        Self {
-            kubeconfig: self.kubeconfig.or_else(|| before.kubeconfig.clone()),
-            context: self.context.or_else(|| before.context.clone()),
-            namespace: self.namespace.or_else(|| before.namespace.clone()),
-        }
-    }
-
-    /// Whether nothing was said.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.kubeconfig.is_none() && self.context.is_none() && self.namespace.is_none()
+        let namespace = self.namespace.or_else(|| before.namespace.clone());
+        Self { namespace, server: Box::new(self.server.or(&before.server)) }
     }
 
     /// What leads to the server.
-    pub(crate) fn connection(&self) -> Connection {
+    pub(crate) fn connection(&self) -> Result<Connection, Failure> {
+        let own = paths::data_directory().ok().map(|directory| paths::kubeconfig(&directory));
+        Ok(Connection { own, ..self.server.connection()? })
+    }
+}
+
+impl ConnectionFlags {
+    /// What leads to the server, if it is not one that `gantry up` runs.
+    pub(crate) fn connection(&self) -> Result<Connection, Failure> {
         let listed = env::var_os("KUBECONFIG").filter(|list| !list.is_empty());
         let home = env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-        Connection {
-            kubeconfig: self.kubeconfig.clone(),
-            listed: listed.map(|list| env::split_paths(&list).collect()).unwrap_or_default(),
+        let flags = self.clone();
+        Ok(Connection {
+            trust: self.trust()?,
+            request_timeout: self.request_timeout()?,
+            kubeconfig: flags.kubeconfig,
+            listed: listed.map(|list| split_paths(&list)).unwrap_or_default(),
             usual: home.map(|home| home.join(".kube/config")),
-            own: paths::data_directory().ok().map(|directory| paths::kubeconfig(&directory)),
-            context: self.context.clone(),
-            ..Connection::default()
+            own: None,
+            context: flags.context,
+            cluster: flags.cluster,
+            user: flags.user,
+            server: flags.server,
+            tls_server_name: flags.tls_server_name,
+            token: flags.token,
+            client_certificate: flags.client_certificate,
+            client_key: flags.client_key,
+            act_as: flags.act_as,
+            act_as_uid: flags.act_as_uid,
+            act_as_groups: flags.act_as_groups,
+        })
+    }
+
+    fn or(self, before: &Self) -> Self {
+        let before = before.clone();
+        let groups = if self.act_as_groups.is_empty() { before.act_as_groups } else { self.act_as_groups };
+        Self {
+            kubeconfig: self.kubeconfig.or(before.kubeconfig),
+            context: self.context.or(before.context),
+            cluster: self.cluster.or(before.cluster),
+            user: self.user.or(before.user),
+            server: self.server.or(before.server),
+            token: self.token.or(before.token),
+            act_as: self.act_as.or(before.act_as),
+            act_as_groups: groups,
+            act_as_uid: self.act_as_uid.or(before.act_as_uid),
+            certificate_authority: self.certificate_authority.or(before.certificate_authority),
+            client_certificate: self.client_certificate.or(before.client_certificate),
+            client_key: self.client_key.or(before.client_key),
+            insecure_skip_tls_verify: self.insecure_skip_tls_verify || before.insecure_skip_tls_verify,
+            tls_server_name: self.tls_server_name.or(before.tls_server_name),
+            request_timeout: self.request_timeout.or(before.request_timeout),
+        }
+    }
+
+    fn trust(&self) -> Result<Trust, Failure> {
+        match (&self.certificate_authority, self.insecure_skip_tls_verify) {
+            (Some(_), true) => Err(Failure::other(
+                "specifying a root certificates file with the insecure flag is not allowed\n\
+                 hint: leave out --insecure-skip-tls-verify or --certificate-authority",
+            )),
+            (Some(file), false) => Ok(Trust::Authority(file.clone())),
+            (None, true) => Ok(Trust::Anybody),
+            (None, false) => Ok(Trust::AsConfigured),
+        }
+    }
+
+    /// A number alone is seconds here, unlike in other durations.
+    fn request_timeout(&self) -> Result<Option<Duration>, Failure> {
+        let Some(text) = &self.request_timeout else { return Ok(None) };
+        let seconds = text.parse().ok().map(Duration::from_secs);
+        match seconds.map_or_else(|| duration(text), Ok) {
+            Ok(timeout) => Ok(Some(timeout).filter(|timeout| !timeout.is_zero())),
+            Err(_) => Err(Failure::other(
+                "Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a \
+                 corresponding time unit (e.g. 1s | 2m | 3h)",
+            )),
         }
     }
 }
 
+/// The files of a list; an empty one between two colons is none.
+fn split_paths(list: &OsStr) -> Vec<PathBuf> {
+    env::split_paths(list).filter(|file| !file.as_os_str().is_empty()).collect()
+}
+
 impl Cluster {
+    /// A client for the cluster of a configuration.
+    pub(crate) fn open(config: Config) -> Result<Self, Failure> {
+        let (client, server) = Connection::client(config)?;
+        let namespace = client.default_namespace().to_owned();
+        Ok(Self { client, namespace, server })
+    }
+
     /// What an error of its client means.
     pub(crate) fn failure(&self, error: kube::Error) -> Failure {
         match error {

@@ -1,24 +1,28 @@
 //! What can be typed.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::apiserver::{self, ApiserverFlags};
 use crate::cluster::ClusterFlags;
+use crate::completion::{self, Shell};
 use crate::controllers::{self, ControllersFlags};
 use crate::kubectl::Verb;
-use crate::output::fail;
+use crate::mistake;
+use crate::output::{fail, print};
 use crate::rollout::RolloutCommand;
 use crate::simulate;
 use crate::store::StoreCommand;
 use crate::up::{self, UpFlags};
 use crate::why::{self, WhyFlags};
+use crate::words;
 
 /// Kubernetes Deployments in one binary
 #[derive(Debug, Parser)]
-#[command(name = "gantry", version, arg_required_else_help = true)]
+#[command(name = "gantry", version, arg_required_else_help = true, after_help = EXAMPLE)]
 pub(crate) struct Gantry {
     #[command(flatten)]
     cluster: ClusterFlags,
@@ -33,30 +37,36 @@ enum Command {
     /// A store, the Kubernetes API, the controllers, a scheduler and simulated nodes in one process. It is there in a
     /// blink, a second start on the same data goes on where the first one was, and kubectl, Helm and client libraries
     /// work against it unchanged.
-    #[command(after_help = UP_EXAMPLE)]
+    #[command(verbatim_doc_comment, after_help = UP_EXAMPLE)]
     Up(#[command(flatten)] UpFlags),
     /// Run the controllers against any cluster
     ///
     /// They take the place of kube-controller-manager's controllers for Deployments, ReplicaSets, garbage and what a
     /// cluster of Deployments needs around them. See docs/switching.md for how to switch a cluster over, and back.
-    #[command(after_help = CONTROLLERS_EXAMPLE)]
+    #[command(
+        verbatim_doc_comment,
+        after_help = CONTROLLERS_EXAMPLE,
+        mut_arg("kubeconfig", |arg| arg.help(
+            "The kubeconfig to use [default: $KUBECONFIG, ~/.kube/config, or the pod's own account]"
+        ))
+    )]
     Controllers(#[command(flatten)] ControllersFlags),
     /// Serve the Kubernetes API, alone
     ///
     /// Clients cannot tell it from a kube-apiserver: kubectl, client libraries and controllers work unchanged. It serves
     /// on loopback over TLS with certificates that it makes at the first start, stops on SIGTERM, and loses nothing
     /// that it acknowledged, however it ends.
-    #[command(after_help = APISERVER_EXAMPLE)]
+    #[command(verbatim_doc_comment, after_help = APISERVER_EXAMPLE)]
     Apiserver(#[command(flatten)] ApiserverFlags),
     /// Say why a rollout is where it is
     ///
     /// By the same rules that the controllers decide by, and by what pods and events complain of: which limit holds it back,
     /// which pods suffer from what, what would help, and when the deadline fires. On any cluster, whoever runs the
     /// Deployment. Nothing is changed.
-    #[command(after_help = WHY_EXAMPLE)]
+    #[command(verbatim_doc_comment, after_help = WHY_EXAMPLE)]
     Why(#[command(flatten)] WhyFlags),
     /// Look after rollouts: status, history, undo, pause and more
-    #[command(subcommand)]
+    #[command(subcommand, after_help = ROLLOUT_EXAMPLE)]
     Rollout(RolloutCommand),
     #[command(flatten)]
     Kubectl(Verb),
@@ -65,15 +75,47 @@ enum Command {
     /// A story is a text file of commands, one a line: create a Deployment, change its image, make pods ready or not,
     /// let time pass. The same rules that run a cluster decide what happens, and every step and every reason to wait is
     /// printed under the command that led to it. Nothing is contacted and nothing is changed.
-    #[command(after_help = SIMULATE_EXAMPLE)]
+    #[command(verbatim_doc_comment, after_help = SIMULATE_EXAMPLE)]
     Simulate {
         /// The story to play, `-` for standard input
         story: PathBuf,
     },
     /// Check, back up and restore the directory of an embedded store
-    #[command(subcommand)]
+    #[command(subcommand, after_help = STORE_EXAMPLE)]
     Store(StoreCommand),
+    /// Print a script that completes what is typed in a shell
+    ///
+    /// It completes commands and flags, and asks the cluster for types, names, namespaces and containers. Where the
+    /// cluster cannot be reached it stays silent.
+    #[command(verbatim_doc_comment, after_help = COMPLETION_EXAMPLE)]
+    Completion {
+        /// The shell
+        shell: Shell,
+    },
+    /// What could be typed next; the scripts of `completion` ask this
+    #[command(name = "__complete", hide = true)]
+    Complete {
+        /// What was typed behind `gantry`, the unfinished word last
+        #[arg(last = true)]
+        words: Vec<String>,
+    },
 }
+
+const EXAMPLE: &str = "\
+Example:
+  gantry up &                                       # a cluster on this machine
+  gantry create deployment web --image=nginx:1      # kubectl's verbs and flags
+  gantry rollout watch deployment/web               # and what kubectl never had";
+
+const ROLLOUT_EXAMPLE: &str = "\
+Example:
+  gantry rollout status deployment/web
+  gantry rollout history deployment/web --changes
+  gantry rollout undo deployment/web";
+
+const STORE_EXAMPLE: &str = "\
+Example:
+  gantry store backup ~/.local/share/gantry monday.backup";
 
 const UP_EXAMPLE: &str = "\
 Example:
@@ -97,7 +139,7 @@ Exit codes:
   3  moving: it goes on by itself
   4  stuck: it does not, unless something changes
   5  paused: somebody has put it on hold
-  1  it could not be found out; 2 for wrong arguments
+  1  it could not be found out
 
 Example:
   gantry why deployment/web
@@ -109,29 +151,54 @@ Example:
 
 A line that is no command gets the list of all commands.";
 
+const COMPLETION_EXAMPLE: &str = "\
+Example:
+  source <(gantry completion bash)                                     # bash, now
+  echo 'source <(gantry completion bash)' >> ~/.bashrc                 # bash, from now on
+  gantry completion zsh > \"${fpath[1]}/_gantry\"                       # zsh
+  gantry completion fish > ~/.config/fish/completions/gantry.fish      # fish";
+
+/// Does what was typed, the program's name first.
+pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
+    let mut root = Gantry::command();
+    root.build();
+    let typed: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let words = match words::for_clap(&root, words) {
+        Ok(words) => words,
+        Err(wrong) => return mistake::tell_no_boolean(&wrong, &root, &typed),
+    };
+    match Gantry::try_parse_from(words) {
+        Ok(gantry) => gantry.run(),
+        Err(error) => mistake::tell(&error, &root, &typed),
+    }
+}
+
 impl Gantry {
-    pub(crate) fn run(self) -> ExitCode {
-        let takes_flags_before = matches!(self.command, Command::Kubectl(_) | Command::Rollout(_));
-        if !takes_flags_before && !self.cluster.is_empty() {
-            return fail("--kubeconfig, --context and --namespace stand after this command, not before it");
+    fn run(self) -> ExitCode {
+        let takes_flags_before =
+            matches!(self.command, Command::Kubectl(_) | Command::Rollout(_) | Command::Why(_));
+        if !takes_flags_before && self.cluster != ClusterFlags::default() {
+            return fail(
+                "flags of the connection, such as --context, stand after this command or are not for it",
+            );
         }
         match self.command {
             Command::Up(flags) => up::run(&flags),
             Command::Controllers(flags) => controllers::run(&flags),
             Command::Apiserver(flags) => apiserver::run(&flags),
-            Command::Why(flags) => why::run(&flags),
+            Command::Why(flags) => why::run(flags, &self.cluster),
             Command::Rollout(command) => command.run(&self.cluster),
             Command::Kubectl(verb) => verb.run(&self.cluster),
             Command::Simulate { story } => simulate::run(&story),
             Command::Store(command) => command.run(),
+            Command::Completion { shell } => print(shell.script()),
+            Command::Complete { words } => completion::answer(&words),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

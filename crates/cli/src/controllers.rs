@@ -7,24 +7,18 @@ use std::process::ExitCode;
 
 use clap::Args;
 use gantry_controllers::{Controller, LeaseOptions, Options, Workers};
+use gantry_kubectl::Failure;
 use gantry_runtime::Timing;
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
+use kube::Config;
 
+use crate::cluster::{Cluster, ConnectionFlags};
 use crate::host::{self, Company, LogFormat, Signals};
-use crate::output::chain;
 
 mod endpoint;
 
 /// The flags of `gantry controllers`; those of kube-controller-manager have its names.
 #[derive(Debug, Args)]
 pub(crate) struct ControllersFlags {
-    /// The kubeconfig of the cluster [default: $KUBECONFIG, ~/.kube/config, or the pod's own account]
-    #[arg(long, value_name = "FILE")]
-    kubeconfig: Option<PathBuf>,
-    /// The context of the kubeconfig to use
-    #[arg(long, value_name = "NAME")]
-    context: Option<String>,
     /// The controllers to run [default: all but pod-garbage-collector-controller]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     controllers: Vec<Controller>,
@@ -61,6 +55,8 @@ pub(crate) struct ControllersFlags {
     /// How to write the log, which goes to standard error
     #[arg(long, value_enum, default_value = "text")]
     log_format: LogFormat,
+    #[command(flatten)]
+    cluster: Box<ConnectionFlags>,
 }
 
 /// Runs the controllers until they are told to stop.
@@ -70,11 +66,14 @@ pub(crate) fn run(flags: &ControllersFlags) -> ExitCode {
 
 async fn control(flags: &ControllersFlags) -> Result<(), String> {
     let mut signals = Signals::new()?;
-    let config = flags.config().await?;
+    let said = |failure: Failure| failure.lines().trim_end().trim_start_matches("error: ").to_owned();
+    let connection = flags.cluster.connection().map_err(said)?;
+    let config = connection.config().await.map_err(said)?;
     let options = flags.options(&config)?;
     let metrics = options.metrics.clone();
-    let client = Client::try_from(config).map_err(|error| format!("--kubeconfig: {}", chain(&error)))?;
-    let server = client.apiserver_version().await.map_err(|error| unreachable(&error))?;
+    let cluster = Cluster::open(config).map_err(said)?;
+    let client = cluster.client.clone();
+    let server = client.apiserver_version().await.map_err(|error| said(cluster.failure(error)))?;
     tracing::info!(version = server.git_version, "connected");
     let mut company = Company::none();
     let signal = company.signal();
@@ -92,30 +91,7 @@ async fn control(flags: &ControllersFlags) -> Result<(), String> {
     outcome
 }
 
-fn unreachable(error: &kube::Error) -> String {
-    format!(
-        "the cluster cannot be reached: {}\nhint: see that `kubectl version` works with the same kubeconfig",
-        chain(error)
-    )
-}
-
 impl ControllersFlags {
-    async fn config(&self) -> Result<Config, String> {
-        let options = KubeConfigOptions { context: self.context.clone(), ..KubeConfigOptions::default() };
-        let Some(file) = &self.kubeconfig else {
-            return Config::infer().await.map_err(|error| {
-                format!(
-                    "no cluster is configured: {}\nhint: name a kubeconfig with --kubeconfig",
-                    chain(&error)
-                )
-            });
-        };
-        let named =
-            |error: &dyn std::error::Error| format!("--kubeconfig {}: {}", file.display(), chain(error));
-        let kubeconfig = Kubeconfig::read_from(file).map_err(|error| named(&error))?;
-        Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|error| named(&error))
-    }
-
     fn options(&self, config: &Config) -> Result<Options, String> {
         let mut options =
             Options { workers: self.workers(), root_ca: self.root_ca(config)?, ..Options::default() };

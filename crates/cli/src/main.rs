@@ -3,10 +3,14 @@
 mod apiserver;
 mod cluster;
 mod command;
+mod completion;
 mod controllers;
 mod gather;
+#[cfg(test)]
+mod help;
 mod host;
 mod kubectl;
+mod mistake;
 mod output;
 mod paths;
 mod rollout;
@@ -15,11 +19,10 @@ mod simulate;
 mod store;
 mod up;
 mod why;
+mod words;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 fn main() -> ExitCode {
-    command::Gantry::parse().run()
+    command::run(std::env::args_os().collect())
 }

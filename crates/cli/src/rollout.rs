@@ -16,7 +16,7 @@ pub(crate) enum RolloutCommand {
     /// Each ReplicaSet with its pods, the limits, the revision, what is wrong, the last events, and what is left at the
     /// pace so far. Where standard output is no terminal, every change is a line, and it ends when the rollout is done or
     /// its deadline has passed.
-    #[command(after_help = WATCH_EXAMPLE)]
+    #[command(verbatim_doc_comment, after_help = WATCH_EXAMPLE)]
     Watch(#[command(flatten)] WatchFlags),
     #[command(flatten)]
     Kubectl(RolloutVerb),

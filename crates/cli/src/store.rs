@@ -16,7 +16,7 @@ pub(crate) enum StoreCommand {
     ///
     /// The store must not be in use. Nothing is changed, also when something is damaged: then the file, the place in it and
     /// what to do are named.
-    #[command(after_help = "Example:\n  gantry store check ~/.local/share/gantry")]
+    #[command(verbatim_doc_comment, after_help = "Example:\n  gantry store check ~/.local/share/gantry")]
     Check {
         /// The store's directory
         directory: PathBuf,
@@ -33,7 +33,10 @@ pub(crate) enum StoreCommand {
     ///
     /// Revisions go on well behind those of the backup, so that no client mistakes new state for old: every client starts
     /// over.
-    #[command(after_help = "Example:\n  gantry store restore monday.backup ~/.local/share/gantry")]
+    #[command(
+        verbatim_doc_comment,
+        after_help = "Example:\n  gantry store restore monday.backup ~/.local/share/gantry"
+    )]
     Restore {
         /// The backup
         file: PathBuf,

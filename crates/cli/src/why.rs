@@ -32,9 +32,10 @@ enum Output {
     Json,
 }
 
-/// Says why a rollout is where it is; the exit code says the verdict.
-pub(crate) fn run(flags: &WhyFlags) -> ExitCode {
-    cluster::run(explain(flags))
+/// Says why a rollout is where it is; the exit code says the verdict. Flags before the command count too.
+pub(crate) fn run(mut flags: WhyFlags, before: &ClusterFlags) -> ExitCode {
+    flags.cluster = flags.cluster.or(before);
+    cluster::run(explain(&flags))
 }
 
 async fn explain(flags: &WhyFlags) -> ExitCode {
@@ -65,7 +66,7 @@ async fn explain(flags: &WhyFlags) -> ExitCode {
     }
 }
 
-/// The verdict as an exit code. 1 is left to errors and 2 to wrong arguments, as everywhere.
+/// The verdict as an exit code. 1 is left to errors, as everywhere; 2 too, which other programs use for them.
 pub(crate) fn exit_code(verdict: why::Verdict) -> ExitCode {
     match verdict {
         why::Verdict::Done => ExitCode::SUCCESS,

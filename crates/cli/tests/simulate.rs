@@ -51,6 +51,6 @@ fn what_is_wrong_is_said_with_the_line_and_the_way_out() {
 #[test]
 fn without_a_command_there_is_help() {
     let output = gantry(&[], "");
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("simulate"), "{output:?}");
 }

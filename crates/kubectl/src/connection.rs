@@ -1,8 +1,12 @@
-//! Which server is meant: `--kubeconfig`, `KUBECONFIG`, `~/.kube/config`, or the cluster that `gantry up` runs.
+//! Which server is meant, and as whom: `--kubeconfig`, `KUBECONFIG`, `~/.kube/config`, the cluster that `gantry up` runs,
+//! or the account of the pod that this runs in; and the flags that change single things of it.
+
+mod overrides;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
+use kube::config::{Kubeconfig, KubeconfigError, LoadDataError};
 use kube::{Client, Config};
 
 use crate::failure::Failure;
@@ -26,52 +30,103 @@ pub struct Connection {
     pub user: Option<String>,
     /// Another address than the cluster's.
     pub server: Option<String>,
+    /// How the server's certificate is checked, if not as the kubeconfig says.
+    pub trust: Trust,
+    /// Another name than the address's that the server's certificate has to have.
+    pub tls_server_name: Option<String>,
+    /// A token to come with.
+    pub token: Option<String>,
+    /// The file of a certificate to come with.
+    pub client_certificate: Option<PathBuf>,
+    /// The file of that certificate's key.
+    pub client_key: Option<PathBuf>,
     /// A user to act as.
     pub act_as: Option<String>,
+    /// The uid of that user.
+    pub act_as_uid: Option<String>,
+    /// The groups of that user.
+    pub act_as_groups: Vec<String>,
+    /// How long one request may take; none for as long as it takes.
+    pub request_timeout: Option<Duration>,
+}
+
+/// How the certificate of a server is checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Trust {
+    /// As the kubeconfig says.
+    #[default]
+    AsConfigured,
+    /// By the authorities in this file.
+    Authority(PathBuf),
+    /// Not at all.
+    Anybody,
+}
+
+/// What a kubeconfig has names for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A cluster and a user.
+    Context,
+    /// A server.
+    Cluster,
+    /// Somebody with credentials.
+    User,
 }
 
 impl Connection {
     /// A client for the server that is meant, and the server's address.
     pub async fn open(&self) -> Result<(Client, String), Failure> {
-        let config = self.config().await?;
+        Self::client(self.config().await?)
+    }
+
+    /// A client for the server of a configuration, and the server's address.
+    pub fn client(config: Config) -> Result<(Client, String), Failure> {
         let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
-        let client = Client::try_from(config)
-            .map_err(|error| Failure::other(format!("the kubeconfig cannot be used: {error}")))?;
+        let client = Client::try_from(config).map_err(|error| match error {
+            kube::Error::InferKubeconfig(why) => Failure::other(unusable(&why)),
+            other => Failure::other(format!("the kubeconfig cannot be used: {other}")),
+        })?;
         Ok((client, server))
     }
 
-    async fn config(&self) -> Result<Config, Failure> {
-        let options = KubeConfigOptions {
-            context: self.context.clone(),
-            cluster: self.cluster.clone(),
-            user: self.user.clone(),
-        };
-        let address = |server: &str| {
-            server.parse().map_err(|_| Failure::other(format!("the server address {server:?} is no URL")))
-        };
+    /// What a client for the server that is meant needs to know.
+    pub async fn config(&self) -> Result<Config, Failure> {
         let mut config = match (self.kubeconfig()?, &self.server) {
-            (Some(file), _) => Config::from_custom_kubeconfig(file, &options)
-                .await
-                .map_err(|error| self.explained(&error))?,
-            (None, Some(server)) => Config::new(address(server)?),
-            (None, None) => return Err(no_cluster()),
+            (None, None) => Config::incluster().map_err(|_| self.no_cluster())?,
+            (file, _) => {
+                let (file, options) = self.overridden(file.unwrap_or_default())?;
+                let config = Config::from_custom_kubeconfig(file, &options).await;
+                config.map_err(|error| self.explained(&error))?
+            }
         };
-        if let Some(server) = &self.server {
-            config.cluster_url = address(server)?;
-        }
-        if let Some(user) = &self.act_as {
-            config.auth_info.impersonate = Some(user.clone());
-        }
         // A watch may be silent for as long as nothing happens.
-        config.read_timeout = None;
+        config.read_timeout = self.request_timeout;
+        if self.request_timeout.is_some() {
+            config.connect_timeout = self.request_timeout;
+            config.write_timeout = self.request_timeout;
+            config.reset_reader_on_write = true;
+        }
         Ok(config)
+    }
+
+    /// What the kubeconfig has of these, by name.
+    pub fn entries(&self, entry: Entry) -> Result<Vec<String>, Failure> {
+        let file = self.kubeconfig()?.unwrap_or_default();
+        Ok(match entry {
+            Entry::Context => file.contexts.into_iter().map(|context| context.name).collect(),
+            Entry::Cluster => file.clusters.into_iter().map(|cluster| cluster.name).collect(),
+            Entry::User => file.auth_infos.into_iter().map(|user| user.name).collect(),
+        })
     }
 
     /// The kubeconfig that counts; none if there is no file at all.
     fn kubeconfig(&self) -> Result<Option<Kubeconfig>, Failure> {
         if let Some(file) = &self.kubeconfig {
             if !file.exists() {
-                return Err(Failure::other(format!("stat {}: no such file or directory", file.display())));
+                return Err(Failure::other(format!(
+                    "stat {}: no such file or directory\nhint: --kubeconfig names a file that does not exist",
+                    file.display()
+                )));
             }
             return read(file).map(Some);
         }
@@ -91,33 +146,97 @@ impl Connection {
     }
 
     fn explained(&self, error: &KubeconfigError) -> Failure {
-        match error {
-            KubeconfigError::LoadContext(name) if self.context.is_none() => Failure::other(format!(
+        Failure::other(match error {
+            KubeconfigError::LoadContext(name) if self.context.is_none() => format!(
                 "the current context \"{name}\" does not exist in the kubeconfig\n\
-                 hint: name one with --context"
-            )),
-            KubeconfigError::LoadContext(name) => {
-                Failure::other(format!("context \"{name}\" does not exist"))
+                 hint: name one with --context{}",
+                self.known(Entry::Context)
+            ),
+            KubeconfigError::LoadContext(name) => format!(
+                "context \"{name}\" does not exist\nhint: name one with --context{}",
+                self.known(Entry::Context)
+            ),
+            KubeconfigError::LoadClusterOfContext(name) => format!(
+                "cluster \"{name}\" does not exist\nhint: name one with --cluster{}",
+                self.known(Entry::Cluster)
+            ),
+            KubeconfigError::CurrentContextNotSet => format!(
+                "the kubeconfig has no current context\nhint: name one with --context{}",
+                self.known(Entry::Context)
+            ),
+            KubeconfigError::MissingClusterUrl => {
+                "the cluster has no server in the kubeconfig\nhint: name one with --server".to_owned()
             }
-            KubeconfigError::LoadClusterOfContext(name) => {
-                Failure::other(format!("cluster \"{name}\" does not exist"))
+            KubeconfigError::ParseClusterUrl(why) => {
+                let server = self.server.as_deref().map(|server| format!(" {server:?}")).unwrap_or_default();
+                format!("the server address{server} is no URL: {why}")
             }
-            KubeconfigError::CurrentContextNotSet => {
-                Failure::other("the kubeconfig has no current context\nhint: name one with --context")
-            }
-            other => Failure::other(other.to_string()),
+            other => unusable(other),
+        })
+    }
+
+    /// What could have been named instead, to end a hint with.
+    fn known(&self, entry: Entry) -> String {
+        match self.entries(entry).unwrap_or_default() {
+            names if names.is_empty() => String::new(),
+            names => format!("; there is {}", names.join(", ")),
         }
+    }
+
+    fn no_cluster(&self) -> Failure {
+        let start = "hint: start a cluster with `gantry up`, or name a file with --kubeconfig or KUBECONFIG";
+        if self.listed.is_empty() {
+            return Failure::other(format!("no cluster to talk to: there is no kubeconfig\n{start}"));
+        }
+        let files: Vec<String> = self.listed.iter().map(|file| file.display().to_string()).collect();
+        Failure::other(format!(
+            "no cluster to talk to: KUBECONFIG names {}, which does not exist\n{start}",
+            files.join(" and ")
+        ))
     }
 }
 
 fn read(file: &Path) -> Result<Kubeconfig, Failure> {
-    Kubeconfig::read_from(file)
-        .map_err(|error| Failure::other(format!("error loading config file \"{}\": {error}", file.display())))
+    Kubeconfig::read_from(file).map_err(|error| {
+        let why = match &error {
+            KubeconfigError::ReadConfig(why, _) => why.to_string(),
+            KubeconfigError::Parse(why) => first_line(&why.to_string()),
+            other => other.to_string(),
+        };
+        Failure::other(format!(
+            "error loading config file \"{}\": {why}\nhint: mend the file, or name another with --kubeconfig",
+            file.display()
+        ))
+    })
 }
 
-fn no_cluster() -> Failure {
-    Failure::other(
-        "no cluster to talk to: there is no kubeconfig\n\
-         hint: start a cluster with `gantry up`, or name a file with --kubeconfig or KUBECONFIG",
-    )
+/// The parser goes on with a picture of the place.
+fn first_line(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+}
+
+/// What is wrong with the credentials that a kubeconfig or a flag leads to.
+fn unusable(error: &KubeconfigError) -> String {
+    match error {
+        KubeconfigError::LoadCertificateAuthority(why) => unreadable("certificate-authority", why),
+        KubeconfigError::LoadClientCertificate(why) => unreadable("client-certificate", why),
+        KubeconfigError::LoadClientKey(why) => unreadable("client-key", why),
+        KubeconfigError::ParseCertificates(why) => {
+            format!("the certificate-authority is no certificate: {why}")
+        }
+        other => format!("the kubeconfig cannot be used: {other}"),
+    }
+}
+
+fn unreadable(what: &str, why: &LoadDataError) -> String {
+    match why {
+        LoadDataError::ReadFile(error, file) => format!("unable to read {what} {}: {error}", file.display()),
+        LoadDataError::DecodeBase64(error) => {
+            format!("the {what}-data of the kubeconfig is no base64: {error}")
+        }
+        LoadDataError::NoBase64DataOrFile => {
+            format!("there is no {what}\nhint: a certificate and its key belong together")
+        }
+    }
 }

@@ -13,6 +13,7 @@
 
 mod arguments;
 mod call;
+pub mod candidates;
 mod connection;
 #[expect(
     clippy::format_push_string,
@@ -32,7 +33,7 @@ pub mod verbs;
 mod workload;
 
 pub use call::PatchKind;
-pub use connection::Connection;
+pub use connection::{Connection, Entry, Trust};
 pub use failure::{Failure, Refused};
 pub use resources::{Resource, Resources};
 pub use selection::Selection;

@@ -45,23 +45,47 @@ fn explained(all: &str, last: &str, server: &str) -> String {
              hint: renew it, or check the clock of this machine: {last}"
         );
     }
-    if lower.contains("unknownissuer") || lower.contains("unknown issuer") {
+    // An authority of the same name with another key is another one too.
+    let is_unknown =
+        ["unknownissuer", "unknown issuer", "badsignature"].iter().any(|text| lower.contains(text));
+    if is_unknown {
         return "tls: failed to verify certificate: certificate signed by unknown authority\n\
-                hint: the kubeconfig may be of another cluster; check certificate-authority-data"
+                hint: the kubeconfig may be of another cluster; check its certificate-authority-data, or name the right one \
+                with --certificate-authority"
             .to_owned();
     }
     if lower.contains("not valid for name") || lower.contains("notvalidforname") {
+        let name = all.split("for name \"").nth(1).and_then(|rest| rest.split('"').next());
         return format!(
-            "tls: failed to verify certificate: the certificate of the server is not valid for {}",
+            "tls: failed to verify certificate: the certificate of the server is not valid for {}\n\
+             hint: use an address that it is valid for, or name one with --tls-server-name",
+            name.map_or_else(|| address(server), str::to_owned)
+        );
+    }
+    if lower.contains("invalid http version") || lower.contains("http/0.9") {
+        return format!(
+            "{} does not answer in plain HTTP\nhint: the address may begin with https://",
+            address(server)
+        );
+    }
+    if lower.contains("corrupt message") {
+        return format!(
+            "{} does not answer in TLS\nhint: the address may begin with http://",
             address(server)
         );
     }
     if lower.contains("dns error") || lower.contains("failed to lookup") || lower.contains("name resolution")
     {
-        return format!("dial tcp: lookup {}: no such host", address(server));
+        let host = address(server);
+        let host = host.rsplit_once(':').map_or(host.as_str(), |(host, _)| host);
+        return format!("dial tcp: lookup {host}: no such host\nhint: check the server of the kubeconfig");
     }
     if lower.contains("timed out") || lower.contains("deadline has elapsed") {
-        return format!("{} did not answer in time", address(server));
+        return format!(
+            "{} did not answer in time\nhint: check the server of the kubeconfig and the network; --request-timeout \
+             says how long to wait",
+            address(server)
+        );
     }
     last.to_owned()
 }
@@ -91,7 +115,10 @@ mod tests {
             ("invalid peer certificate: Expired", "certificate of the server has expired"),
             ("received fatal alert: CertificateExpired", "does not accept the client certificate"),
             ("invalid peer certificate: UnknownIssuer", "unknown authority"),
-            ("invalid peer certificate: certificate not valid for name \"x\"", "not valid for 10.0.0.1:6443"),
+            ("invalid peer certificate: BadSignature", "unknown authority"),
+            ("invalid peer certificate: certificate not valid for name \"x\"", "not valid for x\n"),
+            ("invalid HTTP version parsed", "begin with https://"),
+            ("received corrupt message of type InvalidContentType", "begin with http://"),
             ("dns error: failed to lookup", "no such host"),
             ("operation timed out", "did not answer in time"),
             ("something else", "something else"),

@@ -28,7 +28,7 @@ pub(crate) enum Verb {
     /// Show objects
     #[command(after_help = "Example:\n  gantry get deployments,rs,pods -o wide\n  gantry get pods -A -w")]
     Get(#[command(flatten)] GetFlags),
-    /// Tell what objects are like, with their events
+    /// Show all there is to know of objects, with their events
     #[command(after_help = "Example:\n  gantry describe deployment web")]
     Describe(#[command(flatten)] DescribeFlags),
     /// Create objects, from files or by their name
@@ -49,14 +49,14 @@ pub(crate) enum Verb {
         after_help = "Example:\n  gantry delete deployment web\n  gantry delete -f web.yaml --cascade=orphan"
     )]
     Delete(#[command(flatten)] DeleteFlags),
-    /// Set how many pods there are to be
+    /// Set how many pods a Deployment or ReplicaSet has
     #[command(
         after_help = "Example:\n  gantry scale deployment/web --replicas=5",
         allow_negative_numbers = true
     )]
     Scale(#[command(flatten)] ScaleFlags),
     /// Change single things of objects
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  gantry set image deployment/web nginx=nginx:1.9.1")]
     Set(SetCommand),
     /// Change fields of objects
     #[command(after_help = "Example:\n  gantry patch deployment web -p '{\"spec\":{\"minReadySeconds\":5}}'")]
@@ -76,16 +76,16 @@ pub(crate) enum Verb {
 /// Which objects, where a verb takes them from files and selectors too.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SelectionFlags {
-    /// A file, a folder, or `-` for standard input
+    /// Take the objects from a file, a folder, or `-` for standard input
     #[arg(short, long, value_name = "FILE", value_delimiter = ',')]
     filename: Vec<String>,
     /// Read folders with all that is below them
     #[arg(short = 'R', long)]
     recursive: bool,
-    /// Only objects with these labels
+    /// Only objects with these labels, such as app=web
     #[arg(short = 'l', long, value_name = "LABELS")]
     selector: Option<String>,
-    /// All objects of the type
+    /// All objects of the type, in the namespace
     #[arg(long)]
     all: bool,
 }
@@ -96,7 +96,7 @@ pub(crate) struct ReportFlags {
     /// How to print what came of it: name, json, yaml, jsonpath=…
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<String>,
-    /// Only show what would be done: none, client or server
+    /// Only show what would be done: client, server to ask it, or none to do it
     #[arg(long, value_name = "WHERE", num_args = 0..=1, default_missing_value = "client", require_equals = true)]
     dry_run: Option<String>,
 }
@@ -170,7 +170,7 @@ fn with_session(
     let flags = flags.clone().or(before);
     cluster::run(async {
         let done = async {
-            let (client, server) = flags.connection().open().await?;
+            let (client, server) = flags.connection()?.open().await?;
             let screen = Screen { out: Box::new(io::stdout()), err: Box::new(io::stderr()) };
             let session = Session::new(client, server, screen, now);
             let mut session = match &flags.namespace {
@@ -189,13 +189,13 @@ fn with_session(
     })
 }
 
-fn now() -> Moment {
+pub(crate) fn now() -> Moment {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Moment::from_secs(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
 /// A duration as Go writes it: `1m30s`, `500ms`; zero means no limit.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("invalid duration {text:?}; write something like 30s or 1m30s");
     if text == "0" {
         return Ok(Duration::ZERO);

@@ -12,25 +12,26 @@ use crate::cluster::ClusterFlags;
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of kubectl's")]
 pub(crate) struct GetFlags {
     /// Types and names: `TYPE`, `TYPE NAME…`, `TYPE/NAME…`
+    #[arg(value_name = "OBJECT")]
     words: Vec<String>,
     /// How to print: wide, name, json, yaml, jsonpath=…, custom-columns=…
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<String>,
     #[command(flatten)]
     selection: SelectionFlags,
-    /// Only objects with these fields
+    /// Only objects with these fields, such as status.phase=Running
     #[arg(long, value_name = "FIELDS")]
     field_selector: Option<String>,
     /// In all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
-    /// Go on with changes
+    /// Go on with changes as they happen
     #[arg(short, long)]
     watch: bool,
-    /// Show changes only
+    /// Show changes only, not what is there already
     #[arg(long)]
     watch_only: bool,
-    /// Say of each change what it is
+    /// Say of each change whether it is ADDED, MODIFIED or DELETED
     #[arg(long)]
     output_watch_events: bool,
     /// Show labels
@@ -51,7 +52,7 @@ pub(crate) struct GetFlags {
     /// Pass over objects that do not exist
     #[arg(long)]
     ignore_not_found: bool,
-    /// Sort by the field at this path
+    /// Sort by the field at this path, such as .metadata.name
     #[arg(long, value_name = "PATH")]
     sort_by: Option<String>,
     #[command(flatten)]
@@ -62,6 +63,7 @@ pub(crate) struct GetFlags {
 #[derive(Debug, Args)]
 pub(crate) struct DescribeFlags {
     /// Types and names: `TYPE`, `TYPE NAME…`, `TYPE/NAME…`
+    #[arg(value_name = "OBJECT")]
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,

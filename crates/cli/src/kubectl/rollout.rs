@@ -20,7 +20,7 @@ pub(crate) enum RolloutVerb {
         after_help = "Example:\n  gantry rollout history deployment/web\n  gantry rollout history deployment/web --changes | less"
     )]
     History {
-        /// A single revision
+        /// Show one revision in full; 0 for a list of all
         #[arg(long, default_value = "0", allow_negative_numbers = true)]
         revision: i64,
         /// Tell what changed from one revision to the next [default: on a terminal; elsewhere kubectl's table alone]
@@ -85,6 +85,7 @@ pub(crate) enum RolloutVerb {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Target {
     /// `TYPE NAME` or `TYPE/NAME`; a type alone means all objects of it
+    #[arg(value_name = "OBJECT")]
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,

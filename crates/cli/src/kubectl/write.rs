@@ -16,7 +16,7 @@ use crate::cluster::ClusterFlags;
 /// Files and what is done with their fields.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct FileFlags {
-    /// A file, a folder, or `-` for standard input
+    /// Take the objects from a file, a folder, or `-` for standard input
     #[arg(short, long, value_name = "FILE", value_delimiter = ',')]
     filename: Vec<String>,
     /// Read folders with all that is below them
@@ -91,10 +91,10 @@ enum CreateWhat {
 pub(crate) struct ApplyFlags {
     #[command(flatten)]
     files: FileFlags,
-    /// Let the server merge
+    /// Let the server merge, which knows who manages which field
     #[arg(long)]
     server_side: bool,
-    /// Take over fields that others manage
+    /// Take over fields that others manage; only with --server-side
     #[arg(long, requires = "server_side")]
     force_conflicts: bool,
     #[command(flatten)]
@@ -115,25 +115,26 @@ pub(crate) struct ReplaceFlags {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of kubectl's")]
 pub(crate) struct DeleteFlags {
     /// Types and names: `TYPE NAME…`, `TYPE/NAME…`
+    #[arg(value_name = "OBJECT")]
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,
-    /// Only objects with these fields
+    /// Only objects with these fields, such as status.phase=Running
     #[arg(long, value_name = "FIELDS")]
     field_selector: Option<String>,
     /// In all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
-    /// What becomes of dependents: background, foreground or orphan
+    /// What becomes of objects that the deleted ones own: background, foreground or orphan
     #[arg(long, value_name = "HOW", default_value = "background", num_args = 0..=1, default_missing_value = "background", require_equals = true)]
     cascade: String,
-    /// How many seconds it may take; the object's own way if negative
+    /// How many seconds containers get to end; negative for what their pods say
     #[arg(long, value_name = "SECONDS", default_value = "-1", allow_negative_numbers = true)]
     grace_period: i64,
     /// Do not wait for containers to end
     #[arg(long)]
     force: bool,
-    /// Take one second only
+    /// Give containers one second to end
     #[arg(long)]
     now: bool,
     /// Whether to wait until everything is gone
@@ -155,6 +156,7 @@ pub(crate) struct DeleteFlags {
 #[derive(Debug, Args)]
 pub(crate) struct ScaleFlags {
     /// Types and names: `TYPE NAME…`, `TYPE/NAME…`
+    #[arg(value_name = "OBJECT")]
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,
@@ -188,6 +190,7 @@ pub(crate) enum SetCommand {
 #[derive(Debug, Args)]
 pub(crate) struct SetImageFlags {
     /// `TYPE NAME` or `TYPE/NAME`, then `CONTAINER=IMAGE…`; `*` means all containers
+    #[arg(value_name = "OBJECT")]
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,
@@ -201,6 +204,7 @@ pub(crate) struct SetImageFlags {
 #[derive(Debug, Args)]
 pub(crate) struct PatchFlags {
     /// `TYPE NAME` or `TYPE/NAME`
+    #[arg(value_name = "OBJECT")]
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,
@@ -229,6 +233,7 @@ pub(crate) struct PatchFlags {
 #[derive(Debug, Args)]
 pub(crate) struct MarkFlags {
     /// `TYPE NAME` or `TYPE/NAME`, then `KEY=VALUE` and `KEY-`
+    #[arg(value_name = "OBJECT")]
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,

@@ -1,0 +1,116 @@
+//! TAB, in the shells that people use.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::desk::Desk;
+use super::tmux::Tmux;
+
+/// A shell in a terminal, with completions loaded as `gantry completion --help` says.
+fn shell(desk: &Desk, name: &str, start: &str, load: &str) -> Tmux {
+    let tmux = Tmux::open(&format!("complete-{name}"), 110, 30);
+    let folder = Path::new(env!("CARGO_BIN_EXE_gantry")).parent().unwrap().display().to_string();
+    let (kubeconfig, home) = (desk.server.kubeconfig.display(), desk.file("home").display().to_string());
+    std::fs::create_dir_all(&home).unwrap();
+    tmux.type_line(&format!(
+        "export PATH={folder}:$PATH KUBECONFIG={kubeconfig} HOME={home} XDG_CONFIG_HOME={home} XDG_DATA_HOME={home}"
+    ));
+    tmux.type_line(start);
+    tmux.type_line(load);
+    tmux.type_line("clear; echo loa''ded");
+    tmux.wait_for("a shell with completions", |screen| screen.contains("loaded"));
+    tmux
+}
+
+/// Types this, presses TAB, waits for the line to become that, with its space or without, and drops the line.
+fn completes(tmux: &Tmux, typed: &str, completed: &str) {
+    tmux.press(typed);
+    tmux.press("Tab");
+    tmux.wait_for(completed, |screen| screen.contains(completed.trim_end()));
+    tmux.press("X");
+    tmux.wait_for(completed, |screen| screen.contains(&format!("{completed}X")));
+    tmux.press("C-u");
+    tmux.type_line("clear; echo nex''t");
+    tmux.wait_for("a new line", |screen| screen.contains("next") && !screen.contains(completed));
+}
+
+/// What every shell has to complete.
+fn completes_everything(tmux: &Tmux) {
+    completes(tmux, "gantry rollout sta", "gantry rollout status ");
+    completes(tmux, "gantry get deployme", "gantry get deployments ");
+    completes(tmux, "gantry get deploy we", "gantry get deploy web ");
+    completes(tmux, "gantry rollout undo deployment/w", "gantry rollout undo deployment/web ");
+    completes(tmux, "gantry get pods -n kube-sy", "gantry get pods -n kube-system ");
+    completes(tmux, "gantry why w", "gantry why web ");
+    completes(tmux, "gantry --context gan", "gantry --context gantry ");
+    completes(tmux, "gantry get pods --namespace=kube-p", "gantry get pods --namespace=kube-public ");
+    completes(tmux, "gantry set image deploy/web ngi", "gantry set image deploy/web nginx=");
+}
+
+#[test]
+fn bash_completes_from_the_cluster() {
+    let desk = Desk::with_deployment("bash");
+    let tmux = shell(&desk, "bash", "exec bash --norc --noprofile", "source <(gantry completion bash)");
+    completes_everything(&tmux);
+    std::fs::write(desk.file("manifest.yaml"), "").unwrap();
+    let file = desk.file("manif").display().to_string();
+    tmux.press(&format!("gantry apply -f {file}"));
+    tmux.press("Tab");
+    tmux.wait_for("the name of a file", |screen| screen.replace('\n', "").contains("/manifest.yaml"));
+}
+
+#[test]
+fn zsh_completes_from_the_cluster() {
+    let desk = Desk::with_deployment("zsh");
+    let load = "autoload -Uz compinit; compinit -u -D; source <(gantry completion zsh)";
+    completes_everything(&shell(&desk, "zsh", "exec zsh -f", load));
+}
+
+#[test]
+fn fish_completes_from_the_cluster() {
+    let desk = Desk::with_deployment("fish");
+    completes_everything(&shell(&desk, "fish", "exec fish --no-config", "gantry completion fish | source"));
+}
+
+#[test]
+fn without_a_server_a_shell_stays_as_it_is() {
+    let mut desk = Desk::with_deployment("silent");
+    desk.server.kill();
+    let tmux = shell(&desk, "silent", "exec bash --norc --noprofile", "source <(gantry completion bash)");
+    tmux.press("gantry get deploy we");
+    tmux.press("Tab");
+    tmux.press("Tab");
+    tmux.press("X");
+    let screen = tmux.wait_for("what was typed", |screen| screen.contains("gantry get deploy weX"));
+    assert!(!screen.contains("refused") && !screen.contains("rror"), "{screen}");
+    // What needs no server is still there.
+    assert_eq!(desk.candidates("--context "), ["gantry"]);
+    assert_eq!(desk.candidates("rollout und"), ["undo"]);
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_not_waited_for() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let desk = Desk::new("patience");
+    let started = Instant::now();
+    let line = format!("-s http://{} get pods ", silent.local_addr().unwrap());
+    assert!(desk.candidates(&line).is_empty());
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+}
+
+#[test]
+fn answers_follow_the_flags_in_the_line() {
+    let desk = Desk::with_deployment("flags");
+    assert_eq!(desk.types("create namespace shop").code, Some(0));
+    assert_eq!(desk.types("-n shop create deployment till --image=nginx:1").code, Some(0));
+    assert_eq!(desk.candidates("get deploy "), ["web"]);
+    assert_eq!(desk.candidates("get deploy -n shop "), ["till"]);
+    assert_eq!(desk.candidates("-n shop rollout status deploy/"), ["deploy/till"]);
+    assert_eq!(desk.candidates("get -n sh"), ["shop"]);
+    assert_eq!(desk.candidates("get deploy --as nobody "), Vec::<String>::new());
+    assert_eq!(desk.candidates("get deploy web "), Vec::<String>::new(), "it is there already");
+    assert_eq!(desk.candidates("set image deploy web "), ["nginx=", ":nospace"]);
+    assert_eq!(desk.candidates("apply -f "), [":files"]);
+    assert!(desk.candidates("get ").contains(&"replicasets".to_owned()));
+}
