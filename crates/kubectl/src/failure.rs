@@ -127,11 +127,6 @@ impl Refused {
                  hint: the token or certificate is missing, wrong or expired; check the user of the kubeconfig\n",
                 self.message()
             ),
-            "Forbidden" if self.message().contains(" cannot ") => format!(
-                "Error from server (Forbidden): {doing}{}\n\
-                 hint: come as another user with --context, --user or --as, or have a role bound to this one\n",
-                self.message()
-            ),
             // A server that is no API server says no reason.
             "" => format!("error: {doing}{}\n", self.message()),
             reason => format!("Error from server ({reason}): {doing}{}\n", self.message()),
