@@ -1,4 +1,6 @@
 //! The program that shows differences, and the two folders that it compares.
+//!
+//! It writes to the terminal itself, past the session, so that it can tell whether there is one.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};

@@ -75,10 +75,11 @@ impl Showing<'_> {
         let mut events = all_of(session, resource, selection).await?;
         events.retain(|event| is_of(&self.types, event));
         if events.is_empty() {
-            session.tell(&match self.asked.all_namespaces {
-                true => "No events found.".to_owned(),
-                false => format!("No events found in {} namespace.", session.namespace),
-            });
+            let place = match session.namespace.as_str() {
+                _ if self.asked.all_namespaces => String::new(),
+                namespace => format!(" in {namespace} namespace"),
+            };
+            session.tell(&format!("No events found{place}."));
             return Ok(());
         }
         events.sort_by(|one, other| event_last(one).cmp(event_last(other)));
