@@ -62,7 +62,7 @@ impl Found {
         format!("{} \"{}\"", self.resource.plural_with_group(), self.name)
     }
 
-    fn of(resource: &Resource, object: Value) -> Self {
+    pub(crate) fn of(resource: &Resource, object: Value) -> Self {
         let namespace = text(&object, "/metadata/namespace").to_owned();
         let name = text(&object, "/metadata/name").to_owned();
         Self { resource: resource.clone(), namespace, name, object }
@@ -79,8 +79,41 @@ impl Selection {
         self.words.is_empty() && self.files.is_empty()
     }
 
-    fn selects(&self) -> bool {
+    /// Whether objects of a type are meant without naming them.
+    pub(crate) fn selects(&self) -> bool {
         self.all || self.selector.is_some() || self.fields.is_some()
+    }
+
+    /// What is told to somebody who named nothing.
+    pub(crate) fn is_missing() -> Failure {
+        Failure::other(
+            "You must provide one or more resources by argument or filename.\nExample resource specifications \
+             include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'",
+        )
+    }
+
+    /// Refuses a type alone where objects must be named, and names together with what selects among all objects.
+    pub(crate) fn check(&self, item: &Item, bare: BareType) -> Result<(), Failure> {
+        match item {
+            Item::All(_) if bare == BareType::Mistake && !self.selects() => {
+                return Err(Failure::other("resource(s) were provided, but no name was specified"));
+            }
+            Item::All(_) => return Ok(()),
+            Item::One(..) => {}
+        }
+        if self.all_namespaces {
+            return Err(Failure::other("a resource cannot be retrieved by name across all namespaces"));
+        }
+        let has_slashes = self.words.iter().any(|word| word.contains('/'));
+        if has_slashes && (self.all || self.selector.is_some()) {
+            return Err(Failure::other(
+                "selectors and the all flag cannot be used when passing resource/name arguments",
+            ));
+        }
+        if self.selector.is_some() {
+            return Err(Failure::other("name cannot be provided when a selector is specified"));
+        }
+        Ok(())
     }
 }
 
@@ -103,24 +136,13 @@ pub(crate) async fn find(
         }
     }
     let items = Items::read(&resources, &selection.words)?.items;
-    if !items.is_empty()
-        && bare == BareType::Mistake
-        && !selection.selects()
-        && matches!(items[0], Item::All(_))
-    {
-        return Err(Failure::other("resource(s) were provided, but no name was specified"));
-    }
+    items.iter().try_for_each(|item| selection.check(item, bare))?;
     for item in items {
         match item {
-            Item::One(resource, name) => {
-                if selection.selector.is_some() {
-                    return Err(Failure::other("name cannot be provided when a selector is specified"));
-                }
-                match session.object(&resource, place.namespace, &name).await {
-                    Ok(object) => found.push(Found::of(&resource, object)),
-                    Err(failure) => failures.push(failure),
-                }
-            }
+            Item::One(resource, name) => match session.object(&resource, place.namespace, &name).await {
+                Ok(object) => found.push(Found::of(&resource, object)),
+                Err(failure) => failures.push(failure),
+            },
             Item::All(resource) => {
                 let objects = all_of(session, &resource, selection).await?;
                 found.extend(objects.into_iter().map(|object| Found::of(&resource, object)));
@@ -141,18 +163,23 @@ pub(crate) async fn all_of(
         let call =
             list_call(session, resource, selection).with("limit", "500").with("continue", next.clone());
         let answer = session.ask(call).await.map_err(|failure| unlisted(failure, resource, selection))?;
-        // The items of a list do not say what they are.
-        objects.extend(list(&answer, "/items").iter().map(|item| {
-            let mut item = item.clone();
-            item["apiVersion"] = resource.api_version().into();
-            item["kind"] = resource.kind.clone().into();
-            item
-        }));
+        objects.extend(items_of(&answer, resource));
         text(&answer, "/metadata/continue").clone_into(&mut next);
         if next.is_empty() {
             return Ok(objects);
         }
     }
+}
+
+/// The objects of a list, which do not say there what they are, but do here.
+pub(crate) fn items_of(answer: &Value, resource: &Resource) -> Vec<Value> {
+    let items = list(answer, "/items").iter().map(|item| {
+        let mut item = item.clone();
+        item["apiVersion"] = resource.api_version().into();
+        item["kind"] = resource.kind.clone().into();
+        item
+    });
+    items.collect()
 }
 
 /// The request for all objects of a type that are selected.

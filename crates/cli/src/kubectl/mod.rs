@@ -1,7 +1,9 @@
 //! kubectl's everyday verbs: argv in, calls of `gantry-kubectl` out.
 
+mod compare;
 mod read;
 mod rollout;
+mod waiting;
 mod write;
 
 use std::io;
@@ -17,7 +19,9 @@ pub(crate) use rollout::RolloutVerb;
 
 use crate::cluster::{self, ClusterFlags};
 use crate::output::talk;
+use compare::DiffFlags;
 use read::{DescribeFlags, GetFlags};
+use waiting::{EventsFlags, WaitFlags};
 use write::{
     ApplyFlags, CreateFlags, DeleteFlags, MarkFlags, PatchFlags, ReplaceFlags, ScaleFlags, SetCommand,
 };
@@ -71,7 +75,32 @@ pub(crate) enum Verb {
         after_help = "Example:\n  gantry annotate deployment web kubernetes.io/change-cause='new image'"
     )]
     Annotate(#[command(flatten)] MarkFlags),
+    /// Show what applying files would change
+    ///
+    /// The program in KUBECTL_EXTERNAL_DIFF shows it, or `diff -u -N`.
+    #[command(after_help = DIFF_EXAMPLE)]
+    Diff(#[command(flatten)] DiffFlags),
+    /// Wait until objects are there, gone, or as they should be
+    #[command(
+        after_help = "Example:\n  gantry wait deployment/web --for=condition=Available --timeout=2m\n  gantry wait pods -l app=web --for=delete\n  gantry wait deployment/web --for=jsonpath='{.status.readyReplicas}'=3"
+    )]
+    Wait(#[command(flatten)] WaitFlags),
+    /// Show what happened
+    #[command(
+        after_help = "Example:\n  gantry events --for deployment/web\n  gantry events -A --types=Warning -w"
+    )]
+    Events(#[command(flatten)] EventsFlags),
 }
+
+const DIFF_EXAMPLE: &str = "\
+Exit codes:
+  0  nothing would change
+  1  something would
+  2  it could not be found out
+
+Example:
+  gantry diff -f web.yaml
+  cat web.yaml | gantry diff --server-side -f -";
 
 /// Which objects, where a verb takes them from files and selectors too.
 #[derive(Clone, Debug, Default, Args)]
@@ -157,6 +186,18 @@ impl Verb {
             Self::Annotate(flags) => {
                 with_session(&flags.cluster.clone(), before, async |session| flags.annotate(session).await)
             }
+            Self::Diff(flags) => with_exit_code(
+                &flags.cluster.clone(),
+                before,
+                ExitCode::from(compare::FAILED),
+                async |session| flags.run(session).await,
+            ),
+            Self::Wait(flags) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
+            }
+            Self::Events(flags) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
+            }
         }
     }
 }
@@ -166,6 +207,18 @@ fn with_session(
     flags: &ClusterFlags,
     before: &ClusterFlags,
     work: impl AsyncFnOnce(&mut Session) -> Result<(), Failure>,
+) -> ExitCode {
+    with_exit_code(flags, before, ExitCode::FAILURE, async |session| {
+        work(session).await.map(|()| ExitCode::SUCCESS)
+    })
+}
+
+/// Runs something with a session that says itself how it ends, unless it fails.
+fn with_exit_code(
+    flags: &ClusterFlags,
+    before: &ClusterFlags,
+    failed: ExitCode,
+    work: impl AsyncFnOnce(&mut Session) -> Result<ExitCode, Failure>,
 ) -> ExitCode {
     let flags = flags.clone().or(before);
     cluster::run(async {
@@ -180,10 +233,11 @@ fn with_session(
             work(&mut session).await
         };
         match done.await {
-            Ok(()) | Err(Failure::NobodyReads) => ExitCode::SUCCESS,
+            Ok(code) => code,
+            Err(Failure::NobodyReads) => ExitCode::SUCCESS,
             Err(failure) => {
                 talk(failure.lines().trim_end_matches('\n'));
-                ExitCode::FAILURE
+                failed
             }
         }
     })

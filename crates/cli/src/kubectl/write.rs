@@ -284,11 +284,7 @@ impl CreateFlags {
 
 impl ApplyFlags {
     pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
-        let server_side = match (self.server_side, self.force_conflicts) {
-            (false, _) => None,
-            (true, false) => Some(ServerSide::Asking),
-            (true, true) => Some(ServerSide::Forcing),
-        };
+        let server_side = ServerSide::asked(self.server_side, self.force_conflicts);
         let asked = Apply {
             validation: Validation::parse(self.files.validate.as_deref())?,
             report: self.files.report.report()?,

@@ -1,5 +1,6 @@
 //! A rollout of three pods from `nginx:1` to `nginx:2` that goes on when it is told to.
 
+use std::path::Path;
 use std::process::{Command, Output};
 
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
@@ -16,7 +17,7 @@ pub(crate) struct Rollout {
     web: Value,
     old: Value,
     new: Value,
-    _scratch: Scratch,
+    scratch: Scratch,
 }
 
 impl Rollout {
@@ -38,7 +39,7 @@ impl Rollout {
         let web = create::<Deployment>(&client, deployment).await;
         let old = create::<ReplicaSet>(&client, set(&web, 1, 3)).await;
         let new = create::<ReplicaSet>(&client, set(&web, 2, 1)).await;
-        let rollout = Self { server, client, web, old, new, _scratch: scratch };
+        let rollout = Self { server, client, web, old, new, scratch };
         for n in 1..=3 {
             rollout.add_pod(1, &format!("web-1-{n}")).await;
             rollout.pod_serves(&format!("web-1-{n}")).await;
@@ -117,12 +118,28 @@ impl Rollout {
         self.status::<Deployment>("web", status).await;
     }
 
+    /// A condition of the Deployment has this value, and no other condition has any.
+    pub(crate) async fn deployment_is(&self, condition: &str, value: &str) {
+        let since = "2026-01-01T12:00:00Z";
+        let conditions = json!([{"type": condition, "status": value, "lastTransitionTime": since}]);
+        self.status::<Deployment>("web", json!({"conditions": conditions})).await;
+    }
+
     /// Somebody records a warning about a pod.
     pub(crate) async fn warn(&self, pod: &str, reason: &str, message: &str) {
+        self.record("Warning", "12:00:00", pod, [reason, message]).await;
+    }
+
+    /// Somebody records something about a pod that is nothing special, a second after all warnings.
+    pub(crate) async fn notes(&self, pod: &str, reason: &str, message: &str) {
+        self.record("Normal", "12:00:01", pod, [reason, message]).await;
+    }
+
+    async fn record(&self, kind: &str, time: &str, pod: &str, [reason, message]: [&str; 2]) {
         let seen = Api::<Pod>::default_namespaced(self.client.clone()).get(pod).await.unwrap();
-        let event = json!({"metadata": {"generateName": "e-"}, "type": "Warning", "reason": reason,
-            "message": message, "count": 1, "lastTimestamp": "2026-01-01T12:00:00Z",
-            "involvedObject": {"kind": "Pod", "namespace": "default", "name": pod, "uid": seen.metadata.uid}});
+        let event = json!({"metadata": {"generateName": "e-"}, "type": kind, "reason": reason,
+            "message": message, "count": 1, "lastTimestamp": format!("2026-01-01T{time}Z"),
+            "involvedObject": {"apiVersion": "v1", "kind": "Pod", "namespace": "default", "name": pod, "uid": seen.metadata.uid}});
         create::<Event>(&self.client, event).await;
     }
 
@@ -135,6 +152,32 @@ impl Rollout {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gantry"));
         command.args(arguments).env("KUBECONFIG", &self.server.kubeconfig);
         command
+    }
+
+    /// The kubectl on the `PATH`, against the same server.
+    pub(crate) fn kubectl(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("kubectl");
+        // Its cache of discovery must not outlive the server.
+        command
+            .args(arguments)
+            .env("KUBECONFIG", &self.server.kubeconfig)
+            .env("HOME", self.scratch.join("home"));
+        command
+    }
+
+    /// Writes a file; returns its path.
+    pub(crate) fn file(&self, name: &str, text: &str) -> String {
+        let path = self.scratch.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    pub(crate) fn address(&self) -> &str {
+        self.server.address()
+    }
+
+    pub(crate) fn kubeconfig(&self) -> &Path {
+        &self.server.kubeconfig
     }
 
     /// The command as it is typed in a shell.

@@ -151,8 +151,8 @@ fn refused_credentials_and_missing_rights_are_two_things() {
             "error: You must be logged in to the server (Unauthorized)",
             "hint: the token or certificate",
         );
-        let bob = format!("{verb} --as bob");
-        assert!(desk.types(&bob).err.contains("User \"bob\" cannot "));
+        let bob = desk.types_with(&format!("{verb} --as bob"), &good);
+        assert!(bob.err.starts_with("Error from server (Forbidden): ") && bob.code == Some(1), "{bob:?}");
     }
 }
 

@@ -28,16 +28,16 @@ pub(crate) fn events(events: &[Value], now: Moment) -> String {
     out
 }
 
-fn last(event: &Value) -> &str {
-    ["/lastTimestamp", "/series/lastObservedTime", "/eventTime"]
-        .into_iter()
-        .map(|field| text(event, field))
-        .find(|time| !time.is_empty())
-        .unwrap_or_default()
+/// When it happened last, as times compare; empty if nobody knows.
+pub(crate) fn last(event: &Value) -> &str {
+    let known = ["/lastTimestamp", "/series/lastObservedTime", "/eventTime"].into_iter();
+    let known = known.map(|field| text(event, field)).find(|time| !time.is_empty());
+    // Without the zone, a second stands before its own fractions.
+    known.unwrap_or_default().trim_end_matches('Z')
 }
 
 /// `6s`, or `2s (x3 over 9s)` if it happened more than once.
-fn age(event: &Value, now: Moment) -> String {
+pub(crate) fn age(event: &Value, now: Moment) -> String {
     let first = match at(event, "/firstTimestamp") {
         Value::Null => at(event, "/eventTime"),
         first => first,
@@ -47,7 +47,7 @@ fn age(event: &Value, now: Moment) -> String {
     if count <= 1 {
         return ago(now, first);
     }
-    format!("{} (x{count} over {})", ago(now, &Value::from(last(event))), ago(now, first))
+    format!("{} (x{count} over {})", ago(now, &Value::from(format!("{}Z", last(event)))), ago(now, first))
 }
 
 fn from(event: &Value) -> &str {

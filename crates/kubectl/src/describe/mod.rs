@@ -13,7 +13,7 @@ pub(crate) mod replica_set;
 pub(crate) mod template;
 mod volume;
 
-pub(crate) use events::events;
+pub(crate) use events::{age as event_age, events, last as event_last};
 pub(crate) use generic::object;
 
 use gantry_registry::Moment;

@@ -67,6 +67,23 @@ impl Following {
     }
 }
 
+/// Follows an object until it is gone, or another has taken its name.
+pub(crate) async fn until_gone(
+    session: &mut Session,
+    resource: &Resource,
+    namespace: &str,
+    object: &Value,
+) -> Result<(), Failure> {
+    let is_it = |seen: &Value| text(seen, "/metadata/uid") == text(object, "/metadata/uid");
+    let mut following = Following::from(session, resource, namespace, object).await?;
+    loop {
+        match following.next(session).await? {
+            Seen::Is(seen) if is_it(&seen) => {}
+            Seen::Is(_) | Seen::Gone(_) => return Ok(()),
+        }
+    }
+}
+
 async fn watch(session: &mut Session, path: &str, name: &str, version: &str) -> Result<Changes, Failure> {
     let call = Call::get(path).with("fieldSelector", format!("metadata.name={name}"));
     session.watch(call.with("resourceVersion", version)).await

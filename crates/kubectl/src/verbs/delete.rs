@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::changes::{Following, Seen};
+use super::changes::until_gone;
 use super::report::{DryRun, Report};
 use crate::arguments::{Item, Items};
 use crate::call::Call;
@@ -97,10 +97,7 @@ impl Delete {
 /// Deletes objects.
 pub async fn delete(session: &mut Session, asked: &Delete) -> Result<(), Failure> {
     if asked.selection.is_empty() {
-        return Err(Failure::other(
-            "You must provide one or more resources by argument or filename.\nExample resource specifications \
-             include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'",
-        ));
+        return Err(Selection::is_missing());
     }
     if asked.force && asked.grace_seconds == Some(0) {
         session.tell(
@@ -234,22 +231,14 @@ async fn delete_one(session: &mut Session, asked: &Delete, one: &Doomed) -> Resu
 
 /// Waits until an object is gone, or another has taken its name.
 async fn gone(session: &mut Session, one: &Doomed, uid: &str) -> Result<(), Failure> {
-    let is_it = |object: &Value| uid.is_empty() || text(object, "/metadata/uid") == uid;
     let object = match session.object(&one.resource, &one.namespace, &one.name).await {
         Err(failure) if failure.is_not_found() => return Ok(()),
         answer => answer?,
     };
-    if !is_it(&object) {
+    if !uid.is_empty() && text(&object, "/metadata/uid") != uid {
         return Ok(());
     }
-    let mut following = Following::from(session, &one.resource, &one.namespace, &object).await?;
-    loop {
-        match following.next(session).await? {
-            Seen::Gone(_) => return Ok(()),
-            Seen::Is(object) if !is_it(&object) => return Ok(()),
-            Seen::Is(_) => {}
-        }
-    }
+    until_gone(session, &one.resource, &one.namespace, &object).await
 }
 
 #[cfg(test)]

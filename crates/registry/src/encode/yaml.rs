@@ -14,7 +14,7 @@ pub fn yaml_text(value: &Value) -> String {
         Value::Object(members) if !members.is_empty() => write_members(members, 0, &mut out),
         Value::Array(elements) if !elements.is_empty() => write_elements(elements, 0, &mut out),
         scalar => {
-            out.push_str(&written(scalar, 0));
+            out.push_str(&written(scalar, 0, 0));
             out.push('\n');
         }
     }
@@ -44,7 +44,8 @@ fn write_elements(elements: &[Value], level: usize, out: &mut String) {
                 out.push(' ');
                 out.push_str(inner.trim_start());
             }
-            other => write_value(other, level + 1, out),
+            Value::Array(inner) if !inner.is_empty() => write_value(element, level + 1, out),
+            scalar => write_scalar(scalar, level, out),
         }
     }
 }
@@ -59,17 +60,20 @@ fn write_value(value: &Value, level: usize, out: &mut String) {
             out.push('\n');
             write_elements(elements, level, out);
         }
-        scalar => {
-            out.push(' ');
-            out.push_str(&written(scalar, level));
-            out.push('\n');
-        }
+        scalar => write_scalar(scalar, level, out),
     }
 }
 
-fn written(scalar: &Value, level: usize) -> String {
+fn write_scalar(scalar: &Value, level: usize, out: &mut String) {
+    out.push(' ');
+    let column = out.chars().rev().take_while(|letter| *letter != '\n').count();
+    out.push_str(&written(scalar, level, column));
+    out.push('\n');
+}
+
+fn written(scalar: &Value, level: usize, column: usize) -> String {
     match scalar {
-        Value::String(string) => text(string, level),
+        Value::String(string) => text(string, level, column),
         Value::Object(_) => "{}".to_owned(),
         Value::Array(_) => "[]".to_owned(),
         other => other.to_string(),
@@ -77,10 +81,10 @@ fn written(scalar: &Value, level: usize) -> String {
 }
 
 /// A text: in a block if it has several lines, otherwise without quotes if nobody could take it for anything else.
-fn text(text: &str, level: usize) -> String {
+fn text(text: &str, level: usize, column: usize) -> String {
     let fits_a_block = !text.contains(" \n") && !text.ends_with(' ') && text.chars().all(is_printable);
     if !text.contains('\n') || !fits_a_block {
-        return in_one_line(text);
+        return folded(&in_one_line(text), level, column);
     }
     let hint = if text.starts_with([' ', '\n']) { "2" } else { "" };
     let chomp = match text.strip_suffix('\n') {
@@ -97,6 +101,36 @@ fn text(text: &str, level: usize) -> String {
         }
     }
     block
+}
+
+/// A text that begins at this column, broken at the first single space after it has grown too wide.
+fn folded(line: &str, level: usize, column: usize) -> String {
+    const WIDTH: usize = 80;
+    let letters: Vec<char> = line.chars().collect();
+    let quote = letters.first().copied().filter(|first| ['\'', '"'].contains(first));
+    let (mut folded, mut width, mut is_after_space) = (String::with_capacity(line.len()), column, false);
+    for (nth, &letter) in letters.iter().enumerate() {
+        let is_before_space = letters.get(nth + 1) == Some(&' ');
+        // Beside a quote, a space would be lost; in double quotes, one more can be escaped.
+        let may_break = match quote {
+            None => !is_before_space,
+            Some(quote) => nth > 1 && nth + 2 < letters.len() && (!is_before_space || quote == '"'),
+        };
+        if letter == ' ' && !is_after_space && width > WIDTH && may_break {
+            folded.push('\n');
+            indent(level + 1, &mut folded);
+            width = 2 * (level + 1);
+            if is_before_space {
+                folded.push('\\');
+                width += 1;
+            }
+        } else {
+            folded.push(letter);
+            width += 1;
+        }
+        is_after_space = letter == ' ';
+    }
+    folded
 }
 
 /// A text in one line: plain, in single quotes if only its letters are in the way, otherwise in double quotes.
@@ -208,5 +242,28 @@ mod tests {
                 json!({"k": value})
             );
         }
+    }
+    /// A9.2: long texts are broken at spaces, and texts in lists are indented below their dash.
+    #[test]
+    fn long_texts_are_folded_as_go_folds_them() {
+        let words = |n: usize| vec!["wwwwwwwww"; n].join(" ");
+        let cases = [
+            (words(8), words(8)),
+            (words(9), words(8) + "\n  wwwwwwwww"),
+            (format!("a: {}", words(9)), format!("'a: {}\n  wwwwwwwww'", words(8))),
+            (format!("{}  w w", words(8)), format!("{}  w\n  w", words(8))),
+            (format!("\t{}", words(9)), format!("\"\\t{}\n  wwwwwwwww\"", words(8))),
+            (format!("\t{}  w", words(8)), format!("\"\\t{}\n  \\ w\"", words(8))),
+            ("w".repeat(200), "w".repeat(200)),
+        ];
+        for (value, written) in cases {
+            let text = yaml_text(&json!({"k": value}));
+            assert_eq!(text, format!("k: {written}\n"));
+            assert_eq!(plain(text.as_bytes(), Format::Yaml).unwrap().0, json!({"k": value}));
+        }
+        let list = json!({"args": ["two\nlines\n", words(9)]});
+        let text = yaml_text(&list);
+        assert_eq!(text, format!("args:\n- |\n  two\n  lines\n- {}\n  wwwwwwwww\n", words(8)));
+        assert_eq!(plain(text.as_bytes(), Format::Yaml).unwrap().0, list);
     }
 }

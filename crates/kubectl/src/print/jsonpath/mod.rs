@@ -85,8 +85,10 @@ impl Template {
     /// What the template prints about an object.
     pub(crate) fn print(&self, object: &Value) -> Result<String, Failure> {
         let mut out = String::new();
-        print(&self.0, object, object, &mut out)?;
-        Ok(out)
+        match print(&self.0, object, object, &mut out) {
+            Ok(()) => Ok(out),
+            Err(failure) => Err(Failure::other(format!("error executing jsonpath: {}", failure.message()))),
+        }
     }
 
     /// Everything that its paths find.
@@ -208,11 +210,7 @@ fn element(elements: &[Value], nth: i64) -> Result<&Value, Failure> {
     let length = i64::try_from(elements.len()).unwrap_or(i64::MAX);
     let index = if nth < 0 { nth + length } else { nth };
     let found = usize::try_from(index).ok().and_then(|index| elements.get(index));
-    found.ok_or_else(|| {
-        Failure::other(format!(
-            "error executing jsonpath: array index out of bounds: index {nth}, length {length}"
-        ))
-    })
+    found.ok_or_else(|| Failure::other(format!("array index out of bounds: index {nth}, length {length}")))
 }
 
 fn slice(elements: &[Value], from: Option<i64>, to: Option<i64>, by: i64) -> Vec<&Value> {

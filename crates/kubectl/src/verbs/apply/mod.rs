@@ -12,6 +12,7 @@ use crate::field::text;
 use crate::manifests::{self, Place, Placed};
 use crate::session::Session;
 use crate::three_way::{Forms, LAST_APPLIED, Shape, shape_of, three_way};
+pub(super) use written::unstated;
 use written::{last_applied, stated};
 
 /// What to apply.
@@ -40,7 +41,14 @@ pub enum ServerSide {
     Forcing,
 }
 
-const MANAGER: &str = "kubectl-client-side-apply";
+impl ServerSide {
+    /// What `--server-side` and `--force-conflicts` mean together.
+    pub fn asked(server_side: bool, force: bool) -> Option<Self> {
+        server_side.then_some(if force { Self::Forcing } else { Self::Asking })
+    }
+}
+
+pub(super) const MANAGER: &str = "kubectl-client-side-apply";
 /// How often a write is tried that others got ahead of (K1.7).
 const ATTEMPTS: usize = 5;
 
@@ -141,11 +149,16 @@ async fn update(
 }
 
 /// What to send so that the live object has what is written; kinds that nobody knows merge plainly.
-pub(super) fn patch_for(written: &Placed, live: &Value) -> (Value, PatchKind) {
+fn patch_for(written: &Placed, live: &Value) -> (Value, PatchKind) {
+    patch_to(written, live, &stated(&written.object))
+}
+
+/// What to send so that the live object becomes this form of what is written.
+pub(super) fn patch_to(written: &Placed, live: &Value, modified: &Value) -> (Value, PatchKind) {
     let shape = shape_of(&written.resource.api_version(), &written.resource.kind);
     let kind = if shape == Shape::Unknown { PatchKind::Merge } else { PatchKind::Strategic };
-    let (original, modified) = (last_applied(live), stated(&written.object));
-    let patch = three_way(Forms { original: &original, modified: &modified, current: live }, shape);
+    let original = last_applied(live);
+    let patch = three_way(Forms { original: &original, modified, current: live }, shape);
     (patch.into(), kind)
 }
 

@@ -7,11 +7,16 @@ use crate::manifests::Placed;
 use crate::print::compact;
 use crate::three_way::LAST_APPLIED;
 
+/// The object without the annotation that says what was written.
+pub(crate) fn unstated(object: &Value) -> Value {
+    let mut object = object.clone();
+    object_mut(&mut object, &["metadata", "annotations"]).remove(LAST_APPLIED);
+    object
+}
+
 /// The object with the annotation that says what was written.
 pub(super) fn stated(object: &Value) -> Value {
-    let mut object = object.clone();
-    let annotations = object_mut(&mut object, &["metadata", "annotations"]);
-    annotations.remove(LAST_APPLIED);
+    let mut object = unstated(object);
     let remembered = compact(&object) + "\n";
     object_mut(&mut object, &["metadata", "annotations"]).insert(LAST_APPLIED.into(), remembered.into());
     object

@@ -1,0 +1,113 @@
+//! `gantry diff`: what it shows, and what its exit code says.
+
+use super::rollout::Rollout;
+use super::said::Said;
+
+const SITE: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: site, labels: {tier: web}}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: site}}
+  template:
+    metadata: {labels: {app: site}}
+    spec:
+      containers:
+      - {name: main, image: 'nginx:1'}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: key}
+data: {a: b25l, b: dHdv}
+";
+
+/// What differs, as `diff` and kubectl show it, but for folders and times.
+fn differences(said: &Said) -> Vec<&str> {
+    let is_heading = |line: &&str| ["diff ", "--- ", "+++ "].iter().any(|word| line.starts_with(word));
+    said.out.lines().filter(|line| !is_heading(line)).collect()
+}
+
+#[tokio::test]
+async fn the_exit_code_says_whether_anything_would_change() {
+    let rollout = Rollout::begin("diff").await;
+    let file = rollout.file("site.yaml", SITE);
+    let new = Said::by(&mut rollout.command(&["diff", "-f", &file]));
+    assert_eq!(new.code, Some(1), "{new:?}");
+    assert!(new.out.contains("+  name: site"), "{new:?}");
+    assert!(rollout.gantry(&["get", "deploy", "site"]).stdout.is_empty(), "nothing was made");
+
+    assert!(rollout.gantry(&["apply", "-f", &file]).status.success());
+    rollout.as_kubectl(&["diff", "-f", &file]).is("");
+
+    let changed = SITE.replace("replicas: 1", "replicas: 2").replace("nginx:1", "nginx:2");
+    let changed =
+        rollout.file("changed.yaml", &changed.replace("b25l", "bmV3").replace("b: dHdv", "c: dHdv"));
+    let said = Said::by(&mut rollout.command(&["diff", "-f", &changed]));
+    assert_eq!((said.code, said.err.as_str()), (Some(1), ""));
+    for line in ["-  replicas: 1", "+  replicas: 2", "-      - image: nginx:1", "+      - image: nginx:2"] {
+        assert!(differences(&said).contains(&line), "{line} in\n{}", said.out);
+    }
+    for name in ["/apps.v1.Deployment.default.site", "/v1.Secret.default.key"] {
+        assert!(said.out.contains(name), "{name} in\n{}", said.out);
+    }
+    for hidden in ["-  a: '*** (before)'", "+  a: '*** (after)'", "-  b: '***'", "+  c: '***'"] {
+        assert!(differences(&said).contains(&hidden), "{hidden} in\n{}", said.out);
+    }
+    assert!(!said.out.contains("bmV3"), "{}", said.out);
+    let kubectl = Said::by(&mut rollout.kubectl(&["diff", "-f", &changed]));
+    assert_eq!(differences(&said), differences(&kubectl));
+
+    let labelled = Said::by(&mut rollout.command(&["diff", "-f", &changed, "-l", "tier=web"]));
+    assert!(labelled.code == Some(1) && !labelled.out.contains("Secret"), "{labelled:?}");
+    rollout.as_kubectl(&["diff", "-f", &changed, "-l", "tier=other"]).is("");
+}
+
+#[tokio::test]
+async fn the_server_merges_where_it_is_asked_to() {
+    let rollout = Rollout::begin("diff-server-side").await;
+    let file = rollout.file("site.yaml", SITE);
+    let applied = ["apply", "--server-side", "--field-manager=first", "-f", &file];
+    assert!(rollout.gantry(&applied).status.success());
+    rollout.as_kubectl(&["diff", "--server-side", "--field-manager=first", "-f", &file]).is("");
+    let changed = rollout.file("changed.yaml", &SITE.replace("replicas: 1", "replicas: 2"));
+    let arguments = ["diff", "--server-side", "--field-manager=second", "-f", &changed];
+    let conflict = Said::by(&mut rollout.command(&arguments));
+    assert_eq!(conflict.code, Some(2), "{conflict:?}");
+    assert!(
+        conflict.err.starts_with("Error from server (Conflict): Apply failed with 1 conflict"),
+        "{conflict:?}"
+    );
+    let forced = Said::by(rollout.command(&arguments).arg("--force-conflicts"));
+    assert_eq!(forced.code, Some(1), "{forced:?}");
+    assert_eq!(
+        differences(&forced),
+        differences(&Said::by(rollout.kubectl(&arguments).arg("--force-conflicts")))
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_compared_has_an_exit_code_of_its_own() {
+    let mut rollout = Rollout::begin("diff-mistakes").await;
+    let file = rollout.file("site.yaml", SITE);
+    let invalid =
+        rollout.file("invalid.yaml", &SITE.replace("{app: site}}\n  template", "{app: x}}\n  template"));
+    let nameless =
+        rollout.file("nameless.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: x-}\n");
+    let mistakes: [&[&str]; 4] =
+        [&["diff"], &["diff", "-f", "nowhere.yaml"], &["diff", "-f", &invalid], &["diff", "-f", &nameless]];
+    for arguments in mistakes {
+        assert_eq!(rollout.as_kubectl(arguments).code, Some(2), "{arguments:?}");
+    }
+    let by = |program: &str| {
+        Said::by(rollout.command(&["diff", "-f", &file]).env("KUBECTL_EXTERNAL_DIFF", program))
+    };
+    assert_eq!(by("true").code, Some(0));
+    assert!(by("ls -1").out.contains("apps.v1.Deployment.default.site\nv1.Secret.default.key\n"));
+    let absent = by("no-such-program");
+    assert_eq!(absent.code, Some(2));
+    assert!(absent.err.contains("not found in $PATH\nhint: install diffutils"), "{absent:?}");
+    rollout.kill_server();
+    let unreachable = Said::by(&mut rollout.command(&["diff", "-f", &file]));
+    assert_eq!(unreachable.code, Some(2), "{unreachable:?}");
+}

@@ -1,0 +1,81 @@
+//! Something between a client and a server that can break connections off.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long a request may take until it is seen; the machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) struct Proxy {
+    address: String,
+    wire: Arc<Wire>,
+}
+
+#[derive(Default)]
+struct Wire {
+    open: Mutex<Vec<TcpStream>>,
+    /// All that clients have sent.
+    sent: Mutex<String>,
+}
+
+impl Proxy {
+    /// Passes everything on to this server.
+    pub(crate) fn before(server: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let wire = Arc::new(Wire::default());
+        let (server, shared) = (server.to_owned(), Arc::clone(&wire));
+        std::thread::spawn(move || {
+            for client in listener.incoming() {
+                let (client, server) = (client.unwrap(), TcpStream::connect(&server).unwrap());
+                let ends = [&client, &server].map(|end| end.try_clone().unwrap());
+                shared.open.lock().unwrap().extend(ends);
+                let (to_client, to_server) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                let noted = Arc::clone(&shared);
+                std::thread::spawn(move || pass(client, to_server, |sent| noted.note(sent)));
+                std::thread::spawn(move || pass(server, to_client, |_| {}));
+            }
+        });
+        Self { address, wire }
+    }
+
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Waits until a client has sent this so many times.
+    pub(crate) fn sees(&self, text: &str, times: usize) {
+        let begun = Instant::now();
+        while self.wire.sent.lock().unwrap().matches(text).count() < times {
+            assert!(begun.elapsed() < PATIENCE, "{text} was not sent {times} times");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Breaks off every connection; new ones are welcome.
+    pub(crate) fn cut(&self) {
+        for end in self.wire.open.lock().unwrap().drain(..) {
+            // It may have ended by itself.
+            let _ = end.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+impl Wire {
+    fn note(&self, sent: &[u8]) {
+        self.sent.lock().unwrap().push_str(&String::from_utf8_lossy(sent));
+    }
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream, note: impl Fn(&[u8])) {
+    let mut buffer = [0; 16 * 1024];
+    while let Ok(read @ 1..) = from.read(&mut buffer) {
+        note(&buffer[..read]);
+        if to.write_all(&buffer[..read]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(Shutdown::Both);
+}

@@ -1,0 +1,185 @@
+//! `events`: what happened, oldest first.
+
+mod rows;
+
+use serde_json::{Value, json};
+
+use crate::arguments::{Item, Items};
+use crate::describe::event_last;
+use crate::failure::Failure;
+use crate::field::text;
+use crate::print::{Format, Widths, without_managed_fields};
+use crate::resources::Resource;
+use crate::selection::{Selection, all_of, list_call};
+use crate::session::Session;
+use rows::{EventType, is_of, lines};
+
+/// Which events, and how.
+#[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of kubectl's, and all combinations are meant"
+)]
+pub struct Events {
+    /// What they are about: `TYPE/NAME`.
+    pub about: Option<String>,
+    /// Only of these types: `Normal`, `Warning`.
+    pub types: Vec<String>,
+    /// Whether all namespaces are meant.
+    pub all_namespaces: bool,
+    /// Whether it goes on.
+    pub watch: bool,
+    /// The value of `-o`.
+    pub output: Option<String>,
+    /// Whether the header is left out.
+    pub no_headers: bool,
+    /// Whether the record of who wrote what is shown too.
+    pub managed_fields: bool,
+}
+
+/// Shows events.
+pub async fn events(session: &mut Session, asked: &Events) -> Result<(), Failure> {
+    let format = match Format::parse(asked.output.as_deref()) {
+        Ok(Format::Wide | Format::Columns(_)) => Err(no_such_format(asked)),
+        format => format,
+    }?;
+    let types = EventType::parse_all(&asked.types)?;
+    let resources = session.resources().await?;
+    let resource = resources.called("events.v1")?.clone();
+    let fields = match &asked.about {
+        Some(about) => Some(about_it(&Items::read(&resources, std::slice::from_ref(about)), about)?),
+        None => None,
+    };
+    let selection = Selection { fields, all_namespaces: asked.all_namespaces, ..Selection::default() };
+    let showing = Showing { asked, format, types };
+    if asked.watch {
+        return showing.follow(session, &resource, &selection).await;
+    }
+    showing.list(session, &resource, &selection).await
+}
+
+/// How events are shown.
+struct Showing<'a> {
+    asked: &'a Events,
+    format: Format,
+    types: Vec<EventType>,
+}
+
+impl Showing<'_> {
+    async fn list(
+        &self,
+        session: &mut Session,
+        resource: &Resource,
+        selection: &Selection,
+    ) -> Result<(), Failure> {
+        let mut events = all_of(session, resource, selection).await?;
+        events.retain(|event| is_of(&self.types, event));
+        if events.is_empty() {
+            let place = match session.namespace.as_str() {
+                _ if self.asked.all_namespaces => String::new(),
+                namespace => format!(" in {namespace} namespace"),
+            };
+            session.tell(&format!("No events found{place}."));
+            return Ok(());
+        }
+        events.sort_by(|one, other| event_last(one).cmp(event_last(other)));
+        match &self.format {
+            Format::Rows => {
+                let header = !self.asked.no_headers;
+                let now = session.now();
+                session.print(&lines(&events, self.asked.all_namespaces, header, now, &mut Widths::default()))
+            }
+            Format::Name => events.iter().try_for_each(|event| session.say(&title(event))),
+            format => {
+                let items: Vec<Value> = events.into_iter().map(|event| self.shown(event)).collect();
+                let whole = json!({"apiVersion": "v1", "items": items, "kind": "EventList", "metadata": {}});
+                format.document(&whole).map_or(Ok(()), |document| session.print(&document?))
+            }
+        }
+    }
+
+    /// Prints what is there in the server's order, then what happens.
+    async fn follow(
+        &self,
+        session: &mut Session,
+        resource: &Resource,
+        selection: &Selection,
+    ) -> Result<(), Failure> {
+        let call = list_call(session, resource, selection);
+        let mut changes = session.watch(call).await?;
+        let (mut widths, mut is_first) = (Widths::default(), true);
+        while let Some(mut change) = changes.next().await? {
+            // Events end by themselves, which is no news.
+            if change["type"] == "DELETED" || change["type"] == "BOOKMARK" {
+                continue;
+            }
+            let event = change["object"].take();
+            if is_of(&self.types, &event) {
+                self.print_one(session, event, is_first, &mut widths)?;
+                is_first = false;
+            }
+        }
+        Ok(())
+    }
+
+    fn print_one(
+        &self,
+        session: &mut Session,
+        event: Value,
+        is_first: bool,
+        widths: &mut Widths,
+    ) -> Result<(), Failure> {
+        match &self.format {
+            Format::Rows => {
+                let header = is_first && !self.asked.no_headers;
+                let now = session.now();
+                session.print(&lines(&[event], self.asked.all_namespaces, header, now, widths))
+            }
+            Format::Name => session.say(&title(&event)),
+            format => {
+                if matches!(format, Format::Yaml) && !is_first {
+                    session.say("---")?;
+                }
+                let document = format.document(&self.shown(event));
+                document.map_or(Ok(()), |document| session.print(&document?))
+            }
+        }
+    }
+
+    fn shown(&self, event: Value) -> Value {
+        if self.asked.managed_fields { event } else { without_managed_fields(event) }
+    }
+}
+
+fn title(event: &Value) -> String {
+    format!("event/{}", text(event, "/metadata/name"))
+}
+
+/// The fields by which the events about an object are found.
+fn about_it(items: &Result<Items, Failure>, about: &str) -> Result<String, Failure> {
+    if !about.contains('/') {
+        return Err(Failure::other("--for must be in resource/name form"));
+    }
+    match items {
+        Err(Failure::UnknownType(name)) => {
+            Err(Failure::Bare(format!("the server doesn't have a resource type \"{name}\"")))
+        }
+        Err(other) => Err(other.clone()),
+        Ok(items) => match items.items.as_slice() {
+            [Item::One(resource, name)] => Ok(format!(
+                "involvedObject.kind={},involvedObject.apiVersion={},involvedObject.name={name}",
+                resource.kind,
+                resource.api_version()
+            )),
+            _ => Err(Failure::other("--for must be in resource/name form")),
+        },
+    }
+}
+
+fn no_such_format(asked: &Events) -> Failure {
+    Failure::other(format!(
+        "unable to match a printer suitable for the output format \"{}\", allowed formats are: \
+         json,jsonpath,jsonpath-as-json,jsonpath-file,name,yaml",
+        asked.output.as_deref().unwrap_or_default()
+    ))
+}
