@@ -19,6 +19,8 @@ mod connection;
     reason = "the lines of a text stand as they are printed, not behind `write!`"
 )]
 mod describe;
+#[expect(clippy::format_push_string, reason = "as in `describe`")]
+mod explain;
 mod failure;
 mod field;
 mod manifests;

@@ -1,5 +1,6 @@
 //! kubectl's everyday verbs: argv in, calls of `gantry-kubectl` out.
 
+mod look;
 mod read;
 mod rollout;
 mod write;
@@ -17,6 +18,7 @@ pub(crate) use rollout::RolloutVerb;
 
 use crate::cluster::{self, ClusterFlags};
 use crate::output::talk;
+use look::{ApiResourcesFlags, ExplainFlags, VersionFlags};
 use read::{DescribeFlags, GetFlags};
 use write::{
     ApplyFlags, CreateFlags, DeleteFlags, MarkFlags, PatchFlags, ReplaceFlags, ScaleFlags, SetCommand,
@@ -31,6 +33,17 @@ pub(crate) enum Verb {
     /// Tell what objects are like, with their events
     #[command(after_help = "Example:\n  gantry describe deployment web")]
     Describe(#[command(flatten)] DescribeFlags),
+    /// Say what the fields of a type mean
+    #[command(
+        after_help = "Example:\n  gantry explain deployment.spec.strategy\n  gantry explain pod --recursive"
+    )]
+    Explain(#[command(flatten)] ExplainFlags),
+    /// List the types that the server has
+    #[command(after_help = "Example:\n  gantry api-resources --namespaced=true -o wide")]
+    ApiResources(#[command(flatten)] ApiResourcesFlags),
+    /// Tell the versions of this client and of the server
+    #[command(after_help = "Example:\n  gantry version\n  gantry version --client -o json")]
+    Version(#[command(flatten)] VersionFlags),
     /// Create objects, from files or by their name
     #[command(
         after_help = "Example:\n  gantry create -f web.yaml\n  gantry create deployment web --image=nginx:1 --replicas=3"
@@ -130,6 +143,16 @@ impl Verb {
             Self::Describe(flags) => {
                 with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
             }
+            Self::Explain(flags) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
+            }
+            Self::ApiResources(flags) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
+            }
+            Self::Version(flags) if flags.client => flags.tell(),
+            Self::Version(flags) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
+            }
             Self::Create(flags) => {
                 with_session(&flags.cluster().clone(), before, async |session| flags.run(session).await)
             }
@@ -181,12 +204,15 @@ fn with_session(
         };
         match done.await {
             Ok(()) | Err(Failure::NobodyReads) => ExitCode::SUCCESS,
-            Err(failure) => {
-                talk(failure.lines().trim_end_matches('\n'));
-                ExitCode::FAILURE
-            }
+            Err(failure) => failed(&failure),
         }
     })
+}
+
+/// Tells what went wrong.
+fn failed(failure: &Failure) -> ExitCode {
+    talk(failure.lines().trim_end_matches('\n'));
+    ExitCode::FAILURE
 }
 
 fn now() -> Moment {

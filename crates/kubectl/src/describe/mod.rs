@@ -2,8 +2,10 @@
 //!
 //! Pure: the objects in, a text out. Cells end in tabs, and the whole is aligned at the end.
 
+mod amounts;
 mod container;
 pub(crate) mod deployment;
+mod environment;
 mod events;
 mod generic;
 mod marks;

@@ -75,7 +75,10 @@ async fn described(session: &mut Session, asked: &Describe, one: &Found) -> Resu
         ("", "Node") => {
             let on_it = format!("spec.nodeName={},status.phase!=Failed,status.phase!=Succeeded", one.name);
             let answer = session.ask(Call::get("/api/v1/pods").with("fieldSelector", on_it)).await?;
-            node::node(&one.object, list(&answer, "/items"), now)
+            let lease =
+                format!("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{}", one.name);
+            let lease = session.ask(Call::get(lease)).await.map_err(|failure| failure.message());
+            node::node(&one.object, &node::Around { lease, pods: list(&answer, "/items").to_vec() }, now)
         }
         _ => describe::object(&one.object),
     };

@@ -1,10 +1,12 @@
 //! The verbs, one file each.
 
+mod api_resources;
 mod apply;
 mod changes;
 mod create;
 mod delete;
 mod describe;
+mod explain;
 mod get;
 mod labels;
 mod patch;
@@ -13,11 +15,14 @@ mod report;
 mod rollout;
 mod scale;
 mod set_image;
+mod version;
 
+pub use api_resources::{ApiResources, api_resources};
 pub use apply::{Apply, ServerSide, apply};
 pub use create::{Create, CreateDeployment, create, create_deployment, create_namespace};
 pub use delete::{Cascade, Delete, delete};
 pub use describe::{Describe, describe};
+pub use explain::{Explain, explain};
 pub use get::{Get, Watching, get};
 pub use labels::{Change, Marks, Relabel, relabel};
 pub use patch::{Patch, patch};
@@ -26,3 +31,4 @@ pub use report::{DryRun, Report, Validation};
 pub use rollout::{History, PauseOrResume, Status, Undo, history, pause_or_resume, restart, status, undo};
 pub use scale::{Scale, scale};
 pub use set_image::{NewImage, SetImage, set_image};
+pub use version::{Version, client_version, version};
