@@ -58,7 +58,6 @@ pub async fn explain(session: &mut Session, asked: &Explain) -> Result<(), Failu
 fn meant<'r>(resources: &'r Resources, word: &str) -> Result<(&'r Resource, Vec<String>), Failure> {
     let word = word.strip_suffix('.').unwrap_or(word);
     let (first, rest) = word.split_once('.').map_or((word, None), |(first, rest)| (first, Some(rest)));
-    let parts = |path: Option<&str>| path.into_iter().flat_map(|path| path.split('.')).map(str::to_owned);
     // Of several groups that have the type, the first whose full name stands there is meant, as in kubectl: that is the
     // core group, if it has it.
     let mut of_that_name = resources.preferred().filter(|one| one.plural == first);
@@ -67,7 +66,7 @@ fn meant<'r>(resources: &'r Resources, word: &str) -> Result<(&'r Resource, Vec<
         (rest.is_empty() || rest.starts_with('.')).then_some((one, rest.strip_prefix('.')))
     });
     if let Some((one, rest)) = with_group {
-        return Ok((one, parts(rest).collect()));
+        return Ok((one, names(rest)));
     }
     let resource = resources.called(first).map_err(|failure| match failure {
         Failure::UnknownType(name) => {
@@ -75,7 +74,12 @@ fn meant<'r>(resources: &'r Resources, word: &str) -> Result<(&'r Resource, Vec<
         }
         other => other,
     })?;
-    Ok((resource, parts(rest).collect()))
+    Ok((resource, names(rest)))
+}
+
+/// The names of a path; no path has none.
+fn names(path: Option<&str>) -> Vec<String> {
+    path.map_or(Vec::new(), |path| path.split('.').map(str::to_owned).collect())
 }
 
 fn in_version<'r>(
