@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::amounts::resource_value;
 use super::container::Whose;
-use crate::field::{at, list, members, shown, text};
+use crate::field::{at, list, text};
 
 /// The environment of a container.
 pub(super) fn told(container: &Value, whose: Whose<'_>) -> String {
@@ -74,23 +74,12 @@ fn variable(variable: &Value, container: &Value, whose: Whose<'_>) -> String {
     )
 }
 
-/// What a path finds in a pod; only of its metadata, as kubectl knows no more of it.
+/// What a path finds in a pod: its name and its namespace, as kubectl looks for no more.
 fn field_value(pod: &Value, path: &str) -> String {
-    let Some(path) = path.strip_prefix("metadata.") else { return String::new() };
-    let metadata = at(pod, "/metadata");
     match path {
-        "name" | "namespace" | "uid" => shown(&metadata[path]),
-        "labels" | "annotations" => {
-            let all = members(metadata, &format!("/{path}")).into_iter();
-            all.map(|(key, value)| format!("{key}={:?}", shown(value))).collect::<Vec<_>>().join("\n")
-        }
-        _ => {
-            let (field, rest) = path.split_once("['").unwrap_or((path, ""));
-            let known = matches!(field, "labels" | "annotations");
-            rest.strip_suffix("']")
-                .filter(|_| known)
-                .map_or(String::new(), |key| shown(&metadata[field][key]))
-        }
+        "metadata.name" => text(pod, "/metadata/name").to_owned(),
+        "metadata.namespace" => text(pod, "/metadata/namespace").to_owned(),
+        _ => String::new(),
     }
 }
 
@@ -113,7 +102,7 @@ mod tests {
         assert_eq!(
             told(&container, Whose::Pod { pod: &pod, statuses: &[] }),
             format!(
-                "{sources}      POD:\tweb-1 (v1:metadata.name)\n      APP:\tweb (v1:metadata.labels['app'])\n      \
+                "{sources}      POD:\tweb-1 (v1:metadata.name)\n      APP:\t (v1:metadata.labels['app'])\n      \
                  CPU:\t1 (limits.cpu)\n"
             )
         );

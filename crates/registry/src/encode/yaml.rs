@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// A longer line goes on in the next one.
+const WIDTH: usize = 80;
+
 /// Rewrites JSON; `None` if it is none.
 pub fn yaml(json: &[u8]) -> Option<String> {
     serde_json::from_slice(json).ok().as_ref().map(yaml_text)
@@ -44,7 +47,8 @@ fn write_elements(elements: &[Value], level: usize, out: &mut String) {
                 out.push(' ');
                 out.push_str(inner.trim_start());
             }
-            other => write_value(other, level + 1, out),
+            Value::Array(inner) if !inner.is_empty() => write_value(element, level + 1, out),
+            scalar => write_value(scalar, level, out),
         }
     }
 }
@@ -61,10 +65,34 @@ fn write_value(value: &Value, level: usize, out: &mut String) {
         }
         scalar => {
             out.push(' ');
-            out.push_str(&written(scalar, level));
+            let column = out.chars().rev().take_while(|letter| *letter != '\n').count();
+            out.push_str(&folded(&written(scalar, level), column, level + 1));
             out.push('\n');
         }
     }
+}
+
+/// A line that goes on below at the first space after it is wide enough; texts in blocks have lines of their own.
+fn folded(written: &str, mut column: usize, level: usize) -> String {
+    if written.starts_with('|') || column + written.len() <= WIDTH {
+        return written.to_owned();
+    }
+    let mut out = String::with_capacity(written.len() + 16);
+    let mut before = '\0';
+    let mut letters = written.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let is_single = letter == ' ' && before != ' ' && letters.peek().is_some_and(|next| *next != ' ');
+        if is_single && column > WIDTH {
+            out.push('\n');
+            indent(level, &mut out);
+            column = level * 2;
+        } else {
+            out.push(letter);
+            column += 1;
+        }
+        before = letter;
+    }
+    out
 }
 
 fn written(scalar: &Value, level: usize) -> String {
@@ -174,6 +202,24 @@ mod tests {
         assert_eq!(plain(written.as_bytes(), Format::Yaml).unwrap().0, object, "{written}");
         assert!(written.contains("metadata:\n  finalizers:\n  - a/b\n  - c\n"), "{written}");
         assert_eq!(yaml(b"nonsense"), None);
+    }
+
+    /// A9.2: a long text goes on below, deeper than its key or its dash, and reads as the same.
+    #[test]
+    fn long_lines_are_folded_as_go_folds_them() {
+        let words =
+            "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen";
+        let object =
+            json!({"data": {"a": words, "b": format!("it: {words}")}, "list": [words, "two\nlines"]});
+        let written = yaml_text(&object);
+        assert_eq!(
+            written,
+            "data:\n  a: one two three four five six seven eight nine ten eleven twelve thirteen fourteen\n    fifteen\n  \
+             b: 'it: one two three four five six seven eight nine ten eleven twelve thirteen\n    fourteen fifteen'\n\
+             list:\n- one two three four five six seven eight nine ten eleven twelve thirteen fourteen\n  fifteen\n\
+             - |-\n  two\n  lines\n"
+        );
+        assert_eq!(plain(written.as_bytes(), Format::Yaml).unwrap().0, object);
     }
 
     /// A9.2: quotes only where YAML would read something else, several lines as a block.
