@@ -29,7 +29,7 @@ impl Look {
             .spawn()
             .unwrap_or_else(|error| panic!("{}: {error}", binary.display()));
         let mut stdout = child.stdout.take().unwrap();
-        let (mut first, mut lines) = (None, 0);
+        let (mut first, mut text) = (None, Vec::new());
         let mut buffer = vec![0; 1 << 16];
         loop {
             let read = stdout.read(&mut buffer).unwrap();
@@ -37,7 +37,7 @@ impl Look {
                 break;
             }
             first.get_or_insert_with(|| milliseconds(began));
-            lines += buffer[..read].iter().filter(|byte| **byte == b'\n').count();
+            text.extend_from_slice(&buffer[..read]);
         }
         let last_milliseconds = milliseconds(began);
         let processor_milliseconds = processor_milliseconds(child.id());
@@ -46,7 +46,7 @@ impl Look {
             first_milliseconds: first.unwrap_or(last_milliseconds),
             last_milliseconds,
             processor_milliseconds,
-            lines,
+            lines: String::from_utf8_lossy(&text).lines().count(),
         }
     }
 }

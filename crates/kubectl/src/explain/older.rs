@@ -42,7 +42,6 @@ fn object<'d>(schemas: Schemas<'d>, schema: &'d Value) -> &'d Value {
     for _ in 0..16 {
         here = schemas.resolved(here);
         here = match (many(here), list(here, "/allOf"), properties(here)) {
-            (_, _, Some(_)) => return here,
             (Some(Many::List(one) | Many::Map(one)), _, None) => one,
             (None, [only], None) => only,
             _ => return here,
