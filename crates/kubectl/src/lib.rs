@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! argv (elsewhere) ─► verbs ─► arguments, manifests ─► session ─► server
-//!                       └────► print, describe, three_way (pure)
+//!                       └────► print, describe, explain, three_way (pure)
 //! ```
 //!
 //! *Invariant:* nothing here knows which server it talks to, and nothing outside `session` and `connection` does I/O

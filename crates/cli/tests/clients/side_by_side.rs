@@ -81,6 +81,7 @@ const LOOKED_AT: &[&str] = &[
     "describe deployment web",
     "describe replicaset bare",
     "describe replicasets -l app=web",
+    "describe secret sec",
     "describe pod nope",
 ];
 

@@ -12,11 +12,13 @@ mod marks;
 pub(crate) mod node;
 pub(crate) mod pod;
 pub(crate) mod replica_set;
+mod secret;
 pub(crate) mod template;
 mod volume;
 
 pub(crate) use events::events;
 pub(crate) use generic::object;
+pub(crate) use secret::secret;
 
 use gantry_registry::Moment;
 use gantry_registry::table::short;

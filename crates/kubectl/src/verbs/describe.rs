@@ -72,6 +72,8 @@ async fn described(session: &mut Session, asked: &Describe, one: &Found) -> Resu
             replica_set::replica_set(&one.object, &pods)
         }
         ("", "Pod") => pod::pod(&one.object),
+        // Nothing happens to a secret that anybody would report.
+        ("", "Secret") => return Ok(aligned(&describe::secret(&one.object), 2)),
         ("", "Node") => {
             let on_it = format!("spec.nodeName={},status.phase!=Failed,status.phase!=Succeeded", one.name);
             let answer = session.ask(Call::get("/api/v1/pods").with("fieldSelector", on_it)).await?;
