@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! argv (elsewhere) ─► verbs ─► arguments, manifests ─► session ─► server
-//!                       └────► print, describe, three_way (pure)
+//!                       └────► print, describe, explain, three_way (pure)
 //! ```
 //!
 //! *Invariant:* nothing here knows which server it talks to, and nothing outside `session` and `connection` does I/O
@@ -20,6 +20,8 @@ mod connection;
     reason = "the lines of a text stand as they are printed, not behind `write!`"
 )]
 mod describe;
+#[expect(clippy::format_push_string, reason = "as in `describe`")]
+mod explain;
 mod failure;
 mod field;
 mod manifests;

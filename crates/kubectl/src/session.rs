@@ -3,6 +3,7 @@
 //! The only place in this crate where anything is sent or printed.
 
 use std::io::{ErrorKind, Write};
+use std::time::Duration;
 
 use gantry_registry::Moment;
 use http::{HeaderMap, Response};
@@ -10,6 +11,7 @@ use http_body_util::BodyExt as _;
 use kube::Client;
 use kube::client::Body;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::call::{Call, DISCOVERY};
 use crate::failure::{Failure, Refused};
@@ -28,7 +30,11 @@ pub struct Session {
     screen: Screen,
     clock: fn() -> Moment,
     resources: Option<Resources>,
+    began: Instant,
 }
+
+/// How long somebody waits for the first line before it seems slow.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Where lines go: data and talk.
 pub struct Screen {
@@ -64,7 +70,16 @@ impl Session {
     pub fn new(client: Client, server: impl Into<String>, screen: Screen, clock: fn() -> Moment) -> Self {
         let namespace = client.default_namespace().to_owned();
         let server = server.into();
-        Self { client, server, namespace, namespace_was_asked_for: false, screen, clock, resources: None }
+        Self {
+            client,
+            server,
+            namespace,
+            namespace_was_asked_for: false,
+            screen,
+            clock,
+            resources: None,
+            began: Instant::now(),
+        }
     }
 
     /// Works in this namespace.
@@ -82,6 +97,11 @@ impl Session {
     /// What time it is.
     pub(crate) fn now(&self) -> Moment {
         (self.clock)()
+    }
+
+    /// Whether somebody has waited so long that what is known should be shown.
+    pub(crate) fn has_kept_waiting(&self) -> bool {
+        self.began.elapsed() >= PATIENCE
     }
 
     /// Prints data.

@@ -32,6 +32,7 @@ Usage: cargo xtask bench [NAME] [--save FILE] [--compare FILE]
        cargo xtask bench [NAME] --smoke
        cargo xtask bench store
        cargo xtask bench api
+       cargo xtask bench get
 
 Measure every benchmark case: nanoseconds per iteration (median of 5 runs) and instructions per iteration
 (counted by valgrind, which is installed from Debian when missing).
@@ -42,6 +43,7 @@ Measure every benchmark case: nanoseconds per iteration (median of 5 runs) and i
   --smoke          Run every case once, unoptimised, and print no numbers: do the benchmarks still work?
   store            The embedded store and etcd side by side on this disk, by time: they print tables of their own
   api              The API server over TLS with 64 connections, beside what it is held to
+  get              `gantry get pods -A` beside kubectl over 10,000 pods: first line and processor time
 ";
 
 /// What was typed.

@@ -24,6 +24,7 @@ pub(super) const WHOLE: &[Whole] = &[
         tools: &[install::ETCD],
     },
     Whole { name: "api", parts: &[("gantry", "api")], tools: &[] },
+    Whole { name: "get", parts: &[("gantry", "get")], tools: &[] },
 ];
 
 impl Whole {

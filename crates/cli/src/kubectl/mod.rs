@@ -1,6 +1,7 @@
 //! kubectl's everyday verbs: argv in, calls of `gantry-kubectl` out.
 
 mod compare;
+mod look;
 mod read;
 mod rollout;
 mod waiting;
@@ -20,6 +21,7 @@ pub(crate) use rollout::RolloutVerb;
 use crate::cluster::{self, ClusterFlags};
 use crate::output::talk;
 use compare::DiffFlags;
+use look::{ApiResourcesFlags, ExplainFlags, VersionFlags};
 use read::{DescribeFlags, GetFlags};
 use waiting::{EventsFlags, WaitFlags};
 use write::{
@@ -35,6 +37,17 @@ pub(crate) enum Verb {
     /// Show all there is to know of objects, with their events
     #[command(after_help = "Example:\n  gantry describe deployment web")]
     Describe(#[command(flatten)] DescribeFlags),
+    /// Say what the fields of a type mean
+    #[command(
+        after_help = "Example:\n  gantry explain deployment.spec.strategy\n  gantry explain pod --recursive"
+    )]
+    Explain(#[command(flatten)] ExplainFlags),
+    /// List the types that the server has
+    #[command(after_help = "Example:\n  gantry api-resources --namespaced=true -o wide")]
+    ApiResources(#[command(flatten)] ApiResourcesFlags),
+    /// Tell the versions of this client and of the server
+    #[command(after_help = "Example:\n  gantry version\n  gantry version --client -o json")]
+    Version(#[command(flatten)] VersionFlags),
     /// Create objects, from files or by their name
     #[command(
         after_help = "Example:\n  gantry create -f web.yaml\n  gantry create deployment web --image=nginx:1 --replicas=3"
@@ -159,6 +172,16 @@ impl Verb {
             Self::Describe(flags) => {
                 with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
             }
+            Self::Explain(flags) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
+            }
+            Self::ApiResources(flags) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
+            }
+            Self::Version(flags) if flags.client => flags.tell(),
+            Self::Version(flags) => {
+                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
+            }
             Self::Create(flags) => {
                 with_session(&flags.cluster().clone(), before, async |session| flags.run(session).await)
             }
@@ -236,11 +259,16 @@ fn with_exit_code(
             Ok(code) => code,
             Err(Failure::NobodyReads) => ExitCode::SUCCESS,
             Err(failure) => {
-                talk(failure.lines().trim_end_matches('\n'));
+                tell(&failure);
                 failed
             }
         }
     })
+}
+
+/// Tells what went wrong.
+fn tell(failure: &Failure) {
+    talk(failure.lines().trim_end_matches('\n'));
 }
 
 pub(crate) fn now() -> Moment {

@@ -55,6 +55,9 @@ pub(crate) struct GetFlags {
     /// Sort by the field at this path, such as .metadata.name
     #[arg(long, value_name = "PATH")]
     sort_by: Option<String>,
+    /// How many objects to ask for at a time; 0 for all at once
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    chunk_size: u32,
     #[command(flatten)]
     pub(super) cluster: ClusterFlags,
 }
@@ -96,6 +99,7 @@ impl GetFlags {
             managed_fields: self.show_managed_fields,
             ignore_not_found: self.ignore_not_found,
             sort_by: self.sort_by,
+            page: self.chunk_size,
             watching,
         };
         get(session, &asked).await

@@ -9,6 +9,7 @@
 mod kube_rs;
 mod kubectl;
 mod server;
+mod side_by_side;
 mod tools;
 
 use std::path::{Path, PathBuf};

@@ -23,7 +23,12 @@ impl Server {
 
     /// A cluster without nodes.
     pub(crate) fn start_cluster() -> Self {
-        Self::run(&["up", "--nodes", "0"])
+        Self::start_cluster_of("0")
+    }
+
+    /// A cluster with that many nodes.
+    pub(crate) fn start_cluster_of(nodes: &str) -> Self {
+        Self::run(&["up", "--nodes", nodes])
     }
 
     fn run(command: &[&str]) -> Self {

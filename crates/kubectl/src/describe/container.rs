@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::date;
+use super::{date, environment};
 use crate::field::{at, list, members, number, shown, text};
 
 /// What stands before the title and before the names below it.
@@ -12,24 +12,33 @@ pub(super) struct Indent {
     pub(super) name: &'static str,
 }
 
-/// Containers under a title; with the statuses of a pod, what became of each.
-pub(super) fn all(title: &str, indent: Indent, containers: &[Value], statuses: Option<&[Value]>) -> String {
+/// Whose containers they are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Whose<'p> {
+    /// Those of a template, of which nothing became yet.
+    Template,
+    /// Those of a pod, with what became of each.
+    Pod {
+        /// The pod itself.
+        pod: &'p Value,
+        /// What became of each that was begun.
+        statuses: &'p [Value],
+    },
+}
+
+/// Containers under a title.
+pub(super) fn all(title: &str, indent: Indent, containers: &[Value], whose: Whose<'_>) -> String {
     let mut out = format!("{}{title}\n", indent.title);
     for container in containers {
         let name = text(container, "/name");
-        let status = statuses.and_then(|all| all.iter().find(|status| text(status, "/name") == name));
+        let status = whose.statuses().iter().find(|status| text(status, "/name") == name);
         out.push_str(&format!("{}{name}:\n", indent.name));
         if let Some(status) = status {
             out.push_str(&format!("    Container ID:\t{}\n", text(status, "/containerID")));
-        } else if statuses.is_some() {
-            out.push_str("    Container ID:\t\n");
         }
         out.push_str(&format!("    Image:\t{}\n", text(container, "/image")));
-        if statuses.is_some() {
-            out.push_str(&format!(
-                "    Image ID:\t{}\n",
-                status.map_or("", |status| text(status, "/imageID"))
-            ));
+        if let Some(status) = status {
+            out.push_str(&format!("    Image ID:\t{}\n", text(status, "/imageID")));
         }
         out.push_str(&ports(container));
         for (title, field) in [("Command", "/command"), ("Args", "/args")] {
@@ -54,10 +63,19 @@ pub(super) fn all(title: &str, indent: Indent, containers: &[Value], statuses: O
                 out.push_str(&format!("    {title}:\t{}\n", probe(it)));
             }
         }
-        out.push_str(&environment(container));
+        out.push_str(&environment::told(container, whose));
         out.push_str(&mounts(container));
     }
     out
+}
+
+impl<'p> Whose<'p> {
+    fn statuses(self) -> &'p [Value] {
+        match self {
+            Self::Template => &[],
+            Self::Pod { statuses, .. } => statuses,
+        }
+    }
 }
 
 fn ports(container: &Value) -> String {
@@ -154,62 +172,6 @@ fn probe(probe: &Value) -> String {
         "unknown".to_owned()
     };
     format!("{what} {rest}")
-}
-
-fn environment(container: &Value) -> String {
-    let mut out = String::new();
-    let sources = list(container, "/envFrom");
-    if !sources.is_empty() {
-        out.push_str("    Environment Variables from:\n");
-        for source in sources {
-            let (kind, at) = if source.get("configMapRef").is_some() {
-                ("ConfigMap", "/configMapRef")
-            } else {
-                ("Secret", "/secretRef")
-            };
-            let optional = source.pointer(&format!("{at}/optional")).is_some_and(|optional| optional == true);
-            out.push_str(&format!(
-                "      {}\t{kind}\tOptional: {optional}\n",
-                text(source, &format!("{at}/name"))
-            ));
-        }
-    }
-    let variables = list(container, "/env");
-    if variables.is_empty() {
-        return out + "    Environment:\t<none>\n";
-    }
-    out.push_str("    Environment:\n");
-    out.extend(variables.iter().map(variable));
-    out
-}
-
-fn variable(variable: &Value) -> String {
-    let name = text(variable, "/name");
-    let Some(from) = variable.get("valueFrom") else {
-        let value = text(variable, "/value");
-        let lines: Vec<&str> = value.split('\n').collect();
-        return format!("      {name}:\t{}\n", lines.join(&format!("\n      {}\t", "")));
-    };
-    if let Some(field) = from.get("fieldRef") {
-        let version = match text(field, "/apiVersion") {
-            "" => "v1",
-            version => version,
-        };
-        return format!("      {name}:\t ({version}:{})\n", text(field, "/fieldPath"));
-    }
-    if let Some(field) = from.get("resourceFieldRef") {
-        return format!("      {name}:\t ({})\n", text(field, "/resource"));
-    }
-    let (reference, words) = match from.get("secretKeyRef") {
-        Some(secret) => (secret, "in secret"),
-        None => (at(from, "/configMapKeyRef"), "of config map"),
-    };
-    format!(
-        "      {name}:\t<set to the key '{}' {words} '{}'>\tOptional: {}\n",
-        text(reference, "/key"),
-        text(reference, "/name"),
-        reference["optional"] == true
-    )
 }
 
 fn mounts(container: &Value) -> String {

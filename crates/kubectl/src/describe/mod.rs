@@ -2,19 +2,23 @@
 //!
 //! Pure: the objects in, a text out. Cells end in tabs, and the whole is aligned at the end.
 
+mod amounts;
 mod container;
 pub(crate) mod deployment;
+mod environment;
 mod events;
 mod generic;
 mod marks;
 pub(crate) mod node;
 pub(crate) mod pod;
 pub(crate) mod replica_set;
+mod secret;
 pub(crate) mod template;
 mod volume;
 
 pub(crate) use events::{age as event_age, events, last as event_last};
 pub(crate) use generic::object;
+pub(crate) use secret::secret;
 
 use gantry_registry::Moment;
 use gantry_registry::table::short;

@@ -1,20 +1,31 @@
-//! A node, with the pods on it.
+//! A node, with its lease, the pods on it and what they take of it.
 
 use gantry_registry::Moment;
 use serde_json::Value;
 
+use super::amounts::{Amounts, Wants};
 use super::marks::{annotations, labels};
 use super::{ago, date};
 use crate::field::{at, list, members, shown, text};
 
-/// A node; `pods` are those on it that have not ended.
-pub(crate) fn node(node: &Value, pods: &[Value], now: Moment) -> String {
+/// What belongs to a node and is not in it; what could not be read is told why.
+#[derive(Clone, Debug)]
+pub(crate) struct Around {
+    /// By which it says that it is alive.
+    pub(crate) lease: Result<Value, String>,
+    /// The pods on it that have not ended.
+    pub(crate) pods: Vec<Value>,
+}
+
+/// A node and what is around it.
+pub(crate) fn node(node: &Value, around: &Around, now: Moment) -> String {
     let mut out = format!("Name:\t{}\nRoles:\t{}\n", text(node, "/metadata/name"), roles(node));
     out += &labels("Labels:", "", node, "/metadata/labels");
     out += &annotations("Annotations:", "", node, "/metadata/annotations");
     out += &format!("CreationTimestamp:\t{}\n", date(at(node, "/metadata/creationTimestamp")));
     out += &taints(node);
     out += &format!("Unschedulable:\t{}\n", node.pointer("/spec/unschedulable").is_some_and(|it| it == true));
+    out += &lease(&around.lease);
     out += &conditions(node);
     out += "Addresses:\n";
     out.extend(
@@ -29,7 +40,8 @@ pub(crate) fn node(node: &Value, pods: &[Value], now: Moment) -> String {
         );
     }
     out += &system(node);
-    out + &running(pods, now)
+    out += &addresses_of_pods(node);
+    out + &running(node, &around.pods, now)
 }
 
 fn roles(node: &Value) -> String {
@@ -71,7 +83,7 @@ fn conditions(node: &Value) -> String {
     );
     for one in conditions {
         out += &format!(
-            "  {} \t{} \t{} \t{} \t{} \t{} \n",
+            "  {} \t{} \t{} \t{} \t{} \t{}\n",
             text(one, "/type"),
             text(one, "/status"),
             date(at(one, "/lastHeartbeatTime")),
@@ -94,22 +106,133 @@ fn system(node: &Value) -> String {
         ("Architecture", "architecture"),
         ("Container Runtime Version", "containerRuntimeVersion"),
         ("Kubelet Version", "kubeletVersion"),
+        // Empty since Kubernetes 1.31, and still told.
+        ("Kube-Proxy Version", "kubeProxyVersion"),
     ];
     let told = lines
         .map(|(title, field)| format!("  {title}:\t{}\n", text(node, &format!("/status/nodeInfo/{field}"))));
     format!("System Info:\n{}", told.concat())
 }
 
-fn running(pods: &[Value], now: Moment) -> String {
-    let mut out = format!("Non-terminated Pods:\t({} in total)\n", pods.len());
-    out += "  Namespace\tName\t\tAge\n  ---------\t----\t\t---\n";
-    for pod in pods {
-        out += &format!(
-            "  {}\t{}\t\t{}\n",
-            text(pod, "/metadata/namespace"),
-            text(pod, "/metadata/name"),
-            ago(now, at(pod, "/metadata/creationTimestamp"))
-        );
+/// The addresses that its pods get.
+fn addresses_of_pods(node: &Value) -> String {
+    let mut out = String::new();
+    let (one, provider) = (text(node, "/spec/podCIDR"), text(node, "/spec/providerID"));
+    if !one.is_empty() {
+        out += &format!("PodCIDR:\t{one}\n");
+    }
+    let all: Vec<String> = list(node, "/spec/podCIDRs").iter().map(shown).collect();
+    if !all.is_empty() {
+        out += &format!("PodCIDRs:\t{}\n", all.join(","));
+    }
+    if !provider.is_empty() {
+        out += &format!("ProviderID:\t{provider}\n");
     }
     out
+}
+
+fn lease(lease: &Result<Value, String>) -> String {
+    let lease = match lease {
+        Ok(lease) => lease,
+        Err(why) => return format!("Lease:\tFailed to get lease: {why}\n"),
+    };
+    let holder = match text(lease, "/spec/holderIdentity") {
+        "" => "<unset>",
+        holder => holder,
+    };
+    let time = |field: &str| date(at(lease, field));
+    format!(
+        "Lease:\n  HolderIdentity:\t{holder}\n  AcquireTime:\t{}\n  RenewTime:\t{}\n",
+        time("/spec/acquireTime"),
+        time("/spec/renewTime")
+    )
+}
+
+/// The pods, each with what it takes, and what all of them take.
+fn running(node: &Value, pods: &[Value], now: Moment) -> String {
+    let allocatable = Amounts::read(node, "/status/allocatable");
+    let there_is = if allocatable.is_empty() { Amounts::read(node, "/status/capacity") } else { allocatable };
+    let mut all = Wants::default();
+    let mut out = format!("Non-terminated Pods:\t({} in total)\n", pods.len());
+    out += "  Namespace\tName\t\tCPU Requests\tCPU Limits\tMemory Requests\tMemory Limits\tAge\n";
+    out += "  ---------\t----\t\t------------\t----------\t---------------\t-------------\t---\n";
+    for pod in pods {
+        let wants = Wants::of_pod(pod);
+        out += &format!(
+            "  {}\t{}\t\t{}\t{}\t{}\t{}\t{}\n",
+            text(pod, "/metadata/namespace"),
+            text(pod, "/metadata/name"),
+            wants.requests.part("cpu", &there_is),
+            wants.limits.part("cpu", &there_is),
+            wants.requests.part("memory", &there_is),
+            wants.limits.part("memory", &there_is),
+            ago(now, at(pod, "/metadata/creationTimestamp"))
+        );
+        all.add(&wants);
+    }
+    out + &allocated(&all, &there_is)
+}
+
+fn allocated(all: &Wants, there_is: &Amounts) -> String {
+    let mut out = String::from(
+        "Allocated resources:\n  (Total limits may be over 100 percent, i.e., overcommitted.)\n  \
+         Resource\tRequests\tLimits\n  --------\t--------\t------\n",
+    );
+    let (huge, other): (Vec<&str>, Vec<&str>) = there_is
+        .names()
+        .filter(|name| !["cpu", "memory", "ephemeral-storage", "pods"].contains(name))
+        .partition(|name| name.starts_with("hugepages-"));
+    for name in ["cpu", "memory", "ephemeral-storage"].into_iter().chain(huge) {
+        let (requests, limits) = (all.requests.part(name, there_is), all.limits.part(name, there_is));
+        out += &format!("  {name}\t{requests}\t{limits}\n");
+    }
+    for name in other {
+        out += &format!("  {name}\t{}\t{}\n", all.requests.of(name), all.limits.of(name));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::aligned;
+    use serde_json::json;
+
+    /// K3: what kubectl 1.32 tells of a node with one pod on it.
+    #[test]
+    fn a_node_is_described_with_what_is_taken_of_it() {
+        let object = json!({"metadata": {"name": "node-1", "creationTimestamp": "2026-11-16T02:51:04Z"},
+            "spec": {"podCIDR": "10.128.0.0/20", "podCIDRs": ["10.128.0.0/20"]},
+            "status": {"conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "posting"}],
+                "allocatable": {"cpu": "8", "memory": "1Gi", "example.com/card": "2", "hugepages-2Mi": "0", "pods": "110"}}});
+        let pod = json!({"metadata": {"namespace": "default", "name": "web", "creationTimestamp": "2026-11-16T02:51:04Z"},
+            "spec": {"containers": [{"resources": {"requests": {"cpu": "100m", "example.com/card": 1}}}]}});
+        let around = Around {
+            lease: Ok(
+                json!({"spec": {"holderIdentity": "node-1", "renewTime": "2026-11-16T02:55:09.123456Z"}}),
+            ),
+            pods: vec![pod],
+        };
+        let told = aligned(&node(&object, &around, Moment::parse("2026-11-16T02:51:17Z").unwrap()), 2);
+        assert!(
+            told.contains(
+                "Lease:\n  HolderIdentity:  node-1\n  AcquireTime:     <unset>\n  \
+                 RenewTime:       Mon, 16 Nov 2026 02:55:09 +0000\n"
+            ),
+            "{told}"
+        );
+        assert!(told.contains("  KubeletReady   posting\n"), "{told}");
+        assert!(told.contains("PodCIDRs:                     10.128.0.0/20\n"), "{told}");
+        assert!(
+            told.ends_with(
+                "  default                     web     100m (1%)     0 (0%)      0 (0%)           0 (0%)         13s\n\
+                 Allocated resources:\n  (Total limits may be over 100 percent, i.e., overcommitted.)\n  \
+                 Resource           Requests   Limits\n  --------           --------   ------\n  \
+                 cpu                100m (1%)  0 (0%)\n  memory             0 (0%)     0 (0%)\n  \
+                 ephemeral-storage  0 (0%)     0 (0%)\n  hugepages-2Mi      0 (0%)     0 (0%)\n  \
+                 example.com/card   1          0\n"
+            ),
+            "{told}"
+        );
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::container::{self, Indent};
+use super::container::{self, Indent, Whose};
 use super::marks::{annotations, labels};
 use super::template::placement;
 use super::{controller, date, volume};
@@ -18,11 +18,12 @@ pub(crate) fn pod(pod: &Value) -> String {
             "Init Containers:",
             indent,
             init,
-            Some(list(pod, "/status/initContainerStatuses")),
+            Whose::Pod { pod, statuses: list(pod, "/status/initContainerStatuses") },
         );
     }
     let statuses = list(pod, "/status/containerStatuses");
-    out += &container::all("Containers:", indent, list(pod, "/spec/containers"), Some(statuses));
+    let whose = Whose::Pod { pod, statuses };
+    out += &container::all("Containers:", indent, list(pod, "/spec/containers"), whose);
     let conditions = list(pod, "/status/conditions");
     if !conditions.is_empty() {
         out += "Conditions:\n  Type\tStatus\n";

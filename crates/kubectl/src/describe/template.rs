@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::container::{self, Indent};
+use super::container::{self, Indent, Whose};
 use super::marks::{annotations, labels};
 use super::volume;
 use crate::field::{list, members, shown, text};
@@ -24,10 +24,10 @@ pub(crate) fn described(template: &Value) -> String {
             "Init Containers:",
             indent,
             list(template, "/spec/initContainers"),
-            None,
+            Whose::Template,
         ));
     }
-    out.push_str(&container::all("Containers:", indent, list(template, "/spec/containers"), None));
+    out.push_str(&container::all("Containers:", indent, list(template, "/spec/containers"), Whose::Template));
     out.push_str(&volume::all(list(template, "/spec/volumes"), indent));
     let class = text(template, "/spec/priorityClassName");
     if !class.is_empty() {

@@ -14,6 +14,10 @@ pub(super) fn all(volumes: &[Value], indent: Indent) -> String {
     for volume in volumes {
         out.push_str(&format!("{}{}:\n", indent.name, text(volume, "/name")));
         out.extend(lines(volume).into_iter().map(|(title, value)| format!("    {title}:\t{value}\n")));
+        if let Some(source) = volume.get("downwardAPI") {
+            out.push_str("    Items:\n");
+            out.extend(list(source, "/items").iter().map(item));
+        }
     }
     out
 }
@@ -60,10 +64,22 @@ fn lines(volume: &Value) -> Vec<(&'static str, String)> {
             ("ReadOnly", (source["readOnly"] == true).to_string()),
         ];
     }
+    if volume.get("downwardAPI").is_some() {
+        return vec![("Type", "DownwardAPI (a volume populated by information about the pod)".to_owned())];
+    }
     if let Some(source) = volume.get("projected") {
         return projected(source);
     }
     vec![("Type", "<unknown>".to_owned())]
+}
+
+/// What a file of a volume holds: a field of the pod, or an amount of a container.
+fn item(item: &Value) -> String {
+    let path = text(item, "/path");
+    match item.get("fieldRef") {
+        Some(field) => format!("      {} -> {path}\n", text(field, "/fieldPath")),
+        None => format!("      {} -> {path}\n", text(item, "/resourceFieldRef/resource")),
+    }
 }
 
 fn projected(source: &Value) -> Vec<(&'static str, String)> {
@@ -77,6 +93,7 @@ fn projected(source: &Value) -> Vec<(&'static str, String)> {
             lines.push(("Optional", (map["optional"] == true).to_string()));
         } else if let Some(secret) = one.get("secret") {
             lines.push(("SecretName", text(secret, "/name").to_owned()));
+            lines.push(("Optional", (secret["optional"] == true).to_string()));
         } else if one.get("downwardAPI").is_some() {
             lines.push(("DownwardAPI", "true".to_owned()));
         }

@@ -72,10 +72,15 @@ async fn described(session: &mut Session, asked: &Describe, one: &Found) -> Resu
             replica_set::replica_set(&one.object, &pods)
         }
         ("", "Pod") => pod::pod(&one.object),
+        // Nothing happens to a secret that anybody would report.
+        ("", "Secret") => return Ok(aligned(&describe::secret(&one.object), 2)),
         ("", "Node") => {
             let on_it = format!("spec.nodeName={},status.phase!=Failed,status.phase!=Succeeded", one.name);
             let answer = session.ask(Call::get("/api/v1/pods").with("fieldSelector", on_it)).await?;
-            node::node(&one.object, list(&answer, "/items"), now)
+            let lease =
+                format!("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{}", one.name);
+            let lease = session.ask(Call::get(lease)).await.map_err(|failure| failure.message());
+            node::node(&one.object, &node::Around { lease, pods: list(&answer, "/items").to_vec() }, now)
         }
         _ => describe::object(&one.object),
     };

@@ -1,5 +1,6 @@
 //! The verbs, one file each.
 
+mod api_resources;
 mod apply;
 mod changes;
 mod create;
@@ -7,6 +8,7 @@ mod delete;
 mod describe;
 mod diff;
 mod events;
+mod explain;
 mod get;
 mod labels;
 mod patch;
@@ -15,14 +17,17 @@ mod report;
 mod rollout;
 mod scale;
 mod set_image;
+mod version;
 mod wait;
 
+pub use api_resources::{ApiResources, api_resources};
 pub use apply::{Apply, ServerSide, apply};
 pub use create::{Create, CreateDeployment, create, create_deployment, create_namespace};
 pub use delete::{Cascade, Delete, delete};
 pub use describe::{Describe, describe};
 pub use diff::{Diff, Differences, diff};
 pub use events::{Events, events};
+pub use explain::{Explain, explain};
 pub use get::{Get, Watching, get};
 pub use labels::{Change, Marks, Relabel, relabel};
 pub use patch::{Patch, patch};
@@ -32,3 +37,4 @@ pub use rollout::{History, PauseOrResume, Status, Undo, history, pause_or_resume
 pub use scale::{Scale, scale};
 pub use set_image::{NewImage, SetImage, set_image};
 pub use wait::{Goal, Patience, Wait, wait};
+pub use version::{Version, client_version, version};

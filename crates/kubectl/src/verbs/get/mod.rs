@@ -1,6 +1,7 @@
 //! `get`: objects as rows, names, documents or by a path (K2).
 
 mod documents;
+mod pages;
 mod table;
 mod watching;
 
@@ -8,10 +9,10 @@ use crate::arguments::{Item, Items};
 use crate::call::{Call, TABLE};
 use crate::failure::Failure;
 use crate::field::{list, text};
-use crate::print::{Format, Widths};
-use crate::resources::Resource;
+use crate::print::Format;
 use crate::selection::{Selection, list_call, unlisted};
 use crate::session::Session;
+use pages::Pages;
 use table::{Columns, rows};
 
 /// What to get.
@@ -39,6 +40,8 @@ pub struct Get {
     pub ignore_not_found: bool,
     /// A path by which rows are sorted.
     pub sort_by: Option<String>,
+    /// How many objects are asked for at a time; all at once if zero.
+    pub page: u32,
     /// Whether it goes on.
     pub watching: Watching,
 }
@@ -147,13 +150,12 @@ async fn print_group(
         label_columns: asked.label_columns.clone(),
         sort_by: asked.sort_by.clone(),
     };
-    let (mut failures, mut all) = (Vec::new(), crate::print::Rows::default());
-    let mut widths = Widths::default();
-    let mut begun = false;
+    let mut failures = Vec::new();
+    let mut pages = Pages::new(!asked.no_headers, after_another);
     for item in group {
         let mut next = String::new();
         loop {
-            let answer = match page(session, asked, &resource, item, &next).await {
+            let answer = match page(session, asked, &columns, item, &next).await {
                 Ok(answer) => answer,
                 Err(failure) if failure.is_not_found() && asked.ignore_not_found => break,
                 Err(failure) => {
@@ -161,60 +163,44 @@ async fn print_group(
                     break;
                 }
             };
-            let page = rows(&answer, &columns)?;
-            if all.header.is_empty() {
-                all.header = page.header;
-            }
-            all.rows.extend(page.rows);
+            pages.add(rows(&answer, &columns)?);
             text(&answer, "/metadata/continue").clone_into(&mut next);
             if next.is_empty() {
                 break;
             }
-            // More than a page: nobody should wait for the last row to see the first.
-            if asked.sort_by.is_none() {
-                flush(session, asked, &mut all, &mut widths, &mut begun, after_another)?;
+            if session.has_kept_waiting() {
+                let lines = pages.lines();
+                session.print(&lines)?;
             }
         }
     }
-    if !all.rows.is_empty() {
-        flush(session, asked, &mut all, &mut widths, &mut begun, after_another)?;
-    }
-    Failure::all(failures).map(|()| begun)
-}
-
-fn flush(
-    session: &mut Session,
-    asked: &Get,
-    all: &mut crate::print::Rows,
-    widths: &mut Widths,
-    begun: &mut bool,
-    after_another: bool,
-) -> Result<(), Failure> {
-    if after_another && !*begun {
-        session.say("")?;
-    }
-    let lines = all.lines(widths, !*begun && !asked.no_headers);
-    *begun = true;
-    all.rows.clear();
-    session.print(&lines)
+    let lines = pages.lines();
+    session.print(&lines)?;
+    Failure::all(failures).map(|()| pages.begun())
 }
 
 async fn page(
     session: &mut Session,
     asked: &Get,
-    resource: &Resource,
+    columns: &Columns,
     item: &Item,
     next: &str,
 ) -> Result<serde_json::Value, Failure> {
-    let whole = if asked.sort_by.is_some() { "Object" } else { "" };
+    let objects = columns.objects();
     match item {
         Item::One(resource, name) => {
             let path = resource.object(&session.namespace.clone(), name);
-            session.ask(Call::get(path).accepting(TABLE).with("includeObject", whole)).await
+            session.ask(Call::get(path).accepting(TABLE).with("includeObject", objects)).await
         }
-        Item::All(_) => {
+        Item::All(resource) => {
+            // Only who has seen all can sort them.
+            let at_a_time = if asked.page == 0 || asked.sort_by.is_some() {
+                String::new()
+            } else {
+                asked.page.to_string()
+            };
             let call = list_call(session, resource, &asked.selection).accepting(TABLE);
-            let call = call.with("limit", "500").with("continue", next).with("includeObject", whole);
+            let call = call.with("limit", at_a_time).with("continue", next).with("includeObject", objects);
             session.ask(call).await.map_err(|failure| unlisted(failure, resource, &asked.selection))
         }
     }

@@ -74,6 +74,18 @@ fn of_plain_object(object: &Value, columns: &Columns) -> Rows {
 }
 
 impl Columns {
+    /// How much of each object the server is to send beside its row: the value of `includeObject`.
+    ///
+    /// Most of a row is the record of who wrote which field, so it is only asked for if a column is made of it.
+    pub(super) fn objects(&self) -> &'static str {
+        let has_columns_of_its_own = self.namespace || self.labels || !self.label_columns.is_empty();
+        match (&self.sort_by, has_columns_of_its_own) {
+            (Some(_), _) => "Object",
+            (None, true) => "Metadata",
+            (None, false) => "None",
+        }
+    }
+
     fn completed_header(&self, mut header: Vec<String>) -> Vec<String> {
         if self.namespace {
             header.insert(0, "NAMESPACE".into());
@@ -115,6 +127,13 @@ fn compare(one: &Value, other: &Value) -> std::cmp::Ordering {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn only_what_columns_are_made_of_is_asked_for() {
+        assert_eq!(Columns::default().objects(), "None");
+        assert_eq!(Columns { namespace: true, ..Columns::default() }.objects(), "Metadata");
+        assert_eq!(Columns { sort_by: Some(".a".into()), ..Columns::default() }.objects(), "Object");
+    }
 
     /// K2.2: namespace first, labels last, the type before the name.
     #[test]

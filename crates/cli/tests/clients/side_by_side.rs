@@ -1,0 +1,200 @@
+//! What somebody looks at, by kubectl and by gantry, on one cluster: the same bytes, the same errors.
+//!
+//! The installed kubectl is older than the one we hold ourselves to, so the scene leaves out what has changed since.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::script;
+use super::server::Server;
+
+const EXPLAINED: &[&str] = &[
+    "deployment",
+    "deployment.spec",
+    "deployment.spec.strategy --recursive",
+    "deploy.spec.strategy.type",
+    "deploy.spec.selector.matchLabels",
+    "deployment. --api-version=apps/v1",
+    "deployments.apps.spec",
+    "pod --recursive",
+    "pod.spec.containers.env",
+    "pod.spec.containers.resources.limits",
+    "pod.status.phase",
+    "service.spec",
+    "hpa --api-version=autoscaling/v1",
+    "pod.spec.nope",
+    "pod.spec.containers.image.x",
+    "deployments.v1.apps",
+    "deploy --api-version=apps/v2",
+    "nope",
+    "pod deployment",
+    "deploy -o foo",
+    "deploy.spec.strategy -o plaintext-openapiv2",
+    "pod.spec.containers -o plaintext-openapiv2",
+    "pod --recursive -o plaintext-openapiv2",
+    "pod.nope -o plaintext-openapiv2",
+];
+
+const LISTED: &[&str] = &[
+    "api-resources",
+    "api-resources -o wide",
+    "api-resources -o name",
+    "api-resources -o json",
+    "api-resources --api-group=apps",
+    "api-resources --api-group=nope",
+    "api-resources --namespaced=false",
+    "api-resources --verbs=list,delete --no-headers",
+    "api-resources --sort-by=kind",
+    "api-resources --sort-by=foo",
+    "api-resources --categories=all",
+    "api-resources more",
+    "version -o foo",
+    "version more",
+];
+
+const LOOKED_AT: &[&str] = &[
+    "get pods",
+    "get pods -A -o wide",
+    "get pods -o name",
+    "get pods -o json",
+    "get pods --show-labels -L app",
+    "get pods --sort-by=.metadata.name --chunk-size=2",
+    "get pods -l app=web --no-headers",
+    "get pods --field-selector=status.phase=Running",
+    "get pods -o custom-columns=N:.metadata.name,I:.spec.containers[*].image",
+    "get deployment web -o yaml",
+    "get deployment web -o jsonpath={.spec.replicas}",
+    "get deployments,replicasets,pods",
+    "get all",
+    "get nodes -o wide",
+    "get namespaces",
+    "get pods crash nope",
+    "get nope",
+    "describe pod crash",
+    "describe pod pull",
+    "describe pod pending",
+    "describe pod done",
+    "describe pods -l app=web",
+    "describe node node-1",
+    "describe node node-2",
+    "describe deployment web",
+    "describe replicaset bare",
+    "describe replicasets -l app=web",
+    "describe secret sec",
+    "describe pod nope",
+];
+
+/// How often both may be run until they ran within one second: what they say has ages in it.
+const TRIES: usize = 40;
+/// How long the pods may take to get into their trouble.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// What a command said.
+#[derive(Debug, PartialEq)]
+struct Said {
+    out: String,
+    err: String,
+    is_success: bool,
+}
+
+/// K0.1, K0.3, K2, K3: the same as kubectl, to the letter.
+#[test]
+fn gantry_and_kubectl_say_the_same() {
+    let server = Server::start_cluster_of("2");
+    for command in LISTED {
+        says_the_same(&server, command);
+    }
+    for words in EXPLAINED {
+        says_the_same(&server, &format!("explain {words}"));
+    }
+    let scene = script("scene.yaml");
+    let applied = run(&server, env!("CARGO_BIN_EXE_gantry"), &format!("apply -f {}", scene.display()));
+    assert!(applied.is_success, "{applied:?}");
+    let taint = r#"{"spec":{"taints":[{"key":"k","value":"v","effect":"NoSchedule"}]}}"#;
+    let tainted = start(&server, env!("CARGO_BIN_EXE_gantry"), &["patch", "node", "node-2", "-p", taint]);
+    assert!(said(tainted).is_success);
+    wait_for_trouble(&server);
+    for command in LOOKED_AT {
+        says_the_same(&server, command);
+    }
+}
+
+#[test]
+fn the_versions_of_client_and_server_are_told() {
+    let server = Server::start();
+    let told = run(&server, env!("CARGO_BIN_EXE_gantry"), "version");
+    let kubectl = run(&server, "kubectl", "version");
+    let line =
+        |said: &Said| said.out.lines().find(|line| line.starts_with("Server Version")).map(str::to_owned);
+    assert!(told.out.starts_with("Client Version: v"), "{told:?}");
+    assert!(line(&told).is_some() && line(&told) == line(&kubectl), "{told:?}\n{kubectl:?}");
+    let client = run(&server, env!("CARGO_BIN_EXE_gantry"), "version --client -o yaml");
+    assert!(
+        client.out.starts_with("clientVersion:\n") && !client.out.contains("serverVersion"),
+        "{client:?}"
+    );
+}
+
+fn says_the_same(server: &Server, command: &str) {
+    let words: Vec<&str> = command.split(' ').collect();
+    let mut last = None;
+    for _ in 0..TRIES {
+        let (ours, theirs) =
+            (start(server, env!("CARGO_BIN_EXE_gantry"), &words), start(server, "kubectl", &words));
+        let (ours, theirs) = (said(ours), said(theirs));
+        if ours == theirs {
+            return;
+        }
+        last = Some((ours, theirs));
+    }
+    let (ours, theirs) = last.unwrap();
+    panic!(
+        "{command}\n--- gantry: {}\n{}{}\n--- kubectl: {}\n{}{}",
+        ours.is_success, ours.out, ours.err, theirs.is_success, theirs.out, theirs.err
+    );
+}
+
+/// Waits until every pod of the scene is what it is there for, so that nothing moves but time.
+fn wait_for_trouble(server: &Server) {
+    let began = Instant::now();
+    loop {
+        let pods = run(server, env!("CARGO_BIN_EXE_gantry"), "get pods --no-headers").out;
+        let is =
+            |name: &str, state: &str| pods.lines().any(|line| line.starts_with(name) && line.contains(state));
+        let all_run =
+            pods.lines().filter(|line| line.starts_with("web-")).all(|line| line.contains("Running"));
+        let troubled = [
+            ("crash ", "CrashLoopBackOff"),
+            ("pull ", "ImagePullBackOff"),
+            ("done ", "Completed"),
+            ("pending ", "Pending"),
+            ("bare-", "Running"),
+        ];
+        if all_run && troubled.iter().all(|(name, state)| is(name, state)) {
+            return;
+        }
+        assert!(began.elapsed() < PATIENCE, "the scene is not set:\n{pods}");
+        std::thread::sleep(Duration::from_millis(500));
+    }
+}
+
+fn run(server: &Server, binary: &str, command: &str) -> Said {
+    said(start(server, binary, &command.split(' ').collect::<Vec<_>>()))
+}
+
+fn start(server: &Server, binary: &str, words: &[&str]) -> Child {
+    let mut command = Command::new(Path::new(binary));
+    command.args(words).env("KUBECONFIG", server.kubeconfig()).env("HOME", server.folder());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+}
+
+fn said(child: Child) -> Said {
+    let output = child.wait_with_output().unwrap();
+    Said {
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        is_success: output.status.success(),
+    }
+}

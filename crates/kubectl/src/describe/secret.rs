@@ -1,0 +1,42 @@
+//! A secret: the names of what it keeps and how much of it there is, never the values.
+
+use serde_json::Value;
+
+use super::marks::{annotations, labels};
+use crate::field::{members, shown, text};
+
+/// A secret.
+pub(crate) fn secret(secret: &Value) -> String {
+    let mut out = format!("Name:\t{}\n", text(secret, "/metadata/name"));
+    out += &format!("Namespace:\t{}\n", text(secret, "/metadata/namespace"));
+    out += &labels("Labels:", "", secret, "/metadata/labels");
+    out += &annotations("Annotations:", "", secret, "/metadata/annotations");
+    out += &format!("\nType:\t{}\n\nData\n====\n", text(secret, "/type"));
+    for (name, value) in members(secret, "/data") {
+        out += &format!("{name}:\t{} bytes\n", bytes(&shown(value)));
+    }
+    out
+}
+
+/// How many bytes a text in base64 stands for.
+fn bytes(base64: &str) -> usize {
+    base64.trim_end_matches('=').len() * 3 / 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::aligned;
+    use serde_json::json;
+
+    #[test]
+    fn a_secret_keeps_its_values_to_itself() {
+        let object = json!({"metadata": {"name": "sec", "namespace": "default"}, "type": "Opaque",
+            "data": {"p": "cGFzcw==", "empty": "", "long-name": "YWJjZA=="}});
+        assert_eq!(
+            aligned(&secret(&object), 2),
+            "Name:         sec\nNamespace:    default\nLabels:       <none>\nAnnotations:  <none>\n\nType:  Opaque\n\n\
+             Data\n====\nempty:      0 bytes\nlong-name:  4 bytes\np:          4 bytes\n"
+        );
+    }
+}

@@ -1,0 +1,124 @@
+//! `explain`: what the fields of a type mean.
+
+use crate::call::Call;
+use crate::explain::{Layout, Question, explain as explained};
+use crate::failure::Failure;
+use crate::resources::{Resource, Resources};
+use crate::session::Session;
+
+/// What to explain.
+#[derive(Clone, Debug, Default)]
+pub struct Explain {
+    /// A type, and with dots the field that is meant: `deployment.spec.strategy`.
+    pub words: Vec<String>,
+    /// Whether all that is below is told too.
+    pub recursive: bool,
+    /// The version of the type, if not the preferred one.
+    pub api_version: Option<String>,
+    /// The value of `-o`.
+    pub output: Option<String>,
+}
+
+/// Explains a type or a field.
+pub async fn explain(session: &mut Session, asked: &Explain) -> Result<(), Failure> {
+    let layout = match asked.output.as_deref() {
+        None | Some("plaintext" | "") => Layout::Plain,
+        Some("plaintext-openapiv2") => Layout::Older,
+        Some(other) => return Err(Failure::other(format!("unrecognized format: {other}"))),
+    };
+    let [word] = asked.words.as_slice() else {
+        return Err(Failure::other(match asked.words.len() {
+            0 => {
+                "You must specify the type of resource to explain. Use \"kubectl api-resources\" for a complete list of supported resources."
+            }
+            _ => "We accept only this format: explain RESOURCE",
+        }));
+    };
+    let resources = session.resources().await?;
+    let (resource, path) = meant(&resources, word)?;
+    let resource = match asked.api_version.as_deref().filter(|version| !version.is_empty()) {
+        Some(version) => in_version(&resources, resource, version, layout)?,
+        None => resource,
+    };
+    let root = if resource.group.is_empty() { "api" } else { "apis" };
+    let document = session.ask(Call::get(format!("/openapi/v3/{root}/{}", resource.api_version()))).await?;
+    let question = Question {
+        group: &resource.group,
+        version: &resource.version,
+        kind: &resource.kind,
+        path: &path,
+        recursive: asked.recursive,
+    };
+    let told = explained(&document, question, layout);
+    session.print(&told.text)?;
+    told.failure.map_or(Ok(()), Err)
+}
+
+/// The type and the field: `deploy.spec`, or `deployments.apps.spec` if the group is said.
+fn meant<'r>(resources: &'r Resources, word: &str) -> Result<(&'r Resource, Vec<String>), Failure> {
+    let word = word.strip_suffix('.').unwrap_or(word);
+    let (first, rest) = word.split_once('.').map_or((word, None), |(first, rest)| (first, Some(rest)));
+    // Of several groups that have the type, the first whose full name stands there is meant, as in kubectl: that is the
+    // core group, if it has it.
+    let mut of_that_name = resources.preferred().filter(|one| one.plural == first);
+    let with_group = of_that_name.find_map(|one| {
+        let rest = word.strip_prefix(&one.plural_with_group())?;
+        (rest.is_empty() || rest.starts_with('.')).then_some((one, rest.strip_prefix('.')))
+    });
+    if let Some((one, rest)) = with_group {
+        return Ok((one, names(rest)));
+    }
+    let resource = resources.called(first).map_err(|failure| match failure {
+        Failure::UnknownType(name) => {
+            Failure::Bare(format!("the server doesn't have a resource type \"{name}\""))
+        }
+        other => other,
+    })?;
+    Ok((resource, names(rest)))
+}
+
+/// The names of a path; no path has none.
+fn names(path: Option<&str>) -> Vec<String> {
+    path.map_or(Vec::new(), |path| path.split('.').map(str::to_owned).collect())
+}
+
+fn in_version<'r>(
+    resources: &'r Resources,
+    resource: &Resource,
+    api_version: &str,
+    layout: Layout,
+) -> Result<&'r Resource, Failure> {
+    resources.of_kind(api_version, &resource.kind).ok_or_else(|| {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let what = match layout {
+            Layout::Plain => format!("Resource={}", resource.plural),
+            Layout::Older => format!("Kind={}", resource.kind),
+        };
+        Failure::other(format!("couldn't find resource for \"{group}/{version}, {what}\""))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// K0.5: a type with or without its group, then the path.
+    #[test]
+    fn a_path_follows_the_type() {
+        let resources =
+            Resources::from_discovery(&[json!({"items": [{"metadata": {"name": "apps"}, "versions": [
+            {"version": "v1", "resources": [{"resource": "deployments", "singularResource": "deployment",
+                "responseKind": {"kind": "Deployment"}, "shortNames": ["deploy"]}]}]}]})]);
+        let path = |word: &str| meant(&resources, word).map(|(_, path)| path.join("/"));
+        assert_eq!(path("deploy.spec.strategy").unwrap(), "spec/strategy");
+        assert_eq!(path("deployments.apps.spec").unwrap(), "spec");
+        assert_eq!(path("deployment.").unwrap(), "");
+        assert_eq!(meant(&resources, "deploy..").unwrap().1, [""]);
+        assert_eq!(path("deployments.v1.apps").unwrap(), "v1/apps");
+        assert_eq!(
+            path("nope.spec").unwrap_err().lines(),
+            "the server doesn't have a resource type \"nope\"\n"
+        );
+    }
+}

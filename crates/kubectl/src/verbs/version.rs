@@ -1,0 +1,164 @@
+//! `version`: which client this is, and which server it talks to.
+
+use gantry_registry::encode;
+use serde_json::{Value, json};
+
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::field::text;
+use crate::session::Session;
+
+/// What of the versions is told, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Version {
+    /// The value of `-o`.
+    pub output: Option<String>,
+    /// What should not be there.
+    pub words: Vec<String>,
+}
+
+/// How versions are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    Lines,
+    Json,
+    Yaml,
+}
+
+/// The order in which JSON has the fields of a version.
+const ORDER: [&str; 13] = [
+    "major",
+    "minor",
+    "emulationMajor",
+    "emulationMinor",
+    "minCompatibilityMajor",
+    "minCompatibilityMinor",
+    "gitVersion",
+    "gitCommit",
+    "gitTreeState",
+    "buildDate",
+    "goVersion",
+    "compiler",
+    "platform",
+];
+
+/// Tells the version of the client alone; no server is asked.
+pub fn client_version(asked: &Version) -> Result<String, Failure> {
+    Ok(told(asked.shape()?, None))
+}
+
+/// Tells the versions of the client and the server; one that cannot be asked is a failure after the client's.
+pub async fn version(session: &mut Session, asked: &Version) -> Result<(), Failure> {
+    let shape = asked.shape()?;
+    let answer = session.ask(Call::get("/version")).await;
+    let (server, failure) = match answer {
+        Ok(server) => (Some(server), None),
+        Err(failure) => (None, Some(failure)),
+    };
+    session.print(&told(shape, server.as_ref()))?;
+    failure.map_or(Ok(()), Err)
+}
+
+impl Version {
+    fn shape(&self) -> Result<Shape, Failure> {
+        if !self.words.is_empty() {
+            return Err(Failure::other(format!("extra arguments: [{}]", self.words.join(" "))));
+        }
+        match self.output.as_deref().unwrap_or_default() {
+            "" => Ok(Shape::Lines),
+            "json" => Ok(Shape::Json),
+            "yaml" => Ok(Shape::Yaml),
+            _ => Err(Failure::other("--output must be 'yaml' or 'json'")),
+        }
+    }
+}
+
+/// There is no line of Kustomize: this client has none.
+fn told(shape: Shape, server: Option<&Value>) -> String {
+    if shape == Shape::Lines {
+        let server = server.map(|server| format!("Server Version: {}\n", text(server, "/gitVersion")));
+        return format!("Client Version: {}\n{}", client_name(), server.unwrap_or_default());
+    }
+    let client = client();
+    let mut both = json!({"clientVersion": client});
+    if let Some(server) = server {
+        both["serverVersion"] = server.clone();
+    }
+    match shape {
+        Shape::Json => {
+            let parts = [("clientVersion", Some(&client)), ("serverVersion", server)];
+            let parts = parts.into_iter().filter_map(|(name, part)| Some((name, ordered(part?))));
+            let parts = parts.map(|(name, part)| format!("\"{name}\":{part}")).collect::<Vec<_>>();
+            let laid_out = encode::pretty(format!("{{{}}}", parts.join(",")).as_bytes());
+            String::from_utf8_lossy(&laid_out).trim_end().to_owned() + "\n"
+        }
+        _ => encode::yaml_text(&both) + "\n",
+    }
+}
+
+/// The fields that people look for first come first.
+fn ordered(version: &Value) -> String {
+    let known = ORDER.iter().filter_map(|name| Some(format!("\"{name}\":{}", version.get(name)?)));
+    format!("{{{}}}", known.collect::<Vec<_>>().join(","))
+}
+
+fn client_name() -> String {
+    concat!("v", env!("CARGO_PKG_VERSION"), "+gantry").to_owned()
+}
+
+/// The fields that every Kubernetes client tells of itself.
+fn client() -> Value {
+    json!({
+        "buildDate": "1970-01-01T00:00:00Z",
+        "compiler": "rustc",
+        "gitCommit": "gantry",
+        "gitTreeState": "clean",
+        "gitVersion": client_name(),
+        "goVersion": "none",
+        "major": env!("CARGO_PKG_VERSION_MAJOR"),
+        "minor": env!("CARGO_PKG_VERSION_MINOR"),
+        "platform": format!("{}/{}", std::env::consts::OS, architecture()),
+    })
+}
+
+/// The architecture, as Go calls it.
+fn architecture() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(output: &str) -> Version {
+        Version { output: Some(output.to_owned()), words: Vec::new() }
+    }
+
+    #[test]
+    fn versions_are_told_in_lines_json_and_yaml() {
+        let server = json!({"gitVersion": "v1.37.0"});
+        let lines = told(Shape::Lines, Some(&server));
+        assert_eq!(lines, format!("Client Version: {}\nServer Version: v1.37.0\n", client_name()));
+        let yaml = told(Shape::Yaml, Some(&server));
+        assert!(yaml.starts_with("clientVersion:\n  buildDate: "), "{yaml}");
+        assert!(yaml.ends_with("serverVersion:\n  gitVersion: v1.37.0\n\n"), "{yaml}");
+        assert!(
+            told(Shape::Json, None).starts_with("{\n  \"clientVersion\": {\n    \"major\""),
+            "{}",
+            told(Shape::Json, None)
+        );
+    }
+
+    /// K0.3: what cannot be meant is an error.
+    #[test]
+    fn other_forms_are_refused() {
+        let refused = client_version(&asked("foo")).unwrap_err();
+        assert_eq!(refused.lines(), "error: --output must be 'yaml' or 'json'\n");
+        let more = Version { words: vec!["x".into()], ..Version::default() };
+        assert_eq!(client_version(&more).unwrap_err().lines(), "error: extra arguments: [x]\n");
+    }
+}
