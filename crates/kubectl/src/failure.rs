@@ -114,14 +114,9 @@ impl Refused {
     }
 
     fn lines(&self) -> String {
-        let Self { status, doing } = self;
+        let doing = &self.doing;
         match self.reason() {
-            "Invalid"
-                if !text(status, "/details/kind").is_empty()
-                    || !list(status, "/details/causes").is_empty() =>
-            {
-                self.invalid()
-            }
+            "Invalid" => self.invalid(),
             // A server that is no API server says no reason.
             "" => format!("error: {doing}{}\n", self.message()),
             reason => format!("Error from server ({reason}): {doing}{}\n", self.message()),

@@ -27,6 +27,8 @@ pub struct Selection {
     pub all_namespaces: bool,
     /// Whether all objects of a type are meant.
     pub all: bool,
+    /// Whether objects are taken as their files say, and the server is left out of it.
+    pub local: bool,
 }
 
 /// What a type without a name means.
@@ -82,6 +84,31 @@ impl Selection {
     fn selects(&self) -> bool {
         self.all || self.selector.is_some() || self.fields.is_some()
     }
+
+    /// Refuses what contradicts itself.
+    pub(crate) fn check(&self, items: &[Item]) -> Result<(), Failure> {
+        let names_one = items.iter().any(|item| matches!(item, Item::One(..)));
+        let problem = if !self.files.is_empty() && !self.words.is_empty() {
+            "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well"
+        } else if self.all && (self.selector.is_some() || self.fields.is_some()) {
+            "setting 'all' parameter but found a non empty selector. "
+        } else if names_one && (self.selector.is_some() || self.fields.is_some()) {
+            "name cannot be provided when a selector is specified"
+        } else if names_one && self.all_namespaces {
+            "a resource cannot be retrieved by name across all namespaces"
+        } else {
+            return Ok(());
+        };
+        Err(Failure::other(problem))
+    }
+}
+
+/// What is said when no object is meant at all.
+pub(crate) fn nothing_named() -> Failure {
+    Failure::other(
+        "You must provide one or more resources by argument or filename.\nExample resource specifications \
+         include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'",
+    )
 }
 
 /// Finds the objects, and says which were not found.
@@ -90,19 +117,43 @@ pub(crate) async fn find(
     selection: &Selection,
     bare: BareType,
 ) -> Result<(Vec<Found>, Vec<Failure>), Failure> {
-    let resources = session.resources().await?;
     let (mut found, mut failures) = (Vec::new(), Vec::new());
-    let place = session.namespace.clone();
-    let place = Place { namespace: &place, was_asked_for: session.namespace_was_asked_for };
-    for manifest in manifests::read(&selection.files, selection.recursive)? {
-        manifest.check()?;
-        let written = manifest.placed(&resources, place)?;
-        match session.ask(Call::get(written.path())).await {
-            Ok(object) => found.push(Found::of(&written.resource, object)),
+    for one in find_each(session, selection, bare).await? {
+        match one {
+            Ok(one) => found.push(one),
             Err(failure) => failures.push(failure),
         }
     }
-    let items = Items::read(&resources, &selection.words)?.items;
+    Ok((found, failures))
+}
+
+/// Finds the objects in the order in which they were named; each was found or not.
+pub(crate) async fn find_each(
+    session: &mut Session,
+    selection: &Selection,
+    bare: BareType,
+) -> Result<Vec<Result<Found, Failure>>, Failure> {
+    if selection.is_empty() && bare == BareType::Mistake {
+        return Err(nothing_named());
+    }
+    let resources = session.resources().await?;
+    let mut found = Vec::new();
+    let place = session.namespace.clone();
+    let place = Place { namespace: &place, was_asked_for: session.namespace_was_asked_for };
+    for manifest in manifests::read(&selection.files, selection.recursive)? {
+        manifest.check_kind()?;
+        let as_written = manifest.object.clone();
+        let written = manifest.placed(&resources, place)?;
+        if selection.local {
+            found.push(Ok(Found::of(&written.resource, as_written)));
+            continue;
+        }
+        let object = session.ask(Call::get(written.path())).await;
+        found.push(object.map(|object| Found::of(&written.resource, object)));
+    }
+    let Items { items, warnings, .. } = Items::read(&resources, &selection.words)?;
+    selection.check(&items)?;
+    warnings.iter().for_each(|warning| session.tell(warning));
     if !items.is_empty()
         && bare == BareType::Mistake
         && !selection.selects()
@@ -113,21 +164,16 @@ pub(crate) async fn find(
     for item in items {
         match item {
             Item::One(resource, name) => {
-                if selection.selector.is_some() {
-                    return Err(Failure::other("name cannot be provided when a selector is specified"));
-                }
-                match session.object(&resource, place.namespace, &name).await {
-                    Ok(object) => found.push(Found::of(&resource, object)),
-                    Err(failure) => failures.push(failure),
-                }
+                let object = session.object(&resource, place.namespace, &name).await;
+                found.push(object.map(|object| Found::of(&resource, object)));
             }
             Item::All(resource) => {
                 let objects = all_of(session, &resource, selection).await?;
-                found.extend(objects.into_iter().map(|object| Found::of(&resource, object)));
+                found.extend(objects.into_iter().map(|object| Ok(Found::of(&resource, object))));
             }
         }
     }
-    Ok((found, failures))
+    Ok(found)
 }
 
 /// All objects of a type that are selected, page by page.

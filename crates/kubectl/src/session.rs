@@ -28,6 +28,7 @@ pub struct Session {
     screen: Screen,
     clock: fn() -> Moment,
     resources: Option<Resources>,
+    has_printed_yaml: bool,
 }
 
 /// Where lines go: data and talk.
@@ -64,7 +65,16 @@ impl Session {
     pub fn new(client: Client, server: impl Into<String>, screen: Screen, clock: fn() -> Moment) -> Self {
         let namespace = client.default_namespace().to_owned();
         let server = server.into();
-        Self { client, server, namespace, namespace_was_asked_for: false, screen, clock, resources: None }
+        Self {
+            client,
+            server,
+            namespace,
+            namespace_was_asked_for: false,
+            screen,
+            clock,
+            resources: None,
+            has_printed_yaml: false,
+        }
     }
 
     /// Works in this namespace.
@@ -91,6 +101,14 @@ impl Session {
             ErrorKind::BrokenPipe => Failure::NobodyReads,
             _ => Failure::other(format!("cannot write: {error}")),
         })
+    }
+
+    /// Prints an object of several as YAML, parted from the one before.
+    pub(crate) fn print_yaml(&mut self, document: &str) -> Result<(), Failure> {
+        if std::mem::replace(&mut self.has_printed_yaml, true) {
+            self.say("---")?;
+        }
+        self.print(document)
     }
 
     /// Prints a line of data.

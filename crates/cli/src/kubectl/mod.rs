@@ -99,6 +99,9 @@ pub(crate) struct ReportFlags {
     /// Only show what would be done: none, client or server
     #[arg(long, value_name = "WHERE", num_args = 0..=1, default_missing_value = "client", require_equals = true)]
     dry_run: Option<String>,
+    /// Show who wrote which field
+    #[arg(long)]
+    show_managed_fields: bool,
 }
 
 impl SelectionFlags {
@@ -116,7 +119,8 @@ impl SelectionFlags {
 
 impl ReportFlags {
     fn report(&self) -> Result<Report, Failure> {
-        Ok(Report::with(self.output.clone(), DryRun::parse(self.dry_run.as_deref())?))
+        let report = Report::with(self.output.clone(), DryRun::parse(self.dry_run.as_deref())?)?;
+        Ok(Report { managed_fields: self.show_managed_fields, ..report })
     }
 }
 

@@ -1,7 +1,7 @@
 //! `get` and `describe`.
 
 use clap::Args;
-use gantry_kubectl::verbs::{Describe, Get, Watching, describe, get};
+use gantry_kubectl::verbs::{Describe, Get, Watching, describe, get, raw};
 use gantry_kubectl::{Failure, Selection, Session};
 
 use super::SelectionFlags;
@@ -25,7 +25,7 @@ pub(crate) struct GetFlags {
     #[arg(short = 'A', long)]
     all_namespaces: bool,
     /// Go on with changes
-    #[arg(short, long)]
+    #[arg(short, long, default_value = "false", action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     watch: bool,
     /// Show changes only
     #[arg(long)]
@@ -51,6 +51,15 @@ pub(crate) struct GetFlags {
     /// Pass over objects that do not exist
     #[arg(long)]
     ignore_not_found: bool,
+    /// How many objects are asked for at a time; pages are read anyway
+    #[arg(long, value_name = "COUNT", hide = true)]
+    chunk_size: Option<i64>,
+    /// A part of the object, such as status or scale
+    #[arg(long, value_name = "PART")]
+    subresource: Option<String>,
+    /// Ask for this path of the server, and print what it says
+    #[arg(long, value_name = "PATH")]
+    raw: Option<String>,
     /// Sort by the field at this path
     #[arg(long, value_name = "PATH")]
     sort_by: Option<String>,
@@ -71,12 +80,18 @@ pub(crate) struct DescribeFlags {
     /// Whether events are told too
     #[arg(long, default_value = "true", action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     show_events: bool,
+    /// How many objects are asked for at a time; pages are read anyway
+    #[arg(long, value_name = "COUNT", hide = true)]
+    chunk_size: Option<i64>,
     #[command(flatten)]
     pub(super) cluster: ClusterFlags,
 }
 
 impl GetFlags {
     pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+        if let Some(path) = &self.raw {
+            return raw(session, path).await;
+        }
         let selection = Selection {
             fields: self.field_selector,
             all_namespaces: self.all_namespaces,
@@ -94,6 +109,7 @@ impl GetFlags {
             managed_fields: self.show_managed_fields,
             ignore_not_found: self.ignore_not_found,
             sort_by: self.sort_by,
+            subresource: self.subresource,
             watching,
         };
         get(session, &asked).await

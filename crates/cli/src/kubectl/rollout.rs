@@ -24,6 +24,8 @@ pub(crate) enum RolloutVerb {
         #[arg(long)]
         changes: bool,
         #[command(flatten)]
+        report: ReportFlags,
+        #[command(flatten)]
         target: Target,
     },
     /// Go back to an earlier revision
@@ -94,8 +96,9 @@ impl RolloutVerb {
         let target = self.target().clone();
         let selection = target.selection.selection(target.words.clone());
         with_session(&target.cluster, before, async |session| match self {
-            Self::History { revision, changes, .. } => {
-                history(session, &History { selection, revision, changes }).await
+            Self::History { revision, changes, report, .. } => {
+                let report = report.report()?;
+                history(session, &History { selection, revision, changes, report }).await
             }
             Self::Undo { to_revision, report, .. } => {
                 undo(session, &Undo { selection, to_revision, report: report.report()? }).await

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use gantry_kubectl::verbs::{
-    Apply, Cascade, Create, CreateDeployment, Delete, Marks, Patch, Relabel, Replace, Scale, ServerSide,
-    SetImage, Validation, apply, create, create_deployment, create_namespace, delete, patch, relabel,
-    replace, scale, set_image,
+    Apply, Cascade, Create, CreateDeployment, Delete, DryRun, Marks, Patch, Relabel, Replace, Scale,
+    ServerSide, SetImage, Validation, apply, create, create_deployment, create_namespace, delete, patch,
+    relabel, replace, scale, set_image,
 };
 use gantry_kubectl::{Failure, Selection, Session};
 
@@ -40,6 +40,9 @@ pub(crate) struct CreateFlags {
     what: Option<CreateWhat>,
     #[command(flatten)]
     files: FileFlags,
+    /// Only objects with these labels
+    #[arg(short = 'l', long, value_name = "LABELS")]
+    selector: Option<String>,
     /// Let a later `apply` know what was written
     #[arg(long)]
     save_config: bool,
@@ -58,7 +61,7 @@ enum CreateWhat {
         /// Its name
         name: String,
         /// The image of its container; may be repeated
-        #[arg(long)]
+        #[arg(long, value_delimiter = ',')]
         image: Vec<String>,
         /// How many pods
         #[arg(short, long, default_value = "1")]
@@ -88,9 +91,25 @@ enum CreateWhat {
 
 /// The flags of `apply`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of kubectl's")]
 pub(crate) struct ApplyFlags {
     #[command(flatten)]
     files: FileFlags,
+    /// Only objects with these labels
+    #[arg(short = 'l', long, value_name = "LABELS")]
+    selector: Option<String>,
+    /// Delete and create again what cannot be changed
+    #[arg(long)]
+    force: bool,
+    /// Delete what is no longer written; not supported
+    #[arg(long, hide = true)]
+    prune: bool,
+    /// Whether what is written wins; it always does
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true)]
+    overwrite: Option<Option<bool>>,
+    /// Wait for deletions, which happens anyway
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true)]
+    wait: Option<Option<bool>>,
     /// Let the server merge
     #[arg(long)]
     server_side: bool,
@@ -106,6 +125,21 @@ pub(crate) struct ApplyFlags {
 pub(crate) struct ReplaceFlags {
     #[command(flatten)]
     files: FileFlags,
+    /// Delete what is there and create it again
+    #[arg(long)]
+    force: bool,
+    /// What becomes of dependents: background, foreground or orphan
+    #[arg(long, value_name = "HOW", default_value = "background", num_args = 0..=1, default_missing_value = "background", require_equals = true)]
+    cascade: String,
+    /// How many seconds deleting may take; only with --force
+    #[arg(long, value_name = "SECONDS", default_value = "-1", allow_negative_numbers = true)]
+    grace_period: i64,
+    /// Let a later `apply` know what was written
+    #[arg(long)]
+    save_config: bool,
+    /// A part of the object, such as status
+    #[arg(long, value_name = "PART")]
+    subresource: Option<String>,
     #[command(flatten)]
     pub(super) cluster: ClusterFlags,
 }
@@ -191,6 +225,12 @@ pub(crate) struct SetImageFlags {
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,
+    /// Change files only, and leave the server out of it
+    #[arg(long)]
+    local: bool,
+    /// Under which name the fields are managed
+    #[arg(long, value_name = "NAME")]
+    field_manager: Option<String>,
     #[command(flatten)]
     report: ReportFlags,
     #[command(flatten)]
@@ -204,6 +244,9 @@ pub(crate) struct PatchFlags {
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,
+    /// Change files only, and leave the server out of it
+    #[arg(long)]
+    local: bool,
     /// The patch, in JSON or YAML
     #[arg(short, long, value_name = "PATCH", conflicts_with = "patch_file")]
     patch: Option<String>,
@@ -227,14 +270,30 @@ pub(crate) struct PatchFlags {
 
 /// The flags of `label` and `annotate`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of kubectl's")]
 pub(crate) struct MarkFlags {
     /// `TYPE NAME` or `TYPE/NAME`, then `KEY=VALUE` and `KEY-`
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,
     /// Change what is there already
-    #[arg(long)]
+    #[arg(long, default_value = "false", action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     overwrite: bool,
+    /// Show all of them afterwards
+    #[arg(long)]
+    list: bool,
+    /// Change files only, and leave the server out of it
+    #[arg(long)]
+    local: bool,
+    /// Only objects with these fields
+    #[arg(long, value_name = "FIELDS")]
+    field_selector: Option<String>,
+    /// In all namespaces
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
+    /// Only if the object has this version now
+    #[arg(long, value_name = "VERSION")]
+    resource_version: Option<String>,
     /// Under which name the fields are managed
     #[arg(long, value_name = "NAME")]
     field_manager: Option<String>,
@@ -268,6 +327,7 @@ impl CreateFlags {
                     report: self.files.report.report()?,
                     files: self.files.filename,
                     recursive: self.files.recursive,
+                    selector: self.selector,
                     save_config: self.save_config,
                     manager: self.files.field_manager,
                 };
@@ -284,12 +344,23 @@ impl ApplyFlags {
             (true, false) => Some(ServerSide::Asking),
             (true, true) => Some(ServerSide::Forcing),
         };
+        if self.prune {
+            return Err(Failure::other(
+                "--prune is not supported\nhint: delete what is no longer wanted, or use --force to recreate",
+            ));
+        }
+        let report = self.files.report.report()?;
+        if self.force && report.dry_run == DryRun::Server {
+            return Err(Failure::other("--dry-run=server cannot be used with --force"));
+        }
         let asked = Apply {
             validation: Validation::parse(self.files.validate.as_deref())?,
-            report: self.files.report.report()?,
+            report,
             files: self.files.filename,
             recursive: self.files.recursive,
             manager: self.files.field_manager,
+            selector: self.selector,
+            force: self.force,
             server_side,
         };
         apply(session, &asked).await
@@ -298,11 +369,19 @@ impl ApplyFlags {
 
 impl ReplaceFlags {
     pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+        if self.grace_period >= 0 && !self.force {
+            return Err(Failure::other("--grace-period must have --force specified"));
+        }
+        let cascade = Cascade::parse(&self.cascade)?;
         let asked = Replace {
             validation: Validation::parse(self.files.validate.as_deref())?,
             report: self.files.report.report()?,
             files: self.files.filename,
             recursive: self.files.recursive,
+            save_config: self.save_config,
+            subresource: self.subresource,
+            force: self.force.then(|| cascade.options((self.grace_period >= 0).then_some(self.grace_period))),
+            manager: self.files.field_manager,
         };
         replace(session, &asked).await
     }
@@ -346,8 +425,12 @@ impl ScaleFlags {
 impl SetImageFlags {
     pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
         let (words, images) = SetImage::parse(&self.words)?;
-        let asked =
-            SetImage { selection: self.selection.selection(words), images, report: self.report.report()? };
+        let asked = SetImage {
+            selection: Selection { local: self.local, ..self.selection.selection(words) },
+            images,
+            manager: self.field_manager,
+            report: self.report.report()?,
+        };
         set_image(session, &asked).await
     }
 }
@@ -356,8 +439,13 @@ impl PatchFlags {
     pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
         let patch_text = match (self.patch, &self.patch_file) {
             (Some(text), _) => text,
-            (None, Some(file)) => std::fs::read_to_string(file)
-                .map_err(|error| Failure::Other(format!("unable to read patch file {file}: {error}")))?,
+            (None, Some(file)) => std::fs::read_to_string(file).map_err(|error| {
+                let why = match error.kind() {
+                    std::io::ErrorKind::NotFound => "no such file or directory".to_owned(),
+                    _ => error.to_string(),
+                };
+                Failure::other(format!("unable to read patch file: open {file}: {why}"))
+            })?,
             (None, None) => {
                 return Err(Failure::other(
                     "must specify --patch or --patch-file containing the contents of the patch",
@@ -365,7 +453,7 @@ impl PatchFlags {
             }
         };
         let asked = Patch {
-            selection: self.selection.selection(self.words),
+            selection: Selection { local: self.local, ..self.selection.selection(self.words) },
             patch: patch_text,
             kind: Patch::kind(&self.kind)?,
             subresource: self.subresource,
@@ -386,12 +474,19 @@ impl MarkFlags {
     }
 
     async fn run(self, session: &mut Session, marks: Marks) -> Result<(), Failure> {
-        let (words, changes) = Relabel::parse(&self.words);
+        let (words, changes) = Relabel::parse(marks, &self.words)?;
         let asked = Relabel {
             marks,
-            selection: self.selection.selection(words),
+            selection: Selection {
+                fields: self.field_selector,
+                local: self.local,
+                all_namespaces: self.all_namespaces,
+                ..self.selection.selection(words)
+            },
             changes,
             overwrite: self.overwrite,
+            list: self.list,
+            resource_version: self.resource_version,
             manager: self.field_manager,
             report: self.report.report()?,
         };

@@ -168,6 +168,10 @@ fn environment(container: &Value) -> String {
                 ("Secret", "/secretRef")
             };
             let optional = source.pointer(&format!("{at}/optional")).is_some_and(|optional| optional == true);
+            let kind = match text(source, "/prefix") {
+                "" => kind.to_owned(),
+                prefix => format!("{kind} with prefix '{prefix}'"),
+            };
             out.push_str(&format!(
                 "      {}\t{kind}\tOptional: {optional}\n",
                 text(source, &format!("{at}/name"))

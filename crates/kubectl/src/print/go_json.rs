@@ -32,6 +32,14 @@ pub(crate) fn indented(value: &Value) -> String {
     deeper.collect::<Vec<_>>().join("\n")
 }
 
+/// A list of results, whose members stand in the order of its type.
+pub(crate) fn json_list(objects: &[Value]) -> String {
+    let items = indented(&Value::from(objects)).replace('\n', "\n    ");
+    format!(
+        "{{\n    \"kind\": \"List\",\n    \"apiVersion\": \"v1\",\n    \"metadata\": {{}},\n    \"items\": {items}\n}}\n"
+    )
+}
+
 /// The members by name, whatever order the map keeps.
 fn sorted(value: &Value) -> Value {
     match value {

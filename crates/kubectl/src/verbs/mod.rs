@@ -18,7 +18,7 @@ pub use apply::{Apply, ServerSide, apply};
 pub use create::{Create, CreateDeployment, create, create_deployment, create_namespace};
 pub use delete::{Cascade, Delete, delete};
 pub use describe::{Describe, describe};
-pub use get::{Get, Watching, get};
+pub use get::{Get, Watching, get, raw};
 pub use labels::{Change, Marks, Relabel, relabel};
 pub use patch::{Patch, patch};
 pub use replace::{Replace, replace};

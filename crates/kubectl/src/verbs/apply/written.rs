@@ -8,7 +8,7 @@ use crate::print::compact;
 use crate::three_way::LAST_APPLIED;
 
 /// The object with the annotation that says what was written.
-pub(super) fn stated(object: &Value) -> Value {
+pub(in crate::verbs) fn stated(object: &Value) -> Value {
     let mut object = object.clone();
     let annotations = object_mut(&mut object, &["metadata", "annotations"]);
     annotations.remove(LAST_APPLIED);
