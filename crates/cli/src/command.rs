@@ -27,6 +27,7 @@ pub(crate) struct Gantry {
 }
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one, read once")]
 enum Command {
     /// Start a whole cluster on this machine
     ///

@@ -211,7 +211,8 @@ fn files_of(path: &Path, recursive: bool) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn documents(source: &str, content: &str) -> Result<Vec<Value>, Failure> {
-    if content.trim_start().starts_with('{') {
+    let is_parted = content.lines().any(is_separator);
+    if content.trim_start().starts_with('{') && !is_parted {
         let stream = serde_json::Deserializer::from_str(content).into_iter::<Value>();
         return stream.collect::<Result<_, _>>().map_err(|error| {
             let problem = if error.is_eof() { "unexpected EOF".to_owned() } else { error.to_string() };
@@ -229,14 +230,15 @@ fn documents(source: &str, content: &str) -> Result<Vec<Value>, Failure> {
     Ok(documents)
 }
 
+fn is_separator(line: &str) -> bool {
+    line.strip_prefix("---").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r']))
+}
+
 /// The documents of a stream, which lines of `---` part.
 fn split(content: &str) -> Vec<String> {
     let mut documents = vec![String::new()];
     for line in content.lines() {
-        let is_end = line
-            .strip_prefix("---")
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r']));
-        if is_end {
+        if is_separator(line) {
             documents.push(String::new());
         } else if let Some(document) = documents.last_mut() {
             document.push_str(line);

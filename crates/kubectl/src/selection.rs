@@ -12,6 +12,7 @@ use crate::session::Session;
 
 /// What was said about the objects that are meant.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of kubectl's")]
 pub struct Selection {
     /// Types and names.
     pub words: Vec<String>,
@@ -153,7 +154,7 @@ pub(crate) async fn find_each(
     }
     let Items { items, warnings, .. } = Items::read(&resources, &selection.words)?;
     selection.check(&items)?;
-    warnings.iter().for_each(|warning| session.tell(warning));
+    session.warn(&warnings);
     if !items.is_empty()
         && bare == BareType::Mistake
         && !selection.selects()

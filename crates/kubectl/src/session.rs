@@ -121,6 +121,13 @@ impl Session {
         let _ = writeln!(self.screen.err, "{line}");
     }
 
+    /// Prints what people should know.
+    pub(crate) fn warn(&mut self, warnings: &[String]) {
+        for warning in warnings {
+            self.tell(warning);
+        }
+    }
+
     /// Asks the server.
     pub(crate) async fn ask(&mut self, call: Call) -> Result<Value, Failure> {
         let response = self.send(&call).await?;

@@ -1,5 +1,6 @@
 //! kubectl's everyday verbs: argv in, calls of `gantry-kubectl` out.
 
+mod marks;
 mod read;
 mod rollout;
 mod write;
@@ -17,10 +18,9 @@ pub(crate) use rollout::RolloutVerb;
 
 use crate::cluster::{self, ClusterFlags};
 use crate::output::talk;
+use marks::MarkFlags;
 use read::{DescribeFlags, GetFlags};
-use write::{
-    ApplyFlags, CreateFlags, DeleteFlags, MarkFlags, PatchFlags, ReplaceFlags, ScaleFlags, SetCommand,
-};
+use write::{ApplyFlags, CreateFlags, DeleteFlags, PatchFlags, ReplaceFlags, ScaleFlags, SetCommand};
 
 /// The verbs that everybody knows from kubectl.
 #[derive(Debug, Subcommand)]

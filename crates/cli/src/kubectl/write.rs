@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use gantry_kubectl::verbs::{
-    Apply, Cascade, Create, CreateDeployment, Delete, DryRun, Marks, Patch, Relabel, Replace, Scale,
-    ServerSide, SetImage, Validation, apply, create, create_deployment, create_namespace, delete, patch,
-    relabel, replace, scale, set_image,
+    Apply, Cascade, Create, CreateDeployment, Delete, DryRun, Patch, Replace, Scale, ServerSide, SetImage,
+    Validation, apply, create, create_deployment, create_namespace, delete, patch, replace, scale, set_image,
 };
 use gantry_kubectl::{Failure, Selection, Session};
 
@@ -105,11 +104,11 @@ pub(crate) struct ApplyFlags {
     #[arg(long, hide = true)]
     prune: bool,
     /// Whether what is written wins; it always does
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true)]
-    overwrite: Option<Option<bool>>,
+    #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    overwrite: Option<bool>,
     /// Wait for deletions, which happens anyway
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true)]
-    wait: Option<Option<bool>>,
+    #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    wait: Option<bool>,
     /// Let the server merge
     #[arg(long)]
     server_side: bool,
@@ -268,41 +267,6 @@ pub(crate) struct PatchFlags {
     pub(super) cluster: ClusterFlags,
 }
 
-/// The flags of `label` and `annotate`.
-#[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of kubectl's")]
-pub(crate) struct MarkFlags {
-    /// `TYPE NAME` or `TYPE/NAME`, then `KEY=VALUE` and `KEY-`
-    words: Vec<String>,
-    #[command(flatten)]
-    selection: SelectionFlags,
-    /// Change what is there already
-    #[arg(long, default_value = "false", action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
-    overwrite: bool,
-    /// Show all of them afterwards
-    #[arg(long)]
-    list: bool,
-    /// Change files only, and leave the server out of it
-    #[arg(long)]
-    local: bool,
-    /// Only objects with these fields
-    #[arg(long, value_name = "FIELDS")]
-    field_selector: Option<String>,
-    /// In all namespaces
-    #[arg(short = 'A', long)]
-    all_namespaces: bool,
-    /// Only if the object has this version now
-    #[arg(long, value_name = "VERSION")]
-    resource_version: Option<String>,
-    /// Under which name the fields are managed
-    #[arg(long, value_name = "NAME")]
-    field_manager: Option<String>,
-    #[command(flatten)]
-    report: ReportFlags,
-    #[command(flatten)]
-    pub(super) cluster: ClusterFlags,
-}
-
 impl CreateFlags {
     pub(super) fn cluster(&self) -> &ClusterFlags {
         match &self.what {
@@ -344,6 +308,9 @@ impl ApplyFlags {
             (true, false) => Some(ServerSide::Asking),
             (true, true) => Some(ServerSide::Forcing),
         };
+        if self.overwrite == Some(false) {
+            return Err(Failure::other("--overwrite=false is not supported: what is written always wins"));
+        }
         if self.prune {
             return Err(Failure::other(
                 "--prune is not supported\nhint: delete what is no longer wanted, or use --force to recreate",
@@ -461,35 +428,5 @@ impl PatchFlags {
             report: self.report.report()?,
         };
         patch(session, &asked).await
-    }
-}
-
-impl MarkFlags {
-    pub(super) async fn label(self, session: &mut Session) -> Result<(), Failure> {
-        self.run(session, Marks::Labels).await
-    }
-
-    pub(super) async fn annotate(self, session: &mut Session) -> Result<(), Failure> {
-        self.run(session, Marks::Annotations).await
-    }
-
-    async fn run(self, session: &mut Session, marks: Marks) -> Result<(), Failure> {
-        let (words, changes) = Relabel::parse(marks, &self.words)?;
-        let asked = Relabel {
-            marks,
-            selection: Selection {
-                fields: self.field_selector,
-                local: self.local,
-                all_namespaces: self.all_namespaces,
-                ..self.selection.selection(words)
-            },
-            changes,
-            overwrite: self.overwrite,
-            list: self.list,
-            resource_version: self.resource_version,
-            manager: self.field_manager,
-            report: self.report.report()?,
-        };
-        relabel(session, &asked).await
     }
 }

@@ -114,6 +114,9 @@ pub async fn delete(session: &mut Session, asked: &Delete) -> Result<(), Failure
     if asked.selection.is_empty() {
         return Err(nothing_named());
     }
+    if let Some(other) = asked.report.output.as_deref().filter(|output| !["", "name"].contains(output)) {
+        return Err(Failure::other(format!("unexpected -o output mode: {other}. We only support '-o name'")));
+    }
     if asked.force && asked.grace_seconds == Some(0) {
         session.tell(
             "Warning: Immediate deletion does not wait for confirmation that the running resource has been terminated. \
@@ -180,7 +183,7 @@ async fn doomed(session: &mut Session, asked: &Delete) -> Result<(Vec<Doomed>, V
         asked.selection.all || asked.selection.selector.is_some() || asked.selection.fields.is_some();
     let Items { items, warnings, .. } = Items::read(&resources, &asked.selection.words)?;
     asked.selection.check(&items)?;
-    warnings.iter().for_each(|warning| session.tell(warning));
+    session.warn(&warnings);
     for item in items {
         match item {
             Item::One(_, _) if selects => {
@@ -229,13 +232,8 @@ async fn delete_one(session: &mut Session, asked: &Delete, one: &Doomed) -> Resu
     let kind = one.resource.singular_with_group();
     match asked.report.output.as_deref() {
         Some("name") => session.say(&format!("{kind}/{}", one.name))?,
-        None | Some("") => {
+        _ => {
             session.say(&format!("{kind} \"{}\" {done}{}", one.name, asked.report.suffix()))?;
-        }
-        Some(other) => {
-            return Err(Failure::other(format!(
-                "unexpected -o output mode: {other}. We only support '-o name'"
-            )));
         }
     }
     Ok(uid_of(&answer).to_owned())

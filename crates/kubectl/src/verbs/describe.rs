@@ -28,6 +28,7 @@ pub async fn describe(session: &mut Session, asked: &Describe) -> Result<(), Fai
         ));
     }
     let (mut found, mut failures) = find(session, &asked.selection, BareType::All).await?;
+    let mut by_beginning = false;
     if let ([], [failure], [kind, prefix]) =
         (found.as_slice(), failures.as_slice(), asked.selection.words.as_slice())
         && failure.is_not_found()
@@ -38,11 +39,13 @@ pub async fn describe(session: &mut Session, asked: &Describe) -> Result<(), Fai
         found.retain(|one| one.name.starts_with(prefix.as_str()));
         if !found.is_empty() {
             failures.clear();
+            by_beginning = true;
         }
     }
     let mut told_any = false;
     for one in &found {
         match described(session, asked, one).await {
+            Ok(text) if by_beginning => session.say(&text)?,
             Ok(text) if told_any => session.print(&format!("\n\n{text}"))?,
             Ok(text) => session.print(&text)?,
             Err(failure) => {

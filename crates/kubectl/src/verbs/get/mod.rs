@@ -131,7 +131,7 @@ pub(super) async fn items(session: &mut Session, asked: &Get) -> Result<Items, F
     if asked.subresource.is_some() && items.items.iter().any(|item| matches!(item, Item::All(_))) {
         return Err(Failure::other("subresource cannot be used when bulk resources are specified"));
     }
-    items.warnings.iter().for_each(|warning| session.tell(warning));
+    session.warn(&items.warnings);
     for manifest in crate::manifests::read(&asked.selection.files, asked.selection.recursive)? {
         manifest.check_kind()?;
         let namespace = session.namespace.clone();
