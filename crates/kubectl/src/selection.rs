@@ -82,7 +82,7 @@ impl Selection {
         self.words.is_empty() && self.files.is_empty()
     }
 
-    fn selects(&self) -> bool {
+    pub(crate) fn selects(&self) -> bool {
         self.all || self.selector.is_some() || self.fields.is_some()
     }
 

@@ -10,7 +10,7 @@ mod rows;
 pub(crate) use columns::CustomColumns;
 pub(crate) use document::{as_list, without_managed_fields};
 pub(crate) use elastic::aligned;
-pub(crate) use go_json::{compact, indented, json_list};
+pub(crate) use go_json::{compact, indented, indented_as_declared, json_list};
 pub(crate) use rows::{Rows, Widths};
 
 use gantry_registry::encode;
@@ -57,11 +57,11 @@ impl Format {
             ("jsonpath", _) => template().map(Self::JsonPath),
             ("jsonpath-as-json", _) => template().map(Self::JsonPathAsJson),
             ("jsonpath-file", Some(file)) => {
-                Template::parse(contents(file)?.trim_end_matches('\n')).map(Self::JsonPath)
+                Template::parse(contents("--template ", file)?.trim_end_matches('\n')).map(Self::JsonPath)
             }
             ("custom-columns", _) => CustomColumns::parse(rest.unwrap_or_default()).map(Self::Columns),
             ("custom-columns-file", Some(file)) => {
-                CustomColumns::parse_file(&contents(file)?).map(Self::Columns)
+                CustomColumns::parse_file(&contents("template ", file)?).map(Self::Columns)
             }
             ("go-template" | "go-template-file" | "template" | "templatefile", _) => Err(Failure::other(
                 "Go templates are not supported\nhint: use -o jsonpath=… or, for get, -o custom-columns=…",
@@ -109,7 +109,12 @@ fn no_printer(output: &str, allowed: &str) -> Failure {
     ))
 }
 
-fn contents(file: &str) -> Result<String, Failure> {
-    std::fs::read_to_string(file)
-        .map_err(|error| Failure::other(format!("error reading template {file}, {error}")))
+fn contents(flag: &str, file: &str) -> Result<String, Failure> {
+    std::fs::read_to_string(file).map_err(|error| {
+        let why = match error.kind() {
+            std::io::ErrorKind::NotFound => format!("open {file}: no such file or directory"),
+            _ => error.to_string(),
+        };
+        Failure::other(format!("error reading {flag}{file}, {why}"))
+    })
 }

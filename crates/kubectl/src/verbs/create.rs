@@ -7,6 +7,7 @@ use super::report::{DryRun, Report, Validation};
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::manifests::{self, Place};
+use crate::print::indented_as_declared;
 use crate::session::Session;
 
 /// What to create from files.
@@ -107,14 +108,22 @@ pub async fn create_deployment(session: &mut Session, asked: &CreateDeployment) 
         Failure::Refused(_) => Failure::other(format!("failed to create deployment: {}", failure.message())),
         other => other,
     })?;
-    asked.report.tell(session, &format!("deployment.apps/{}", asked.name), "created", &created)
+    tell(session, &asked.report, &format!("deployment.apps/{}", asked.name), &created)
 }
 
 /// Creates a namespace.
 pub async fn create_namespace(session: &mut Session, name: &str, report: &Report) -> Result<(), Failure> {
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}, "spec": {}, "status": {}});
     let created = send(session, "/api/v1/namespaces", namespace, report.dry_run).await?;
-    report.tell(session, &format!("namespace/{name}"), "created", &created)
+    tell(session, report, &format!("namespace/{name}"), &created)
+}
+
+/// What was not sent anywhere is printed as it was made.
+fn tell(session: &mut Session, report: &Report, title: &str, object: &Value) -> Result<(), Failure> {
+    if report.dry_run.is_client() && report.output.as_deref() == Some("json") {
+        return session.say(&indented_as_declared(object));
+    }
+    report.tell(session, title, "created", object)
 }
 
 async fn send(session: &mut Session, path: &str, object: Value, dry_run: DryRun) -> Result<Value, Failure> {

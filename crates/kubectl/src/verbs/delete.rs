@@ -137,7 +137,9 @@ pub async fn delete(session: &mut Session, asked: &Delete) -> Result<(), Failure
     for one in doomed {
         match delete_one(session, asked, &one).await {
             Ok(uid) => waiting.push((one, uid)),
-            Err(failure) if failure.is_not_found() && asked.ignore_not_found => {}
+            // What was selected may be gone by now, and that is what was wanted.
+            Err(failure)
+                if failure.is_not_found() && (asked.ignore_not_found || asked.selection.selects()) => {}
             Err(failure) => failures.push(failure),
         }
     }
@@ -179,8 +181,7 @@ async fn doomed(session: &mut Session, asked: &Delete) -> Result<(Vec<Doomed>, V
             Err(failure) => failures.push(failure),
         }
     }
-    let selects =
-        asked.selection.all || asked.selection.selector.is_some() || asked.selection.fields.is_some();
+    let selects = asked.selection.selects();
     let Items { items, warnings, .. } = Items::read(&resources, &asked.selection.words)?;
     asked.selection.check(&items)?;
     session.warn(&warnings);

@@ -275,6 +275,33 @@ async fn force_recreates_what_cannot_change() {
     assert_ne!(terminal.reads("deploy web", "{.metadata.uid}").await, before);
 }
 
+/// K1: a Deployment in a few words, which nobody has to have.
+#[tokio::test(start_paused = true)]
+async fn a_deployment_can_be_made_up() {
+    let mut terminal = Terminal::new().await;
+    let asked = CreateDeployment {
+        name: "web".into(),
+        images: vec!["reg.io/nginx:1".into()],
+        replicas: 1,
+        report: report("json", DryRun::Client),
+        ..CreateDeployment::default()
+    };
+    let said = terminal.run(async |session| create_deployment(session, &asked).await).await;
+    let start = "{\n    \"kind\": \"Deployment\",\n    \"apiVersion\": \"apps/v1\",\n    \"metadata\": {\n        \"name\": \"web\",\n        \
+                 \"namespace\": \"shop\",\n        \"labels\": {\n            \"app\": \"web\"\n        }\n    },\n    \"spec\": {\n        \
+                 \"replicas\": 1,\n        \"selector\": {";
+    assert!(said.out.starts_with(start), "{}", said.out);
+    let end = "                        \"name\": \"nginx\",\n                        \"image\": \"reg.io/nginx:1\",\n                        \
+               \"resources\": {}\n                    }\n                ]\n            }\n        },\n        \"strategy\": {}\n    },\n    \
+               \"status\": {}\n}\n";
+    assert!(said.out.ends_with(end), "{}", said.out);
+    assert_eq!(terminal.wire.writes(), []);
+    let both =
+        CreateDeployment { images: vec!["a".into(), "b".into()], command: vec!["date".into()], ..asked };
+    let said = terminal.run(async |session| create_deployment(session, &both).await).await;
+    said.fails("error: cannot specify multiple --image options and command\n");
+}
+
 /// K1, K0.4: creating what is there already.
 #[tokio::test(start_paused = true)]
 async fn nothing_is_created_twice() {
