@@ -2,6 +2,7 @@
 
 mod marks;
 mod read;
+mod record;
 mod rollout;
 mod write;
 

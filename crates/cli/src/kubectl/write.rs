@@ -9,8 +9,10 @@ use gantry_kubectl::verbs::{
 };
 use gantry_kubectl::{Failure, Selection, Session};
 
+use super::record;
 use super::{ReportFlags, SelectionFlags, duration, limit};
 use crate::cluster::ClusterFlags;
+use crate::output::talk;
 
 /// Files and what is done with their fields.
 #[derive(Clone, Debug, Args)]
@@ -227,6 +229,9 @@ pub(crate) struct SetImageFlags {
     /// Change files only, and leave the server out of it
     #[arg(long)]
     local: bool,
+    /// Note this command as the cause of the change
+    #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    record: Option<bool>,
     /// Under which name the fields are managed
     #[arg(long, value_name = "NAME")]
     field_manager: Option<String>,
@@ -391,10 +396,14 @@ impl ScaleFlags {
 
 impl SetImageFlags {
     pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+        if self.record.is_some() {
+            talk("Flag --record has been deprecated, --record will be removed in the future");
+        }
         let (words, images) = SetImage::parse(&self.words)?;
         let asked = SetImage {
             selection: Selection { local: self.local, ..self.selection.selection(words) },
             images,
+            cause: (self.record == Some(true)).then(|| record::cause(std::env::args())),
             manager: self.field_manager,
             report: self.report.report()?,
         };

@@ -5,10 +5,11 @@ use serde_json::Value;
 use super::report::Report;
 use crate::call::{Call, PatchKind};
 use crate::failure::Failure;
+use crate::field::object_mut;
 use crate::selection::{BareType, Found, Selection, find};
 use crate::session::Session;
 use crate::three_way::{shape_of, two_way};
-use crate::workload::pod_spec;
+use crate::workload::{CAUSE, pod_spec};
 
 /// A container and its image.
 pub type NewImage = (String, String);
@@ -20,6 +21,8 @@ pub struct SetImage {
     pub selection: Selection,
     /// Containers and their images.
     pub images: Vec<NewImage>,
+    /// What is noted as the cause of the change, for the history.
+    pub cause: Option<String>,
     /// Who writes; kubectl's own name if nothing is said.
     pub manager: Option<String>,
     /// How it is told.
@@ -98,6 +101,9 @@ async fn set_one(session: &mut Session, asked: &SetImage, one: &Found) -> Result
         .filter(|(container, image)| !set(&mut after, place, container, image))
         .map(|(container, _)| Failure::other(format!("unable to find container named \"{container}\"")))
         .collect();
+    if let Some(cause) = &asked.cause {
+        object_mut(&mut after, &["metadata", "annotations"]).insert(CAUSE.into(), cause.as_str().into());
+    }
     let patch = two_way(&one.object, &after, shape_of(&one.resource.api_version(), &one.resource.kind));
     if !patch.is_empty() {
         let object = if asked.report.dry_run.is_client() || asked.selection.local {

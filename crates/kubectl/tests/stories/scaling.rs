@@ -93,6 +93,25 @@ async fn images_are_set_by_container() {
     assert_eq!(terminal.reads("deploy web", "{..image}").await, "nginx:3");
 }
 
+/// K5, K6.1: a cause that is noted shows in the history.
+#[tokio::test(start_paused = true)]
+async fn a_cause_may_be_noted() {
+    let mut terminal = Terminal::new().await;
+    terminal.has_deployment("web", 1).await;
+    let asked = SetImage {
+        selection: selected("deploy/web"),
+        images: vec![("c".into(), "nginx:2".into())],
+        cause: Some("kubectl set image".into()),
+        ..SetImage::default()
+    };
+    terminal
+        .run(async |session| set_image(session, &asked).await)
+        .await
+        .is("deployment.apps/web image updated\n");
+    let cause = terminal.reads("deploy web", "{.metadata.annotations.kubernetes\\.io/change-cause}").await;
+    assert_eq!(cause, "kubectl set image");
+}
+
 /// K5: the table of mistakes; what is right is done all the same.
 #[tokio::test(start_paused = true)]
 async fn mistakes_with_images_are_told() {

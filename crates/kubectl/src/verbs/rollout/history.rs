@@ -14,7 +14,7 @@ use crate::print::aligned;
 use crate::selection::{Found, Selection};
 use crate::session::Session;
 use crate::verbs::report::Report;
-use crate::workload::without_hash;
+use crate::workload::{CAUSE, without_hash};
 
 /// Which history is asked for.
 #[derive(Clone, Debug, Default)]
@@ -28,8 +28,6 @@ pub struct History {
     /// How revisions are shown as a whole, if they are.
     pub report: Report,
 }
-
-const CAUSE: &str = "kubernetes.io/change-cause";
 
 /// Prints the history of rollouts.
 pub async fn history(session: &mut Session, asked: &History) -> Result<(), Failure> {
