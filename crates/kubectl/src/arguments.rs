@@ -18,6 +18,8 @@ pub(crate) struct Items {
     pub(crate) items: Vec<Item>,
     /// Whether a word meant several types at once, like `all`.
     pub(crate) by_category: bool,
+    /// What people should know about the words.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Item {
@@ -34,11 +36,15 @@ impl Items {
         let Some((first, rest)) = words.split_first() else { return Ok(Self::default()) };
         if words.iter().any(|word| word.contains('/')) {
             let items = words.iter().map(|word| named(resources, word));
-            return Ok(Self { items: items.collect::<Result<_, _>>()?, by_category: false });
+            return Ok(Self { items: items.collect::<Result<_, _>>()?, ..Self::default() });
         }
         let mut read = Self::default();
         let mut types: Vec<&Resource> = Vec::new();
-        for word in first.split(',').filter(|word| !word.is_empty()) {
+        for word in first.split(',') {
+            read.warnings.extend(resources.also_called(word).map(|other| {
+                let other = other.plural_with_group();
+                format!("Warning: short name \"{word}\" could also match lower priority resource {other}")
+            }));
             let category = resources.in_category(&word.to_lowercase());
             let found = if category.is_empty() { vec![resources.called(word)?] } else { category };
             read.by_category |= found.len() > 1;

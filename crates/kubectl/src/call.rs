@@ -55,10 +55,12 @@ impl Call {
     }
 
     pub(crate) fn patch(path: impl Into<String>, kind: PatchKind, body: &Value) -> Self {
-        Self {
-            content: Some((kind.content_type(), body.to_string().into())),
-            ..Self::new(Method::PATCH, path)
-        }
+        Self::patch_as_written(path, kind, body.to_string())
+    }
+
+    /// A patch as somebody wrote it, which may be no JSON at all.
+    pub(crate) fn patch_as_written(path: impl Into<String>, kind: PatchKind, body: String) -> Self {
+        Self { content: Some((kind.content_type(), body.into())), ..Self::new(Method::PATCH, path) }
     }
 
     pub(crate) fn delete(path: impl Into<String>, options: &Value) -> Self {

@@ -114,14 +114,9 @@ impl Refused {
     }
 
     fn lines(&self) -> String {
-        let Self { status, doing } = self;
+        let doing = &self.doing;
         match self.reason() {
-            "Invalid"
-                if !text(status, "/details/kind").is_empty()
-                    || !list(status, "/details/causes").is_empty() =>
-            {
-                self.invalid()
-            }
+            "Invalid" => self.invalid(),
             "Unauthorized" => format!(
                 "error: You must be logged in to the server ({})\n\
                  hint: the token or certificate is missing, wrong or expired; check the user of the kubeconfig\n",

@@ -62,7 +62,10 @@ pub(crate) fn shown(value: &Value) -> String {
 /// A map as `k=v,k2=v2`, sorted; empty if there is nothing in it.
 pub(crate) fn pairs(value: &Value, pointer: &str) -> String {
     let pairs = members(value, pointer).into_iter().map(|(key, value)| format!("{key}={}", shown(value)));
-    pairs.collect::<Vec<_>>().join(",")
+    let mut pairs: Vec<String> = pairs.collect();
+    // By the whole text: `o2=x` comes before `o=x`.
+    pairs.sort();
+    pairs.join(",")
 }
 
 /// A selector of a workload as people write it: `app=web,tier in (a,b),!canary`; `<none>` selects nothing.

@@ -5,10 +5,12 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use gantry_registry::decode::{Format, plain};
+use gantry_registry::selector::LabelSelector;
 use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::field::{list, object_mut, text};
+use crate::print::compact;
 use crate::resources::{Resource, Resources};
 
 /// An object that somebody wrote down, and where.
@@ -38,14 +40,24 @@ pub(crate) struct Place<'n> {
 
 /// Reads all objects of these files and folders; `-` is standard input.
 pub(crate) fn read(files: &[String], recursive: bool) -> Result<Vec<Manifest>, Failure> {
-    let mut all = Vec::new();
+    let (manifests, failures) = read_each(files, recursive)?;
+    Failure::all(failures).map(|()| manifests)
+}
+
+/// As `read`, but a file that cannot be understood does not keep the others from being read.
+pub(crate) fn read_each(files: &[String], recursive: bool) -> Result<(Vec<Manifest>, Vec<Failure>), Failure> {
+    let (mut all, mut failures) = (Vec::new(), Vec::new());
+    let mut note = |read: Result<Vec<Manifest>, Failure>| match read {
+        Ok(manifests) => all.extend(manifests),
+        Err(failure) => failures.push(failure),
+    };
     for file in files {
         match file.as_str() {
             "-" => {
                 let mut text = String::new();
                 let read = std::io::stdin().read_to_string(&mut text);
                 read.map_err(|error| Failure::other(format!("cannot read standard input: {error}")))?;
-                all.extend(parse("STDIN", &text)?);
+                note(parse("STDIN", &text));
             }
             url if url.starts_with("http://") || url.starts_with("https://") => {
                 return Err(Failure::other(format!(
@@ -57,12 +69,20 @@ pub(crate) fn read(files: &[String], recursive: bool) -> Result<Vec<Manifest>, F
                     let shown = file.display().to_string();
                     let bytes = fs::read(&file)
                         .map_err(|error| Failure::other(format!("cannot read {shown}: {error}")))?;
-                    all.extend(parse(&shown, &String::from_utf8_lossy(&bytes))?);
+                    note(parse(&shown, &String::from_utf8_lossy(&bytes)));
                 }
             }
         }
     }
-    Ok(all)
+    Ok((all, failures))
+}
+
+/// Keeps the objects that have these labels.
+pub(crate) fn select(manifests: &mut Vec<Manifest>, selector: Option<&str>) -> Result<(), Failure> {
+    let Some(selector) = selector else { return Ok(()) };
+    let selector = LabelSelector::parse(selector).map_err(|refusal| Failure::other(refusal.message))?;
+    manifests.retain(|manifest| selector.matches(&manifest.object));
+    Ok(())
 }
 
 /// Reads all documents of a text.
@@ -84,8 +104,20 @@ pub(crate) fn parse(source: &str, content: &str) -> Result<Vec<Manifest>, Failur
 }
 
 impl Manifest {
+    /// Refuses what does not say what it is, where nobody validates.
+    pub(crate) fn check_kind(&self) -> Result<(), Failure> {
+        if !text(&self.object, "/kind").is_empty() {
+            return Ok(());
+        }
+        let (source, object) = (&self.source, compact(&self.object));
+        Err(Failure::other(format!("unable to decode \"{source}\": Object 'Kind' is missing in '{object}'")))
+    }
+
     /// Refuses what does not say what it is.
     pub(crate) fn check(&self) -> Result<(), Failure> {
+        if !self.object.is_object() {
+            return Err(self.invalid("invalid object to validate"));
+        }
         let missing: Vec<&str> = ["apiVersion", "kind"]
             .into_iter()
             .filter(|field| self.object.get(*field).and_then(Value::as_str).is_none_or(str::is_empty))
@@ -98,11 +130,15 @@ impl Manifest {
                 both.iter().map(|field| format!("{field} not set")).collect::<Vec<_>>().join(", ")
             ),
         };
-        Err(Failure::other(format!(
+        Err(self.invalid(&problem))
+    }
+
+    fn invalid(&self, problem: &str) -> Failure {
+        Failure::other(format!(
             "error validating \"{}\": error validating data: {problem}; if you choose to ignore these errors, turn \
              validation off with --validate=false",
             self.source
-        )))
+        ))
     }
 
     /// Finds its type on the server, and its namespace.
@@ -111,9 +147,8 @@ impl Manifest {
         let name = text(&self.object, "/metadata/name").to_owned();
         let stated = text(&self.object, "/metadata/namespace").to_owned();
         let Some(resource) = resources.of_kind(api_version, kind).cloned() else {
-            let namespace = if stated.is_empty() { place.namespace } else { &stated };
             return Err(Failure::other(format!(
-                "resource mapping not found for name: \"{name}\" namespace: \"{namespace}\" from \"{}\": no matches \
+                "resource mapping not found for name: \"{name}\" namespace: \"{stated}\" from \"{}\": no matches \
                  for kind \"{kind}\" in version \"{api_version}\"\nensure CRDs are installed first",
                 self.source
             )));
@@ -176,11 +211,13 @@ fn files_of(path: &Path, recursive: bool) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn documents(source: &str, content: &str) -> Result<Vec<Value>, Failure> {
-    if content.trim_start().starts_with('{') {
+    let is_parted = content.lines().any(is_separator);
+    if content.trim_start().starts_with('{') && !is_parted {
         let stream = serde_json::Deserializer::from_str(content).into_iter::<Value>();
-        return stream
-            .collect::<Result<_, _>>()
-            .map_err(|error| Failure::other(format!("error parsing {source}: {error}")));
+        return stream.collect::<Result<_, _>>().map_err(|error| {
+            let problem = if error.is_eof() { "unexpected EOF".to_owned() } else { error.to_string() };
+            Failure::other(format!("error parsing {source}: {problem}"))
+        });
     }
     let mut documents = Vec::new();
     for document in split(content) {
@@ -193,14 +230,15 @@ fn documents(source: &str, content: &str) -> Result<Vec<Value>, Failure> {
     Ok(documents)
 }
 
+fn is_separator(line: &str) -> bool {
+    line.strip_prefix("---").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r']))
+}
+
 /// The documents of a stream, which lines of `---` part.
 fn split(content: &str) -> Vec<String> {
     let mut documents = vec![String::new()];
     for line in content.lines() {
-        let is_end = line
-            .strip_prefix("---")
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r']));
-        if is_end {
+        if is_separator(line) {
             documents.push(String::new());
         } else if let Some(document) = documents.last_mut() {
             document.push_str(line);

@@ -150,7 +150,14 @@ impl Resources {
             });
             right_group && one.is_called(first)
         });
-        found.ok_or_else(|| Failure::UnknownType(name.to_owned()))
+        let plain = name.split_once('.').map_or(name, |(plain, _)| plain);
+        found.ok_or_else(|| Failure::UnknownType(plain.to_owned()))
+    }
+
+    /// What else has this short name, and is not meant by it.
+    pub(crate) fn also_called(&self, short: &str) -> impl Iterator<Item = &Resource> {
+        let short = short.to_lowercase();
+        self.preferred().filter(move |one| one.short_names.contains(&short)).skip(1)
     }
 
     /// The types of a category, such as `all`.
@@ -212,8 +219,10 @@ mod tests {
         assert_eq!(server.called("events.v1").unwrap().group, "");
         assert_eq!(
             server.called("deployments.batch").unwrap_err(),
-            Failure::UnknownType("deployments.batch".into())
+            Failure::UnknownType("deployments".into())
         );
+        let also: Vec<_> = server.also_called("ev").map(Resource::plural_with_group).collect();
+        assert_eq!(also, ["events.events.k8s.io"]);
     }
 
     #[test]

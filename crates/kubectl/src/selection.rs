@@ -12,6 +12,7 @@ use crate::session::Session;
 
 /// What was said about the objects that are meant.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of kubectl's")]
 pub struct Selection {
     /// Types and names.
     pub words: Vec<String>,
@@ -27,6 +28,8 @@ pub struct Selection {
     pub all_namespaces: bool,
     /// Whether all objects of a type are meant.
     pub all: bool,
+    /// Whether objects are taken as their files say, and the server is left out of it.
+    pub local: bool,
 }
 
 /// What a type without a name means.
@@ -84,37 +87,36 @@ impl Selection {
         self.all || self.selector.is_some() || self.fields.is_some()
     }
 
-    /// What is told to somebody who named nothing.
-    pub(crate) fn is_missing() -> Failure {
-        Failure::other(
-            "You must provide one or more resources by argument or filename.\nExample resource specifications \
-             include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'",
-        )
-    }
-
-    /// Refuses a type alone where objects must be named, and names together with what selects among all objects.
-    pub(crate) fn check(&self, item: &Item, bare: BareType) -> Result<(), Failure> {
-        match item {
-            Item::All(_) if bare == BareType::Mistake && !self.selects() => {
-                return Err(Failure::other("resource(s) were provided, but no name was specified"));
-            }
-            Item::All(_) => return Ok(()),
-            Item::One(..) => {}
-        }
-        if self.all_namespaces {
-            return Err(Failure::other("a resource cannot be retrieved by name across all namespaces"));
-        }
+    /// Refuses what contradicts itself, and a type alone where objects must be named.
+    pub(crate) fn check(&self, items: &[Item], bare: BareType) -> Result<(), Failure> {
+        let names_one = items.iter().any(|item| matches!(item, Item::One(..)));
         let has_slashes = self.words.iter().any(|word| word.contains('/'));
-        if has_slashes && (self.all || self.selector.is_some()) {
-            return Err(Failure::other(
-                "selectors and the all flag cannot be used when passing resource/name arguments",
-            ));
-        }
-        if self.selector.is_some() {
-            return Err(Failure::other("name cannot be provided when a selector is specified"));
-        }
-        Ok(())
+        let problem = if !self.files.is_empty() && !self.words.is_empty() {
+            "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well"
+        } else if self.all && (self.selector.is_some() || self.fields.is_some()) {
+            "setting 'all' parameter but found a non empty selector. "
+        } else if names_one && has_slashes && self.selects() {
+            "selectors and the all flag cannot be used when passing resource/name arguments"
+        } else if names_one && self.selects() {
+            "name cannot be provided when a selector is specified"
+        } else if names_one && self.all_namespaces {
+            "a resource cannot be retrieved by name across all namespaces"
+        } else if bare == BareType::Mistake && !self.selects() && matches!(items.first(), Some(Item::All(_)))
+        {
+            "resource(s) were provided, but no name was specified"
+        } else {
+            return Ok(());
+        };
+        Err(Failure::other(problem))
     }
+}
+
+/// What is said when no object is meant at all.
+pub(crate) fn nothing_named() -> Failure {
+    Failure::other(
+        "You must provide one or more resources by argument or filename.\nExample resource specifications \
+         include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'",
+    )
 }
 
 /// Finds the objects, and says which were not found.
@@ -123,33 +125,56 @@ pub(crate) async fn find(
     selection: &Selection,
     bare: BareType,
 ) -> Result<(Vec<Found>, Vec<Failure>), Failure> {
-    let resources = session.resources().await?;
     let (mut found, mut failures) = (Vec::new(), Vec::new());
-    let place = session.namespace.clone();
-    let place = Place { namespace: &place, was_asked_for: session.namespace_was_asked_for };
-    for manifest in manifests::read(&selection.files, selection.recursive)? {
-        manifest.check()?;
-        let written = manifest.placed(&resources, place)?;
-        match session.ask(Call::get(written.path())).await {
-            Ok(object) => found.push(Found::of(&written.resource, object)),
+    for one in find_each(session, selection, bare).await? {
+        match one {
+            Ok(one) => found.push(one),
             Err(failure) => failures.push(failure),
         }
     }
-    let items = Items::read(&resources, &selection.words)?.items;
-    items.iter().try_for_each(|item| selection.check(item, bare))?;
+    Ok((found, failures))
+}
+
+/// Finds the objects in the order in which they were named; each was found or not.
+pub(crate) async fn find_each(
+    session: &mut Session,
+    selection: &Selection,
+    bare: BareType,
+) -> Result<Vec<Result<Found, Failure>>, Failure> {
+    if selection.is_empty() && bare == BareType::Mistake {
+        return Err(nothing_named());
+    }
+    let resources = session.resources().await?;
+    let mut found = Vec::new();
+    let place = session.namespace.clone();
+    let place = Place { namespace: &place, was_asked_for: session.namespace_was_asked_for };
+    for manifest in manifests::read(&selection.files, selection.recursive)? {
+        manifest.check_kind()?;
+        let as_written = manifest.object.clone();
+        let written = manifest.placed(&resources, place)?;
+        if selection.local {
+            found.push(Ok(Found::of(&written.resource, as_written)));
+            continue;
+        }
+        let object = session.ask(Call::get(written.path())).await;
+        found.push(object.map(|object| Found::of(&written.resource, object)));
+    }
+    let Items { items, warnings, .. } = Items::read(&resources, &selection.words)?;
+    selection.check(&items, bare)?;
+    session.warn(&warnings);
     for item in items {
         match item {
-            Item::One(resource, name) => match session.object(&resource, place.namespace, &name).await {
-                Ok(object) => found.push(Found::of(&resource, object)),
-                Err(failure) => failures.push(failure),
-            },
+            Item::One(resource, name) => {
+                let object = session.object(&resource, place.namespace, &name).await;
+                found.push(object.map(|object| Found::of(&resource, object)));
+            }
             Item::All(resource) => {
                 let objects = all_of(session, &resource, selection).await?;
-                found.extend(objects.into_iter().map(|object| Found::of(&resource, object)));
+                found.extend(objects.into_iter().map(|object| Ok(Found::of(&resource, object))));
             }
         }
     }
-    Ok((found, failures))
+    Ok(found)
 }
 
 /// All objects of a type that are selected, page by page.

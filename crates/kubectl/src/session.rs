@@ -31,6 +31,7 @@ pub struct Session {
     clock: fn() -> Moment,
     resources: Option<Resources>,
     began: Instant,
+    has_printed_yaml: bool,
 }
 
 /// How long somebody waits for the first line before it seems slow.
@@ -79,6 +80,7 @@ impl Session {
             clock,
             resources: None,
             began: Instant::now(),
+            has_printed_yaml: false,
         }
     }
 
@@ -113,6 +115,14 @@ impl Session {
         })
     }
 
+    /// Prints an object of several as YAML, parted from the one before.
+    pub(crate) fn print_yaml(&mut self, document: &str) -> Result<(), Failure> {
+        if std::mem::replace(&mut self.has_printed_yaml, true) {
+            self.say("---")?;
+        }
+        self.print(document)
+    }
+
     /// Prints a line of data.
     pub(crate) fn say(&mut self, line: &str) -> Result<(), Failure> {
         self.print(&format!("{line}\n"))
@@ -121,6 +131,13 @@ impl Session {
     /// Prints a line of talk. If nobody hears it, nothing is lost.
     pub(crate) fn tell(&mut self, line: &str) {
         let _ = writeln!(self.screen.err, "{line}");
+    }
+
+    /// Prints what people should know.
+    pub(crate) fn warn(&mut self, warnings: &[String]) {
+        for warning in warnings {
+            self.tell(warning);
+        }
     }
 
     /// Asks the server.

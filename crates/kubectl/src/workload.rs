@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// The annotation that says why a revision came about.
+pub(crate) const CAUSE: &str = "kubernetes.io/change-cause";
+
 /// The pointer to the pod spec in objects of this kind; none if they have no pods.
 pub(crate) fn pod_spec(kind: &str) -> Option<&'static str> {
     match kind {

@@ -2,7 +2,9 @@
 
 mod compare;
 mod look;
+mod marks;
 mod read;
+mod record;
 mod rollout;
 mod waiting;
 mod write;
@@ -22,11 +24,10 @@ use crate::cluster::{self, ClusterFlags};
 use crate::output::talk;
 use compare::DiffFlags;
 use look::{ApiResourcesFlags, ExplainFlags, VersionFlags};
+use marks::MarkFlags;
 use read::{DescribeFlags, GetFlags};
 use waiting::{EventsFlags, WaitFlags};
-use write::{
-    ApplyFlags, CreateFlags, DeleteFlags, MarkFlags, PatchFlags, ReplaceFlags, ScaleFlags, SetCommand,
-};
+use write::{ApplyFlags, CreateFlags, DeleteFlags, PatchFlags, ReplaceFlags, ScaleFlags, SetCommand};
 
 /// The verbs that everybody knows from kubectl.
 #[derive(Debug, Subcommand)]
@@ -141,6 +142,9 @@ pub(crate) struct ReportFlags {
     /// Only show what would be done: client, server to ask it, or none to do it
     #[arg(long, value_name = "WHERE", num_args = 0..=1, default_missing_value = "client", require_equals = true)]
     dry_run: Option<String>,
+    /// Show who wrote which field
+    #[arg(long)]
+    show_managed_fields: bool,
 }
 
 impl SelectionFlags {
@@ -158,7 +162,8 @@ impl SelectionFlags {
 
 impl ReportFlags {
     fn report(&self) -> Result<Report, Failure> {
-        Ok(Report::with(self.output.clone(), DryRun::parse(self.dry_run.as_deref())?))
+        let report = Report::with(self.output.clone(), DryRun::parse(self.dry_run.as_deref())?)?;
+        Ok(Report { managed_fields: self.show_managed_fields, ..report })
     }
 }
 

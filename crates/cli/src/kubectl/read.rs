@@ -1,7 +1,7 @@
 //! `get` and `describe`.
 
 use clap::Args;
-use gantry_kubectl::verbs::{Describe, Get, Watching, describe, get};
+use gantry_kubectl::verbs::{Describe, Get, Watching, describe, get, raw};
 use gantry_kubectl::{Failure, Selection, Session};
 
 use super::SelectionFlags;
@@ -52,6 +52,12 @@ pub(crate) struct GetFlags {
     /// Pass over objects that do not exist
     #[arg(long)]
     ignore_not_found: bool,
+    /// A part of the object, such as status or scale
+    #[arg(long, value_name = "PART")]
+    subresource: Option<String>,
+    /// Ask for this path of the server, and print what it says
+    #[arg(long, value_name = "PATH")]
+    raw: Option<String>,
     /// Sort by the field at this path, such as .metadata.name
     #[arg(long, value_name = "PATH")]
     sort_by: Option<String>,
@@ -76,12 +82,18 @@ pub(crate) struct DescribeFlags {
     /// Whether events are told too
     #[arg(long, default_value = "true", action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     show_events: bool,
+    /// How many objects are asked for at a time; pages are read anyway
+    #[arg(long, value_name = "COUNT", hide = true)]
+    chunk_size: Option<i64>,
     #[command(flatten)]
     pub(super) cluster: ClusterFlags,
 }
 
 impl GetFlags {
     pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+        if let Some(path) = &self.raw {
+            return raw(session, path).await;
+        }
         let selection = Selection {
             fields: self.field_selector,
             all_namespaces: self.all_namespaces,
@@ -100,6 +112,7 @@ impl GetFlags {
             ignore_not_found: self.ignore_not_found,
             sort_by: self.sort_by,
             page: self.chunk_size,
+            subresource: self.subresource,
             watching,
         };
         get(session, &asked).await

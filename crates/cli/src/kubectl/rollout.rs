@@ -27,6 +27,8 @@ pub(crate) enum RolloutVerb {
         #[arg(long, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
         changes: Option<bool>,
         #[command(flatten)]
+        report: ReportFlags,
+        #[command(flatten)]
         target: Target,
     },
     /// Go back to an earlier revision
@@ -98,10 +100,12 @@ impl RolloutVerb {
         let target = self.target().clone();
         let selection = target.selection.selection(target.words.clone());
         with_session(&target.cluster, before, async |session| match self {
-            Self::History { revision, changes, .. } => {
+            Self::History { revision, changes, report, .. } => {
+                let report = report.report()?;
                 // Programs that read kubectl's output find it here to the letter.
-                let changes = changes.unwrap_or_else(|| io::stdout().is_terminal());
-                history(session, &History { selection, revision, changes }).await
+                let changes =
+                    changes.unwrap_or_else(|| report.output.is_none() && io::stdout().is_terminal());
+                history(session, &History { selection, revision, changes, report }).await
             }
             Self::Undo { to_revision, report, .. } => {
                 undo(session, &Undo { selection, to_revision, report: report.report()? }).await

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use gantry_kubectl::verbs::{
-    Apply, Cascade, Create, CreateDeployment, Delete, Marks, Patch, Relabel, Replace, Scale, ServerSide,
-    SetImage, Validation, apply, create, create_deployment, create_namespace, delete, patch, relabel,
-    replace, scale, set_image,
+    Apply, Cascade, Create, CreateDeployment, Delete, DryRun, Patch, Replace, Scale, ServerSide, SetImage,
+    Validation, apply, create, create_deployment, create_namespace, delete, patch, replace, scale, set_image,
 };
 use gantry_kubectl::{Failure, Selection, Session};
 
+use super::record;
 use super::{ReportFlags, SelectionFlags, duration, limit};
 use crate::cluster::ClusterFlags;
+use crate::output::talk;
 
 /// Files and what is done with their fields.
 #[derive(Clone, Debug, Args)]
@@ -40,6 +41,9 @@ pub(crate) struct CreateFlags {
     what: Option<CreateWhat>,
     #[command(flatten)]
     files: FileFlags,
+    /// Only objects with these labels
+    #[arg(short = 'l', long, value_name = "LABELS")]
+    selector: Option<String>,
     /// Let a later `apply` know what was written
     #[arg(long)]
     save_config: bool,
@@ -58,7 +62,7 @@ enum CreateWhat {
         /// Its name
         name: String,
         /// The image of its container; may be repeated
-        #[arg(long)]
+        #[arg(long, value_delimiter = ',')]
         image: Vec<String>,
         /// How many pods
         #[arg(short, long, default_value = "1")]
@@ -88,9 +92,25 @@ enum CreateWhat {
 
 /// The flags of `apply`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of kubectl's")]
 pub(crate) struct ApplyFlags {
     #[command(flatten)]
     files: FileFlags,
+    /// Only objects with these labels, such as app=web
+    #[arg(short = 'l', long, value_name = "LABELS")]
+    selector: Option<String>,
+    /// Delete and create again what cannot be changed
+    #[arg(long)]
+    force: bool,
+    /// Delete what is no longer written; not supported
+    #[arg(long, hide = true)]
+    prune: bool,
+    /// Whether what is written wins; it always does
+    #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    overwrite: Option<bool>,
+    /// Wait for deletions, which happens anyway
+    #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    wait: Option<bool>,
     /// Let the server merge, which knows who manages which field
     #[arg(long)]
     server_side: bool,
@@ -106,6 +126,21 @@ pub(crate) struct ApplyFlags {
 pub(crate) struct ReplaceFlags {
     #[command(flatten)]
     files: FileFlags,
+    /// Delete what is there and create it again
+    #[arg(long)]
+    force: bool,
+    /// What becomes of dependents: background, foreground or orphan
+    #[arg(long, value_name = "HOW", default_value = "background", num_args = 0..=1, default_missing_value = "background", require_equals = true)]
+    cascade: String,
+    /// How many seconds deleting may take; only with --force
+    #[arg(long, value_name = "SECONDS", default_value = "-1", allow_negative_numbers = true)]
+    grace_period: i64,
+    /// Let a later `apply` know what was written
+    #[arg(long)]
+    save_config: bool,
+    /// A part of the object, such as status
+    #[arg(long, value_name = "PART")]
+    subresource: Option<String>,
     #[command(flatten)]
     pub(super) cluster: ClusterFlags,
 }
@@ -194,6 +229,15 @@ pub(crate) struct SetImageFlags {
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,
+    /// Change files only, and leave the server out of it
+    #[arg(long)]
+    local: bool,
+    /// Note this command as the cause of the change
+    #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    record: Option<bool>,
+    /// Under which name the fields are managed
+    #[arg(long, value_name = "NAME")]
+    field_manager: Option<String>,
     #[command(flatten)]
     report: ReportFlags,
     #[command(flatten)]
@@ -208,6 +252,9 @@ pub(crate) struct PatchFlags {
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,
+    /// Change files only, and leave the server out of it
+    #[arg(long)]
+    local: bool,
     /// The patch, in JSON or YAML
     #[arg(short, long, value_name = "PATCH", conflicts_with = "patch_file")]
     patch: Option<String>,
@@ -220,26 +267,6 @@ pub(crate) struct PatchFlags {
     /// A part of the object, such as status
     #[arg(long, value_name = "PART")]
     subresource: Option<String>,
-    /// Under which name the fields are managed
-    #[arg(long, value_name = "NAME")]
-    field_manager: Option<String>,
-    #[command(flatten)]
-    report: ReportFlags,
-    #[command(flatten)]
-    pub(super) cluster: ClusterFlags,
-}
-
-/// The flags of `label` and `annotate`.
-#[derive(Debug, Args)]
-pub(crate) struct MarkFlags {
-    /// `TYPE NAME` or `TYPE/NAME`, then `KEY=VALUE` and `KEY-`
-    #[arg(value_name = "OBJECT")]
-    words: Vec<String>,
-    #[command(flatten)]
-    selection: SelectionFlags,
-    /// Change what is there already
-    #[arg(long)]
-    overwrite: bool,
     /// Under which name the fields are managed
     #[arg(long, value_name = "NAME")]
     field_manager: Option<String>,
@@ -273,6 +300,7 @@ impl CreateFlags {
                     report: self.files.report.report()?,
                     files: self.files.filename,
                     recursive: self.files.recursive,
+                    selector: self.selector,
                     save_config: self.save_config,
                     manager: self.files.field_manager,
                 };
@@ -285,12 +313,26 @@ impl CreateFlags {
 impl ApplyFlags {
     pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
         let server_side = ServerSide::asked(self.server_side, self.force_conflicts);
+        if self.overwrite == Some(false) {
+            return Err(Failure::other("--overwrite=false is not supported: what is written always wins"));
+        }
+        if self.prune {
+            return Err(Failure::other(
+                "--prune is not supported\nhint: delete what is no longer wanted, or use --force to recreate",
+            ));
+        }
+        let report = self.files.report.report()?;
+        if self.force && report.dry_run == DryRun::Server {
+            return Err(Failure::other("--dry-run=server cannot be used with --force"));
+        }
         let asked = Apply {
             validation: Validation::parse(self.files.validate.as_deref())?,
-            report: self.files.report.report()?,
+            report,
             files: self.files.filename,
             recursive: self.files.recursive,
             manager: self.files.field_manager,
+            selector: self.selector,
+            force: self.force,
             server_side,
         };
         apply(session, &asked).await
@@ -299,11 +341,19 @@ impl ApplyFlags {
 
 impl ReplaceFlags {
     pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+        if self.grace_period >= 0 && !self.force {
+            return Err(Failure::other("--grace-period must have --force specified"));
+        }
+        let cascade = Cascade::parse(&self.cascade)?;
         let asked = Replace {
             validation: Validation::parse(self.files.validate.as_deref())?,
             report: self.files.report.report()?,
             files: self.files.filename,
             recursive: self.files.recursive,
+            save_config: self.save_config,
+            subresource: self.subresource,
+            force: self.force.then(|| cascade.options((self.grace_period >= 0).then_some(self.grace_period))),
+            manager: self.files.field_manager,
         };
         replace(session, &asked).await
     }
@@ -346,9 +396,17 @@ impl ScaleFlags {
 
 impl SetImageFlags {
     pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+        if self.record.is_some() {
+            talk("Flag --record has been deprecated, --record will be removed in the future");
+        }
         let (words, images) = SetImage::parse(&self.words)?;
-        let asked =
-            SetImage { selection: self.selection.selection(words), images, report: self.report.report()? };
+        let asked = SetImage {
+            selection: Selection { local: self.local, ..self.selection.selection(words) },
+            images,
+            cause: (self.record == Some(true)).then(|| record::cause(std::env::args())),
+            manager: self.field_manager,
+            report: self.report.report()?,
+        };
         set_image(session, &asked).await
     }
 }
@@ -357,8 +415,13 @@ impl PatchFlags {
     pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
         let patch_text = match (self.patch, &self.patch_file) {
             (Some(text), _) => text,
-            (None, Some(file)) => std::fs::read_to_string(file)
-                .map_err(|error| Failure::Other(format!("unable to read patch file {file}: {error}")))?,
+            (None, Some(file)) => std::fs::read_to_string(file).map_err(|error| {
+                let why = match error.kind() {
+                    std::io::ErrorKind::NotFound => "no such file or directory".to_owned(),
+                    _ => error.to_string(),
+                };
+                Failure::other(format!("unable to read patch file: open {file}: {why}"))
+            })?,
             (None, None) => {
                 return Err(Failure::other(
                     "must specify --patch or --patch-file containing the contents of the patch",
@@ -366,7 +429,7 @@ impl PatchFlags {
             }
         };
         let asked = Patch {
-            selection: self.selection.selection(self.words),
+            selection: Selection { local: self.local, ..self.selection.selection(self.words) },
             patch: patch_text,
             kind: Patch::kind(&self.kind)?,
             subresource: self.subresource,
@@ -374,28 +437,5 @@ impl PatchFlags {
             report: self.report.report()?,
         };
         patch(session, &asked).await
-    }
-}
-
-impl MarkFlags {
-    pub(super) async fn label(self, session: &mut Session) -> Result<(), Failure> {
-        self.run(session, Marks::Labels).await
-    }
-
-    pub(super) async fn annotate(self, session: &mut Session) -> Result<(), Failure> {
-        self.run(session, Marks::Annotations).await
-    }
-
-    async fn run(self, session: &mut Session, marks: Marks) -> Result<(), Failure> {
-        let (words, changes) = Relabel::parse(&self.words);
-        let asked = Relabel {
-            marks,
-            selection: self.selection.selection(words),
-            changes,
-            overwrite: self.overwrite,
-            manager: self.field_manager,
-            report: self.report.report()?,
-        };
-        relabel(session, &asked).await
     }
 }

@@ -32,6 +32,55 @@ pub(crate) fn indented(value: &Value) -> String {
     deeper.collect::<Vec<_>>().join("\n")
 }
 
+/// The members of what kubectl makes by itself, in the order in which their types declare them.
+const DECLARED: [&str; 16] = [
+    "kind",
+    "apiVersion",
+    "metadata",
+    "name",
+    "namespace",
+    "labels",
+    "spec",
+    "replicas",
+    "selector",
+    "template",
+    "strategy",
+    "image",
+    "command",
+    "ports",
+    "resources",
+    "status",
+];
+
+/// As `indented`, for an object that kubectl made by itself: its members are not sorted.
+pub(crate) fn indented_as_declared(value: &Value) -> String {
+    let deeper = |text: String| text.replace('\n', "\n    ");
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            let mut members: Vec<_> = members.iter().collect();
+            let place = |key: &str| DECLARED.iter().position(|one| *one == key).unwrap_or(DECLARED.len());
+            members.sort_by_key(|(key, _)| (place(key), *key));
+            let members = members.into_iter().map(|(key, value)| {
+                format!("\n    {}: {}", Value::from(key.as_str()), deeper(indented_as_declared(value)))
+            });
+            format!("{{{}\n}}", members.collect::<Vec<_>>().join(","))
+        }
+        Value::Array(elements) if !elements.is_empty() => {
+            let elements = elements.iter().map(|one| format!("\n    {}", deeper(indented_as_declared(one))));
+            format!("[{}\n]", elements.collect::<Vec<_>>().join(","))
+        }
+        other => compact(other),
+    }
+}
+
+/// A list of results, whose members stand in the order of its type.
+pub(crate) fn json_list(objects: &[Value]) -> String {
+    let items = indented(&Value::from(objects)).replace('\n', "\n    ");
+    format!(
+        "{{\n    \"kind\": \"List\",\n    \"apiVersion\": \"v1\",\n    \"metadata\": {{}},\n    \"items\": {items}\n}}\n"
+    )
+}
+
 /// The members by name, whatever order the map keeps.
 fn sorted(value: &Value) -> Value {
     match value {

@@ -10,7 +10,7 @@ mod rows;
 pub(crate) use columns::CustomColumns;
 pub(crate) use document::{as_list, without_managed_fields};
 pub(crate) use elastic::aligned;
-pub(crate) use go_json::{compact, indented};
+pub(crate) use go_json::{compact, indented, indented_as_declared, json_list};
 pub(crate) use rows::{Rows, Widths};
 
 use gantry_registry::encode;
@@ -57,16 +57,33 @@ impl Format {
             ("jsonpath", _) => template().map(Self::JsonPath),
             ("jsonpath-as-json", _) => template().map(Self::JsonPathAsJson),
             ("jsonpath-file", Some(file)) => {
-                Template::parse(contents(file)?.trim_end_matches('\n')).map(Self::JsonPath)
+                Template::parse(contents("--template ", file)?.trim_end_matches('\n')).map(Self::JsonPath)
             }
             ("custom-columns", _) => CustomColumns::parse(rest.unwrap_or_default()).map(Self::Columns),
             ("custom-columns-file", Some(file)) => {
-                CustomColumns::parse_file(&contents(file)?).map(Self::Columns)
+                CustomColumns::parse_file(&contents("template ", file)?).map(Self::Columns)
             }
-            _ => Err(Failure::other(format!(
-                "unable to match a printer suitable for the output format \"{output}\", allowed formats are: \
-                 custom-columns,custom-columns-file,json,jsonpath,jsonpath-as-json,jsonpath-file,name,wide,yaml"
-            ))),
+            ("go-template" | "go-template-file" | "template" | "templatefile", _) => Err(Failure::other(
+                "Go templates are not supported\nhint: use -o jsonpath=… or, for get, -o custom-columns=…",
+            )),
+            _ => Err(no_printer(
+                output,
+                "custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,\
+                 jsonpath-file,name,template,templatefile,wide,yaml",
+            )),
+        }
+    }
+
+    /// Reads the value of `-o` where the result of a write is told, which has neither rows nor columns.
+    pub(crate) fn parse_for_result(output: Option<&str>) -> Result<Self, Failure> {
+        let written = output.unwrap_or_default();
+        match Self::parse(output) {
+            Ok(Self::Wide | Self::Columns(_)) => Err(no_printer(written, RESULTS)),
+            Err(_) if written.starts_with("custom-columns") => Err(no_printer(written, RESULTS)),
+            Err(Failure::Other(problem)) if problem.starts_with("unable to match") => {
+                Err(no_printer(written, RESULTS))
+            }
+            other => other,
         }
     }
 
@@ -83,7 +100,21 @@ impl Format {
     }
 }
 
-fn contents(file: &str) -> Result<String, Failure> {
-    std::fs::read_to_string(file)
-        .map_err(|error| Failure::other(format!("error reading template {file}, {error}")))
+const RESULTS: &str = "go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,name,template,\
+                       templatefile,yaml";
+
+fn no_printer(output: &str, allowed: &str) -> Failure {
+    Failure::other(format!(
+        "unable to match a printer suitable for the output format \"{output}\", allowed formats are: {allowed}"
+    ))
+}
+
+fn contents(flag: &str, file: &str) -> Result<String, Failure> {
+    std::fs::read_to_string(file).map_err(|error| {
+        let why = match error.kind() {
+            std::io::ErrorKind::NotFound => format!("open {file}: no such file or directory"),
+            _ => error.to_string(),
+        };
+        Failure::other(format!("error reading {flag}{file}, {why}"))
+    })
 }

@@ -2,14 +2,13 @@
 
 use serde_json::{Value, json};
 
+use super::apply::stated;
 use super::report::{DryRun, Report, Validation};
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::field::object_mut;
 use crate::manifests::{self, Place};
-use crate::print::compact;
+use crate::print::indented_as_declared;
 use crate::session::Session;
-use crate::three_way::LAST_APPLIED;
 
 /// What to create from files.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +19,8 @@ pub struct Create {
     pub recursive: bool,
     /// What becomes of unknown fields.
     pub validation: Validation,
+    /// Only objects with these labels.
+    pub selector: Option<String>,
     /// Whether a later `apply` is to know what was written.
     pub save_config: bool,
     /// Who writes; kubectl's own name if nothing is said.
@@ -49,14 +50,17 @@ const MANAGER: &str = "kubectl-create";
 
 /// Creates every object of the files.
 pub async fn create(session: &mut Session, asked: &Create) -> Result<(), Failure> {
-    let manifests = manifests::read(&asked.files, asked.recursive)?;
-    if manifests.is_empty() {
+    if asked.files.is_empty() {
+        return Err(Failure::other("must specify one of -f and -k"));
+    }
+    let (mut manifests, mut failures) = manifests::read_each(&asked.files, asked.recursive)?;
+    manifests::select(&mut manifests, asked.selector.as_deref())?;
+    if manifests.is_empty() && failures.is_empty() {
         return Err(Failure::other("no objects passed to create"));
     }
     let resources = session.resources().await?;
     let namespace = session.namespace.clone();
     let place = Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
-    let mut failures = Vec::new();
     for manifest in manifests {
         let created = match manifest.check().and_then(|()| manifest.placed(&resources, place)) {
             Ok(written) => create_one(session, asked, written).await,
@@ -73,9 +77,7 @@ async fn create_one(
     mut written: manifests::Placed,
 ) -> Result<(), Failure> {
     if asked.save_config {
-        let text = compact(&written.object) + "\n";
-        object_mut(&mut written.object, &["metadata", "annotations"])
-            .insert(LAST_APPLIED.into(), text.into());
+        written.object = stated(&written.object);
     }
     let object = if asked.report.dry_run.is_client() {
         written.object.clone()
@@ -96,6 +98,9 @@ pub async fn create_deployment(session: &mut Session, asked: &CreateDeployment) 
     if asked.images.is_empty() {
         return Err(Failure::other("required flag(s) \"image\" not set"));
     }
+    if asked.images.len() > 1 && !asked.command.is_empty() {
+        return Err(Failure::other("cannot specify multiple --image options and command"));
+    }
     let deployment = deployment(asked, &session.namespace.clone());
     let path = format!("/apis/apps/v1/namespaces/{}/deployments", session.namespace);
     let created = send(session, &path, deployment, asked.report.dry_run).await;
@@ -103,14 +108,22 @@ pub async fn create_deployment(session: &mut Session, asked: &CreateDeployment) 
         Failure::Refused(_) => Failure::other(format!("failed to create deployment: {}", failure.message())),
         other => other,
     })?;
-    asked.report.tell(session, &format!("deployment.apps/{}", asked.name), "created", &created)
+    tell(session, &asked.report, &format!("deployment.apps/{}", asked.name), &created)
 }
 
 /// Creates a namespace.
 pub async fn create_namespace(session: &mut Session, name: &str, report: &Report) -> Result<(), Failure> {
-    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}, "spec": {}, "status": {}});
     let created = send(session, "/api/v1/namespaces", namespace, report.dry_run).await?;
-    report.tell(session, &format!("namespace/{name}"), "created", &created)
+    tell(session, report, &format!("namespace/{name}"), &created)
+}
+
+/// What was not sent anywhere is printed as it was made.
+fn tell(session: &mut Session, report: &Report, title: &str, object: &Value) -> Result<(), Failure> {
+    if report.dry_run.is_client() && report.output.as_deref() == Some("json") {
+        return session.say(&indented_as_declared(object));
+    }
+    report.tell(session, title, "created", object)
 }
 
 async fn send(session: &mut Session, path: &str, object: Value, dry_run: DryRun) -> Result<Value, Failure> {
@@ -140,6 +153,7 @@ fn deployment(asked: &CreateDeployment, namespace: &str) -> Value {
         "metadata": {"name": asked.name, "namespace": namespace, "labels": labels},
         "spec": {"replicas": asked.replicas, "selector": {"matchLabels": labels}, "strategy": {},
                  "template": {"metadata": {"labels": labels}, "spec": {"containers": containers}}},
+        "status": {},
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::changes::until_gone;
 use super::report::{DryRun, Report};
@@ -10,9 +10,9 @@ use crate::arguments::{Item, Items};
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::field::text;
-use crate::manifests::{self, Place};
+use crate::manifests::{self, Place, Placed};
 use crate::resources::Resource;
-use crate::selection::{Selection, all_of};
+use crate::selection::{BareType, Selection, all_of, nothing_named};
 use crate::session::Session;
 
 /// What to delete, and how.
@@ -69,6 +69,15 @@ impl Cascade {
         }
     }
 
+    /// The options of a deletion that happens this way.
+    pub fn options(self, grace_seconds: Option<i64>) -> Value {
+        let mut options = json!({"propagationPolicy": self.policy()});
+        if let Some(seconds) = grace_seconds {
+            options["gracePeriodSeconds"] = seconds.into();
+        }
+        options
+    }
+
     fn policy(self) -> &'static str {
         match self {
             Self::Background => "Background",
@@ -82,6 +91,9 @@ impl Delete {
     /// What `--grace-period`, `--force` and `--now` mean together (K7.4).
     pub fn grace(period: i64, force: bool, now: bool) -> Result<Option<i64>, Failure> {
         match (period, force, now) {
+            (..=-1, true, true) => {
+                Err(Failure::other("--force and --grace-period greater than 0 cannot be specified together"))
+            }
             (0.., _, true) => Err(Failure::other("--now and --grace-period cannot be specified together")),
             (1.., true, _) => {
                 Err(Failure::other("--force and --grace-period greater than 0 cannot be specified together"))
@@ -96,8 +108,14 @@ impl Delete {
 
 /// Deletes objects.
 pub async fn delete(session: &mut Session, asked: &Delete) -> Result<(), Failure> {
+    if asked.selection.is_empty() && (asked.selection.all || asked.selection.selector.is_some()) {
+        return Err(Failure::other("at least one resource must be specified to use a selector"));
+    }
     if asked.selection.is_empty() {
-        return Err(Selection::is_missing());
+        return Err(nothing_named());
+    }
+    if let Some(other) = asked.report.output.as_deref().filter(|output| !["", "name"].contains(output)) {
+        return Err(Failure::other(format!("unexpected -o output mode: {other}. We only support '-o name'")));
     }
     if asked.force && asked.grace_seconds == Some(0) {
         session.tell(
@@ -119,7 +137,9 @@ pub async fn delete(session: &mut Session, asked: &Delete) -> Result<(), Failure
     for one in doomed {
         match delete_one(session, asked, &one).await {
             Ok(uid) => waiting.push((one, uid)),
-            Err(failure) if failure.is_not_found() && asked.ignore_not_found => {}
+            // What was selected may be gone by now, and that is what was wanted.
+            Err(failure)
+                if failure.is_not_found() && (asked.ignore_not_found || asked.selection.selects()) => {}
             Err(failure) => failures.push(failure),
         }
     }
@@ -148,8 +168,10 @@ async fn doomed(session: &mut Session, asked: &Delete) -> Result<(Vec<Doomed>, V
     let namespace = session.namespace.clone();
     let place = Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
     let (mut doomed, mut failures) = (Vec::new(), Vec::new());
-    for manifest in manifests::read(&asked.selection.files, asked.selection.recursive)? {
-        match manifest.check().and_then(|()| manifest.placed(&resources, place)) {
+    let (manifests, unread) = manifests::read_each(&asked.selection.files, asked.selection.recursive)?;
+    failures.extend(unread);
+    for manifest in manifests {
+        match manifest.check_kind().and_then(|()| manifest.placed(&resources, place)) {
             Ok(written) => doomed.push(Doomed {
                 resource: written.resource,
                 namespace: written.namespace,
@@ -159,18 +181,13 @@ async fn doomed(session: &mut Session, asked: &Delete) -> Result<(Vec<Doomed>, V
             Err(failure) => failures.push(failure),
         }
     }
-    let selects =
-        asked.selection.all || asked.selection.selector.is_some() || asked.selection.fields.is_some();
-    for item in Items::read(&resources, &asked.selection.words)?.items {
+    let Items { items, warnings, .. } = Items::read(&resources, &asked.selection.words)?;
+    asked.selection.check(&items, BareType::Mistake)?;
+    session.warn(&warnings);
+    for item in items {
         match item {
-            Item::One(_, _) if selects => {
-                return Err(Failure::other("name cannot be provided when a selector is specified"));
-            }
             Item::One(resource, name) => {
                 doomed.push(Doomed { resource, namespace: namespace.clone(), name, source: None });
-            }
-            Item::All(_) if !selects => {
-                return Err(Failure::other("resource(s) were provided, but no name was specified"));
             }
             Item::All(resource) => {
                 for object in all_of(session, &resource, &asked.selection).await? {
@@ -191,12 +208,10 @@ async fn doomed(session: &mut Session, asked: &Delete) -> Result<(Vec<Doomed>, V
 async fn delete_one(session: &mut Session, asked: &Delete, one: &Doomed) -> Result<String, Failure> {
     let path = one.resource.object(&one.namespace, &one.name);
     let answer = if asked.report.dry_run.is_client() {
-        session.ask(Call::get(path)).await
+        // Nobody is asked, not even whether there is such an object.
+        Ok(Value::Null)
     } else {
-        let mut options = json!({"propagationPolicy": asked.cascade.policy()});
-        if let Some(seconds) = asked.grace_seconds {
-            options["gracePeriodSeconds"] = seconds.into();
-        }
+        let mut options = asked.cascade.options(asked.grace_seconds);
         if asked.report.dry_run == DryRun::Server {
             options["dryRun"] = json!(["All"]);
         }
@@ -207,26 +222,42 @@ async fn delete_one(session: &mut Session, asked: &Delete, one: &Doomed) -> Resu
         None => failure,
     })?;
     let operation = if asked.grace_seconds == Some(0) { "force deleted" } else { "deleted" };
-    let place =
-        if one.resource.namespaced { format!(" from {} namespace", one.namespace) } else { String::new() };
+    let done = deleted(operation, &one.resource, &one.namespace);
     let kind = one.resource.singular_with_group();
     match asked.report.output.as_deref() {
         Some("name") => session.say(&format!("{kind}/{}", one.name))?,
-        None | Some("") => {
-            session.say(&format!("{kind} \"{}\" {operation}{place}{}", one.name, asked.report.suffix()))?;
-        }
-        Some(other) => {
-            return Err(Failure::other(format!(
-                "unexpected -o output mode: {other}. We only support '-o name'"
-            )));
+        _ => {
+            session.say(&format!("{kind} \"{}\" {done}{}", one.name, asked.report.suffix()))?;
         }
     }
-    let uid = if answer["kind"] == "Status" {
-        text(&answer, "/details/uid")
-    } else {
-        text(&answer, "/metadata/uid")
+    Ok(uid_of(&answer).to_owned())
+}
+
+/// Deletes an object that another is to take the place of, and waits until it is gone.
+pub(super) async fn make_room(
+    session: &mut Session,
+    written: &Placed,
+    options: &Value,
+) -> Result<(), Failure> {
+    let answer = session.ask(Call::delete(written.path(), options)).await?;
+    let one = Doomed {
+        resource: written.resource.clone(),
+        namespace: written.namespace.clone(),
+        name: written.name.clone(),
+        source: None,
     };
-    Ok(uid.to_owned())
+    gone(session, &one, uid_of(&answer)).await
+}
+
+/// The words after `configmap "cm"` when it was deleted (K7.1).
+pub(super) fn deleted(operation: &str, resource: &Resource, namespace: &str) -> String {
+    if resource.namespaced { format!("{operation} from {namespace} namespace") } else { operation.to_owned() }
+}
+
+/// Which object an answer to a deletion is about.
+fn uid_of(answer: &Value) -> &str {
+    let place = if answer["kind"] == "Status" { "/details/uid" } else { "/metadata/uid" };
+    text(answer, place)
 }
 
 /// Waits until an object is gone, or another has taken its name.

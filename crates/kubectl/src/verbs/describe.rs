@@ -27,10 +27,25 @@ pub async fn describe(session: &mut Session, asked: &Describe) -> Result<(), Fai
             "You must specify the type of resource to describe. Use \"kubectl api-resources\" for a complete list of supported resources.",
         ));
     }
-    let (found, mut failures) = find(session, &asked.selection, BareType::All).await?;
+    let (mut found, mut failures) = find(session, &asked.selection, BareType::All).await?;
+    let mut by_beginning = false;
+    if let ([], [failure], [kind, prefix]) =
+        (found.as_slice(), failures.as_slice(), asked.selection.words.as_slice())
+        && failure.is_not_found()
+    {
+        // Nobody types a whole name of a ReplicaSet: all whose names begin so are meant.
+        let all = Selection { words: vec![kind.clone()], ..asked.selection.clone() };
+        found = find(session, &all, BareType::All).await?.0;
+        found.retain(|one| one.name.starts_with(prefix.as_str()));
+        if !found.is_empty() {
+            failures.clear();
+            by_beginning = true;
+        }
+    }
     let mut told_any = false;
     for one in &found {
         match described(session, asked, one).await {
+            Ok(text) if by_beginning => session.say(&text)?,
             Ok(text) if told_any => session.print(&format!("\n\n{text}"))?,
             Ok(text) => session.print(&text)?,
             Err(failure) => {

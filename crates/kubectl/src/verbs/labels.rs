@@ -5,7 +5,9 @@ use serde_json::{Map, Value, json};
 use super::report::Report;
 use crate::call::{Call, PatchKind};
 use crate::failure::Failure;
-use crate::selection::{BareType, Found, Selection, find};
+use crate::field::{members, object_mut, shown};
+use crate::resources::Resource;
+use crate::selection::{BareType, Found, Selection, find_each};
 use crate::session::Session;
 
 /// What is put on objects.
@@ -28,6 +30,10 @@ pub struct Relabel {
     pub changes: Vec<Change>,
     /// Whether marks that are there already may change.
     pub overwrite: bool,
+    /// Whether all marks are shown afterwards.
+    pub list: bool,
+    /// Only if the object has this version now.
+    pub resource_version: Option<String>,
     /// Who writes; kubectl's own name if nothing is said.
     pub manager: Option<String>,
     /// How it is told.
@@ -39,20 +45,27 @@ pub type Change = (String, Option<String>);
 
 impl Relabel {
     /// Parts the words into resources, and `key=value` or `key-`.
-    pub fn parse(words: &[String]) -> (Vec<String>, Vec<Change>) {
-        let (mut resources, mut changes) = (Vec::new(), Vec::new());
+    pub fn parse(marks: Marks, words: &[String]) -> Result<(Vec<String>, Vec<Change>), Failure> {
+        let (mut resources, mut changes): (Vec<String>, Vec<Change>) = (Vec::new(), Vec::new());
         for word in words {
             let change = match (word.split_once('='), word.strip_suffix('-')) {
-                (Some((key, value)), _) => Some((key.to_owned(), Some(value.to_owned()))),
-                (None, Some(key)) if !resources.is_empty() => Some((key.to_owned(), None)),
+                (Some((key, value)), _) if !key.is_empty() => Some((key.to_owned(), Some(value.to_owned()))),
+                (None, Some(key)) if !key.is_empty() => Some((key.to_owned(), None)),
                 _ => None,
             };
             match change {
                 Some(change) => changes.push(change),
-                None => resources.push(word.clone()),
+                None if changes.is_empty() => resources.push(word.clone()),
+                None => {
+                    return Err(Failure::other(format!(
+                        "all resources must be specified before {} changes: {word}",
+                        marks.singular()
+                    )));
+                }
             }
         }
-        (resources, changes)
+        marks.check(&changes)?;
+        Ok((resources, changes))
     }
 }
 
@@ -78,6 +91,34 @@ impl Marks {
         }
     }
 
+    /// Refuses changes that contradict each other, or that no server would take.
+    fn check(self, changes: &[Change]) -> Result<(), Failure> {
+        let taken_off = |key: &String| changes.contains(&(key.clone(), None));
+        let mut both = changes.iter().filter(|(key, value)| value.is_some() && taken_off(key));
+        match (self, both.next()) {
+            (Self::Labels, Some(_)) => {
+                return Err(Failure::other("can not both modify and remove a label in the same command"));
+            }
+            (Self::Annotations, Some((key, _))) => {
+                return Err(Failure::other(format!(
+                    "can not both modify and remove the following annotation(s) in the same command: {key}"
+                )));
+            }
+            (_, None) => {}
+        }
+        let wrong = changes.iter().find(|(_, value)| value.as_deref().is_some_and(|value| !is_label(value)));
+        match (self, wrong) {
+            (Self::Labels, Some((key, value))) => Err(Failure::other(format!(
+                "invalid label value: \"{key}={}\": a valid label must be an empty string or consist of alphanumeric \
+                 characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  \
+                 or 'my_value',  or '12345', regex used for validation is \
+                 '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+                value.as_deref().unwrap_or_default()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// What is said of an object.
     fn operation(self, changed: bool, taken_off: bool) -> &'static str {
         match (self, changed, taken_off) {
@@ -96,27 +137,51 @@ pub async fn relabel(session: &mut Session, asked: &Relabel) -> Result<(), Failu
             "one or more resources must be specified as <resource> <name> or <resource>/<name>",
         ));
     }
-    if asked.changes.is_empty() {
+    if asked.selection.local && asked.selection.files.is_empty() {
+        let example = if asked.marks == Marks::Labels { "pod" } else { "rsrc" };
+        return Err(Failure::other(format!(
+            "can only use local files by -f {example}.yaml or --filename={example}.json when --local=true is set"
+        )));
+    }
+    if asked.selection.all && asked.selection.fields.is_some() {
+        return Err(Failure::other("cannot set --all and --field-selector at the same time"));
+    }
+    if asked.changes.is_empty() && !asked.list {
         return Err(Failure::other(format!("at least one {} update is required", asked.marks.singular())));
     }
-    let (found, mut failures) = find(session, &asked.selection, BareType::Mistake).await?;
-    if found.is_empty() && failures.is_empty() {
-        session.tell("No resources found");
+    let found = find_each(session, &asked.selection, BareType::Mistake).await?;
+    let alone = found.len() == 1 && !asked.selection.all && asked.selection.selector.is_none();
+    if asked.resource_version.is_some() && !alone {
+        return Err(Failure::other("--resource-version may only be used with a single resource"));
     }
-    for one in &found {
-        failures.extend(relabel_one(session, asked, one).await.err());
+    let mut failures = Vec::new();
+    for one in found {
+        let done = match one {
+            Ok(one) => relabel_one(session, asked, &one, alone).await,
+            Err(failure) => Err(failure),
+        };
+        failures.extend(done.err());
     }
     Failure::all(failures)
 }
 
-async fn relabel_one(session: &mut Session, asked: &Relabel, one: &Found) -> Result<(), Failure> {
-    let marks = &one.object["metadata"][asked.marks.member()];
+async fn relabel_one(
+    session: &mut Session,
+    asked: &Relabel,
+    one: &Found,
+    alone: bool,
+) -> Result<(), Failure> {
+    let member = asked.marks.member();
+    let marks = &one.object["metadata"][member];
     check(asked, marks)?;
     let mut patch = Map::new();
     for (key, value) in &asked.changes {
         let before = marks.get(key).and_then(Value::as_str);
         match (value, before) {
-            (None, None) => session.say(&format!("{} \"{key}\" not found.", asked.marks.singular()))?,
+            (None, None) if asked.marks == Marks::Labels => {
+                session.say(&format!("label \"{key}\" not found."))?;
+            }
+            (None, None) => {}
             (None, Some(_)) => drop(patch.insert(key.clone(), Value::Null)),
             (Some(value), before) if before == Some(value) => {}
             (Some(value), _) => drop(patch.insert(key.clone(), value.clone().into())),
@@ -124,16 +189,64 @@ async fn relabel_one(session: &mut Session, asked: &Relabel, one: &Found) -> Res
     }
     let changed = !patch.is_empty();
     let taken_off = patch.values().all(Value::is_null);
-    let object = if changed && !asked.report.dry_run.is_client() {
-        let body = json!({"metadata": {asked.marks.member(): patch}});
+    let object = if changed && !asked.report.dry_run.is_client() && !asked.selection.local {
+        let mut body = json!({"metadata": {member: patch}});
+        if let Some(version) = &asked.resource_version {
+            body["metadata"]["resourceVersion"] = version.as_str().into();
+        }
         let manager = asked.manager.as_deref().unwrap_or(asked.marks.manager());
         session
             .ask(Call::patch(one.path(), PatchKind::Merge, &body).by(manager, asked.report.dry_run))
             .await?
     } else {
-        one.object.clone()
+        marked(&one.object, member, patch)
     };
+    if asked.list {
+        return list(session, asked, one, &object, alone);
+    }
     asked.report.tell(session, &one.title(), asked.marks.operation(changed, taken_off), &object)
+}
+
+/// The object as it would be.
+fn marked(object: &Value, member: &str, patch: Map<String, Value>) -> Value {
+    let mut object = object.clone();
+    if !patch.is_empty() {
+        let marks = object_mut(&mut object, &["metadata", member]);
+        for (key, value) in patch {
+            if value.is_null() {
+                marks.remove(&key);
+            } else {
+                marks.insert(key, value);
+            }
+        }
+    }
+    object
+}
+
+/// Shows all marks of an object, under its name if there are more objects.
+fn list(
+    session: &mut Session,
+    asked: &Relabel,
+    one: &Found,
+    object: &Value,
+    alone: bool,
+) -> Result<(), Failure> {
+    let indent = if alone { "" } else { " " };
+    if !alone {
+        let Resource { kind, group, .. } = &one.resource;
+        session.say(&format!("Listing {} for {kind}.{group}/{}:", asked.marks.member(), one.name))?;
+    }
+    for (key, value) in members(object, &format!("/metadata/{}", asked.marks.member())) {
+        session.say(&format!("{indent}{key}={}", shown(value)))?;
+    }
+    Ok(())
+}
+
+/// Whether a text may be the value of a label.
+fn is_label(value: &str) -> bool {
+    let is_inner = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    let is_outer = |letter: Option<char>| letter.is_none_or(|letter| letter.is_ascii_alphanumeric());
+    value.chars().all(is_inner) && is_outer(value.chars().next()) && is_outer(value.chars().next_back())
 }
 
 /// Refuses to change what is there already.
@@ -167,8 +280,30 @@ mod tests {
     #[test]
     fn words_are_parted_into_resources_and_changes() {
         let words: Vec<String> = ["deploy", "web", "tier=gold", "old-"].map(str::to_owned).to_vec();
-        let (resources, changes) = Relabel::parse(&words);
+        let (resources, changes) = Relabel::parse(Marks::Labels, &words).unwrap();
         assert_eq!(resources, ["deploy", "web"]);
         assert_eq!(changes, [("tier".to_owned(), Some("gold".to_owned())), ("old".to_owned(), None)]);
+    }
+
+    #[test]
+    fn changes_that_contradict_each_other_are_refused() {
+        let told = |marks: Marks, words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            Relabel::parse(marks, &words).unwrap_err().lines()
+        };
+        assert_eq!(
+            told(Marks::Labels, &["deploy", "web", "a=b", "c"]),
+            "error: all resources must be specified before label changes: c\n"
+        );
+        assert_eq!(
+            told(Marks::Labels, &["deploy", "web", "a=b", "a-"]),
+            "error: can not both modify and remove a label in the same command\n"
+        );
+        assert_eq!(
+            told(Marks::Annotations, &["deploy", "web", "a=b", "a-"]),
+            "error: can not both modify and remove the following annotation(s) in the same command: a\n"
+        );
+        let wrong = told(Marks::Labels, &["deploy", "web", "a=b c"]);
+        assert!(wrong.starts_with("error: invalid label value: \"a=b c\": a valid label must"), "{wrong}");
     }
 }

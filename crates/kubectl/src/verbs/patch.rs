@@ -1,12 +1,14 @@
 //! `patch`: changes of an object, sent as they are written. What they mean is the server's business.
 
 use gantry_registry::decode::{Format, plain};
+use gantry_registry::patch;
 use serde_json::Value;
 
 use super::report::Report;
 use crate::call::{Call, PatchKind};
-use crate::failure::Failure;
-use crate::selection::{BareType, Found, Selection, find};
+use crate::failure::{Failure, Refused};
+use crate::field::text;
+use crate::selection::{BareType, Found, Selection, find_each};
 use crate::session::Session;
 use crate::three_way::{Shape, shape_of};
 
@@ -43,38 +45,97 @@ impl Patch {
 
 /// Patches objects.
 pub async fn patch(session: &mut Session, asked: &Patch) -> Result<(), Failure> {
-    let (body, _) = plain(asked.patch.as_bytes(), Format::Yaml)
-        .map_err(|problem| Failure::other(format!("unable to parse \"{}\": {problem}", asked.patch)))?;
-    let (found, mut failures) = find(session, &asked.selection, BareType::Mistake).await?;
-    if found.is_empty() && failures.is_empty() {
+    if asked.patch.is_empty() {
+        return Err(Failure::other(
+            "must specify --patch or --patch-file containing the contents of the patch",
+        ));
+    }
+    if asked.selection.local && asked.selection.files.is_empty() {
+        return Err(Failure::other("cannot use --local without -f"));
+    }
+    let body = as_json(&asked.patch)?;
+    let found = find_each(session, &asked.selection, BareType::Mistake).await?;
+    if found.is_empty() {
         return Err(Failure::other("no objects passed to patch"));
     }
-    for one in &found {
-        failures.extend(patch_one(session, asked, one, &body).await.err());
+    let mut failures = Vec::new();
+    for one in found {
+        let done = match one {
+            Ok(one) => patch_one(session, asked, &one, &body).await,
+            Err(failure) => Err(failure),
+        };
+        failures.extend(done.err());
     }
     Failure::all(failures)
 }
 
-async fn patch_one(session: &mut Session, asked: &Patch, one: &Found, body: &Value) -> Result<(), Failure> {
-    if asked.kind == PatchKind::Strategic
-        && shape_of(&one.resource.api_version(), &one.resource.kind) == Shape::Unknown
-    {
+/// What looks like JSON is sent as it is, so that the server complains in its own words; else it is YAML.
+fn as_json(patch: &str) -> Result<String, Failure> {
+    if patch.trim_start().starts_with('{') {
+        return Ok(patch.to_owned());
+    }
+    let (body, _) = plain(patch.as_bytes(), Format::Yaml)
+        .map_err(|problem| Failure::other(format!("unable to parse {patch:?}: {problem}")))?;
+    Ok(body.to_string())
+}
+
+async fn patch_one(session: &mut Session, asked: &Patch, one: &Found, body: &str) -> Result<(), Failure> {
+    let shape = shape_of(&one.resource.api_version(), &one.resource.kind);
+    if asked.kind == PatchKind::Strategic && shape == Shape::Unknown {
         return Err(Failure::other(format!(
             "cannot use --type=strategic on {}: it is no built-in type\nhint: use --type=merge",
             one.resource.kind_with_group()
         )));
     }
-    if asked.report.dry_run.is_client() {
-        return asked.report.tell(session, &one.title(), "patched", &one.object);
+    if asked.report.dry_run.is_client() || asked.selection.local {
+        let object = patched_here(asked.kind, &one.object, shape, body)?;
+        return told(session, asked, one, object != one.object, &object);
     }
     let path = match &asked.subresource {
         Some(part) => format!("{}/{part}", one.path()),
         None => one.path(),
     };
     let manager = asked.manager.as_deref().unwrap_or("kubectl-patch");
-    let call = Call::patch(path, asked.kind, body).by(manager, asked.report.dry_run);
+    let call = Call::patch_as_written(path, asked.kind, body.to_owned()).by(manager, asked.report.dry_run);
     let object = session.ask(call).await?;
     let changed = object["metadata"]["resourceVersion"] != one.object["metadata"]["resourceVersion"]
         || asked.report.dry_run != super::DryRun::No && object != one.object;
-    asked.report.tell(session, &one.title(), if changed { "patched" } else { "patched (no change)" }, &object)
+    told(session, asked, one, changed, &object)
+}
+
+/// What comes of the patch without a server.
+fn patched_here(kind: PatchKind, object: &Value, shape: Shape, body: &str) -> Result<Value, Failure> {
+    let patch: Value = serde_json::from_str(body)
+        .map_err(|problem| Failure::other(format!("the patch is no JSON: {problem}")))?;
+    let Shape::Message(message) = shape else {
+        return Err(Failure::other(
+            "cannot patch this type without the server: it is no built-in type\nhint: use --dry-run=server",
+        ));
+    };
+    let kind = match kind {
+        PatchKind::Strategic => patch::PatchKind::Strategic,
+        PatchKind::Json => patch::PatchKind::Json,
+        PatchKind::Merge | PatchKind::Apply => patch::PatchKind::Merge,
+    };
+    patch::apply(kind, object, message, &patch)
+        .map_err(|refusal| Failure::Refused(Refused { status: refusal.status(), doing: String::new() }))
+}
+
+/// A part of an object is told by its own kind: `scale.autoscaling/web`.
+fn told(
+    session: &mut Session,
+    asked: &Patch,
+    one: &Found,
+    changed: bool,
+    object: &Value,
+) -> Result<(), Failure> {
+    let title = match text(object, "/kind") {
+        kind if asked.subresource.is_none() || kind == one.resource.kind => one.title(),
+        kind => {
+            let group = text(object, "/apiVersion").split_once('/').map_or("", |(group, _)| group);
+            let dot = if group.is_empty() { "" } else { "." };
+            format!("{}{dot}{group}/{}", kind.to_lowercase(), one.name)
+        }
+    };
+    asked.report.tell(session, &title, if changed { "patched" } else { "patched (no change)" }, object)
 }

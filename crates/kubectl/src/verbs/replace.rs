@@ -1,5 +1,9 @@
 //! `replace -f`: the object as it is written, whatever it was.
 
+use serde_json::Value;
+
+use super::apply::stated;
+use super::delete::{deleted, make_room};
 use super::report::{Report, Validation};
 use crate::call::Call;
 use crate::failure::Failure;
@@ -15,23 +19,30 @@ pub struct Replace {
     pub recursive: bool,
     /// What becomes of unknown fields.
     pub validation: Validation,
+    /// Whether a later `apply` is to know what was written.
+    pub save_config: bool,
+    /// A part of the object, such as `status`.
+    pub subresource: Option<String>,
+    /// Whether it is deleted and created again, and with which options it is deleted.
+    pub force: Option<Value>,
+    /// Who writes; kubectl's own name if nothing is said.
+    pub manager: Option<String>,
     /// How it is told.
     pub report: Report,
 }
 
 /// Replaces every object of the files.
 pub async fn replace(session: &mut Session, asked: &Replace) -> Result<(), Failure> {
-    let manifests = manifests::read(&asked.files, asked.recursive)?;
-    if manifests.is_empty() {
-        return Err(Failure::other("no objects passed to replace"));
+    if asked.files.is_empty() {
+        return Err(Failure::other("must specify one of -f and -k"));
     }
+    let (manifests, mut failures) = manifests::read_each(&asked.files, asked.recursive)?;
     let resources = session.resources().await?;
     let namespace = session.namespace.clone();
     let place = Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
-    let mut failures = Vec::new();
     for manifest in manifests {
         let replaced = match manifest.check().and_then(|()| manifest.placed(&resources, place)) {
-            Ok(written) => replace_one(session, asked, &written).await,
+            Ok(written) => replace_one(session, asked, written).await,
             Err(failure) => Err(failure),
         };
         failures.extend(replaced.err());
@@ -39,15 +50,52 @@ pub async fn replace(session: &mut Session, asked: &Replace) -> Result<(), Failu
     Failure::all(failures)
 }
 
-async fn replace_one(session: &mut Session, asked: &Replace, written: &Placed) -> Result<(), Failure> {
+async fn replace_one(session: &mut Session, asked: &Replace, mut written: Placed) -> Result<(), Failure> {
+    if asked.save_config {
+        written.object = stated(&written.object);
+    }
     let object = if asked.report.dry_run.is_client() {
         written.object.clone()
     } else {
-        let call = Call::put(written.path(), &written.object).by("kubectl-replace", asked.report.dry_run);
-        let replaced = session.ask(call.validated(asked.validation)).await;
-        replaced
-            .map_err(|failure| failure.while_doing(&format!("error when replacing \"{}\"", written.source)))?
+        let sent = match &asked.force {
+            Some(options) => recreate(session, asked, &written, options).await,
+            None => put(session, asked, &written).await,
+        };
+        sent.map_err(|failure| failure.while_doing(&format!("error when replacing \"{}\"", written.source)))?
     };
     let title = format!("{}/{}", written.resource.singular_with_group(), written.name);
     asked.report.tell(session, &title, "replaced", &object)
+}
+
+async fn put(session: &mut Session, asked: &Replace, written: &Placed) -> Result<Value, Failure> {
+    let path = match &asked.subresource {
+        Some(part) => format!("{}/{part}", written.path()),
+        None => written.path(),
+    };
+    let call = Call::put(path, &written.object).by(manager(asked), asked.report.dry_run);
+    session.ask(call.validated(asked.validation)).await
+}
+
+/// Deletes what is there, and creates what is written in its place.
+async fn recreate(
+    session: &mut Session,
+    asked: &Replace,
+    written: &Placed,
+    options: &Value,
+) -> Result<Value, Failure> {
+    match make_room(session, written, options).await {
+        Ok(()) => {
+            let kind = written.resource.singular_with_group();
+            let deleted = deleted("deleted", &written.resource, &written.namespace);
+            session.say(&format!("{kind} \"{}\" {deleted}", written.name))?;
+        }
+        Err(failure) if failure.is_not_found() => {}
+        Err(failure) => return Err(failure),
+    }
+    let call = Call::post(written.collection(), &written.object).by(manager(asked), asked.report.dry_run);
+    session.ask(call.validated(asked.validation)).await
+}
+
+fn manager(asked: &Replace) -> &str {
+    asked.manager.as_deref().unwrap_or("kubectl-replace")
 }

@@ -1,10 +1,10 @@
 //! How the result of a write is told (K0.2), and what writes have in common.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::print::{Format, without_managed_fields};
+use crate::print::{Format, json_list, without_managed_fields};
 use crate::session::Session;
 
 /// Whether anything is to be done at all.
@@ -50,7 +50,7 @@ impl DryRun {
             Some("client") => Ok(Self::Client),
             Some("server") => Ok(Self::Server),
             Some(other) => Err(Failure::other(format!(
-                "invalid dry-run value ({other}). Must be \"none\", \"server\", or \"client\"."
+                "Invalid dry-run value ({other}). Must be \"none\", \"server\", or \"client\"."
             ))),
         }
     }
@@ -109,9 +109,15 @@ impl Call {
 }
 
 impl Report {
-    /// Results with this `-o`.
-    pub fn with(output: Option<String>, dry_run: DryRun) -> Self {
-        Self { output, dry_run, managed_fields: false }
+    /// Results with this `-o`, which must be one for results.
+    pub fn with(output: Option<String>, dry_run: DryRun) -> Result<Self, Failure> {
+        Format::parse_for_result(output.as_deref())?;
+        Ok(Self { output, dry_run, managed_fields: false })
+    }
+
+    /// The object as it is shown.
+    pub(crate) fn shown(&self, object: &Value) -> Value {
+        if self.managed_fields { object.clone() } else { without_managed_fields(object.clone()) }
     }
 
     /// Prints what became of an object.
@@ -122,20 +128,45 @@ impl Report {
         operation: &str,
         object: &Value,
     ) -> Result<(), Failure> {
-        match Format::parse(self.output.as_deref())? {
+        match Format::parse_for_result(self.output.as_deref())? {
             Format::Rows | Format::Wide => {
                 session.say(&format!("{title} {operation}{}", self.dry_run.suffix()))
             }
             Format::Name => session.say(title),
-            format => {
-                let object =
-                    if self.managed_fields { object.clone() } else { without_managed_fields(object.clone()) };
-                match format.document(&object) {
-                    Some(document) => session.print(&document?),
-                    None => Ok(()),
-                }
-            }
+            format => match format.document(&self.shown(object)) {
+                Some(document) if matches!(format, Format::Yaml) => session.print_yaml(&document?),
+                Some(document) => session.print(&document?),
+                None => Ok(()),
+            },
         }
+    }
+
+    /// Prints the line about an object, unless whole objects are asked for.
+    pub(crate) fn tell_name(
+        &self,
+        session: &mut Session,
+        title: &str,
+        operation: &str,
+    ) -> Result<(), Failure> {
+        match self.output.as_deref() {
+            None | Some("" | "name") => self.tell(session, title, operation, &Value::Null),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Prints all objects as one document, if whole objects are asked for.
+    pub(crate) fn tell_together(&self, session: &mut Session, objects: &[Value]) -> Result<(), Failure> {
+        let format = Format::parse_for_result(self.output.as_deref())?;
+        let objects: Vec<Value> = objects.iter().map(|object| self.shown(object)).collect();
+        let document = match (&format, objects.as_slice()) {
+            (_, []) => None,
+            (_, [only]) => format.document(only),
+            (Format::Json, several) => Some(Ok(json_list(several))),
+            (_, several) => format.document(&json!({
+                "apiVersion": "v1", "items": several, "kind": "List", "metadata": {},
+            })),
+        };
+        document.map_or(Ok(()), |document| session.print(&document?))
     }
 
     /// The words after an operation, for results that are not told by `tell`.

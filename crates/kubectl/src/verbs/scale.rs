@@ -8,7 +8,7 @@ use super::report::Report;
 use crate::call::{Call, PatchKind};
 use crate::failure::Failure;
 use crate::field::{number, text};
-use crate::selection::{BareType, Found, Selection, find};
+use crate::selection::{BareType, Found, Selection, find_each};
 use crate::session::Session;
 
 /// What to scale, and to how many.
@@ -55,12 +55,17 @@ impl Scale {
 
 /// Scales objects.
 pub async fn scale(session: &mut Session, asked: &Scale) -> Result<(), Failure> {
-    let (found, mut failures) = find(session, &asked.selection, BareType::Mistake).await?;
-    if found.is_empty() && failures.is_empty() {
+    let found = find_each(session, &asked.selection, BareType::Mistake).await?;
+    if found.is_empty() {
         return Err(Failure::other("no objects passed to scale"));
     }
-    for one in &found {
-        failures.extend(scale_one(session, asked, one).await.err());
+    let mut failures = Vec::new();
+    for one in found {
+        let done = match one {
+            Ok(one) => scale_one(session, asked, &one).await,
+            Err(failure) => Err(failure),
+        };
+        failures.extend(done.err());
     }
     Failure::all(failures)
 }

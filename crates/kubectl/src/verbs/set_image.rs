@@ -5,10 +5,11 @@ use serde_json::Value;
 use super::report::Report;
 use crate::call::{Call, PatchKind};
 use crate::failure::Failure;
+use crate::field::object_mut;
 use crate::selection::{BareType, Found, Selection, find};
 use crate::session::Session;
 use crate::three_way::{shape_of, two_way};
-use crate::workload::pod_spec;
+use crate::workload::{CAUSE, pod_spec};
 
 /// A container and its image.
 pub type NewImage = (String, String);
@@ -20,6 +21,10 @@ pub struct SetImage {
     pub selection: Selection,
     /// Containers and their images.
     pub images: Vec<NewImage>,
+    /// What is noted as the cause of the change, for the history.
+    pub cause: Option<String>,
+    /// Who writes; kubectl's own name if nothing is said.
+    pub manager: Option<String>,
     /// How it is told.
     pub report: Report,
 }
@@ -48,6 +53,12 @@ impl SetImage {
 /// Sets images.
 pub async fn set_image(session: &mut Session, asked: &SetImage) -> Result<(), Failure> {
     check(asked)?;
+    if asked.selection.local && asked.selection.files.is_empty() {
+        return Err(Failure::other(
+            "you must specify resources by --filename when --local is set.\nExample resource specifications \
+             include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'",
+        ));
+    }
     let bare = if asked.selection.all { BareType::All } else { BareType::Mistake };
     let (found, mut failures) = find(session, &asked.selection, bare).await?;
     for one in &found {
@@ -78,7 +89,10 @@ fn check(asked: &SetImage) -> Result<(), Failure> {
 
 async fn set_one(session: &mut Session, asked: &SetImage, one: &Found) -> Result<(), Failure> {
     let Some(place) = pod_spec(&one.resource.kind) else {
-        return Err(Failure::other(format!("{} {} has no containers", one.resource.plural, one.name)));
+        return Err(Failure::other(format!(
+            "{}/{} the object is not a pod or does not have a pod template: *v1.{}",
+            one.resource.plural, one.name, one.resource.kind
+        )));
     };
     let mut after = one.object.clone();
     let unknown: Vec<Failure> = asked
@@ -87,13 +101,24 @@ async fn set_one(session: &mut Session, asked: &SetImage, one: &Found) -> Result
         .filter(|(container, image)| !set(&mut after, place, container, image))
         .map(|(container, _)| Failure::other(format!("unable to find container named \"{container}\"")))
         .collect();
+    if let Some(cause) = &asked.cause {
+        object_mut(&mut after, &["metadata", "annotations"]).insert(CAUSE.into(), cause.as_str().into());
+    }
     let patch = two_way(&one.object, &after, shape_of(&one.resource.api_version(), &one.resource.kind));
     if !patch.is_empty() {
-        let object = if asked.report.dry_run.is_client() {
+        let object = if asked.report.dry_run.is_client() || asked.selection.local {
             after
         } else {
             let call = Call::patch(one.path(), PatchKind::Strategic, &patch.into());
-            session.ask(call.by("kubectl-set", asked.report.dry_run)).await?
+            let manager = asked.manager.as_deref().unwrap_or("kubectl-set");
+            let patched = session.ask(call.by(manager, asked.report.dry_run)).await;
+            patched.map_err(|failure| match failure {
+                Failure::Refused(_) => Failure::other(format!(
+                    "failed to patch image update to pod template: {}",
+                    failure.message()
+                )),
+                other => other,
+            })?
         };
         asked.report.tell(session, &one.title(), "image updated", &object)?;
     }
@@ -141,7 +166,7 @@ mod tests {
         let asked = |resources: &[&str], images: &[&str]| SetImage {
             selection: Selection::words(words(resources)),
             images: images.iter().map(|container| ((*container).to_owned(), "i".to_owned())).collect(),
-            report: Report::default(),
+            ..SetImage::default()
         };
         let told = |asked: SetImage| check(&asked).unwrap_err().lines();
         assert_eq!(told(asked(&["deploy/x"], &[])), "error: at least one image update is required\n");

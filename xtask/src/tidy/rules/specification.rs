@@ -6,7 +6,6 @@
 use super::super::{Finding, numbered};
 use super::handle::Handle;
 use super::list::Rule;
-use super::{REQUIRED_FAMILIES, is_required};
 use crate::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +43,7 @@ pub(super) fn parse(tree: &Tree) -> Specification {
     specification
 }
 
-/// Finds rules of a required family that the list lacks, and lines of the list that name nothing.
+/// Finds rules that the list lacks, and lines of the list that name nothing.
 pub(super) fn compare(list: &str, rules: &[Rule], specification: &Specification) -> Vec<Finding> {
     let listed: BTreeSet<Handle> = rules.iter().map(|rule| rule.handle).collect();
     let required =
@@ -68,25 +67,7 @@ pub(super) fn compare(list: &str, rules: &[Rule], specification: &Specification)
 /// The API's rules are graded, and some without a grade say what clients do rather than what we do.
 fn must_be_listed(handle: Handle, priority: Option<Priority>) -> bool {
     let is_graded = matches!(priority, Some(Priority::P0 | Priority::P1));
-    is_required(handle) && (handle.family != 'A' || is_graded)
-}
-
-/// One line for each family that is not required yet: how many rules wait, by priority.
-pub(super) fn later(specification: &Specification) -> String {
-    let mut waiting: BTreeMap<char, BTreeMap<Option<Priority>, usize>> = BTreeMap::new();
-    for (handle, priority) in &specification.rules {
-        if !REQUIRED_FAMILIES.contains(&handle.family) {
-            *waiting.entry(handle.family).or_default().entry(*priority).or_default() += 1;
-        }
-    }
-    let line = |(family, counts): (&char, &BTreeMap<Option<Priority>, usize>)| {
-        let counts = counts.iter().map(|(priority, count)| match priority {
-            Some(priority) => format!("{count} {priority:?}"),
-            None => format!("{count} unmarked"),
-        });
-        format!("{family}: not required yet ({})\n", counts.collect::<Vec<_>>().join(", "))
-    };
-    waiting.iter().map(line).collect()
+    handle.family != 'A' || is_graded
 }
 
 fn bold(text: &str) -> impl Iterator<Item = &str> {
@@ -116,7 +97,7 @@ prose
 ";
 
     fn specification() -> Specification {
-        let api = "## 0. Transport\n- **A0.1 [P0]** TLS\n- **A0.2** URLs\n- **A2.21 Delete through update [P0]** x\n- **K1.1 [P0]** y\n";
+        let api = "## 0. Transport\n- **A0.1 [P0]** TLS\n- **A0.2** URLs\n- **A2.21 Delete through update [P0]** x\n";
         parse(&Tree::of([("api.md", api), ("deployment.md", DEPLOYMENTS), ("README.md", "## 3. Nothing\n")]))
     }
 
@@ -131,17 +112,12 @@ prose
     }
 
     #[test]
-    fn a_missing_rule_and_an_invented_one_are_found_but_other_families_wait() {
+    fn a_missing_rule_and_an_invented_one_are_found() {
         let expected = [
             "list:3: lacks A2.21 of the specification; add a line for it",
             "list:3: lacks D8.2 of the specification; add a line for it",
             "list:2: D8.9 is not in the specification; drop or mend the line",
         ];
         assert_eq!(findings("D8.1\ta\nD8.9\tb\nA0.1\tc\n"), expected);
-    }
-
-    #[test]
-    fn waiting_families_are_counted_by_priority() {
-        assert_eq!(later(&specification()), "K: not required yet (1 P0)\n");
     }
 }

@@ -5,6 +5,7 @@ mod written;
 
 use serde_json::Value;
 
+use super::delete::{Cascade, make_room};
 use super::report::{Report, Validation};
 use crate::call::{Call, PatchKind};
 use crate::failure::Failure;
@@ -12,8 +13,8 @@ use crate::field::text;
 use crate::manifests::{self, Place, Placed};
 use crate::session::Session;
 use crate::three_way::{Forms, LAST_APPLIED, Shape, shape_of, three_way};
-pub(super) use written::unstated;
-use written::{last_applied, stated};
+use written::last_applied;
+pub(super) use written::{stated, unstated};
 
 /// What to apply.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +27,10 @@ pub struct Apply {
     pub validation: Validation,
     /// Who writes; kubectl's own name if nothing is said.
     pub manager: Option<String>,
+    /// Only objects with these labels.
+    pub selector: Option<String>,
+    /// Whether what cannot be changed is deleted and created again.
+    pub force: bool,
     /// Whether the server merges, and how.
     pub server_side: Option<ServerSide>,
     /// How it is told.
@@ -57,25 +62,37 @@ pub async fn apply(session: &mut Session, asked: &Apply) -> Result<(), Failure> 
     if asked.files.is_empty() {
         return Err(Failure::other("must specify one of -f and -k"));
     }
-    let manifests = manifests::read(&asked.files, asked.recursive)?;
-    if manifests.is_empty() {
+    let (mut manifests, mut failures) = manifests::read_each(&asked.files, asked.recursive)?;
+    manifests::select(&mut manifests, asked.selector.as_deref())?;
+    if manifests.is_empty() && failures.is_empty() {
         return Err(Failure::other("no objects passed to apply"));
     }
     let resources = session.resources().await?;
     let namespace = session.namespace.clone();
     let place = Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
-    let mut failures = Vec::new();
+    let mut placed = Vec::new();
     for manifest in manifests {
-        let applied = match manifest.check().and_then(|()| manifest.placed(&resources, place)) {
-            Ok(written) => apply_one(session, asked, &written).await,
-            Err(failure) => Err(failure),
+        let checked = match asked.validation {
+            Validation::Ignore => manifest.check_kind(),
+            Validation::Strict | Validation::Warn => manifest.check(),
         };
-        failures.extend(applied.err());
+        match checked.and_then(|()| manifest.placed(&resources, place)) {
+            Ok(written) => placed.push(written),
+            Err(failure) => failures.push(failure),
+        }
     }
-    Failure::all(failures)
+    let mut applied = Vec::new();
+    for written in &placed {
+        match apply_one(session, asked, written).await {
+            Ok(object) => applied.push(object),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    Failure::all(failures)?;
+    asked.report.tell_together(session, &applied)
 }
 
-async fn apply_one(session: &mut Session, asked: &Apply, written: &Placed) -> Result<(), Failure> {
+async fn apply_one(session: &mut Session, asked: &Apply, written: &Placed) -> Result<Value, Failure> {
     let generated = text(&written.object, "/metadata/generateName");
     if written.name.is_empty() && !generated.is_empty() {
         return Err(Failure::other(format!("from {generated}: cannot use generate name with apply")));
@@ -83,13 +100,15 @@ async fn apply_one(session: &mut Session, asked: &Apply, written: &Placed) -> Re
     let title = format!("{}/{}", written.resource.singular_with_group(), written.name);
     if let Some(how) = asked.server_side {
         let object = server_side::apply(session, asked, written, how).await?;
-        return asked.report.tell(session, &title, "serverside-applied", &object);
+        asked.report.tell_name(session, &title, "serverside-applied")?;
+        return Ok(object);
     }
     let live = match session.ask(Call::get(written.path())).await {
         Ok(live) => live,
         Err(failure) if failure.is_not_found() => {
             let object = create(session, asked, written).await?;
-            return asked.report.tell(session, &title, "created", &object);
+            asked.report.tell_name(session, &title, "created")?;
+            return Ok(object);
         }
         Err(failure) => return Err(failure.while_doing(&written::while_reading(written))),
     };
@@ -102,7 +121,8 @@ async fn apply_one(session: &mut Session, asked: &Apply, written: &Placed) -> Re
         ));
     }
     if asked.report.dry_run.is_client() {
-        return asked.report.tell(session, &title, "configured", &live);
+        asked.report.tell_name(session, &title, "configured")?;
+        return Ok(live);
     }
     let (object, operation) = update(session, asked, written, live).await?;
     if !text(&object, "/metadata/deletionTimestamp").is_empty() {
@@ -111,7 +131,8 @@ async fn apply_one(session: &mut Session, asked: &Apply, written: &Placed) -> Re
             written.name
         ));
     }
-    asked.report.tell(session, &title, operation, &object)
+    asked.report.tell_name(session, &title, operation)?;
+    Ok(object)
 }
 
 async fn create(session: &mut Session, asked: &Apply, written: &Placed) -> Result<Value, Failure> {
@@ -141,6 +162,10 @@ async fn update(
             Ok(object) => return Ok((object, "configured")),
             Err(failure) if failure.reason() == Some("Conflict") && attempt < ATTEMPTS => {
                 live = session.ask(Call::get(written.path())).await?;
+            }
+            Err(failure) if asked.force && matches!(failure.reason(), Some("Conflict" | "Invalid")) => {
+                make_room(session, written, &Cascade::Background.options(None)).await?;
+                return Ok((create(session, asked, written).await?, "configured"));
             }
             Err(failure) => return Err(failure.while_doing(&written::while_patching(written, &patch))),
         }

@@ -15,7 +15,7 @@ pub(crate) fn unstated(object: &Value) -> Value {
 }
 
 /// The object with the annotation that says what was written.
-pub(super) fn stated(object: &Value) -> Value {
+pub(in crate::verbs) fn stated(object: &Value) -> Value {
     let mut object = unstated(object);
     let remembered = compact(&object) + "\n";
     object_mut(&mut object, &["metadata", "annotations"]).insert(LAST_APPLIED.into(), remembered.into());

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{Get, items};
 use crate::arguments::Item;
+use crate::call::Call;
 use crate::failure::Failure;
 use crate::field::text;
 use crate::print::{Format, as_list, without_managed_fields};
@@ -18,7 +19,8 @@ pub(super) async fn print(session: &mut Session, asked: &Get, format: &Format) -
         let namespace = session.namespace.clone();
         let found = match item {
             Item::One(resource, name) => {
-                session.object(resource, &namespace, name).await.map(|object| vec![object])
+                let path = asked.path(&resource.object(&namespace, name));
+                session.ask(Call::get(path)).await.map(|object| vec![object])
             }
             Item::All(resource) => all_of(session, resource, &asked.selection).await,
         };

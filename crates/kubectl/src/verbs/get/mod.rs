@@ -10,7 +10,7 @@ use crate::call::{Call, TABLE};
 use crate::failure::Failure;
 use crate::field::{list, text};
 use crate::print::Format;
-use crate::selection::{Selection, list_call, unlisted};
+use crate::selection::{BareType, Selection, list_call, unlisted};
 use crate::session::Session;
 use pages::Pages;
 use table::{Columns, rows};
@@ -42,6 +42,8 @@ pub struct Get {
     pub sort_by: Option<String>,
     /// How many objects are asked for at a time; all at once if zero.
     pub page: u32,
+    /// A part of the object, such as `scale`.
+    pub subresource: Option<String>,
     /// Whether it goes on.
     pub watching: Watching,
 }
@@ -57,6 +59,16 @@ pub struct Watching {
     pub events: bool,
 }
 
+impl Get {
+    /// Where an object is, or the part of it that is asked for.
+    fn path(&self, object: &str) -> String {
+        match &self.subresource {
+            Some(part) => format!("{object}/{part}"),
+            None => object.to_owned(),
+        }
+    }
+}
+
 /// Gets objects.
 pub async fn get(session: &mut Session, asked: &Get) -> Result<(), Failure> {
     let format = Format::parse(asked.output.as_deref())?;
@@ -68,6 +80,11 @@ pub async fn get(session: &mut Session, asked: &Get) -> Result<(), Failure> {
         return Err(Failure::other(
             "Required resource not specified.\nUse \"kubectl explain <resource>\" for a detailed description of that \
              resource (e.g. kubectl explain pods).\nSee 'kubectl get -h' for help and examples",
+        ));
+    }
+    if asked.watching.events && !asked.watching.watch && !asked.watching.only {
+        return Err(Failure::other(
+            "--output-watch-events option can only be used with --watch or --watch-only",
         ));
     }
     if !matches!(format, Format::Rows | Format::Wide) {
@@ -85,11 +102,9 @@ pub async fn get(session: &mut Session, asked: &Get) -> Result<(), Failure> {
     let mut failures = Vec::new();
     let mut printed = false;
     for group in grouped(&items.items) {
-        match print_group(session, asked, &group, mixed, printed).await {
-            Ok(any) => printed |= any,
-            Err(Failure::Several(several)) => failures.extend(several),
-            Err(failure) => failures.push(failure),
-        }
+        let (any, missing) = print_group(session, asked, &group, mixed, printed).await?;
+        printed |= any;
+        failures.extend(missing);
     }
     if !printed && failures.is_empty() && !asked.ignore_not_found {
         let cluster_wide = items.items.iter().all(|item| !item.resource().namespaced);
@@ -103,20 +118,30 @@ pub async fn get(session: &mut Session, asked: &Get) -> Result<(), Failure> {
     Failure::all(failures)
 }
 
+/// Prints what the server says at a path.
+pub async fn raw(session: &mut Session, path: &str) -> Result<(), Failure> {
+    match session.ask(Call::get(path)).await? {
+        serde_json::Value::String(said) => session.print(&said),
+        answer => session.say(&crate::print::compact(&answer)),
+    }
+}
+
 /// The objects that are meant; those of files are named like others.
 pub(super) async fn items(session: &mut Session, asked: &Get) -> Result<Items, Failure> {
     let resources = session.resources().await?;
     let mut items = Items::read(&resources, &asked.selection.words)?;
+    asked.selection.check(&items.items, BareType::All)?;
+    if asked.subresource.is_some() && items.items.iter().any(|item| matches!(item, Item::All(_))) {
+        return Err(Failure::other("subresource cannot be used when bulk resources are specified"));
+    }
+    session.warn(&items.warnings);
     for manifest in crate::manifests::read(&asked.selection.files, asked.selection.recursive)? {
-        manifest.check()?;
+        manifest.check_kind()?;
         let namespace = session.namespace.clone();
         let place =
             crate::manifests::Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
         let written = manifest.placed(&resources, place)?;
         items.items.push(Item::One(written.resource, written.name));
-    }
-    if asked.selection.selector.is_some() && items.items.iter().any(|item| matches!(item, Item::One(..))) {
-        return Err(Failure::other("name cannot be provided when a selector is specified"));
     }
     Ok(items)
 }
@@ -133,15 +158,17 @@ fn grouped(items: &[Item]) -> Vec<Vec<Item>> {
     groups
 }
 
-/// Prints the rows of one type; whether there were any.
+/// Prints the rows of one type; whether there were any, and what was missing.
 async fn print_group(
     session: &mut Session,
     asked: &Get,
     group: &[Item],
     mixed: bool,
     after_another: bool,
-) -> Result<bool, Failure> {
-    let Some(resource) = group.first().map(|item| item.resource().clone()) else { return Ok(false) };
+) -> Result<(bool, Vec<Failure>), Failure> {
+    let Some(resource) = group.first().map(|item| item.resource().clone()) else {
+        return Ok((false, Vec::new()));
+    };
     let columns = Columns {
         wide: asked.output.as_deref() == Some("wide"),
         namespace: asked.selection.all_namespaces && resource.namespaced,
@@ -176,7 +203,7 @@ async fn print_group(
     }
     let lines = pages.lines();
     session.print(&lines)?;
-    Failure::all(failures).map(|()| pages.begun())
+    Ok((pages.begun(), failures))
 }
 
 async fn page(
@@ -189,7 +216,7 @@ async fn page(
     let objects = columns.objects();
     match item {
         Item::One(resource, name) => {
-            let path = resource.object(&session.namespace.clone(), name);
+            let path = asked.path(&resource.object(&session.namespace.clone(), name));
             session.ask(Call::get(path).accepting(TABLE).with("includeObject", objects)).await
         }
         Item::All(resource) => {

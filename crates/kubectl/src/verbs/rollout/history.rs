@@ -1,15 +1,20 @@
 //! `rollout history` (K6.1).
 
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
 use super::changed::changed;
 use super::revisions::revisions;
 use super::targets;
 use crate::describe::template;
 use crate::failure::Failure;
-use crate::field::at;
+use crate::field::{at, text};
 use crate::print::aligned;
 use crate::selection::{Found, Selection};
 use crate::session::Session;
-use crate::workload::without_hash;
+use crate::verbs::report::Report;
+use crate::workload::{CAUSE, without_hash};
 
 /// Which history is asked for.
 #[derive(Clone, Debug, Default)]
@@ -20,9 +25,9 @@ pub struct History {
     pub revision: i64,
     /// Whether it is told what changed from one revision to the next.
     pub changes: bool,
+    /// How revisions are shown as a whole, if they are.
+    pub report: Report,
 }
-
-const CAUSE: &str = "kubernetes.io/change-cause";
 
 /// Prints the history of rollouts.
 pub async fn history(session: &mut Session, asked: &History) -> Result<(), Failure> {
@@ -37,14 +42,26 @@ pub async fn history(session: &mut Session, asked: &History) -> Result<(), Failu
 }
 
 async fn history_of(session: &mut Session, asked: &History, one: &Found) -> Result<(), Failure> {
-    if one.resource.kind != "Deployment" {
-        return Err(Failure::other(format!(
-            "no history viewer has been implemented for \"{}\"",
-            one.resource.kind_with_group()
-        )));
+    match (one.resource.kind.as_str(), one.resource.group.as_str()) {
+        ("Deployment", _) => {}
+        ("ReplicaSet" | "Pod" | "Job" | "CronJob" | "ReplicationController", _) | (_, "apps") => {
+            return Err(Failure::other(format!(
+                "no history viewer has been implemented for \"{}\"",
+                one.resource.kind_with_group()
+            )));
+        }
+        (kind, group) => {
+            let whole = one.resource.kind_with_group();
+            return Err(Failure::other(format!(
+                "error retrieving history for \"{whole}\", no visitor method exists for {{{group} {kind}}}"
+            )));
+        }
     }
     let revisions = revisions(session, one).await?;
-    let cause = |set: &serde_json::Value| {
+    if asked.report.output.is_some() {
+        return whole(session, asked, &revisions);
+    }
+    let cause = |set: &Value| {
         at(set, "/metadata/annotations").get(CAUSE).and_then(|cause| cause.as_str()).map(str::to_owned)
     };
     if asked.revision > 0 {
@@ -70,7 +87,7 @@ async fn history_of(session: &mut Session, asked: &History, one: &Found) -> Resu
     if revisions.is_empty() {
         return session.say(&format!("{} \nNo rollout history found.\n", one.title()));
     }
-    let row = |(revision, set): (&i64, &serde_json::Value)| {
+    let row = |(revision, set): (&i64, &Value)| {
         format!("{revision}\t{}\n", cause(set).unwrap_or_else(|| "<none>".to_owned()))
     };
     let rows = format!("REVISION\tCHANGE-CAUSE\n{}", revisions.iter().map(row).collect::<Vec<_>>().concat());
@@ -81,8 +98,24 @@ async fn history_of(session: &mut Session, asked: &History, one: &Found) -> Resu
     Ok(())
 }
 
+/// The ReplicaSets behind revisions, as whole objects.
+fn whole(session: &mut Session, asked: &History, revisions: &BTreeMap<i64, Value>) -> Result<(), Failure> {
+    if asked.revision > 0 && !revisions.contains_key(&asked.revision) {
+        return Err(Failure::other("unable to find the specified revision"));
+    }
+    let shown = revisions.iter().filter(|(revision, _)| asked.revision == 0 || **revision == asked.revision);
+    for (_, set) in shown {
+        let title = format!("replicaset.apps/{}", text(set, "/metadata/name"));
+        let mut set = set.clone();
+        set["apiVersion"] = "apps/v1".into();
+        set["kind"] = "ReplicaSet".into();
+        asked.report.tell(session, &title, "", &set)?;
+    }
+    Ok(())
+}
+
 /// What changed from each revision to the next.
-fn steps(revisions: &std::collections::BTreeMap<i64, serde_json::Value>) -> String {
+fn steps(revisions: &BTreeMap<i64, Value>) -> String {
     let pairs = revisions.iter().zip(revisions.iter().skip(1));
     let told = pairs.map(|((before, older), (after, newer))| {
         let lines =

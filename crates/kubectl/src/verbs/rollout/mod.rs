@@ -26,5 +26,9 @@ async fn targets(
     if selection.is_empty() {
         return Err(Failure::other("required resource not specified"));
     }
-    find(session, selection, BareType::All).await
+    let (found, failures) = find(session, selection, BareType::All).await?;
+    if found.is_empty() && failures.is_empty() {
+        session.tell(&format!("No resources found in {} namespace.", session.namespace));
+    }
+    Ok((found, failures))
 }

@@ -65,7 +65,8 @@ async fn undo_one(session: &mut Session, asked: &Undo, one: &Found) -> Result<()
     let (revision, set) = target(&revisions, asked.to_revision, &one.name)?;
     let template = without_hash(&set["spec"]["template"]);
     if asked.report.dry_run.is_client() {
-        return session.print(&format!("{} {}", one.title(), template::described(&template)));
+        let described = template::described(&set["spec"]["template"]);
+        return asked.report.tell(session, &one.title(), &described, &one.object);
     }
     if one.object["spec"]["paused"] == true {
         return Err(Failure::other(

@@ -57,8 +57,9 @@ async fn awaited(session: &mut Session, selection: &Selection) -> Result<Vec<Awa
         let written = manifest.placed(&resources, place)?;
         all.push(Awaited::named(written.resource, &written.namespace, &written.name));
     }
-    for item in Items::read(&resources, &selection.words)?.items {
-        selection.check(&item, BareType::Mistake)?;
+    let items = Items::read(&resources, &selection.words)?.items;
+    selection.check(&items, BareType::Mistake)?;
+    for item in items {
         all.push(match item {
             Item::One(resource, name) => Awaited::named(resource, &namespace, &name),
             Item::All(resource) => Awaited { list: list_call(session, &resource, selection), resource },

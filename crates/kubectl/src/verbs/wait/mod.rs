@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use super::changes::{Following, Seen, until_gone};
 use super::report::Report;
 use crate::failure::Failure;
-use crate::selection::{BareType, Found, Selection, find};
+use crate::selection::{BareType, Found, Selection, find, nothing_named};
 use crate::session::Session;
 pub use goal::Goal;
 use goal::Kind;
@@ -53,7 +53,7 @@ impl Patience {
 /// Waits for objects, one after the other.
 pub async fn wait(session: &mut Session, asked: &Wait) -> Result<(), Failure> {
     if asked.selection.is_empty() {
-        return Err(Selection::is_missing());
+        return Err(nothing_named());
     }
     let deadline = asked.patience.deadline();
     if asked.goal.0 == Kind::Created {

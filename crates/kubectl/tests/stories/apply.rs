@@ -1,0 +1,325 @@
+//! `apply` and `create`: the cluster is to have what files say.
+
+use gantry_kubectl::verbs::{Create, CreateDeployment, DryRun, create, create_deployment};
+use serde_json::{Value, json};
+
+use crate::terminal::{Terminal, deployment, manifest, report};
+
+/// The Deployment `web` with another spec, written down.
+fn web(change: impl FnOnce(&mut Value)) -> String {
+    let mut object = deployment("web", 2, "nginx:1");
+    change(&mut object["spec"]);
+    object.to_string()
+}
+
+const LAST_APPLIED: &str = "{.metadata.annotations.kubectl\\.kubernetes\\.io/last-applied-configuration}";
+
+/// K1.1, K1.3: what is there already and as it is written stays as it is.
+#[tokio::test(start_paused = true)]
+async fn apply_twice_created_then_unchanged() {
+    let mut terminal = Terminal::new().await;
+    terminal.applies(&manifest("web", 2, "nginx:1")).await.is("deployment.apps/web created\n");
+    terminal.wire.forget();
+    terminal.applies(&manifest("web", 2, "nginx:1")).await.is("deployment.apps/web unchanged\n");
+    assert_eq!(terminal.wire.writes(), [], "nothing is sent");
+    terminal.applies(&manifest("web", 3, "nginx:1")).await.is("deployment.apps/web configured\n");
+    let patch = &terminal.wire.writes()[0];
+    assert_eq!(patch.content, "application/strategic-merge-patch+json");
+    assert_eq!(patch.body["spec"], json!({"replicas": 3}), "only what differs is sent");
+}
+
+/// K1.2: the annotation is the manifest in one line, with its namespace, without defaults.
+#[tokio::test(start_paused = true)]
+async fn an_object_remembers_what_was_written() {
+    let mut terminal = Terminal::new().await;
+    terminal
+        .applies("kind: ConfigMap\napiVersion: v1\nmetadata: {name: cm}\ndata: {b: \"2\", a: <x>}\n")
+        .await;
+    assert_eq!(
+        terminal.reads("cm cm", LAST_APPLIED).await,
+        "{\"apiVersion\":\"v1\",\"data\":{\"a\":\"\\u003cx\\u003e\",\"b\":\"2\"},\"kind\":\"ConfigMap\",\"metadata\":\
+         {\"annotations\":{},\"name\":\"cm\",\"namespace\":\"shop\"}}\n"
+    );
+}
+
+/// K1.3: what was written and is no longer goes, what others set stays, lists merge by key.
+#[tokio::test(start_paused = true)]
+async fn only_what_was_written_is_taken_back() {
+    let mut terminal = Terminal::new().await;
+    let sidecar = json!([{"name": "c", "image": "nginx:1"}, {"name": "side", "image": "busybox"}]);
+    terminal
+        .applies(&web(|spec| {
+            spec["minReadySeconds"] = json!(5);
+            spec["template"]["spec"]["containers"] = sidecar;
+        }))
+        .await;
+    let others = json!({"spec": {"revisionHistoryLimit": 3}});
+    terminal.stage.patch("deployments", "web", crate::stage::Form::Merge, &others).await.unwrap();
+    terminal.applies(&web(|_| {})).await.is("deployment.apps/web configured\n");
+    let path =
+        "{.spec.minReadySeconds}|{.spec.revisionHistoryLimit}|{.spec.template.spec.containers[*].name}";
+    assert_eq!(terminal.reads("deploy web", path).await, "|3|c");
+}
+
+/// K1.3: another strategy drops the limits of the last.
+#[tokio::test(start_paused = true)]
+async fn recreating_needs_no_limits() {
+    let mut terminal = Terminal::new().await;
+    terminal.applies(&web(|_| {})).await;
+    assert_ne!(terminal.reads("deploy web", "{.spec.strategy.rollingUpdate}").await, "");
+    terminal
+        .applies(&web(|spec| spec["strategy"] = json!({"type": "Recreate"})))
+        .await
+        .is("deployment.apps/web configured\n");
+    assert_eq!(terminal.reads("deploy web", "{.spec.strategy}").await, "{\"type\":\"Recreate\"}");
+}
+
+/// K1.4: replicas are left to others unless they are written, and reset once when they no longer are.
+#[tokio::test(start_paused = true)]
+async fn replicas_that_are_not_written_are_left_to_others() {
+    let mut terminal = Terminal::new().await;
+    let without = |spec: &mut Value| drop(spec.as_object_mut().unwrap().remove("replicas"));
+    terminal.applies(&web(|_| {})).await;
+    terminal.applies(&web(without)).await.is("deployment.apps/web configured\n");
+    assert_eq!(terminal.reads("deploy web", "{.spec.replicas}").await, "1", "reset once");
+    let scaled = json!({"spec": {"replicas": 7}});
+    terminal.stage.patch("deployments", "web", crate::stage::Form::Merge, &scaled).await.unwrap();
+    terminal.applies(&web(without)).await.is("deployment.apps/web unchanged\n");
+    assert_eq!(terminal.reads("deploy web", "{.spec.replicas}").await, "7", "left alone from then on");
+}
+
+/// K1.5: an object that does not know what was written is warned of, once.
+#[tokio::test(start_paused = true)]
+async fn an_object_without_the_annotation_is_warned_of() {
+    let mut terminal = Terminal::new().await;
+    terminal.has_deployment("web", 2).await;
+    let said = terminal.applies(&manifest("web", 2, "nginx:1")).await;
+    assert_eq!(said.out, "deployment.apps/web configured\n");
+    assert_eq!(
+        said.err,
+        "Warning: resource deployments/web is missing the kubectl.kubernetes.io/last-applied-configuration annotation \
+         which is required by kubectl apply. kubectl apply should only be used on resources created declaratively by \
+         either kubectl create --save-config or kubectl apply. The missing annotation will be patched automatically.\n"
+    );
+    terminal.applies(&manifest("web", 2, "nginx:1")).await.is("deployment.apps/web unchanged\n");
+}
+
+/// K1.6: who changes what is on its way out is warned.
+#[tokio::test(start_paused = true)]
+async fn an_object_on_its_way_out_is_warned_of() {
+    let mut terminal = Terminal::new().await;
+    let with_finalizer = |replicas| {
+        let mut object = deployment("web", replicas, "nginx:1");
+        object["metadata"]["finalizers"] = json!(["example.com/hold"]);
+        object.to_string()
+    };
+    terminal.applies(&with_finalizer(2)).await;
+    terminal.stage.delete("deployments", "web", &json!({})).await.unwrap();
+    let warning = "Warning: Detected changes to resource web which is currently being deleted.\n";
+    for (replicas, result) in [(2, "unchanged"), (3, "configured")] {
+        let said = terminal.applies(&with_finalizer(replicas)).await;
+        assert_eq!((said.out, said.err.as_str()), (format!("deployment.apps/web {result}\n"), warning));
+    }
+}
+
+/// K1.7: who is overtaken looks again, five times at most, under kubectl's name.
+#[tokio::test(start_paused = true)]
+async fn a_conflict_is_retried_with_a_fresh_read() {
+    let mut terminal = Terminal::new().await;
+    terminal.applies(&manifest("web", 2, "nginx:1")).await;
+    terminal.wire.conflict(4);
+    terminal.wire.forget();
+    terminal.applies(&manifest("web", 3, "nginx:1")).await.is("deployment.apps/web configured\n");
+    let writes = terminal.wire.writes();
+    assert_eq!(writes.len(), 5);
+    assert!(writes[0].query.contains("fieldManager=kubectl-client-side-apply"), "{}", writes[0].query);
+    let reads = terminal.wire.sent().iter().filter(|sent| sent.path.ends_with("/deployments/web")).count();
+    assert_eq!(reads, 5 + 5, "a read before each write");
+    terminal.wire.conflict(9);
+    let said = terminal.applies(&manifest("web", 4, "nginx:1")).await;
+    assert!(
+        said.failed && said.err.starts_with("Error from server (Conflict): error when applying patch:\n"),
+        "{said:?}"
+    );
+}
+
+/// K1.7: what the server warns of is told.
+#[tokio::test(start_paused = true)]
+async fn a_warning_of_the_server_is_told() {
+    let mut terminal = Terminal::new().await;
+    let twice = web(|spec| {
+        spec["template"]["spec"]["containers"][0]["ports"] =
+            json!([{"containerPort": 80, "name": "a"}, {"containerPort": 80, "name": "b"}]);
+    });
+    let said = terminal.applies(&twice).await;
+    assert_eq!(said.out, "deployment.apps/web created\n");
+    assert!(
+        said.err.starts_with("Warning: spec.template.spec.containers[0].ports[1]: duplicate port"),
+        "{}",
+        said.err
+    );
+}
+
+/// K1: the table of mistakes, as far as they are in the file.
+#[tokio::test(start_paused = true)]
+async fn mistakes_in_a_manifest_are_told() {
+    let mut terminal = Terminal::new().await;
+    terminal.applies("").await.fails("error: no objects passed to apply\n");
+    terminal.applies("a: 1\nb: 2\nc: d: e\n").await.fails(
+        "error: error parsing s.yaml: error converting YAML to JSON: yaml: line 3: mapping values are not allowed in this context\n",
+    );
+    terminal.applies("apiVersion: apps/v1\nmetadata: {name: x}\n").await.fails(
+        "error: error validating \"s.yaml\": error validating data: kind not set; if you choose to ignore these errors, \
+         turn validation off with --validate=false\n",
+    );
+    let generated = manifest("x", 1, "i").replace("\"name\":\"x\"}", "\"generateName\":\"x-\"}");
+    terminal.applies(&generated).await.fails("error: from x-: cannot use generate name with apply\n");
+    let version = "kind: Deployment\napiVersion: apps/v2\nmetadata: {name: bad, namespace: default}\n";
+    terminal.applies(version).await.fails(
+        "error: resource mapping not found for name: \"bad\" namespace: \"default\" from \"s.yaml\": no matches for kind \
+         \"Deployment\" in version \"apps/v2\"\nensure CRDs are installed first\n",
+    );
+    terminal.applies(&web(|spec| spec["replica"] = json!(1))).await.fails(
+        "Error from server (BadRequest): error when creating \"s.yaml\": Deployment in version \"v1\" cannot be handled as \
+         a Deployment: strict decoding error: unknown field \"spec.replica\"\n",
+    );
+    let elsewhere =
+        manifest("x", 1, "i").replace("\"name\":\"x\"}", "\"name\":\"x\",\"namespace\":\"other\"}");
+    terminal.applies(&elsewhere).await.fails(
+        "Error from server (NotFound): error when creating \"s.yaml\": namespaces \"other\" not found\n",
+    );
+}
+
+/// K1: the table of mistakes, as far as an object is there already.
+#[tokio::test(start_paused = true)]
+async fn mistakes_in_a_change_are_told() {
+    let mut terminal = Terminal::new().await;
+    terminal.applies(&web(|_| {})).await;
+    let said = terminal.applies(&web(|spec| spec["replica"] = json!(1))).await;
+    assert!(
+        said.failed && said.err.starts_with("The request is invalid: patch: Invalid value: \"map["),
+        "{}",
+        said.err
+    );
+    assert!(said.err.ends_with("strict decoding error: unknown field \"spec.replica\"\n"), "{}", said.err);
+    let other = web(|spec| {
+        spec["selector"] = json!({"matchLabels": {"app": "y"}});
+        spec["template"]["metadata"]["labels"] = json!({"app": "y"});
+    });
+    terminal.applies(&other).await.fails(
+        "The Deployment \"web\" is invalid: spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"y\"}}: field is immutable\n",
+    );
+}
+
+/// K1: a file that is not there, and none at all.
+#[tokio::test(start_paused = true)]
+async fn files_must_be_there() {
+    use gantry_kubectl::verbs::{Apply, apply};
+    let mut terminal = Terminal::new().await;
+    let said = terminal.run(async |session| apply(session, &Apply::default()).await).await;
+    said.fails("error: must specify one of -f and -k\n");
+    let asked = Apply { files: vec!["nope.yaml".to_owned()], ..Apply::default() };
+    let said = terminal.run(async |session| apply(session, &asked).await).await;
+    said.fails("error: the path \"nope.yaml\" does not exist\n");
+}
+
+/// K1: several objects are one list, unless they are told by name.
+#[tokio::test(start_paused = true)]
+async fn several_results_are_one_list() {
+    use gantry_kubectl::verbs::{Apply, apply};
+    let mut terminal = Terminal::new().await;
+    let both = format!("{}\n---\n{}", manifest("api", 1, "i"), manifest("web", 1, "i"));
+    let file = terminal.file("s.yaml", &both);
+    let asked = |output: &str| Apply {
+        files: vec![file.clone()],
+        report: report(output, DryRun::No),
+        ..Apply::default()
+    };
+    let by_name = asked("name");
+    let said = terminal.run(async |session| apply(session, &by_name).await).await;
+    said.is("deployment.apps/api\ndeployment.apps/web\n");
+    let by_path = asked("jsonpath={.kind} {.items[*].metadata.name}");
+    terminal.run(async |session| apply(session, &by_path).await).await.is("List api web");
+}
+
+/// K1: what cannot be read does not keep the rest from being applied.
+#[tokio::test(start_paused = true)]
+async fn the_rest_is_applied_all_the_same() {
+    use gantry_kubectl::verbs::{Apply, apply};
+    let mut terminal = Terminal::new().await;
+    let files =
+        vec![terminal.file("bad.yaml", "c: d: e\n"), terminal.file("web.yaml", &manifest("web", 1, "i"))];
+    let asked = Apply { files, ..Apply::default() };
+    let said = terminal.run(async |session| apply(session, &asked).await).await;
+    assert!(said.failed && said.err.starts_with("error: error parsing bad.yaml: "), "{said:?}");
+    assert_eq!(said.out, "deployment.apps/web created\n");
+}
+
+/// K1: `--force` replaces what cannot be changed.
+#[tokio::test(start_paused = true)]
+async fn force_recreates_what_cannot_change() {
+    use gantry_kubectl::verbs::{Apply, apply};
+    let mut terminal = Terminal::new().await;
+    terminal.applies(&web(|_| {})).await;
+    let before = terminal.reads("deploy web", "{.metadata.uid}").await;
+    let file = terminal.file(
+        "s.yaml",
+        &web(|spec| {
+            spec["selector"] = json!({"matchLabels": {"app": "y"}});
+            spec["template"]["metadata"]["labels"] = json!({"app": "y"});
+        }),
+    );
+    let asked = Apply { files: vec![file], force: true, ..Apply::default() };
+    let said = terminal.run(async |session| apply(session, &asked).await).await;
+    said.is("deployment.apps/web configured\n");
+    assert_ne!(terminal.reads("deploy web", "{.metadata.uid}").await, before);
+}
+
+/// K1: a Deployment in a few words, which nobody has to have.
+#[tokio::test(start_paused = true)]
+async fn a_deployment_can_be_made_up() {
+    let mut terminal = Terminal::new().await;
+    let asked = CreateDeployment {
+        name: "web".into(),
+        images: vec!["reg.io/nginx:1".into()],
+        replicas: 1,
+        report: report("json", DryRun::Client),
+        ..CreateDeployment::default()
+    };
+    let said = terminal.run(async |session| create_deployment(session, &asked).await).await;
+    let start = "{\n    \"kind\": \"Deployment\",\n    \"apiVersion\": \"apps/v1\",\n    \"metadata\": {\n        \"name\": \"web\",\n        \
+                 \"namespace\": \"shop\",\n        \"labels\": {\n            \"app\": \"web\"\n        }\n    },\n    \"spec\": {\n        \
+                 \"replicas\": 1,\n        \"selector\": {";
+    assert!(said.out.starts_with(start), "{}", said.out);
+    let end = "                        \"name\": \"nginx\",\n                        \"image\": \"reg.io/nginx:1\",\n                        \
+               \"resources\": {}\n                    }\n                ]\n            }\n        },\n        \"strategy\": {}\n    },\n    \
+               \"status\": {}\n}\n";
+    assert!(said.out.ends_with(end), "{}", said.out);
+    assert_eq!(terminal.wire.writes(), []);
+    let both =
+        CreateDeployment { images: vec!["a".into(), "b".into()], command: vec!["date".into()], ..asked };
+    let said = terminal.run(async |session| create_deployment(session, &both).await).await;
+    said.fails("error: cannot specify multiple --image options and command\n");
+}
+
+/// K1, K0.4: creating what is there already.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_created_twice() {
+    let mut terminal = Terminal::new().await;
+    let file = terminal.file("d.yaml", &manifest("web", 1, "i"));
+    let asked = Create { files: vec![file], ..Create::default() };
+    terminal.run(async |session| create(session, &asked).await).await.is("deployment.apps/web created\n");
+    terminal.run(async |session| create(session, &asked).await).await.fails(
+        "Error from server (AlreadyExists): error when creating \"d.yaml\": deployments.apps \"web\" already exists\n",
+    );
+    let asked = CreateDeployment {
+        name: "web".into(),
+        images: vec!["i".into()],
+        replicas: 1,
+        ..CreateDeployment::default()
+    };
+    terminal
+        .run(async |session| create_deployment(session, &asked).await)
+        .await
+        .fails("error: failed to create deployment: deployments.apps \"web\" already exists\n");
+}

@@ -1,0 +1,240 @@
+//! `rollout`: history, undo, pause, resume, restart.
+
+use std::time::Duration;
+
+use gantry_kubectl::verbs::{
+    DryRun, History, PauseOrResume, Report, Undo, history, pause_or_resume, restart, undo,
+};
+use serde_json::json;
+
+use crate::stage::Form;
+use crate::terminal::{Said, Terminal, manifest, report, selected};
+
+async fn tells_history(terminal: &mut Terminal, words: &str, revision: i64) -> Said {
+    let asked = History { selection: selected(words), revision, ..History::default() };
+    terminal.run(async |session| history(session, &asked).await).await
+}
+
+async fn undoes(terminal: &mut Terminal, to_revision: i64) -> Said {
+    let asked = Undo { selection: selected("deploy/web"), to_revision, ..Undo::default() };
+    terminal.run(async |session| undo(session, &asked).await).await
+}
+
+async fn pauses(terminal: &mut Terminal, words: &str, what: PauseOrResume) -> Said {
+    let selection = selected(words);
+    terminal.run(async |session| pause_or_resume(session, &selection, what, &Report::default()).await).await
+}
+
+async fn restarts(terminal: &mut Terminal, words: &str) -> Said {
+    let selection = selected(words);
+    terminal.run(async |session| restart(session, &selection, &Report::default()).await).await
+}
+
+/// A Deployment that somebody changed once: its second revision has a cause.
+async fn twice_rolled_out() -> Terminal {
+    let mut terminal = Terminal::with_controllers().await;
+    terminal.has_deployment("web", 1).await;
+    terminal.roll_out().await;
+    let change = json!({"metadata": {"annotations": {"kubernetes.io/change-cause": "to 2"}},
+        "spec": {"template": {"spec": {"containers": [{"name": "c", "image": "nginx:2"}]}}}});
+    terminal.stage.patch("deployments", "web", Form::Strategic, &change).await.unwrap();
+    terminal.roll_out().await;
+    terminal
+}
+
+/// K6: what has no rollout says so, in each verb's words.
+#[tokio::test(start_paused = true)]
+async fn a_replica_set_has_no_rollout() {
+    let mut terminal = twice_rolled_out().await;
+    let name = terminal.reads("rs", "{.items[0].metadata.name}").await;
+    let set = format!("rs/{name}");
+    pauses(&mut terminal, &set, PauseOrResume::Pause)
+        .await
+        .fails(&format!("error: replicasets.apps \"{name}\" pausing is not supported\n"));
+    pauses(&mut terminal, &set, PauseOrResume::Resume)
+        .await
+        .fails(&format!("error: replicasets.apps \"{name}\" resuming is not supported\n"));
+    restarts(&mut terminal, &set)
+        .await
+        .fails(&format!("error: replicasets.apps \"{name}\" restarting is not supported\n"));
+    tells_history(&mut terminal, &set, 0)
+        .await
+        .fails("error: no history viewer has been implemented for \"ReplicaSet.apps\"\n");
+    let asked = Undo { selection: selected(&set), ..Undo::default() };
+    terminal
+        .run(async |session| undo(session, &asked).await)
+        .await
+        .fails("error: no rollbacker has been implemented for \"ReplicaSet.apps\"\n");
+    tells_history(&mut terminal, "", 0).await.fails("error: required resource not specified\n");
+}
+
+/// K6: a bare type acts on all objects of the namespace.
+#[tokio::test(start_paused = true)]
+async fn a_bare_type_means_all_of_it() {
+    let mut terminal = Terminal::new().await;
+    let said = pauses(&mut terminal, "deploy", PauseOrResume::Pause).await;
+    assert_eq!((said.out.as_str(), said.err.as_str()), ("", "No resources found in shop namespace.\n"));
+    terminal.has_deployment("api", 1).await;
+    terminal.has_deployment("web", 1).await;
+    pauses(&mut terminal, "deploy", PauseOrResume::Pause)
+        .await
+        .is("deployment.apps/api paused\ndeployment.apps/web paused\n");
+}
+
+/// K6.1: revisions ascend, each with its cause; a single one is its template.
+#[tokio::test(start_paused = true)]
+async fn history_is_told_by_revision() {
+    let mut terminal = twice_rolled_out().await;
+    tells_history(&mut terminal, "deploy/web", 0)
+        .await
+        .is("deployment.apps/web \nREVISION  CHANGE-CAUSE\n1         <none>\n2         to 2\n\n");
+    let said = tells_history(&mut terminal, "deploy/web", 2).await;
+    let start =
+        "deployment.apps/web with revision #2\nPod Template:\n  Labels:\tapp=web\n\tpod-template-hash=";
+    assert!(said.out.starts_with(start), "{}", said.out);
+    let cause =
+        "\n  Annotations:\tkubernetes.io/change-cause: to 2\n  Containers:\n   c:\n    Image:\tnginx:2\n";
+    assert!(said.out.contains(cause) && said.out.ends_with("  Tolerations:\t<none>\n\n"), "{}", said.out);
+    tells_history(&mut terminal, "deploy/web", 9)
+        .await
+        .fails("error: unable to find the specified revision\n");
+    tells_history(&mut terminal, "deploy/web", -1)
+        .await
+        .fails("error: revision must be a positive integer: -1\n");
+}
+
+/// K6.1: no revision yet, and revisions as whole objects.
+#[tokio::test(start_paused = true)]
+async fn history_may_be_empty_or_whole() {
+    let mut terminal = Terminal::new().await;
+    terminal.has_deployment("web", 1).await;
+    tells_history(&mut terminal, "deploy/web", 0)
+        .await
+        .is("deployment.apps/web \nNo rollout history found.\n\n");
+    let mut terminal = twice_rolled_out().await;
+    let asked = History {
+        selection: selected("deploy/web"),
+        report: report("jsonpath={.kind} {.spec.template.spec.containers[0].image};", DryRun::No),
+        ..History::default()
+    };
+    terminal
+        .run(async |session| history(session, &asked).await)
+        .await
+        .is("ReplicaSet nginx:1;ReplicaSet nginx:2;");
+}
+
+/// K6.1, K6.2: what was applied is warned of; zero means the revision before the last, which is renumbered.
+#[tokio::test(start_paused = true)]
+async fn undo_goes_back_one_revision() {
+    let mut terminal = Terminal::with_controllers().await;
+    for image in ["nginx:1", "nginx:2"] {
+        terminal.applies(&manifest("web", 1, image)).await;
+        terminal.roll_out().await;
+    }
+    let said = undoes(&mut terminal, 0).await;
+    assert_eq!(said.out, "deployment.apps/web rolled back\n");
+    assert_eq!(
+        said.err,
+        "Warning: resource deployments/web was previously managed with 'kubectl apply'. Rolling back will not update the \
+         kubectl.kubernetes.io/last-applied-configuration annotation, which may cause unexpected behavior on future \
+         'kubectl apply' operations. Consider using 'kubectl apply' with your previous configuration file instead.\n"
+    );
+    terminal.roll_out().await;
+    assert_eq!(terminal.reads("deploy web", "{..image}").await, "nginx:1");
+    let told = tells_history(&mut terminal, "deploy/web", 0).await;
+    assert!(
+        told.out.contains("\n2  ") && told.out.contains("\n3  ") && !told.out.contains("\n1  "),
+        "{}",
+        told.out
+    );
+}
+
+/// K6.2: the target is found first, then whether it is paused, then whether it differs.
+#[tokio::test(start_paused = true)]
+async fn undo_checks_one_thing_after_the_other() {
+    let mut terminal = twice_rolled_out().await;
+    undoes(&mut terminal, 2)
+        .await
+        .is("deployment.apps/web skipped rollback (current template already matches revision 2)\n");
+    pauses(&mut terminal, "deploy/web", PauseOrResume::Pause).await;
+    for unknown in [9, -1] {
+        undoes(&mut terminal, unknown)
+            .await
+            .fails(&format!("error: unable to find specified revision {unknown} in history\n"));
+    }
+    undoes(&mut terminal, 2).await.fails(
+        "error: you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again\n",
+    );
+    let asked =
+        Undo { selection: selected("deploy/web"), report: report("", DryRun::Client), ..Undo::default() };
+    let said = terminal.run(async |session| undo(session, &asked).await).await;
+    assert!(said.out.starts_with("deployment.apps/web Pod Template:\n  Labels:\tapp=web\n"), "{}", said.out);
+    assert!(said.out.ends_with("  Tolerations:\t<none>\n (dry run)\n"), "{}", said.out);
+}
+
+/// K6.2: a single revision leads nowhere.
+#[tokio::test(start_paused = true)]
+async fn there_must_be_a_revision_to_go_back_to() {
+    let mut terminal = Terminal::with_controllers().await;
+    terminal.has_deployment("web", 1).await;
+    terminal.roll_out().await;
+    undoes(&mut terminal, 0).await.fails("error: no rollout history found for deployment \"web\"\n");
+}
+
+/// K6.3: a JSON patch of the template and the annotations, six of which are the Deployment's own.
+#[tokio::test(start_paused = true)]
+async fn undo_takes_the_annotations_of_the_revision() {
+    let mut terminal = twice_rolled_out().await;
+    terminal.wire.forget();
+    undoes(&mut terminal, 1).await.is("deployment.apps/web rolled back\n");
+    let sent = &terminal.wire.writes()[0];
+    assert_eq!(sent.content, "application/json-patch+json");
+    assert_eq!(sent.body[0]["path"], "/spec/template");
+    assert_eq!(sent.body[0]["value"]["metadata"]["labels"], json!({"app": "web"}), "without the hash");
+    let annotations = json!({"op": "replace", "path": "/metadata/annotations",
+        "value": {"deployment.kubernetes.io/revision": "2"}});
+    assert_eq!(sent.body[1], annotations, "the cause of the second revision is gone");
+}
+
+/// K6.3: pausing and resuming, twice.
+#[tokio::test(start_paused = true)]
+async fn pausing_and_resuming_twice_is_a_mistake() {
+    let mut terminal = Terminal::new().await;
+    terminal.has_deployment("web", 1).await;
+    pauses(&mut terminal, "deploy/web", PauseOrResume::Pause).await.is("deployment.apps/web paused\n");
+    let sent = &terminal.wire.writes()[0];
+    assert_eq!(sent.content, "application/strategic-merge-patch+json");
+    assert_eq!(
+        (sent.query.as_str(), &sent.body),
+        ("fieldManager=kubectl-rollout", &json!({"spec": {"paused": true}}))
+    );
+    pauses(&mut terminal, "deploy/web", PauseOrResume::Pause)
+        .await
+        .fails("error: deployments.apps \"web\" is already paused\n");
+    restarts(&mut terminal, "deploy/web").await.fails(
+        "error: deployments.apps \"web\" can't restart paused deployment (run rollout resume first)\n",
+    );
+    pauses(&mut terminal, "deploy/web", PauseOrResume::Resume).await.is("deployment.apps/web resumed\n");
+    pauses(&mut terminal, "deploy/web", PauseOrResume::Resume)
+        .await
+        .fails("error: deployments.apps \"web\" is not paused\n");
+}
+
+/// K6.3: restarting makes a new revision, but not twice within a second.
+#[tokio::test(start_paused = true)]
+async fn restarting_makes_a_new_revision() {
+    let mut terminal = Terminal::with_controllers().await;
+    terminal.has_deployment("web", 1).await;
+    terminal.roll_out().await;
+    restarts(&mut terminal, "deploy/web").await.is("deployment.apps/web restarted\n");
+    restarts(&mut terminal, "deploy/web").await.fails(
+        "error: failed to create patch for web: if restart has already been triggered within the past second, please wait \
+         before attempting to trigger another\n",
+    );
+    let when = terminal.reads("deploy web", "{.spec.template.metadata.annotations}").await;
+    assert!(when.starts_with("{\"kubectl.kubernetes.io/restartedAt\":\"2026-01-01T12:"), "{when}");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    restarts(&mut terminal, "deploy/web").await.is("deployment.apps/web restarted\n");
+    terminal.roll_out().await;
+    assert_eq!(terminal.stage.sets().await.len(), 3);
+}

@@ -1,0 +1,234 @@
+//! Somebody at a terminal, in the namespace `shop` of a cluster in this process whose clock the test owns.
+
+use std::cell::RefCell;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use gantry_apiserver::{ApiServer, ApiService, ServiceAccounts, Settings, Surroundings};
+use gantry_controllers::{Options, run};
+use gantry_kubectl::verbs::{Apply, Get, Report, apply, get};
+use gantry_kubectl::{Failure, Screen, Selection, Session};
+use gantry_model::Timestamp;
+use gantry_registry::Moment;
+use gantry_runtime::{Clock, Switch, shutdown};
+use gantry_store::memory::{HistoryLimits, MemoryStore};
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+use crate::wire::Wire;
+
+/// When all stories begin: 2026-01-01T12:00:00Z.
+const NOON: i64 = 1_767_268_800;
+
+/// What a command printed, and whether it failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) out: String,
+    pub(crate) err: String,
+    pub(crate) failed: bool,
+}
+
+/// Somebody at a terminal.
+pub(crate) struct Terminal {
+    pub(crate) session: Session,
+    pub(crate) stage: Stage,
+    pub(crate) wire: Wire,
+    out: Paper,
+    err: Paper,
+    folder: PathBuf,
+    /// The controllers end when nobody holds this any more.
+    _controllers: Option<Switch>,
+}
+
+/// What is printed, to be read again.
+#[derive(Clone, Default)]
+struct Paper(Arc<Mutex<Vec<u8>>>);
+
+/// A world whose clock is tokio's and whose uids count up.
+#[derive(Debug)]
+struct World {
+    clock: Clock,
+    count: AtomicU64,
+}
+
+thread_local! {
+    /// A session's clock is a plain function, and every test has a thread of its own.
+    static CLOCK: RefCell<Option<Clock>> = const { RefCell::new(None) };
+}
+
+static FOLDERS: AtomicU64 = AtomicU64::new(0);
+
+impl Surroundings for World {
+    fn now(&self) -> Moment {
+        moment(&self.clock)
+    }
+    fn uid(&self) -> String {
+        format!("00000000-0000-4000-8000-{:012x}", self.count.fetch_add(1, Ordering::Relaxed))
+    }
+    fn name_suffix(&self) -> String {
+        format!("x{:04}", self.count.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Write for Paper {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Paper {
+    fn take(&self) -> String {
+        String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Terminal {
+    /// A terminal at a cluster that nobody looks after.
+    pub(crate) async fn new() -> Self {
+        Self::start(false).await
+    }
+
+    /// A terminal at a cluster whose controllers work.
+    pub(crate) async fn with_controllers() -> Self {
+        Self::start(true).await
+    }
+
+    async fn start(with_controllers: bool) -> Self {
+        let clock = Clock::of_tokio(Timestamp::from_secs(NOON));
+        CLOCK.with_borrow_mut(|own| *own = Some(clock.clone()));
+        let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
+        let world = World { clock: clock.clone(), count: AtomicU64::new(1) };
+        let settings = Settings { service_accounts: ServiceAccounts::Ignored, ..Settings::default() };
+        let server = ApiServer::new(store, Arc::new(world), settings);
+        server.prepare().await.unwrap();
+        let service = ApiService::for_master(server, "somebody");
+        let quiet = || kube::Client::new(service.clone(), "default");
+        let controllers = with_controllers.then(|| {
+            let (switch, signal) = shutdown();
+            let options = Options { clock: clock.clone(), ..Options::default() };
+            tokio::spawn(run(quiet(), options, signal));
+            switch
+        });
+        let stage = Stage::new(quiet(), "shop", clock).await;
+        let (out, err, wire) = (Paper::default(), Paper::default(), Wire::to(service));
+        let screen = Screen { out: Box::new(out.clone()), err: Box::new(err.clone()) };
+        let client = kube::Client::new(wire.clone(), "shop");
+        let session = Session::new(client, "127.0.0.1:6443", screen, now);
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("gantry-stories-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Self { session, stage, wire, out, err, folder, _controllers: controllers }
+    }
+
+    /// Writes a file, and returns its path.
+    pub(crate) fn file(&self, name: &str, content: &str) -> String {
+        let path = self.folder.join(name);
+        std::fs::write(&path, content).unwrap();
+        path.display().to_string()
+    }
+
+    /// Lets a verb run, and returns what it said.
+    pub(crate) async fn run(&mut self, verb: impl AsyncFnOnce(&mut Session) -> Result<(), Failure>) -> Said {
+        let done = verb(&mut self.session).await;
+        self.said(done)
+    }
+
+    /// All that was printed since, the failure last; files are named without their folder.
+    pub(crate) fn said(&self, done: Result<(), Failure>) -> Said {
+        let failed = done.is_err();
+        let failure = done.err().map_or(String::new(), |failure| failure.lines());
+        let folder = format!("{}/", self.folder.display());
+        let err = (self.err.take() + &failure).replace(&folder, "");
+        Said { out: self.out.take(), err, failed }
+    }
+
+    /// `kubectl apply -f FILE` of this content.
+    pub(crate) async fn applies(&mut self, content: &str) -> Said {
+        let file = self.file("s.yaml", content);
+        self.run(async |session| apply(session, &Apply { files: vec![file], ..Apply::default() }).await).await
+    }
+
+    /// `kubectl get WORDS -o OUTPUT`.
+    pub(crate) async fn gets(&mut self, words: &str, output: &str) -> Said {
+        let output = (!output.is_empty()).then(|| output.to_owned());
+        let asked = Get { selection: selected(words), output, ..Get::default() };
+        self.run(async |session| get(session, &asked).await).await
+    }
+
+    /// What a path of an object says, as `-o jsonpath` prints it.
+    pub(crate) async fn reads(&mut self, words: &str, path: &str) -> String {
+        let said = self.gets(words, &format!("jsonpath={path}")).await;
+        assert!(!said.failed, "{said:?}");
+        said.out
+    }
+
+    /// Lets the controllers work, and nodes make every pod ready.
+    pub(crate) async fn roll_out(&mut self) {
+        self.stage.settle().await;
+        self.stage.drain().await;
+    }
+
+    /// A Deployment that somebody made without `apply`.
+    pub(crate) async fn has_deployment(&mut self, name: &str, replicas: u32) {
+        let object: Value = serde_json::from_str(&manifest(name, replicas, "nginx:1")).unwrap();
+        self.stage.create("deployments", &object).await.unwrap();
+    }
+}
+
+impl Said {
+    /// A success that printed only this.
+    pub(crate) fn is(&self, out: &str) {
+        assert_eq!(*self, Self { out: out.to_owned(), err: String::new(), failed: false });
+    }
+
+    /// A failure that printed nothing but this.
+    pub(crate) fn fails(&self, err: &str) {
+        assert_eq!(*self, Self { out: String::new(), err: err.to_owned(), failed: true });
+    }
+}
+
+/// The objects that these words mean.
+pub(crate) fn selected(words: &str) -> Selection {
+    Selection::words(words.split_whitespace().map(str::to_owned).collect())
+}
+
+/// A Deployment, written down; JSON is YAML too.
+pub(crate) fn manifest(name: &str, replicas: u32, image: &str) -> String {
+    deployment(name, replicas, image).to_string()
+}
+
+/// A Deployment.
+pub(crate) fn deployment(name: &str, replicas: u32, image: &str) -> Value {
+    json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": {
+            "metadata": {"labels": {"app": name}},
+            "spec": {"containers": [{"name": "c", "image": image}]}}},
+    })
+}
+
+/// Results as `-o` and `--dry-run` want them.
+pub(crate) fn report(output: &str, dry_run: gantry_kubectl::verbs::DryRun) -> Report {
+    let output = (!output.is_empty()).then(|| output.to_owned());
+    Report::with(output, dry_run).unwrap()
+}
+
+fn moment(clock: &Clock) -> Moment {
+    Moment::from_secs(clock.now().as_nanos() / 1_000_000_000)
+}
+
+fn now() -> Moment {
+    CLOCK.with_borrow(|clock| moment(clock.as_ref().unwrap()))
+}
