@@ -52,7 +52,7 @@ impl<S: CachedSet> ReplicaSets<S> {
     pub(super) async fn manage(&self, observed: &Observed<'_>, decision: &Decision) -> Managed {
         let set = observed.set;
         let key = set.meta.key();
-        decision.action.announce(self.context.clock.now(), &key, &mut self.memory().expectations);
+        decision.action.announce(self.context.clock.steady(), &key, &mut self.memory().expectations);
         let managed = match &decision.action {
             Action::Nothing => Managed::nothing(),
             Action::CannotCreate(no_labels) => Managed::impossible(*no_labels),

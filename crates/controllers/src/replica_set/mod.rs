@@ -81,8 +81,9 @@ impl<S: CachedSet> ReplicaSets<S> {
         // How far the caches have come is asked before they are read: what is read is at least as new.
         let read = self.caches.versions();
         let cached = self.caches.sets.read().get(key).cloned();
-        let begun =
-            self.memory().begin(self.context.clock.now(), key, cached.as_ref().map(|set| set.noun()), &read);
+        // Expectations run out by a clock that is never set: an hour that was skipped is no hour of waiting in vain.
+        let steady = self.context.clock.steady();
+        let begun = self.memory().begin(steady, key, cached.as_ref().map(|set| set.noun()), &read);
         let standing = match begun.map_err(|stale| stale.to_string())? {
             Begun::Gone => return Ok(None),
             Begun::Present(_, standing) => standing,

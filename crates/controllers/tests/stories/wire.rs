@@ -24,6 +24,8 @@ pub(crate) enum Fault {
     Refused(u16),
     /// The server does it, and nobody hears of that.
     AnswerLost,
+    /// The server never hears of it, and nothing ever comes back.
+    Silence,
 }
 
 type Mischief = Box<dyn FnMut(&Method, &str) -> Option<Fault> + Send>;
@@ -39,6 +41,7 @@ pub(crate) struct Wire {
 struct Shared {
     log: Mutex<Vec<String>>,
     most_pods: Mutex<usize>,
+    most_wished: Mutex<usize>,
     too_many: Mutex<Vec<String>>,
     /// The largest size that each set has had.
     sizes: Mutex<BTreeMap<String, usize>>,
@@ -52,6 +55,7 @@ impl Wire {
         let shared = Shared {
             log: Mutex::default(),
             most_pods: Mutex::default(),
+            most_wished: Mutex::default(),
             too_many: Mutex::default(),
             sizes: Mutex::default(),
             mischief: Mutex::default(),
@@ -78,6 +82,14 @@ impl Wire {
     /// The most pods that there ever were at once, on their way out or not counted.
     pub(crate) fn most_pods(&self) -> usize {
         *self.shared.most_pods.lock().unwrap()
+    }
+
+    /// The largest sum of the sizes of all sets that there ever was.
+    ///
+    /// This is what N + S bounds. Of pods there may be more for a while, here as in Kubernetes: old ones stay for as long as their
+    /// deletion is refused, and a rollout counts on sizes.
+    pub(crate) fn most_wished(&self) -> usize {
+        *self.shared.most_wished.lock().unwrap()
     }
 
     /// Has every request go through this function, which may let it fail.
@@ -109,7 +121,14 @@ impl Wire {
         let pods = self.list("/api/v1/pods").await;
         let active: Vec<_> =
             pods.iter().filter(|pod| pod["metadata"]["deletionTimestamp"].is_null()).collect();
-        for set in self.list("/apis/apps/v1/replicasets").await {
+        let sets = self.list("/apis/apps/v1/replicasets").await;
+        let wished: u64 = sets.iter().map(|set| set["spec"]["replicas"].as_u64().unwrap()).sum();
+        let wished = usize::try_from(wished).unwrap();
+        {
+            let mut most = self.shared.most_wished.lock().unwrap();
+            *most = wished.max(*most);
+        }
+        for set in sets {
             let uid = &set["metadata"]["uid"];
             let own =
                 active.iter().filter(|pod| pod["metadata"]["ownerReferences"][0]["uid"] == *uid).count();
@@ -139,8 +158,10 @@ impl Wire {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let fault =
             self.shared.mischief.lock().unwrap().as_mut().and_then(|mischief| mischief(&method, &path));
-        if let Some(Fault::Refused(status)) = fault {
-            return refused(status);
+        match fault {
+            Some(Fault::Refused(status)) => return refused(status),
+            Some(Fault::Silence) => std::future::pending().await,
+            Some(Fault::AnswerLost) | None => {}
         }
         let is_watch = request.uri().query().is_some_and(|query| query.contains("watch=true"));
         if method != Method::GET && !path.contains("/leases") {
