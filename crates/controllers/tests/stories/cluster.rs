@@ -246,7 +246,8 @@ impl Cluster {
         let sets = self.get(SETS).await;
         for set in items(&sets) {
             let path = format!("{SETS}/{}", set["metadata"]["name"].as_str().unwrap());
-            let touched = json!({"metadata": {"annotations": {"touched": set["metadata"]["resourceVersion"]}}});
+            let touched =
+                json!({"metadata": {"annotations": {"touched": set["metadata"]["resourceVersion"]}}});
             self.send("PATCH", &path, touched).await;
         }
     }

@@ -137,9 +137,9 @@ async fn pods_that_may_not_be_deleted_do_not_let_a_rollout_wish_for_more() {
     let cluster = Cluster::new().await;
     cluster.deploy("web", 4, |_| {}).await;
     cluster.roll_out().await;
-    cluster
-        .wire
-        .misbehave(|method, path| (method == "DELETE" && path.contains("/pods/")).then_some(Fault::Refused(500)));
+    cluster.wire.misbehave(|method, path| {
+        (method == "DELETE" && path.contains("/pods/")).then_some(Fault::Refused(500))
+    });
     cluster.set_image("web", "nginx:2").await;
     for _ in 0..20 {
         tokio::time::sleep(Duration::from_secs(1)).await;

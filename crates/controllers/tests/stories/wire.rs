@@ -101,7 +101,8 @@ impl Wire {
         *self.shared.mischief.lock().unwrap() = None;
     }
 
-    /// Has everything that watches of this collection tell arrive so much later.
+    /// Has everything that watches of this collection tell arrive so much later, but for watches of metadata alone: the
+    /// garbage collector is always faster.
     pub(crate) fn slow_down(&self, path: &'static str, by: Duration) {
         *self.shared.slow.lock().unwrap() = Some((path, by));
     }
@@ -167,6 +168,8 @@ impl Wire {
         if method != Method::GET && !path.contains("/leases") {
             self.shared.log.lock().unwrap().push(format!("{method} {path}"));
         }
+        let accept = request.headers().get("accept").and_then(|accept| accept.to_str().ok());
+        let is_whole = !accept.is_some_and(|accept| accept.contains("PartialObjectMetadata"));
         let mut cuts = self.shared.cuts.subscribe();
         let answer = self.service.clone().call(request).await.unwrap();
         if method != Method::GET && (path.ends_with("/pods") || path.contains("/replicasets")) {
@@ -176,7 +179,7 @@ impl Wire {
             return refused(504);
         }
         let (parts, body) = answer.into_parts();
-        let slow = self.shared.slow.lock().unwrap().filter(|(slow, _)| *slow == path);
+        let slow = self.shared.slow.lock().unwrap().filter(|(slow, _)| is_whole && *slow == path);
         let delay = slow.map(|(_, by)| by).unwrap_or_default();
         let body = if is_watch {
             let cut = async move { drop(cuts.changed().await) };
