@@ -28,6 +28,10 @@ pub(crate) enum Fault {
     Silence,
 }
 
+/// More writes than any story needs. A stopped clock stands still for as long as somebody works: whoever wrote without end would
+/// hang a story instead of failing it.
+const WRITES_MAX: usize = 10_000;
+
 type Mischief = Box<dyn FnMut(&Method, &str) -> Option<Fault> + Send>;
 type AnyBody = http_body_util::combinators::UnsyncBoxBody<Bytes, Infallible>;
 
@@ -166,7 +170,11 @@ impl Wire {
         }
         let is_watch = request.uri().query().is_some_and(|query| query.contains("watch=true"));
         if method != Method::GET && !path.contains("/leases") {
-            self.shared.log.lock().unwrap().push(format!("{method} {path}"));
+            let mut log = self.shared.log.lock().unwrap();
+            if log.len() >= WRITES_MAX {
+                return refused(507);
+            }
+            log.push(format!("{method} {path}"));
         }
         let accept = request.headers().get("accept").and_then(|accept| accept.to_str().ok());
         let is_whole = !accept.is_some_and(|accept| accept.contains("PartialObjectMetadata"));
