@@ -7,12 +7,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 use gantry_controllers::{Controller, LeaseOptions, Options, Workers};
-use gantry_runtime::Timing;
+use gantry_runtime::{Timing, chain};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
 use crate::host::{self, Company, LogFormat, Signals};
-use crate::output::chain;
 
 mod endpoint;
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, chain};
 use crate::metrics::Metrics;
 use crate::request::{Deletion, Form, Target};
 
@@ -160,20 +160,6 @@ impl Api {
 async fn in_time<T>(answer: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let timed_out = || Failure::unanswered(format!("no answer within {} s", REQUEST_TIMEOUT.as_secs()));
     tokio::time::timeout(REQUEST_TIMEOUT, answer).await.unwrap_or_else(|_| Err(timed_out()))
-}
-
-/// An error with all its causes: a client's own text seldom says why.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let part = error.to_string();
-        if !text.contains(&part) {
-            text = format!("{text}: {part}");
-        }
-        cause = error.source();
-    }
-    text
 }
 
 fn encoded(object: &impl Serialize) -> Result<Vec<u8>, Failure> {
