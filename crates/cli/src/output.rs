@@ -1,6 +1,5 @@
 //! Standard output is data, standard error is talk, the exit code says how it went.
 
-use std::error::Error;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -23,15 +22,4 @@ pub(crate) fn fail(message: &str) -> ExitCode {
 pub(crate) fn talk(message: &str) {
     // Nobody may be listening, which changes nothing.
     let _ = writeln!(io::stderr(), "{message}");
-}
-
-/// An error with all its causes, each of which says its own part only.
-pub(crate) fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        text = format!("{text}: {next}");
-        cause = next.source();
-    }
-    text
 }

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use gantry_runtime::chain;
 use gantry_store_embedded::{OpenError, Report, backup, check, restore};
 
-use crate::output::{chain, fail, print};
+use crate::output::{fail, print};
 
 /// What can be done to a store's directory.
 #[derive(Debug, Subcommand)]

@@ -37,7 +37,7 @@ pub(crate) struct Pulse {
     pub(crate) beats: Mutex<BTreeMap<Name, Beat>>,
 }
 
-/// How far a registered node has come.
+/// How far a registered node has come. When to do what is by the clock that is never set.
 #[derive(Clone, Debug)]
 pub(crate) struct Beat {
     /// The lease as the server last returned it; none if it is to be asked for.
@@ -93,26 +93,26 @@ impl Pulse {
         let seen = self.nodes.read().get(&key).cloned();
         // Not seen yet, or deleted: a node that somebody removed stays away until the next start.
         let Some(seen) = seen else { return Ok(Wake::OnChange) };
-        let now = self.clock.now();
+        let steady = self.clock.steady();
         if let Some(kept) = machine::taints_of_a_ready_node(&seen.wire) {
             let version = seen.version().as_str();
             let body = json!({"metadata": {"resourceVersion": version}, "spec": {"taints": kept}});
             self.patch(&target(machine), &body).await?;
         }
-        if beat.report_at <= now {
-            let conditions = machine::heartbeat(seen.wire.status.as_ref(), now);
+        if beat.report_at <= steady {
+            let conditions = machine::heartbeat(seen.wire.status.as_ref(), self.clock.now());
             self.patch(&target(machine).part("status"), &json!({"status": {"conditions": conditions}}))
                 .await?;
-            beat.report_at = now.plus(REPORT_EVERY);
+            beat.report_at = steady.plus(REPORT_EVERY);
         }
-        if beat.renew_at <= now {
+        if beat.renew_at <= steady {
             // Whatever goes wrong, the next try asks for the lease as it is.
             let known = self.beats().get_mut(name).and_then(|beat| beat.lease.take());
             let pause = if known.is_some() { RENEW_EVERY } else { first_pause(machine) };
             beat.lease = Some(self.renew(machine, &seen, known).await?);
-            beat.renew_at = now.plus(pause);
+            beat.renew_at = steady.plus(pause);
         }
-        let next = beat.renew_at.min(beat.report_at).since(self.clock.now());
+        let next = beat.renew_at.min(beat.report_at).since(self.clock.steady());
         self.beats().insert(name.clone(), beat);
         Ok(Wake::After(next))
     }
@@ -132,7 +132,8 @@ impl Pulse {
             }
             Err(failure) => return Err(failure),
         }
-        Ok(Beat { lease: None, renew_at: now, report_at: now.plus(REPORT_EVERY) })
+        let steady = self.clock.steady();
+        Ok(Beat { lease: None, renew_at: steady, report_at: steady.plus(REPORT_EVERY) })
     }
 
     /// Renews a lease, and returns it as stored.

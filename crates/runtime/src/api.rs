@@ -12,11 +12,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, chain};
 use crate::metrics::Metrics;
 use crate::request::{Deletion, Form, Target};
 
-/// How long a request other than a watch may take.
+/// How long a request may take, and a watch until it begins.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often a request is sent again because the server asked for it; client-go's number.
 const RETRIES_MAX: u32 = 10;
@@ -96,19 +96,20 @@ impl Api {
         self.send::<Value>(target.delete(deletion)).await.map(drop)
     }
 
-    /// Opens a stream of lines, for a watch. The server ends it when it likes.
+    /// Opens a stream of lines, for a watch. The server ends it when it likes, but has to begin in time.
     pub(crate) async fn stream(
         &self,
         request: Request<Vec<u8>>,
     ) -> Result<impl Stream<Item = Result<Bytes, Failure>> + use<>, Failure> {
-        let answer = self.answer(&request).await?;
-        let (parts, body) = answer.into_parts();
-        let code = parts.status.as_u16();
-        if !parts.status.is_success() {
+        let opened = async {
+            let (parts, body) = self.answer(&request).await?.into_parts();
+            if parts.status.is_success() {
+                return Ok(body);
+            }
             let body = body.collect().await.map_err(Failure::unanswered)?.to_bytes();
-            return Err(Failure::answered(code, retry_after(&parts.headers), &body));
-        }
-        Ok(body.into_data_stream().map_err(Failure::unanswered))
+            Err(Failure::answered(parts.status.as_u16(), retry_after(&parts.headers), &body))
+        };
+        Ok(in_time(opened).await?.into_data_stream().map_err(Failure::unanswered))
     }
 
     async fn send<T: DeserializeOwned>(&self, request: Request<Vec<u8>>) -> Result<T, Failure> {
@@ -142,8 +143,7 @@ impl Api {
             }
             serde_json::from_slice(&body).map_err(|error| Failure::unreadable(code, error))
         };
-        let timed_out = || Failure::unanswered(format!("no answer within {} s", REQUEST_TIMEOUT.as_secs()));
-        tokio::time::timeout(REQUEST_TIMEOUT, whole).await.unwrap_or_else(|_| Err(timed_out()))
+        in_time(whole).await
     }
 
     async fn answer(&self, request: &Request<Vec<u8>>) -> Result<Response<Body>, Failure> {
@@ -156,18 +156,10 @@ impl Api {
     }
 }
 
-/// An error with all its causes: a client's own text seldom says why.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let part = error.to_string();
-        if !text.contains(&part) {
-            text = format!("{text}: {part}");
-        }
-        cause = error.source();
-    }
-    text
+/// The answer, or that there was none.
+async fn in_time<T>(answer: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let timed_out = || Failure::unanswered(format!("no answer within {} s", REQUEST_TIMEOUT.as_secs()));
+    tokio::time::timeout(REQUEST_TIMEOUT, answer).await.unwrap_or_else(|_| Err(timed_out()))
 }
 
 fn encoded(object: &impl Serialize) -> Result<Vec<u8>, Failure> {

@@ -96,6 +96,22 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
+/// An error with all its causes: a client's own text seldom says why.
+///
+/// A cause that is quoted already is not said twice.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let part = error.to_string();
+        if !text.contains(&part) {
+            text = format!("{text}: {part}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

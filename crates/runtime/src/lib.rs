@@ -39,7 +39,7 @@ pub use chance::lengthened;
 pub use clock::Clock;
 pub use election::{Election, Lease, Timing};
 pub use events::{EventRecorder, EventWriter};
-pub use failure::Failure;
+pub use failure::{Failure, chain};
 pub use informer::{Change, Informer, Informers};
 pub use metrics::{Metrics, Sample, Value, render};
 pub use queue::Queue;

@@ -1,7 +1,5 @@
 //! The scheduler at work: one task that keeps the desk, and a bounded number of requests under way.
 
-use std::time::Duration;
-
 use gantry_runtime::informer::resource_of;
 use gantry_runtime::{Api, Clock, EventRecorder, Informer, Metrics, Shutdown};
 use k8s_openapi::api::core::v1 as core;
@@ -24,8 +22,6 @@ pub struct Options {
 
 /// What `metadata.managedFields` shows.
 const MANAGER: &str = "gantry-scheduler";
-/// The longest sleep, so that a clock that was set is noticed.
-const SLEEP_MAX: Duration = Duration::from_secs(30);
 
 /// Places pods until it is time to end.
 ///
@@ -73,7 +69,7 @@ impl Office {
         loop {
             self.look(&mut desk);
             while under_way.len() < self.requests_max
-                && let Some(task) = desk.next_task(self.clock.now())
+                && let Some(task) = desk.next_task(self.clock.steady())
             {
                 let (api, events) = (self.api.clone(), self.events.clone());
                 under_way.spawn(apply::carry_out(task, api, events, self.clock.now()));
@@ -83,7 +79,7 @@ impl Office {
                 () = self.changes.heard() => {}
                 () = self.sleep(&desk) => {}
                 Some(Ok((key, uid, became))) = under_way.join_next() => {
-                    desk.finish(&key, &uid, became, self.clock.now());
+                    desk.finish(&key, &uid, became, self.clock.steady());
                 }
             }
         }
@@ -104,8 +100,10 @@ impl Office {
     }
 
     async fn sleep(&self, desk: &Desk) {
-        let wake = desk.next_wake().map_or(SLEEP_MAX, |wake| wake.since(self.clock.now()));
-        tokio::time::sleep(wake.min(SLEEP_MAX)).await;
+        match desk.next_wake() {
+            Some(wake) => tokio::time::sleep_until(self.clock.instant(wake)).await,
+            None => std::future::pending().await,
+        }
     }
 }
 

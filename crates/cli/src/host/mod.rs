@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use gantry_apiserver::{Access, ApiServer, Health, Settings};
 use gantry_registry::admission::ServiceRanges;
+use gantry_runtime::chain;
 use gantry_serving::kubeconfig::Kubeconfig;
 use gantry_serving::{Limits, Listening, Pki, RealWorld, ServerNames, Stopper, Transport};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -24,7 +25,7 @@ pub(crate) use company::Company;
 pub(crate) use flags::{Keeping, LogFormat, ServerFlags};
 pub(crate) use logging::start as start_logging;
 
-use crate::output::{chain, fail};
+use crate::output::fail;
 use store::Opened;
 
 /// How often events that are too old are removed.

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use gantry_runtime::chain;
 use gantry_store::Store;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use gantry_store_embedded::{EmbeddedStore, OpenError, Options};
 use gantry_store_etcd::{EtcdStore, Settings};
 
 use super::flags::Keeping;
-use crate::output::chain;
 
 /// A store that is ready.
 pub(super) enum Opened {

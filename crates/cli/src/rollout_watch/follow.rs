@@ -123,7 +123,7 @@ where
     watches.spawn(async move {
         let mut changes = watcher(api, config).default_backoff().reflect(writer).boxed();
         while let Some(change) = changes.next().await {
-            let trouble = change.err().map(|error| crate::output::chain(&error));
+            let trouble = change.err().map(|error| gantry_runtime::chain(&error));
             *news.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
             news.changed.notify_one();
         }

@@ -12,11 +12,11 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config, ResourceExt as _};
 use serde_json::{from_value, json};
 
-use super::server::Server;
+use super::running::InMemory;
 
 const NAMESPACE: &str = "kube-rs";
 
-async fn client(server: &Server) -> Client {
+async fn client(server: &InMemory) -> Client {
     let kubeconfig = Kubeconfig::read_from(server.kubeconfig()).unwrap();
     let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
     Client::try_from(config).unwrap()
@@ -36,7 +36,7 @@ fn config_map(name: &str) -> ConfigMap {
 
 #[tokio::test]
 async fn kube_rs_works_unmodified() {
-    let server = Server::start();
+    let server = InMemory::apiserver();
     let client = client(&server).await;
     let namespace = from_value(json!({"metadata": {"name": NAMESPACE}})).unwrap();
     Api::<Namespace>::all(client.clone()).create(&PostParams::default(), &namespace).await.unwrap();

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::server::Server;
+use super::running::InMemory;
 use super::tool;
 
 const WEB: &str = "\
@@ -25,7 +25,7 @@ spec:
 /// One kubectl, talking to one server.
 struct Kubectl<'s> {
     binary: PathBuf,
-    server: &'s Server,
+    server: &'s InMemory,
 }
 
 /// What a command said.
@@ -45,7 +45,7 @@ fn the_oldest_kubectl_works_unmodified() {
 }
 
 fn session(binary: &Path, namespace: &str) {
-    let server = Server::start();
+    let server = InMemory::apiserver();
     let kubectl = Kubectl { binary: binary.to_owned(), server: &server };
     kubectl.says(&["create", "namespace", namespace], &format!("namespace/{namespace} created"));
     kubectl.says(&["config", "set-context", "--current", "--namespace", namespace], "modified");

@@ -8,14 +8,15 @@
 
 mod kube_rs;
 mod kubectl;
-mod server;
+#[path = "../running/mod.rs"]
+mod running;
 mod side_by_side;
 mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use server::Server;
+use running::InMemory;
 use tools::tool;
 
 fn script(name: &str) -> PathBuf {
@@ -30,14 +31,14 @@ fn succeeds(command: &mut Command) {
 
 #[test]
 fn the_python_client_works_unmodified() {
-    let server = Server::start();
+    let server = InMemory::apiserver();
     let python = tool("python/bin").join("python3");
     succeeds(Command::new(python).arg(script("session.py")).env("KUBECONFIG", server.kubeconfig()));
 }
 
 #[test]
 fn the_javascript_client_works_unmodified() {
-    let server = Server::start();
+    let server = InMemory::apiserver();
     let mut node = Command::new("node");
     node.arg(script("session.mjs")).env("KUBECONFIG", server.kubeconfig());
     succeeds(node.env("NODE_CLIENT", tool("node")));

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::running::InMemory;
 use super::script;
-use super::server::Server;
 
 const EXPLAINED: &[&str] = &[
     "deployment",
@@ -101,7 +101,7 @@ struct Said {
 /// K0.1, K0.3, K2, K3: the same as kubectl, to the letter.
 #[test]
 fn gantry_and_kubectl_say_the_same() {
-    let server = Server::start_cluster_of("2");
+    let server = InMemory::cluster_of(2);
     for command in LISTED {
         says_the_same(&server, command);
     }
@@ -122,7 +122,7 @@ fn gantry_and_kubectl_say_the_same() {
 
 #[test]
 fn the_versions_of_client_and_server_are_told() {
-    let server = Server::start();
+    let server = InMemory::apiserver();
     let told = run(&server, env!("CARGO_BIN_EXE_gantry"), "version");
     let kubectl = run(&server, "kubectl", "version");
     let line =
@@ -136,7 +136,7 @@ fn the_versions_of_client_and_server_are_told() {
     );
 }
 
-fn says_the_same(server: &Server, command: &str) {
+fn says_the_same(server: &InMemory, command: &str) {
     let words: Vec<&str> = command.split(' ').collect();
     let mut last = None;
     for _ in 0..TRIES {
@@ -156,7 +156,7 @@ fn says_the_same(server: &Server, command: &str) {
 }
 
 /// Waits until every pod of the scene is what it is there for, so that nothing moves but time.
-fn wait_for_trouble(server: &Server) {
+fn wait_for_trouble(server: &InMemory) {
     let began = Instant::now();
     loop {
         let pods = run(server, env!("CARGO_BIN_EXE_gantry"), "get pods --no-headers").out;
@@ -179,11 +179,11 @@ fn wait_for_trouble(server: &Server) {
     }
 }
 
-fn run(server: &Server, binary: &str, command: &str) -> Said {
+fn run(server: &InMemory, binary: &str, command: &str) -> Said {
     said(start(server, binary, &command.split(' ').collect::<Vec<_>>()))
 }
 
-fn start(server: &Server, binary: &str, words: &[&str]) -> Child {
+fn start(server: &InMemory, binary: &str, words: &[&str]) -> Child {
     let mut command = Command::new(Path::new(binary));
     command.args(words).env("KUBECONFIG", server.kubeconfig()).env("HOME", server.folder());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

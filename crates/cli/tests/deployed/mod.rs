@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use gantry_registry::decode::{Format, plain};
@@ -14,12 +14,14 @@ use kube::config::Kubeconfig;
 use kube::{Client, ResourceExt as _};
 use serde_json::{Value, json};
 
+use crate::running::Process;
+
 /// How long anything may take: a lease has to run out, and the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// A process of `gantry controllers`; dropping it kills it.
+/// A process of `gantry controllers`.
 pub(crate) struct Replica {
-    child: Child,
+    process: Process,
     log: PathBuf,
     address: String,
 }
@@ -27,15 +29,12 @@ pub(crate) struct Replica {
 impl Replica {
     /// Starts one that writes its log to this file, and waits until it serves `/healthz`.
     pub(crate) async fn start(kubeconfig: &Path, log: &Path) -> Self {
-        let child = Command::new(env!("CARGO_BIN_EXE_gantry"))
-            .args(["controllers", "--leader-elect", "--bind-address", "127.0.0.1:0", "--kubeconfig"])
-            .arg(kubeconfig)
-            .env("GANTRY_LOG", "info,gantry_controllers=debug,gantry_runtime=debug")
-            .stdin(Stdio::null())
-            .stderr(std::fs::File::create(log).unwrap())
-            .spawn()
-            .unwrap();
-        let mut replica = Self { child, log: log.to_owned(), address: String::new() };
+        let arguments = ["controllers", "--leader-elect", "--bind-address", "127.0.0.1:0", "--kubeconfig"];
+        let process = Process::start(&arguments, |command| {
+            command.arg(kubeconfig).stderr(std::fs::File::create(log).unwrap());
+            command.env("GANTRY_LOG", "info,gantry_controllers=debug,gantry_runtime=debug");
+        });
+        let mut replica = Self { process, log: log.to_owned(), address: String::new() };
         replica.address = eventually("an address for /healthz", async || {
             let log = replica.said();
             let (_, address) = log.split_once("serving /healthz and /metrics address=")?;
@@ -80,22 +79,13 @@ impl Replica {
 
     /// Ends it as a crash does.
     pub(crate) fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+        self.process.kill();
     }
 
     /// Asks it to end, and waits until it has.
     pub(crate) async fn terminate(&mut self) -> ExitStatus {
-        let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-        eventually("the end of the process", async || self.child.try_wait().unwrap()).await
-    }
-}
-
-impl Drop for Replica {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.process.signal("TERM");
+        eventually("the end of the process", async || self.process.ended()).await
     }
 }
 

@@ -1,10 +1,11 @@
-//! The real binary as a server process, and clients that find it by its kubeconfig.
+//! The real binary as a process, mostly one that serves, and clients that find it by its kubeconfig.
 
 #![allow(dead_code, reason = "every test file that runs servers needs another part of this")]
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// A directory that is removed at the end.
@@ -12,7 +13,9 @@ pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
     pub(crate) fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("gantry-{name}-{}", std::process::id()));
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("gantry-{name}-{}-{number}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
@@ -29,32 +32,98 @@ impl Drop for Scratch {
     }
 }
 
-/// A server process; dropping it kills it.
+/// A process of the binary; dropping it kills it.
+pub(crate) struct Process(Child);
+
+/// A server that keeps nothing and ends with the test, and a folder for whoever talks to it.
+pub(crate) struct InMemory {
+    server: Server,
+    folder: Scratch,
+}
+
+/// A server process.
 pub(crate) struct Server {
-    child: Child,
+    process: Process,
     /// Kept open: the server may say more.
     _stdout: BufReader<ChildStdout>,
     pub(crate) url: String,
     pub(crate) kubeconfig: PathBuf,
 }
 
+impl Process {
+    /// Starts the binary with these arguments, which may add to how it runs.
+    pub(crate) fn start(arguments: &[&str], with: impl FnOnce(&mut Command)) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gantry"));
+        command.args(arguments).stdin(Stdio::null());
+        with(&mut command);
+        Self(command.spawn().unwrap())
+    }
+
+    /// Its number.
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Ends it as a crash does.
+    pub(crate) fn kill(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+
+    /// Sends a signal by name.
+    pub(crate) fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([&format!("-{signal}"), &self.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        self.0.try_wait().unwrap()
+    }
+}
+
+impl InMemory {
+    /// The API server alone.
+    pub(crate) fn apiserver() -> Self {
+        let folder = Scratch::new("in-memory");
+        let server = Server::start("127.0.0.1:0", &folder.join("kubeconfig"), &["--in-memory"]);
+        Self { server, folder }
+    }
+
+    /// A cluster with that many nodes.
+    pub(crate) fn cluster_of(nodes: usize) -> Self {
+        let folder = Scratch::new("in-memory");
+        let arguments = ["--in-memory", "--nodes", &nodes.to_string()];
+        let server = Server::run("up", "127.0.0.1:0", &folder.join("kubeconfig"), &arguments);
+        Self { server, folder }
+    }
+
+    pub(crate) fn kubeconfig(&self) -> &Path {
+        &self.server.kubeconfig
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder.0
+    }
+}
+
 impl Server {
-    /// Starts a server on this address with these arguments, and waits until it says where it is.
+    /// Starts an API server on this address with these arguments, and waits until it says where it is.
     pub(crate) fn start(listen: &str, kubeconfig: &Path, arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_gantry"))
-            .args(["apiserver", "--listen", listen, "--write-kubeconfig"])
-            .arg(kubeconfig)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        Self::run("apiserver", listen, kubeconfig, arguments)
+    }
+
+    fn run(command: &str, listen: &str, kubeconfig: &Path, arguments: &[&str]) -> Self {
+        let mut process = Process::start(&[command, "--listen", listen, "--write-kubeconfig"], |command| {
+            command.arg(kubeconfig).args(arguments).stdout(Stdio::piped());
+        });
+        let mut stdout = BufReader::new(process.0.stdout.take().unwrap());
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
-        let url = line.trim().strip_prefix("The API is at ");
-        let url = url.unwrap_or_else(|| panic!("the server said {line:?} instead of where it is")).to_owned();
-        Self { child, _stdout: stdout, url, kubeconfig: kubeconfig.to_owned() }
+        let url = line.split_whitespace().find(|word| word.starts_with("http"));
+        let url = url.unwrap_or_else(|| panic!("the server said {line:?} instead of where it is"));
+        let url = url.trim_end_matches(',').to_owned();
+        Self { process, _stdout: stdout, url, kubeconfig: kubeconfig.to_owned() }
     }
 
     /// A server on a free port that keeps everything in this directory.
@@ -67,24 +136,22 @@ impl Server {
         self.url.split_once("://").unwrap().1
     }
 
-    /// The process.
+    /// The number of the process.
     pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+        self.process.id()
     }
 
     /// Ends it as a crash does.
     pub(crate) fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+        self.process.kill();
     }
 
     /// Sends a signal by name and waits for the end.
     pub(crate) fn end_by(&mut self, signal: &str) -> ExitStatus {
-        let sent = Command::new("kill").args([&format!("-{signal}"), &self.id().to_string()]).status();
-        assert!(sent.unwrap().success());
+        self.process.signal(signal);
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
+            if let Some(status) = self.process.ended() {
                 return status;
             }
             assert!(Instant::now() < deadline, "the server does not stop on {signal}");
@@ -98,10 +165,11 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for Process {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        // It may be gone already: then the test has said so.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

@@ -6,8 +6,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
 mod mask;
-#[path = "../clients/server.rs"]
-mod server;
+#[path = "../running/mod.rs"]
+mod running;
 mod session;
 #[path = "../../../controllers/tests/stage/mod.rs"]
 mod stage;
@@ -21,7 +21,7 @@ use gantry_runtime::Clock;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use server::Server;
+use running::InMemory;
 use session::{Meanwhile, Said, Step};
 use stage::Stage;
 
@@ -32,18 +32,18 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct Person<'s> {
     kubectl: PathBuf,
     version: &'static str,
-    server: &'s Server,
+    server: &'s InMemory,
 }
 
 #[tokio::test]
 async fn the_installed_kubectl_shows_what_it_showed_on_kubernetes() {
-    let server = Server::start_cluster();
+    let server = InMemory::cluster_of(0);
     Person { kubectl: "kubectl".into(), version: "1.32", server: &server }.plays_every_session().await;
 }
 
 #[tokio::test]
 async fn the_oldest_kubectl_shows_what_it_showed_on_kubernetes() {
-    let server = Server::start_cluster();
+    let server = InMemory::cluster_of(0);
     let kubectl = tools::tool("kubectl-1.20/usr/bin/kubectl");
     Person { kubectl, version: "1.20", server: &server }.plays_every_session().await;
 }
@@ -70,7 +70,7 @@ impl Person<'_> {
 
     /// Plays a session in a namespace of its own; returns what the terminal showed.
     async fn plays(&self, name: &str, recorded: &str) -> Vec<String> {
-        let client = client(&self.server.kubeconfig()).await;
+        let client = client(self.server.kubeconfig()).await;
         let mut stage = Stage::new(client, &format!("session-{name}"), Clock::system()).await;
         let mut shown = Vec::new();
         for step in session::steps(recorded) {

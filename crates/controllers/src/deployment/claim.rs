@@ -30,7 +30,7 @@ impl Deployments {
         for name in owned {
             hand.sets.extend(candidates.get(&name).map(|set| (name, set.clone())));
         }
-        let may_adopt = if adopt.is_empty() { Ok(()) } else { self.may_adopt(hand).await };
+        let may_adopt = if adopt.is_empty() { Ok(()) } else { self.confirm(hand).await };
         for set in adopt.iter().filter_map(|name| candidates.get(name)) {
             let adopted = match &may_adopt {
                 Ok(()) => self.adopt(hand, set).await,
@@ -53,8 +53,8 @@ impl Deployments {
         if refusals.is_empty() { Ok(()) } else { Err(Refusal::other(ClaimFailed { refusals }.to_string())) }
     }
 
-    /// One read past the cache, before the first adoption.
-    async fn may_adopt(&self, hand: &Hand) -> Result<(), Refusal> {
+    /// One read past the cache, before the first adoption and before sets that are gone are replaced.
+    pub(super) async fn confirm(&self, hand: &Hand) -> Result<(), Refusal> {
         let meta = &hand.deployment.noun.meta;
         let live = match self.context.api.get::<wire::Deployment>(&target_of(meta)).await {
             Ok(live) => Meta::parse(live.metadata).ok(),

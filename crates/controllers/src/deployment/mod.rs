@@ -74,7 +74,10 @@ impl Deployments {
         self.claim(&mut hand).await?;
         let mut setback = None;
         for _ in 0..DECISIONS_MAX {
-            let decision = hand.decide(self.context.clock.now(), setback.take());
+            let (decision, must_be_confirmed) = hand.decide(self.context.clock.now(), setback.take());
+            if must_be_confirmed {
+                self.confirm(&hand).await?;
+            }
             match self.apply(&mut hand, &decision).await {
                 Ok(()) => return Ok(Some(decision)),
                 Err(Stopped::Failed(refusal)) => return Err(refusal),

@@ -68,10 +68,13 @@ impl Hand {
         selector.filter(|selector| **selector != Selector::Everything)
     }
 
-    /// Asks the rules.
-    pub(super) fn decide(&self, now: Timestamp, setback: Option<Setback>) -> Decision {
+    /// Asks the rules what to do, and whether the Deployment has to be read past the cache first.
+    pub(super) fn decide(&self, now: Timestamp, setback: Option<Setback>) -> (Decision, bool) {
         let sets: Vec<&ReplicaSet> = self.sets.values().map(|set| &set.noun).collect();
         let pods: Vec<&Pod> = self.pods.iter().map(|pod| &**pod).collect();
-        decide(now, &Observed { deployment: &self.deployment.noun, sets: &sets, pods: &pods, setback })
+        let observed = Observed { deployment: &self.deployment.noun, sets: &sets, pods: &pods, setback };
+        let decision = decide(now, &observed);
+        let must_be_confirmed = decision.must_be_confirmed(&observed);
+        (decision, must_be_confirmed)
     }
 }

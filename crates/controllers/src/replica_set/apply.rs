@@ -33,7 +33,7 @@ impl<S: CachedSet> ReplicaSets<S> {
         set: &ReplicaSet,
         claims: &Claims<'a, Pod>,
     ) -> (Answers<'a>, Answers<'a>) {
-        let may_adopt = if claims.adopt.is_empty() { Ok(()) } else { self.may_adopt(set).await };
+        let may_adopt = if claims.adopt.is_empty() { Ok(()) } else { self.confirm(set).await };
         let adoptions = claims.adopt.iter().map(|pod| async {
             let answer = match &may_adopt {
                 Ok(()) => self.patch_pod(set, pod, &patch::adopt(&pod.meta.uid, &set.reference())).await,
@@ -52,7 +52,7 @@ impl<S: CachedSet> ReplicaSets<S> {
     pub(super) async fn manage(&self, observed: &Observed<'_>, decision: &Decision) -> Managed {
         let set = observed.set;
         let key = set.meta.key();
-        decision.action.announce(self.context.clock.now(), &key, &mut self.memory().expectations);
+        decision.action.announce(self.context.clock.steady(), &key, &mut self.memory().expectations);
         let managed = match &decision.action {
             Action::Nothing => Managed::nothing(),
             Action::CannotCreate(no_labels) => Managed::impossible(*no_labels),
@@ -91,8 +91,8 @@ impl<S: CachedSet> ReplicaSets<S> {
         }
     }
 
-    /// One read past the cache, before the first adoption.
-    async fn may_adopt(&self, set: &ReplicaSet) -> Result<(), Refusal> {
+    /// One read past the cache, before the first adoption and before pods that are gone are replaced.
+    pub(super) async fn confirm(&self, set: &ReplicaSet) -> Result<(), Refusal> {
         let live = match self.context.api.get::<S::Wire>(&target_of::<S>(set)).await {
             Ok(live) => Meta::parse(live.metadata().clone()).ok(),
             Err(failure) if failure.kind() == RefusalKind::NotFound => None,

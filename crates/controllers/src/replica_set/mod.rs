@@ -14,7 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gantry_decide::Wake;
 use gantry_decide::queue::{Outcome, RetryPolicy};
-use gantry_decide::replica_set::{Begun, Memory, Report, StatusWrite, consider, decide, report};
+use gantry_decide::replica_set::{
+    Begun, Memory, Report, StatusWrite, consider, decide, must_be_confirmed, report,
+};
 use gantry_model::ObjectKey;
 use gantry_runtime::Queue;
 use gantry_runtime::informer::{CachedReplicaSet, CachedReplicationController};
@@ -81,8 +83,9 @@ impl<S: CachedSet> ReplicaSets<S> {
         // How far the caches have come is asked before they are read: what is read is at least as new.
         let read = self.caches.versions();
         let cached = self.caches.sets.read().get(key).cloned();
-        let begun =
-            self.memory().begin(self.context.clock.now(), key, cached.as_ref().map(|set| set.noun()), &read);
+        // Expectations run out by a clock that is never set: an hour that was skipped is no hour of waiting in vain.
+        let steady = self.context.clock.steady();
+        let begun = self.memory().begin(steady, key, cached.as_ref().map(|set| set.noun()), &read);
         let standing = match begun.map_err(|stale| stale.to_string())? {
             Begun::Gone => return Ok(None),
             Begun::Present(_, standing) => standing,
@@ -103,6 +106,9 @@ impl<S: CachedSet> ReplicaSets<S> {
         let observed = observed
             .among(relations.sets.iter().map(|set| set.noun()), relations.pods.iter().map(|pod| &**pod));
         let decision = decide(self.context.clock.now(), &observed);
+        if must_be_confirmed(&observed, &decision) {
+            self.confirm(set).await.map_err(|refusal| refusal.message)?;
+        }
         let managed = self.manage(&observed, &decision).await;
         let report = report(self.context.clock.now(), &observed, &decision, &managed);
         if let StatusWrite::Put(status) = &report.status {

@@ -3,14 +3,14 @@
 //! Between the controllers and the server sits a wire that can be told to misbehave, and that remembers every write.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use gantry_apiserver::{ApiServer, ApiService, ServiceAccounts, Settings, Surroundings};
-use gantry_controllers::{BrokeDown, Options, run};
+use gantry_controllers::{BrokeDown, LeaseOptions, Options, run};
 use gantry_model::Timestamp;
 use gantry_registry::Moment;
-use gantry_runtime::{Clock, Metrics, Switch, shutdown};
+use gantry_runtime::{Clock, Metrics, Switch, Timing, shutdown};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -27,19 +27,38 @@ pub(crate) struct Cluster {
     pub(crate) wire: Wire,
     pub(crate) metrics: Metrics,
     clock: Clock,
+    wall: Arc<Wall>,
     controllers: Option<(Switch, JoinHandle<Result<(), BrokeDown>>)>,
 }
 
-/// A world whose clock is tokio's and whose uids count up.
+/// The clock on the wall, which everybody looks at: tokio's, and what it was set by.
+#[derive(Debug)]
+struct Wall {
+    began: Instant,
+    set_by_seconds: AtomicI64,
+}
+
+/// A world whose uids count up.
 #[derive(Debug)]
 struct World {
-    began: Instant,
+    wall: Arc<Wall>,
     counter: AtomicU64,
+}
+
+impl Wall {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { began: Instant::now(), set_by_seconds: AtomicI64::new(0) })
+    }
+
+    fn now(&self) -> Timestamp {
+        let begin = Timestamp::from_secs(NOON + self.set_by_seconds.load(Ordering::Relaxed));
+        begin.plus(self.began.elapsed())
+    }
 }
 
 impl Surroundings for World {
     fn now(&self) -> Moment {
-        Moment::from_secs(NOON + i64::try_from(self.began.elapsed().as_secs()).unwrap())
+        Moment::from_secs(self.wall.now().as_nanos() / 1_000_000_000)
     }
     fn uid(&self) -> String {
         format!("00000000-0000-4000-8000-{:012x}", self.counter.fetch_add(1, Ordering::Relaxed))
@@ -70,7 +89,8 @@ impl Cluster {
     /// A cluster that nobody looks after yet.
     pub(crate) async fn without_controllers() -> Self {
         let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
-        let world = World { began: Instant::now(), counter: AtomicU64::new(1) };
+        let wall = Wall::new();
+        let world = World { wall: wall.clone(), counter: AtomicU64::new(1) };
         let settings = Settings { service_accounts: ServiceAccounts::Ignored, ..Settings::default() };
         let server = ApiServer::new(store, Arc::new(world), settings);
         server.prepare().await.unwrap();
@@ -79,7 +99,11 @@ impl Cluster {
             wire: Wire::to(service.clone()),
             service,
             metrics: Metrics::new(),
-            clock: Clock::of_tokio(Timestamp::from_secs(NOON)),
+            clock: Clock::new({
+                let wall = wall.clone();
+                move || wall.now()
+            }),
+            wall,
             controllers: None,
         }
     }
@@ -123,6 +147,11 @@ impl Cluster {
             // Their tasks are aborted when the set that holds them is dropped, which takes a turn of the runtime.
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
+    }
+
+    /// Sets the clock on the wall, for the server and the controllers alike.
+    pub(crate) fn set_clock_by(&self, seconds: i64) {
+        self.wall.set_by_seconds.fetch_add(seconds, Ordering::Relaxed);
     }
 
     /// Lets the controllers work until nothing was written for a second.
@@ -212,6 +241,17 @@ impl Cluster {
         sets
     }
 
+    /// Somebody changes something about every set that means nothing.
+    pub(crate) async fn touch_sets(&self) {
+        let sets = self.get(SETS).await;
+        for set in items(&sets) {
+            let path = format!("{SETS}/{}", set["metadata"]["name"].as_str().unwrap());
+            let touched =
+                json!({"metadata": {"annotations": {"touched": set["metadata"]["resourceVersion"]}}});
+            self.send("PATCH", &path, touched).await;
+        }
+    }
+
     /// The names of the pods that are not on their way out.
     pub(crate) async fn pods(&self) -> Vec<String> {
         let list = self.get(PODS).await;
@@ -273,4 +313,22 @@ pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
 /// The items of a list.
 pub(crate) fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list["items"].as_array().unwrap().iter()
+}
+
+/// How the controllers are started where they take turns with others.
+pub(crate) fn candidate(cluster: &Cluster, identity: &str) -> Options {
+    let lease = LeaseOptions {
+        namespace: "kube-system".to_owned(),
+        name: "gantry-controllers".to_owned(),
+        identity: identity.to_owned(),
+        timing: Timing::default(),
+    };
+    Options { election: Some(lease), ..cluster.options() }
+}
+
+/// Who has the lease.
+pub(crate) async fn holder(cluster: &Cluster) -> String {
+    let lease =
+        cluster.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/gantry-controllers").await;
+    lease["spec"]["holderIdentity"].as_str().unwrap().to_owned()
 }

@@ -124,3 +124,52 @@ async fn pods_of_a_node_that_is_gone_are_given_up() {
     tokio::time::sleep(Duration::from_secs(40)).await;
     assert!(cluster.pods().await.iter().all(|pod| !pods.contains(pod)), "they were replaced");
 }
+
+/// How many of these were created since.
+fn created(cluster: &Cluster, since: usize, collection: &str) -> usize {
+    let post = format!("POST {collection}");
+    cluster.wire.written_since(since).iter().filter(|write| **write == post).count()
+}
+
+/// R3.2, section 8: a set that is deleted replaces none of the pods that are collected, even if it hears of those first.
+#[tokio::test(start_paused = true)]
+async fn a_set_that_goes_does_not_replace_its_pods() {
+    for propagation in ["Background", "Foreground"] {
+        let mut cluster = Cluster::without_controllers().await;
+        cluster.wire.slow_down("/apis/apps/v1/replicasets", Duration::from_secs(3));
+        cluster.start();
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        let mut web = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web"},
+            "spec": {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}}});
+        web["spec"]["template"] = json!({"metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "c", "image": "nginx:1"}]}});
+        cluster.send("POST", SETS, web).await;
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        assert_eq!(cluster.pods().await.len(), 3);
+        let before = cluster.wire.writes();
+        let options = json!({"propagationPolicy": propagation});
+        cluster.send("DELETE", &format!("{SETS}/web"), options).await;
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        assert_eq!(created(&cluster, before, PODS), 0, "{propagation}");
+        assert_eq!(cluster.pods().await, [""; 0], "{propagation}");
+        assert!(!cluster.exists(&format!("{SETS}/web")).await, "{propagation}");
+        cluster.stop().await;
+    }
+}
+
+/// Section 18: neither does a Deployment that is deleted replace its sets.
+#[tokio::test(start_paused = true)]
+async fn a_deployment_that_goes_does_not_replace_its_sets() {
+    let mut cluster = Cluster::without_controllers().await;
+    cluster.wire.slow_down("/apis/apps/v1/deployments", Duration::from_secs(3));
+    cluster.start();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    cluster.deploy("web", 2, |_| {}).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(cluster.pods().await.len(), 2);
+    let before = cluster.wire.writes();
+    delete(&cluster, "Background").await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!((created(&cluster, before, SETS), created(&cluster, before, PODS)), (0, 0));
+    assert_eq!(cluster.pods().await, [""; 0]);
+}

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::task::JoinHandle;
 
 use crate::cluster::Cluster;
 use crate::wire::Fault;
@@ -17,8 +18,22 @@ impl Dice {
     }
 }
 
+/// The most pods that [`rolls_out_despite`] ever asks for: 6, and a quarter of 6 more.
+const MOST: usize = 8;
+
+/// Cuts all watches again and again, until it is aborted.
+fn cut_now_and_then(cluster: &Cluster, every: Duration) -> JoinHandle<()> {
+    let wire = cluster.wire.clone();
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(every).await;
+            wire.cut_watches();
+        }
+    })
+}
+
 /// Once settled, nobody writes for ten minutes.
-async fn assert_quiet(cluster: &Cluster) {
+pub(crate) async fn assert_quiet(cluster: &Cluster) {
     cluster.settle().await;
     let before = cluster.wire.writes();
     tokio::time::sleep(Duration::from_secs(600)).await;
@@ -67,16 +82,7 @@ async fn a_slow_watch_never_makes_a_pod_twice() {
     for _ in 0..20 {
         // Whatever wakes the set meanwhile finds a cache without its pods.
         tokio::time::sleep(Duration::from_millis(500)).await;
-        let sets = cluster.get(crate::cluster::SETS).await;
-        let set = crate::cluster::items(&sets).next().unwrap();
-        let path = format!("{}/{}", crate::cluster::SETS, set["metadata"]["name"].as_str().unwrap());
-        cluster
-            .send(
-                "PATCH",
-                &path,
-                json!({"metadata": {"annotations": {"poked": set["metadata"]["resourceVersion"]}}}),
-            )
-            .await;
+        cluster.touch_sets().await;
     }
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(cluster.pods().await.len(), 5);
@@ -92,9 +98,8 @@ async fn a_slow_watch_never_makes_a_pod_twice() {
     assert_eq!(deleted.count(), 3);
 }
 
-/// 409, 429 and 500 at random, on every kind of request. No set ever has more pods than it ever should have had. (Of all sets together
-/// there may be more than N + S for a while, here as in Kubernetes: sizes are within the limits, but old pods whose
-/// deletion is refused stay.)
+/// 409, 429 and 500 at random, on every kind of request. No set ever has more pods than it ever should have had, and all sets
+/// together are never meant to have more than N + S.
 #[tokio::test(start_paused = true)]
 async fn refusals_at_random_delay_a_rollout_and_do_no_harm() {
     for seed in 1..=5 {
@@ -105,8 +110,53 @@ async fn refusals_at_random_delay_a_rollout_and_do_no_harm() {
             .misbehave(move |_, _| [409, 429, 500].into_iter().find(|_| dice.one_in(15)).map(Fault::Refused));
         rolls_out_despite(&cluster).await;
         assert_eq!(cluster.wire.too_many(), [""; 0], "seed {seed}");
+        assert!(cluster.wire.most_wished() <= MOST, "seed {seed}: {}", cluster.wire.most_wished());
         assert_quiet(&cluster).await;
     }
+}
+
+/// Requests that are never answered end by themselves, and hold nobody else up for good.
+#[tokio::test(start_paused = true)]
+async fn requests_without_an_answer_delay_a_rollout_and_do_no_harm() {
+    for seed in 1..=3 {
+        let cluster = Cluster::new().await;
+        let mut dice = Dice(seed);
+        cluster.wire.misbehave(move |_, _| dice.one_in(12).then_some(Fault::Silence));
+        let cutting = cut_now_and_then(&cluster, Duration::from_secs(5));
+        rolls_out_despite(&cluster).await;
+        cutting.abort();
+        assert_eq!(cluster.wire.too_many(), [""; 0], "seed {seed}");
+        assert!(cluster.wire.most_wished() <= MOST, "seed {seed}: {}", cluster.wire.most_wished());
+        assert_quiet(&cluster).await;
+    }
+}
+
+/// R5.8, D10.1: pods that nobody may delete stay, and the rollout wishes for no more than N + S all the same. Once they may go, they go.
+#[tokio::test(start_paused = true)]
+async fn pods_that_may_not_be_deleted_do_not_let_a_rollout_wish_for_more() {
+    let cluster = Cluster::new().await;
+    cluster.deploy("web", 4, |_| {}).await;
+    cluster.roll_out().await;
+    cluster.wire.misbehave(|method, path| {
+        (method == "DELETE" && path.contains("/pods/")).then_some(Fault::Refused(500))
+    });
+    cluster.set_image("web", "nginx:2").await;
+    for _ in 0..20 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        cluster.make_pods_ready().await;
+    }
+    assert_eq!(cluster.wire.most_wished(), 5);
+    assert_eq!(cluster.wire.too_many(), [""; 0]);
+    assert_eq!(cluster.condition("web", "ReplicaFailure").await, "True FailedDelete");
+    let events = cluster.get("/api/v1/namespaces/default/events").await;
+    let told = crate::cluster::items(&events).find(|event| event["reason"] == "FailedDelete").unwrap();
+    assert_eq!(told["message"], "Error deleting: the wire says 500");
+    cluster.wire.behave();
+    tokio::time::sleep(Duration::from_secs(90)).await;
+    cluster.roll_out().await;
+    assert_eq!(cluster.pods().await.len(), 4);
+    assert_eq!(cluster.condition("web", "ReplicaFailure").await, "");
+    assert_quiet(&cluster).await;
 }
 
 /// A lost answer to a creation is the one case in which a pod may be too many for a moment; it is put right.
@@ -127,18 +177,10 @@ async fn lost_answers_are_made_up_for() {
 #[tokio::test(start_paused = true)]
 async fn cut_watches_are_taken_up_again() {
     let cluster = Cluster::new().await;
-    let cutting = {
-        let wire = cluster.wire.clone();
-        tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(Duration::from_millis(333)).await;
-                wire.cut_watches();
-            }
-        })
-    };
+    let cutting = cut_now_and_then(&cluster, Duration::from_millis(333));
     rolls_out_despite(&cluster).await;
     cutting.abort();
-    assert!(cluster.wire.most_pods() <= 8, "{} pods", cluster.wire.most_pods());
+    assert!(cluster.wire.most_pods() <= MOST, "{} pods", cluster.wire.most_pods());
     assert_eq!(cluster.wire.too_many(), [""; 0]);
     assert_quiet(&cluster).await;
 }
@@ -181,6 +223,38 @@ async fn controllers_killed_between_any_two_writes_go_on() {
         assert_eq!(cluster.sets().await, [("nginx:1".to_owned(), 3)], "killed after {writes} writes");
         assert_eq!(cluster.wire.most_pods(), 3, "killed after {writes} writes");
         assert_eq!(cluster.deployment("web").await["status"]["availableReplicas"], 3);
+        cluster.stop().await;
+    }
+}
+
+/// D9.4, D10: the same in the middle of a rollout that is scaled at the same time.
+#[tokio::test(start_paused = true)]
+async fn controllers_killed_in_the_middle_of_a_rollout_go_on() {
+    for writes in 1..=24 {
+        let mut cluster = Cluster::new().await;
+        cluster.deploy("web", 3, |_| {}).await;
+        cluster.roll_out().await;
+        let mut left = writes;
+        cluster.wire.misbehave(move |method, _| {
+            left -= i32::from(method != "GET");
+            (method != "GET" && left < 0).then_some(Fault::Refused(503))
+        });
+        cluster.set_image("web", "nginx:2").await;
+        for _ in 0..3 {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            cluster.make_pods_ready().await;
+        }
+        cluster.patch_deployment("web", json!({"spec": {"replicas": 5}})).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        cluster.kill().await;
+        cluster.wire.behave();
+        cluster.start();
+        cluster.roll_out().await;
+        let sets = [("nginx:1".to_owned(), 0), ("nginx:2".to_owned(), 5)];
+        assert_eq!(cluster.sets().await, sets, "killed after {writes} writes");
+        assert!(cluster.wire.most_wished() <= 7, "{} after {writes}", cluster.wire.most_wished());
+        assert_eq!(cluster.wire.too_many(), [""; 0], "killed after {writes} writes");
+        assert_eq!(cluster.deployment("web").await["status"]["availableReplicas"], 5);
         cluster.stop().await;
     }
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use gantry_controllers::{LeaseOptions, Options, run};
-use gantry_runtime::{Timing, render, shutdown};
+use gantry_controllers::run;
+use gantry_runtime::{render, shutdown};
 use serde_json::json;
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, candidate, holder};
 
 const SHOP: &str = "/api/v1/namespaces/shop";
 
@@ -40,22 +40,6 @@ async fn the_numbers_have_their_usual_names() {
     ] {
         assert!(text.contains(series), "{series} is missing in\n{text}");
     }
-}
-
-fn candidate(cluster: &Cluster, identity: &str) -> Options {
-    let lease = LeaseOptions {
-        namespace: "kube-system".to_owned(),
-        name: "gantry-controllers".to_owned(),
-        identity: identity.to_owned(),
-        timing: Timing::default(),
-    };
-    Options { election: Some(lease), ..cluster.options() }
-}
-
-async fn holder(cluster: &Cluster) -> String {
-    let lease =
-        cluster.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/gantry-controllers").await;
-    lease["spec"]["holderIdentity"].as_str().unwrap().to_owned()
 }
 
 /// Two processes take turns: one that ends hands over at once, one that vanishes after its lease has run out.

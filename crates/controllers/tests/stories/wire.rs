@@ -24,7 +24,13 @@ pub(crate) enum Fault {
     Refused(u16),
     /// The server does it, and nobody hears of that.
     AnswerLost,
+    /// The server never hears of it, and nothing ever comes back.
+    Silence,
 }
+
+/// More writes than any story needs. A stopped clock stands still for as long as somebody works: whoever wrote without end would
+/// hang a story instead of failing it.
+const WRITES_MAX: usize = 10_000;
 
 type Mischief = Box<dyn FnMut(&Method, &str) -> Option<Fault> + Send>;
 type AnyBody = http_body_util::combinators::UnsyncBoxBody<Bytes, Infallible>;
@@ -39,6 +45,7 @@ pub(crate) struct Wire {
 struct Shared {
     log: Mutex<Vec<String>>,
     most_pods: Mutex<usize>,
+    most_wished: Mutex<usize>,
     too_many: Mutex<Vec<String>>,
     /// The largest size that each set has had.
     sizes: Mutex<BTreeMap<String, usize>>,
@@ -52,6 +59,7 @@ impl Wire {
         let shared = Shared {
             log: Mutex::default(),
             most_pods: Mutex::default(),
+            most_wished: Mutex::default(),
             too_many: Mutex::default(),
             sizes: Mutex::default(),
             mischief: Mutex::default(),
@@ -80,6 +88,14 @@ impl Wire {
         *self.shared.most_pods.lock().unwrap()
     }
 
+    /// The largest sum of the sizes of all sets that there ever was.
+    ///
+    /// This is what N + S bounds. Of pods there may be more for a while, here as in Kubernetes: old ones stay for as long as their
+    /// deletion is refused, and a rollout counts on sizes.
+    pub(crate) fn most_wished(&self) -> usize {
+        *self.shared.most_wished.lock().unwrap()
+    }
+
     /// Has every request go through this function, which may let it fail.
     pub(crate) fn misbehave(&self, mischief: impl FnMut(&Method, &str) -> Option<Fault> + Send + 'static) {
         *self.shared.mischief.lock().unwrap() = Some(Box::new(mischief));
@@ -89,7 +105,8 @@ impl Wire {
         *self.shared.mischief.lock().unwrap() = None;
     }
 
-    /// Has everything that watches of this collection tell arrive so much later.
+    /// Has everything that watches of this collection tell arrive so much later, but for watches of metadata alone: the
+    /// garbage collector is always faster.
     pub(crate) fn slow_down(&self, path: &'static str, by: Duration) {
         *self.shared.slow.lock().unwrap() = Some((path, by));
     }
@@ -109,7 +126,14 @@ impl Wire {
         let pods = self.list("/api/v1/pods").await;
         let active: Vec<_> =
             pods.iter().filter(|pod| pod["metadata"]["deletionTimestamp"].is_null()).collect();
-        for set in self.list("/apis/apps/v1/replicasets").await {
+        let sets = self.list("/apis/apps/v1/replicasets").await;
+        let wished: u64 = sets.iter().map(|set| set["spec"]["replicas"].as_u64().unwrap()).sum();
+        let wished = usize::try_from(wished).unwrap();
+        {
+            let mut most = self.shared.most_wished.lock().unwrap();
+            *most = wished.max(*most);
+        }
+        for set in sets {
             let uid = &set["metadata"]["uid"];
             let own =
                 active.iter().filter(|pod| pod["metadata"]["ownerReferences"][0]["uid"] == *uid).count();
@@ -139,13 +163,21 @@ impl Wire {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let fault =
             self.shared.mischief.lock().unwrap().as_mut().and_then(|mischief| mischief(&method, &path));
-        if let Some(Fault::Refused(status)) = fault {
-            return refused(status);
+        match fault {
+            Some(Fault::Refused(status)) => return refused(status),
+            Some(Fault::Silence) => std::future::pending().await,
+            Some(Fault::AnswerLost) | None => {}
         }
         let is_watch = request.uri().query().is_some_and(|query| query.contains("watch=true"));
         if method != Method::GET && !path.contains("/leases") {
-            self.shared.log.lock().unwrap().push(format!("{method} {path}"));
+            let mut log = self.shared.log.lock().unwrap();
+            if log.len() >= WRITES_MAX {
+                return refused(507);
+            }
+            log.push(format!("{method} {path}"));
         }
+        let accept = request.headers().get("accept").and_then(|accept| accept.to_str().ok());
+        let is_whole = !accept.is_some_and(|accept| accept.contains("PartialObjectMetadata"));
         let mut cuts = self.shared.cuts.subscribe();
         let answer = self.service.clone().call(request).await.unwrap();
         if method != Method::GET && (path.ends_with("/pods") || path.contains("/replicasets")) {
@@ -155,7 +187,7 @@ impl Wire {
             return refused(504);
         }
         let (parts, body) = answer.into_parts();
-        let slow = self.shared.slow.lock().unwrap().filter(|(slow, _)| *slow == path);
+        let slow = self.shared.slow.lock().unwrap().filter(|(slow, _)| is_whole && *slow == path);
         let delay = slow.map(|(_, by)| by).unwrap_or_default();
         let body = if is_watch {
             let cut = async move { drop(cuts.changed().await) };

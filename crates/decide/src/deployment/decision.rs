@@ -4,10 +4,10 @@ use std::fmt;
 
 use gantry_model::{
     DeploymentEdit, DeploymentStatus, Event, InvalidLimit, InvalidSelector, Name, Refusal, ReplicaSet,
-    ReplicaSetDraft, ReplicaSetEdit, Replicas, Timestamp,
+    ReplicaSetDraft, ReplicaSetEdit, Replicas, Timestamp, keys,
 };
 
-use super::WaitingOn;
+use super::{Observed, WaitingOn};
 use crate::Wake;
 
 /// All that one look at a Deployment leads to, and why it goes no further.
@@ -135,6 +135,16 @@ pub enum Deadline {
 }
 
 impl Decision {
+    /// Whether the Deployment has to be read past the cache before this is carried out.
+    ///
+    /// Sets that there were and that are gone may have been collected because the Deployment itself is gone, and of that the
+    /// controller may hear later than of its sets. A new set would be one too many.
+    pub fn must_be_confirmed(&self, observed: &Observed<'_>) -> bool {
+        let had_sets = observed.deployment.meta.annotations.contains_key(keys::REVISION);
+        let creates = |step: &Step| matches!(step.action, Action::CreateReplicaSet(_));
+        had_sets && observed.sets.is_empty() && self.steps.iter().any(creates)
+    }
+
     /// The events among the steps.
     pub fn events(&self) -> impl Iterator<Item = &Event> {
         self.steps.iter().filter_map(|step| match &step.action {

@@ -53,6 +53,23 @@ impl InHand<'_> {
             conditions::replace(status, Condition::updated(self.deployment, new), self.now);
         } else if current.is_some_and(|condition| self.has_timed_out(condition)) {
             conditions::set(status, Condition::deadline_exceeded(self.deployment, new), self.now);
+        } else {
+            self.redate_progress(status);
+        }
+    }
+
+    /// Dates progress anew that was made in the future, which is to say before the clock was set back.
+    ///
+    /// The deadline would else be missed by as much as the clock was set back, and nobody would hear of it for hours.
+    fn redate_progress(&self, status: &mut DeploymentStatus) {
+        let is_progress = |condition: &&mut DeploymentCondition| {
+            condition.condition_type == DeploymentConditionType::Progressing
+                && condition.reason != NEW_SET_AVAILABLE
+        };
+        if let Some(condition) = status.conditions.iter_mut().find(is_progress)
+            && condition.last_update > Some(self.now)
+        {
+            condition.last_update = Some(self.now);
         }
     }
 
@@ -84,13 +101,14 @@ pub(super) fn deadline(deployment: &Deployment, status: &DeploymentStatus) -> De
 /// When to look whether the deadline was missed.
 ///
 /// A second late, because the wire cuts times to whole seconds and the comparison is strict: on the dot it would be too
-/// early, and nothing else would look again.
+/// early, and nothing else would look again. A deadline that is further away than it ever should be is a sign of a clock that
+/// was set back: it may be put right meanwhile, so one looks again after the usual time.
 fn progress_check(now: Timestamp, deployment: &Deployment, status: &DeploymentStatus) -> Wake {
     match deadline(deployment, status) {
         Deadline::None | Deadline::Exceeded => Wake::OnChange,
         Deadline::At(deadline) => match deadline.since(now) {
             after if after < Duration::from_secs(1) => Wake::Soon,
-            after => Wake::After(after + Duration::from_secs(1)),
+            after => Wake::After(after.min(patience(deployment)) + Duration::from_secs(1)),
         },
     }
 }
@@ -104,8 +122,14 @@ fn is_awaited(deployment: &Deployment, status: &DeploymentStatus, progressing: &
 }
 
 fn fires_at(deployment: &Deployment, progressing: &DeploymentCondition) -> Option<Timestamp> {
-    let seconds = u64::try_from(deployment.progress_deadline_seconds?).unwrap_or(0);
+    deployment.progress_deadline_seconds?;
     // A condition that nobody dated is older than any deadline.
     let last_update = progressing.last_update.unwrap_or(Timestamp::from_nanos(i64::MIN));
-    Some(last_update.plus(Duration::from_secs(seconds)))
+    Some(last_update.plus(patience(deployment)))
+}
+
+/// How long a rollout may make no progress.
+fn patience(deployment: &Deployment) -> Duration {
+    let seconds = deployment.progress_deadline_seconds.unwrap_or(0);
+    Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
 }

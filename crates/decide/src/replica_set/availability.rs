@@ -17,7 +17,8 @@ pub fn is_available(now: Timestamp, pod: &Pod, min_ready_seconds: i32) -> bool {
 
 /// When to look again because a pod may have become available, if nothing changes before.
 ///
-/// If no pod says when, a look after `minReadySeconds` is the last line of defence.
+/// If no pod says when, a look after `minReadySeconds` is the last line of defence. A pod that would take longer has been ready since
+/// the future: the clock was set back, and may be put right before that.
 pub(super) fn next_look<'a>(
     now: Timestamp,
     set: &ReplicaSet,
@@ -28,8 +29,9 @@ pub(super) fn next_look<'a>(
         return None;
     }
     let min_ready = Duration::from_secs(set.min_ready_seconds.unsigned_abs().into());
+    let latest = now.plus(min_ready);
     let first = first_available(now, set.min_ready_seconds, active);
-    Some(first.unwrap_or_else(|| now.plus(min_ready)))
+    Some(first.map_or(latest, |first| first.min(latest)))
 }
 
 /// The earliest moment at which a pod that is ready, and not available yet, will be.

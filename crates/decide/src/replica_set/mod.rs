@@ -100,6 +100,15 @@ pub fn decide(now: Timestamp, observed: &Observed<'_>) -> Decision {
     Decision { action, waiting_on }
 }
 
+/// Whether the set has to be read past the cache before this is carried out.
+///
+/// Pods that were reported and are gone may have been collected because the set itself is going, and of that the controller may hear
+/// later than of its pods. Whatever it made in their place would be a pod too many.
+pub fn must_be_confirmed(observed: &Observed<'_>, decision: &Decision) -> bool {
+    let reported = usize::try_from(observed.set.status.replicas.get()).unwrap_or(0);
+    matches!(decision.action, Action::Create { .. }) && observed.active.len() < reported
+}
+
 /// Reports on the pods as they were before this sync, and on what came of managing them.
 pub fn report(now: Timestamp, observed: &Observed<'_>, decision: &Decision, managed: &Managed) -> Report {
     let status = status::calculate(now, observed, &managed.result);

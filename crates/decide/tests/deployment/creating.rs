@@ -1,8 +1,10 @@
 //! The new ReplicaSet: its name, its content, and what then if it is refused.
 
-use gantry_decide::deployment::{Action, IfRefused, Outcome, Setback, SyncError, template_hash};
+use gantry_decide::deployment::{
+    Action, IfRefused, Observed, Outcome, Setback, SyncError, decide, template_hash,
+};
 use gantry_model::{ConditionStatus, Limit, Name, Refusal, RefusalKind, ReplicaSet, ReplicaSetDraft, keys};
-use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, labels, replica_set, template};
+use gantry_testkit::{DeploymentWords, NOON, ReplicaSetWords, deployment, labels, replica_set, template};
 
 use crate::{decided, decided_after, lines, messages, sizes, status_after};
 
@@ -199,4 +201,20 @@ fn the_closing_report_builds_on_the_creation() {
     assert_eq!(status.progressing().unwrap().reason, "NewReplicaSetCreated");
     assert_eq!(status.observed_generation, 1);
     assert_eq!(status.unavailable.get(), 3, "pods that do not exist yet are unavailable");
+}
+
+/// Section 18: a Deployment that had sets and has none any more may be gone itself. One that never had any, or still has some, is not asked for.
+#[test]
+fn a_deployment_whose_sets_are_all_gone_is_read_again_before_they_are_replaced() {
+    let web = deployment("web").size(2);
+    let must_be_confirmed = |web: &gantry_model::Deployment, sets: &[&ReplicaSet]| {
+        let observed = Observed { deployment: web, sets, pods: &[], setback: None };
+        decide(NOON, &observed).must_be_confirmed(&observed)
+    };
+    let old = replica_set("old").owned_by(&web).image("old:1").revision(1).size(2);
+    let rolled_out = web.clone().annotated(keys::REVISION, "1");
+    assert!(must_be_confirmed(&rolled_out, &[]));
+    assert!(!must_be_confirmed(&web, &[]), "its first");
+    assert!(!must_be_confirmed(&rolled_out, &[&old]), "a rollout");
+    assert!(!must_be_confirmed(&rolled_out.paused(), &[]), "nothing is created");
 }

@@ -218,3 +218,18 @@ fn a_changed_status_plans_no_check() {
     told.status = status_after(&missed, &decided_at(noon_plus(61), &missed, &sets));
     assert_eq!(decided_at(noon_plus(62), &told, &sets).wake, Wake::OnChange, "nothing more to tell");
 }
+
+/// D16.3, D16.5: progress that was made in the future was made before the clock was set back. It counts from now, once; and one looks
+/// again after the usual time, not after the hours that the clock was set back by.
+#[test]
+fn progress_from_the_future_counts_from_now() {
+    let web = recorded(ConditionStatus::True, "ReplicaSetUpdated");
+    let redated = progress_at(-9000, &web, &[new(&web, 1)]).unwrap();
+    assert_eq!((redated.reason.as_str(), redated.last_update), ("ReplicaSetUpdated", Some(noon_plus(-9000))));
+    assert_eq!(redated.last_transition, Some(noon_plus(0)), "nothing else has changed");
+    let same = progress_at(0, &web, &[new(&web, 1)]).unwrap();
+    assert_eq!(same.last_update, Some(noon_plus(0)), "this moment is not the future");
+    let done = recorded(ConditionStatus::True, "NewReplicaSetAvailable").reported(4, 3, 1);
+    let told = progress_at(-9000, &done, &[new(&done, 1)]).unwrap();
+    assert_eq!(told.last_update, Some(noon_plus(0)), "a rollout that is done waits for nothing");
+}

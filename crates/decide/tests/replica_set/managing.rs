@@ -1,7 +1,7 @@
 //! How many pods to create or delete, and what a new pod looks like.
 
 use gantry_decide::replica_set::{
-    Action, BURST, Managed, NoLabels, Standing, WaitingOn, decide, pod_draft, report,
+    Action, BURST, Managed, NoLabels, Standing, WaitingOn, decide, must_be_confirmed, pod_draft, report,
 };
 use gantry_model::{Pod, ReplicaSet, Replicas, Template};
 use gantry_testkit::{
@@ -143,4 +143,21 @@ fn a_template_without_labels_makes_no_pods() {
     assert_eq!(report.waiting_on, WaitingOn::CreateRefused { message: text.into() });
     assert_eq!(decision.waiting_on, report.waiting_on);
     assert_eq!(report.result.unwrap_err().to_string(), text);
+}
+
+/// R3.2: fewer pods than were reported may mean that the set is going, and its pods with it. Then it is read again before any is replaced.
+#[test]
+fn a_set_whose_pods_are_gone_is_read_again_before_they_are_replaced() {
+    for (size, reported, active, must) in
+        [(3, 3, 2, true), (3, 0, 0, false), (5, 3, 3, false), (2, 3, 2, false)]
+    {
+        let web = replica_set("web").size(size).pods(reported);
+        let pods = pods_of(&web, active);
+        let observed = observed(&web, &pods);
+        assert_eq!(
+            must_be_confirmed(&observed, &decide(NOON, &observed)),
+            must,
+            "{active} of {size}, {reported} told"
+        );
+    }
 }

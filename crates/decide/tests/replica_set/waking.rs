@@ -26,7 +26,6 @@ fn a_set_looks_again_when_its_next_pod_becomes_available() {
     for (ready_ago, wake) in [
         (vec![0, 3, 9], Wake::After(Duration::from_secs(1))),
         (vec![12, 3, 11], Wake::After(Duration::from_secs(7))),
-        (vec![-5], Wake::After(Duration::from_secs(15))),
         (vec![10, 11, 12], Wake::OnChange),
         (vec![], Wake::OnChange),
     ] {
@@ -83,4 +82,12 @@ fn a_failed_sync_is_tried_again_soon() {
     let web = replica_set("web").size(2).min_ready(10);
     let pods = ready(&[4]);
     assert_eq!(reported_refusal(&observed(&web, &pods), "exceeded quota").wake(NOON), Wake::Soon);
+}
+
+/// R3.3: a pod that is ready since the future is looked at again after `minReadySeconds`: the clock was set back, and may be put right.
+#[test]
+fn a_clock_that_was_set_back_is_not_slept_on_for_hours() {
+    let web = replica_set("web").size(1).min_ready(10);
+    let pods = ready(&[-7200]);
+    assert_eq!(report_at_noon(&web, &pods).wake(NOON), Wake::After(Duration::from_secs(10)));
 }

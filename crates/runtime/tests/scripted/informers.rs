@@ -175,3 +175,15 @@ async fn an_unreadable_object_is_skipped() {
     assert_eq!(heard, ["added a"]);
     assert_eq!((informer.read().version().as_str(), log.all().len()), ("7", 1));
 }
+
+/// A watch that is never answered is given up and asked for again: an informer must not be deaf for good.
+#[tokio::test(start_paused = true)]
+async fn a_watch_without_an_answer_is_asked_for_again() {
+    let (informer, heard, log) = minute(|_, nth| match nth {
+        0 => Answer::Silence,
+        _ => Answer::Watch(vec![end_of_list(4), event("ADDED", &pod("a", 5))], Then::StayOpen),
+    })
+    .await;
+    assert_eq!(heard, ["added a"]);
+    assert!(informer.is_synced() && log.all().len() == 2, "{:?}", log.all());
+}

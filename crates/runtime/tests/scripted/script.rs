@@ -27,6 +27,8 @@ pub(crate) enum Answer {
     Whole(u16, Value),
     /// The same, with a wish to be left alone for so many seconds.
     Busy(u16, &'static str),
+    /// Nothing, ever.
+    Silence,
     /// The lines of a watch, which then ends or stays open.
     Watch(Vec<Value>, Then),
 }
@@ -74,7 +76,10 @@ pub(crate) fn api(script: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'stat
                 log.push(asked.clone());
                 log.len() - 1
             };
-            Ok::<_, Infallible>(render(script(&asked, nth)))
+            match script(&asked, nth) {
+                Answer::Silence => std::future::pending().await,
+                answer => Ok::<_, Infallible>(render(answer)),
+            }
         }
     });
     (Api::new(kube::Client::new(service, "default"), "scripted", Metrics::new()), log)
@@ -87,6 +92,7 @@ fn render(answer: Answer) -> Response<UnsyncBoxBody<Bytes, Infallible>> {
         answer
     };
     match answer {
+        Answer::Silence => unreachable!("nothing is rendered of it"),
         Answer::Whole(status, body) => whole(status, &body),
         Answer::Busy(status, seconds) => {
             let mut answer = whole(status, &Value::Null);

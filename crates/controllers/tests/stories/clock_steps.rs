@@ -1,0 +1,176 @@
+//! The clock of the machine is set, forwards and backwards, by seconds and by hours, while everything is under way.
+//!
+//! Delays go by a clock that is never set; only what stands in objects is compared with the one on the wall.
+
+use std::time::Duration;
+
+use gantry_controllers::run;
+use gantry_runtime::shutdown;
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, candidate, holder};
+use crate::interruptions::assert_quiet;
+
+const HOUR: i64 = 3600;
+
+fn seconds(count: u64) -> tokio::time::Sleep {
+    tokio::time::sleep(Duration::from_secs(count))
+}
+
+/// A Deployment whose pods must be ready for 10 s, and which may be stuck for a minute.
+fn careful(web: &mut Value) {
+    web["spec"]["minReadySeconds"] = json!(10);
+    web["spec"]["progressDeadlineSeconds"] = json!(60);
+}
+
+/// Since when the rollout is where it is, by the wall.
+async fn last_update(cluster: &Cluster) -> String {
+    let web = cluster.deployment("web").await;
+    let conditions = web["status"]["conditions"].as_array().unwrap();
+    let progressing = conditions.iter().find(|condition| condition["type"] == "Progressing").unwrap();
+    progressing["lastUpdateTime"].as_str().unwrap().to_owned()
+}
+
+/// How often the controllers looked at something, so far.
+fn looks(cluster: &Cluster) -> u64 {
+    let text = gantry_runtime::render(&cluster.metrics.snapshot());
+    let adds = text.lines().filter(|line| line.starts_with("workqueue_adds_total"));
+    adds.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()
+}
+
+/// R3.3, D16: rollouts go on and end as they should, no set is ever given a pod too many, and all is quiet afterwards.
+#[tokio::test(start_paused = true)]
+async fn rollouts_survive_a_clock_that_is_set() {
+    for by in [30, -30, 5 * HOUR, -5 * HOUR] {
+        let cluster = Cluster::new().await;
+        cluster.deploy("web", 4, careful).await;
+        for (image, replicas) in [("nginx:2", 4), ("nginx:3", 6), ("nginx:4", 3)] {
+            cluster.set_image("web", image).await;
+            cluster.patch_deployment("web", json!({"spec": {"replicas": replicas}})).await;
+            for look in 0..20 {
+                seconds(2).await;
+                cluster.make_pods_ready().await;
+                // Set once during every rollout, and put right again during the next.
+                if look == 10 {
+                    cluster.set_clock_by(if image == "nginx:3" { -by } else { by });
+                }
+            }
+        }
+        cluster.set_clock_by(-by);
+        for _ in 0..40 {
+            seconds(5).await;
+            cluster.make_pods_ready().await;
+        }
+        let sets = cluster.sets().await;
+        let active: Vec<_> = sets.iter().filter(|(_, size)| *size > 0).collect();
+        assert_eq!(active, [&("nginx:4".to_owned(), 3)], "set by {by} s: {sets:?}");
+        assert_eq!(cluster.deployment("web").await["status"]["availableReplicas"], 3, "set by {by} s");
+        assert_eq!(cluster.condition("web", "Progressing").await, "True NewReplicaSetAvailable");
+        assert_eq!(cluster.wire.too_many(), [""; 0], "set by {by} s");
+        assert_quiet(&cluster).await;
+    }
+}
+
+/// R3.3: a pod that was ready "in the future" is available soon after the clock is put right, not hours later.
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_put_right_makes_pods_available_at_once() {
+    let cluster = Cluster::new().await;
+    cluster.deploy("web", 1, careful).await;
+    cluster.settle().await;
+    cluster.make_pods_ready().await;
+    cluster.set_clock_by(-5 * HOUR);
+    seconds(15).await;
+    assert_eq!(cluster.deployment("web").await["status"]["availableReplicas"], json!(null), "by the wall");
+    cluster.set_clock_by(5 * HOUR);
+    seconds(12).await;
+    assert_eq!(cluster.deployment("web").await["status"]["availableReplicas"], 1);
+}
+
+/// D16.3, D16.5: however far the clock was set back, a rollout that is stuck is told within one more deadline.
+#[tokio::test(start_paused = true)]
+async fn a_deadline_is_not_missed_by_hours_when_the_clock_is_set_back() {
+    for back in [10, 5 * HOUR] {
+        let cluster = Cluster::new().await;
+        cluster.deploy("web", 1, careful).await;
+        seconds(30).await;
+        cluster.set_clock_by(-back);
+        seconds(20).await;
+        assert!(cluster.condition("web", "Progressing").await.starts_with("True "), "it is not late yet");
+        let before = (looks(&cluster), cluster.wire.writes());
+        seconds(80).await;
+        assert_eq!(cluster.condition("web", "Progressing").await, "False ProgressDeadlineExceeded", "{back}");
+        let (looks, writes) = (looks(&cluster) - before.0, cluster.wire.writes() - before.1);
+        assert!(looks < 250 && writes < 5, "{looks} looks, {writes} writes after {back} s");
+        assert_quiet(&cluster).await;
+    }
+}
+
+/// D16.5: a clock that is set forward delays nothing either, and what is told is dated by the new time.
+#[tokio::test(start_paused = true)]
+async fn a_deadline_is_told_in_time_when_the_clock_is_set_forward() {
+    let cluster = Cluster::new().await;
+    cluster.deploy("web", 1, careful).await;
+    seconds(30).await;
+    cluster.set_clock_by(5 * HOUR);
+    seconds(33).await;
+    assert_eq!(cluster.condition("web", "Progressing").await, "False ProgressDeadlineExceeded");
+    let told = last_update(&cluster).await;
+    assert!(told.starts_with("2026-01-01T17:0"), "told at {told}");
+    cluster.make_pods_ready().await;
+    seconds(12).await;
+    assert_eq!(cluster.condition("web", "Progressing").await, "True NewReplicaSetAvailable");
+    assert_quiet(&cluster).await;
+}
+
+/// R2.2: hours that were skipped are not hours of waiting: a cache that has not heard of deletions is still not acted upon.
+#[tokio::test(start_paused = true)]
+async fn skipped_hours_do_not_end_expectations() {
+    let mut cluster = Cluster::without_controllers().await;
+    cluster.wire.slow_down("/api/v1/pods", Duration::from_secs(3));
+    cluster.start();
+    seconds(60).await;
+    cluster.deploy("web", 5, |_| {}).await;
+    seconds(60).await;
+    cluster.patch_deployment("web", json!({"spec": {"replicas": 2}})).await;
+    for hours in 1..=8 {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        cluster.set_clock_by(hours * HOUR);
+        // Whatever wakes the set finds a cache in which all its pods are still there.
+        cluster.touch_sets().await;
+    }
+    seconds(120).await;
+    let written = cluster.wire.written_since(0);
+    let deleted = written.iter().filter(|write| write.starts_with("DELETE /api/v1/namespaces/default/pods"));
+    assert_eq!(deleted.count(), 3, "each pod that had to go was told once");
+    assert_eq!(cluster.pods().await.len(), 2);
+}
+
+/// Whoever has the lease keeps it, whatever happens to the clock; and whoever dies is replaced, in time.
+#[tokio::test(start_paused = true)]
+async fn the_lease_is_not_lost_to_a_clock_that_is_set() {
+    let cluster = Cluster::without_controllers().await;
+    let start = |identity| {
+        let (switch, signal) = shutdown();
+        (switch, tokio::spawn(run(cluster.wire.client(), candidate(&cluster, identity), signal)))
+    };
+    let (first, first_runs) = start("first");
+    seconds(1).await;
+    let (second, second_runs) = start("second");
+    for by in [20, -20, 5 * HOUR, -5 * HOUR, -5 * HOUR, 5 * HOUR] {
+        cluster.set_clock_by(by);
+        seconds(17).await;
+        assert_eq!(holder(&cluster).await, "first", "after {by} s");
+    }
+    cluster.set_clock_by(-5 * HOUR);
+    first_runs.abort();
+    drop(first);
+    seconds(12).await;
+    assert_eq!(holder(&cluster).await, "first", "it has not run out");
+    seconds(8).await;
+    assert_eq!(holder(&cluster).await, "second");
+    cluster.deploy("web", 2, |_| {}).await;
+    seconds(5).await;
+    assert_eq!(cluster.pods().await.len(), 2, "and it works");
+    second.turn();
+    second_runs.await.unwrap().unwrap();
+}
