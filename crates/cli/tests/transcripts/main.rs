@@ -1,5 +1,5 @@
 //! A person at kubectl, recorded on Kubernetes 1.37 and played again with `gantry up`: the terminal shows the same, line by
-//! line, with the kubectl on the `PATH` (1.32) and with Debian's 1.20.
+//! line, with the kubectl on the `PATH` (1.32), with Debian's 1.20, and with Gantry's own verbs, which are those of 1.37.
 //!
 //! `cargo xtask test` installs the old one below `target/tools`; a client that is missing is a failure, not a pass.
 
@@ -28,6 +28,9 @@ use stage::Stage;
 /// How long a command may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// What 1.37 has and Gantry has not; the kubectl on the `PATH` is asked instead, so that the session can go on.
+const NOT_OURS: [&str; 5] = ["auth", "autoscale", "cluster-info", "expose", "logs"];
+
 /// The sessions of one version of kubectl.
 struct Person<'s> {
     kubectl: PathBuf,
@@ -38,20 +41,34 @@ struct Person<'s> {
 #[tokio::test]
 async fn the_installed_kubectl_shows_what_it_showed_on_kubernetes() {
     let server = InMemory::cluster_of(0);
-    Person { kubectl: "kubectl".into(), version: "1.32", server: &server }.plays_every_session().await;
+    let person = Person { kubectl: "kubectl".into(), version: "1.32", server: &server };
+    person.has_the_recorded_version().await;
+    person.plays_every_session().await;
 }
 
 #[tokio::test]
 async fn the_oldest_kubectl_shows_what_it_showed_on_kubernetes() {
     let server = InMemory::cluster_of(0);
     let kubectl = tools::tool("kubectl-1.20/usr/bin/kubectl");
-    Person { kubectl, version: "1.20", server: &server }.plays_every_session().await;
+    let person = Person { kubectl, version: "1.20", server: &server };
+    person.has_the_recorded_version().await;
+    person.plays_every_session().await;
+}
+
+#[tokio::test]
+async fn gantry_shows_what_kubectl_showed_on_kubernetes() {
+    let server = InMemory::cluster_of(0);
+    let kubectl = env!("CARGO_BIN_EXE_gantry").into();
+    Person { kubectl, version: "1.37", server: &server }.plays_every_session().await;
 }
 
 impl Person<'_> {
-    async fn plays_every_session(&self) {
+    async fn has_the_recorded_version(&self) {
         let version = self.runs(&["version", "--client"]).await.out;
         assert!(version.contains(&format!("v{}.", self.version)), "recorded was {}: {version}", self.version);
+    }
+
+    async fn plays_every_session(&self) {
         let mut sessions: Vec<PathBuf> = std::fs::read_dir(folder().join(self.version))
             .unwrap()
             .map(|file| file.unwrap().path())
@@ -103,7 +120,8 @@ impl Person<'_> {
     }
 
     async fn runs(&self, arguments: &[&str]) -> Said {
-        let mut command = Command::new(&self.kubectl);
+        let is_ours = self.version != "1.37" || !NOT_OURS.contains(&arguments[0]);
+        let mut command = Command::new(if is_ours { self.kubectl.as_path() } else { Path::new("kubectl") });
         command.args(arguments).current_dir(folder().join("files")).kill_on_drop(true);
         command.env("KUBECONFIG", self.server.kubeconfig()).env("NO_COLOR", "1");
         // Its cache of discovery must not outlive the server.
