@@ -7,6 +7,7 @@
 mod config;
 mod container;
 mod deployment;
+mod downward;
 mod environment;
 mod event;
 mod found;
@@ -22,6 +23,7 @@ mod probe;
 mod rbac;
 mod resize;
 mod resources;
+mod restart;
 mod same;
 mod schedule;
 mod scheduling;
