@@ -427,3 +427,77 @@ fn judged(group: &str, kind: &str, object: &Value) -> Vec<String> {
     defaults::apply(kind, &mut object);
     validation::create(kind, &object).errors.iter().map(ToString::to_string).collect()
 }
+
+/// Appendix A: sets that roll forward either surge or go without, and claims are mounted by their names.
+#[test]
+fn sets_roll_by_one_rule_and_mount_their_claims() {
+    let template = |mounts: Value| {
+        let container = json!({"name": "c", "image": "i", "volumeMounts": mounts});
+        json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [container]}})
+    };
+    let set = |kind: &str, fields: Value| {
+        let base = json!({"selector": {"matchLabels": {"a": "b"}}, "template": template(json!([]))});
+        judged("apps", kind, &with(json!({"metadata": {"name": "s"}, "spec": base}), "spec", fields))
+    };
+    let rolling = |surge: u8, gone: u8| json!({"updateStrategy": {"rollingUpdate": {"maxSurge": surge, "maxUnavailable": gone}}});
+    let at = "spec.updateStrategy.rollingUpdate";
+    assert_eq!(
+        set("DaemonSet", rolling(1, 1)),
+        [format!("{at}.maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero")]
+    );
+    assert_eq!(
+        set("DaemonSet", rolling(0, 0)),
+        [format!("{at}.maxUnavailable: Required value: cannot be 0 when maxSurge is 0")]
+    );
+    let mounted = template(json!([{"name": "data", "mountPath": "/data"}]));
+    let claims = json!([{"metadata": {"name": "data"}}]);
+    assert_eq!(set("StatefulSet", json!({"template": mounted, "volumeClaimTemplates": claims})), NONE);
+    assert_eq!(
+        set("StatefulSet", json!({"updateStrategy": {"type": "Foo"}, "ordinals": {"start": -1}, "serviceName": "A"})),
+        [
+            "spec.updateStrategy: Invalid value: {\"Type\":\"Foo\",\"RollingUpdate\":null}: must be 'RollingUpdate' or 'OnDelete'".to_owned(),
+            "spec.ordinals.start: Invalid value: -1: must be greater than or equal to 0".to_owned(),
+            format!("spec.serviceName: Invalid value: \"A\": {LABEL}"),
+        ]
+    );
+}
+
+/// Appendix A: what leads into a namespace, and who may come.
+#[test]
+fn ways_in_lead_somewhere() {
+    let ingress = |spec: Value| {
+        judged("networking.k8s.io", "Ingress", &json!({"metadata": {"name": "i"}, "spec": spec}))
+    };
+    assert_eq!(
+        ingress(json!({})),
+        ["spec: Invalid value: null: either `defaultBackend` or `rules` must be specified"]
+    );
+    let paths = json!([{"path": "x", "pathType": "Prefix", "backend": {"service": {"name": "s"}}}]);
+    let at = "spec.rules[0].http.paths[0]";
+    assert_eq!(
+        ingress(json!({"rules": [{"http": {"paths": paths}}]})),
+        [
+            format!("{at}.path: Invalid value: \"x\": must be an absolute path"),
+            format!("{at}.backend: Required value: port name or number is required"),
+        ]
+    );
+    let policy = |spec: Value| {
+        judged("networking.k8s.io", "NetworkPolicy", &json!({"metadata": {"name": "p"}, "spec": spec}))
+    };
+    assert_eq!(
+        policy(json!({"policyTypes": ["Foo"], "ingress": [{"from": [{}], "ports": [{"endPort": 5}]}]})),
+        [
+            "spec.ingress[0].ports[0].endPort: Invalid value: 5: may not be specified when `port` is not specified",
+            "spec.ingress[0].from[0]: Required value: must specify a peer",
+            "spec.policyTypes[0]: Unsupported value: \"Foo\": supported values: \"Ingress\", \"Egress\"",
+        ]
+    );
+    let claim = json!({"metadata": {"name": "c"}, "spec": {"accessModes": ["Foo"], "resources": {"requests": {"storage": "-1"}}}});
+    assert_eq!(
+        judged("", "PersistentVolumeClaim", &claim),
+        [
+            "spec.accessModes: Unsupported value: \"Foo\": supported values: \"ReadOnlyMany\", \"ReadWriteMany\", \"ReadWriteOnce\", \"ReadWriteOncePod\"",
+            "spec.resources[storage]: Invalid value: \"-1\": must be greater than zero",
+        ]
+    );
+}

@@ -15,6 +15,7 @@ mod job;
 mod metadata;
 mod mount;
 pub(crate) mod names;
+mod network;
 mod plain;
 mod pod;
 mod pod_update;
@@ -161,6 +162,8 @@ fn specific(found: &mut Found, kind: &Kind, object: &Value) {
         ("apps", "StatefulSet") => workload::stateful_set(found, object),
         ("apps", "DaemonSet") => workload::daemon_set(found, object),
         ("batch", "Job") => job::job(found, object),
+        ("networking.k8s.io", "Ingress") => network::ingress(found, object),
+        ("networking.k8s.io", "NetworkPolicy") => network::policy(found, object),
         ("batch", "CronJob") => job::cron_job(found, object),
         ("", "Service") => service::service(found, object),
         ("", "ConfigMap") => config::config_map(found, object),
