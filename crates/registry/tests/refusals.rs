@@ -324,6 +324,10 @@ fn jobs_and_schedules_are_consistent() {
             "spec.maxFailedIndexes: Invalid value: 1: requires indexed completion mode",
         ]
     );
+    let mut whole = json!({"spec": {"podFailurePolicy": {"rules": [{"onPodConditions": [{"type": "X"}]}]}}});
+    defaults::apply(kinds().kind("batch", "v1", "Job").unwrap(), &mut whole);
+    let rule = &whole["spec"]["podFailurePolicy"]["rules"][0];
+    assert_eq!(rule["onPodConditions"][0]["status"], "True", "a condition is looked for where it holds");
     assert_eq!(
         job(json!({"podReplacementPolicy": "Foo"})),
         [
@@ -499,5 +503,59 @@ fn ways_in_lead_somewhere() {
             "spec.accessModes: Unsupported value: \"Foo\": supported values: \"ReadOnlyMany\", \"ReadWriteMany\", \"ReadWriteOnce\", \"ReadWriteOncePod\"",
             "spec.resources[storage]: Invalid value: \"-1\": must be greater than zero",
         ]
+    );
+}
+
+/// A2.20: what a node's pods are given stays, and a taint stands once.
+#[test]
+fn nodes_have_each_taint_once_and_keep_their_addresses() {
+    let node = |spec: Value| json!({"metadata": {"name": "n"}, "spec": spec});
+    let kind = kinds().kind("", "v1", "Node").unwrap();
+    let wrong = |spec: Value| {
+        let found = validation::create(kind, &node(spec)).errors;
+        found.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        wrong(json!({"taints": [{"key": "a", "effect": "Foo"}]})),
+        [
+            "spec.taints[0].effect: Unsupported value: \"Foo\": supported values: \"NoSchedule\", \"PreferNoSchedule\", \"NoExecute\""
+        ]
+    );
+    let taint = json!({"key": "a", "effect": "NoSchedule"});
+    assert_eq!(
+        wrong(json!({"taints": [taint, taint]})),
+        [
+            "spec.taints[1]: Duplicate value: {\"Key\":\"a\",\"Value\":\"\",\"Effect\":\"NoSchedule\",\"TimeAdded\":null}: taints must be unique by key and effect pair"
+        ]
+    );
+    let (old, new) = (node(json!({"podCIDRs": ["10.0.0.0/24"]})), node(json!({"podCIDRs": ["10.0.1.0/24"]})));
+    let found = validation::update(kind, &old, &new).errors;
+    assert_eq!(
+        found.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["spec.podCIDRs: Forbidden: node updates may not change podCIDR except from \"\" to valid"]
+    );
+}
+
+/// A2.20: a claim grows once it has its volume, and never below what it was given.
+#[test]
+fn claims_grow_once_they_are_bound() {
+    let kind = kinds().kind("", "v1", "PersistentVolumeClaim").unwrap();
+    let claim = |size: &str, phase: &str| {
+        let spec = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}});
+        let status = json!({"phase": phase, "capacity": {"storage": "2Gi"}});
+        json!({"metadata": {"name": "c", "namespace": "n"}, "spec": spec, "status": status})
+    };
+    let wrong = |old: &Value, new: &Value| {
+        let found = validation::update(kind, old, new).errors;
+        found.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(wrong(&claim("2Gi", "Bound"), &claim("3Gi", "Bound")), NONE);
+    let early = wrong(&claim("2Gi", "Pending"), &claim("3Gi", "Pending"));
+    assert!(
+        early[0].starts_with("spec: Forbidden: spec is immutable after creation except resources.requests")
+    );
+    assert_eq!(
+        wrong(&claim("3Gi", "Bound"), &claim("1Gi", "Bound")),
+        ["spec.resources.requests.storage: Forbidden: field can not be less than status.capacity"]
     );
 }
