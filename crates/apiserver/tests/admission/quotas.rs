@@ -134,6 +134,8 @@ async fn a_change_is_charged_for_what_it_adds() {
             "services \"b\" is forbidden: exceeded quota: q, requested: services.nodeports=1, used: services.nodeports=1, limited: services.nodeports=1"
         )
     );
+    let dry = patched(&server, &format!("{}?dryRun=All", path("b")), outside.clone()).await;
+    assert_eq!(dry.0, 403, "a dry run is told as well");
     let inside = json!({"spec": {"type": "ClusterIP"}});
     assert_eq!(patched(&server, &path("a"), inside).await.0, 200);
     assert_eq!(used().await, json!({"services.nodeports": "0"}));
