@@ -34,7 +34,7 @@ mod surroundings;
 pub use answer::{Body, Chunks};
 pub use guard::{Access, Anonymous, Authorization, StaticToken};
 pub use health::Health;
-pub use identity::Identified;
+pub use identity::{Identified, Unverified};
 pub use logs::{LogRequest, LogStream, Opening, PodLogs};
 pub use service::ApiService;
 pub use settings::{ServiceAccounts, Settings};

@@ -151,16 +151,20 @@ impl Objects {
             let found = current.take().ok_or_else(|| not_found(place))?;
             let object = served::parse(place.kind, &found.value, found.revision)?;
             let mut change = decide(&object)?;
+            let mut charges = Vec::new();
             if let Change::Store(wanted) = &mut change {
                 self.allot(place, Some(&object), wanted, &taken)?;
+                charges = admission::quota::differences(self, place, &object, wanted).await?;
             }
-            match self.attempt(place, &key, found, object, change).await {
+            match self.attempt(place, &key, found, object, change, &charges).await {
                 Ok(outcome) => {
                     admission::quota::follow(self, place, &outcome).await;
                     return Ok(outcome);
                 }
-                Err(Error::Conflict { key: met, .. }) if is_claim(&met) => {
-                    taken = self.taken().await.map_err(|error| failed(&error))?;
+                Err(Error::Conflict { key: met, .. }) if met != key => {
+                    if is_claim(&met) {
+                        taken = self.taken().await.map_err(|error| failed(&error))?;
+                    }
                     current = self.store.get(&key).await.map_err(|error| failed(&error))?.found;
                 }
                 Err(Error::Conflict { current: other, .. }) => current = other,
@@ -177,17 +181,18 @@ impl Objects {
         found: Versioned,
         object: Value,
         change: Change,
+        charges: &[(Key, Op)],
     ) -> Result<Outcome, Error> {
         let seen = found.revision;
         match change {
             Change::Keep => Ok(Outcome::Kept(Shown { object, stored: Some(found) })),
             Change::Store(wanted) => {
-                self.replace(place, key, seen, &object, wanted).await.map(Outcome::Stored)
+                self.replace(place, key, seen, &object, wanted, charges).await.map(Outcome::Stored)
             }
             Change::Remove(before) => {
                 let last = match before {
                     None => Shown { object, stored: Some(found) },
-                    Some(before) => self.replace(place, key, seen, &object, before).await?,
+                    Some(before) => self.replace(place, key, seen, &object, before, &[]).await?,
                 };
                 let seen = last.stored.as_ref().map_or(seen, |stored| stored.revision);
                 let transaction = Transaction::delete(key.clone(), seen);
@@ -205,10 +210,15 @@ impl Objects {
         seen: Revision,
         before: &Value,
         mut object: Value,
+        charges: &[(Key, Op)],
     ) -> Result<Shown, Error> {
         let value = served::stored(place.kind, &mut object);
         let transaction = Transaction::update(key.clone(), value.clone(), seen);
-        let transaction = self.with_claims(place, transaction, Some(before), Some(&object)).await?;
+        let mut transaction = self.with_claims(place, transaction, Some(before), Some(&object)).await?;
+        for (key, op) in charges {
+            // Quotas are kept under keys of their own, so none of them can be there already.
+            transaction = transaction.clone().and(key.clone(), op.clone()).unwrap_or(transaction);
+        }
         let revision = self.store.commit(transaction).await?;
         Ok(Shown::stored(object, value, revision))
     }

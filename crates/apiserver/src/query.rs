@@ -104,8 +104,17 @@ fn manager_of(user_agent: &str) -> String {
     printable.chars().take(MANAGER_LENGTH_MAX).collect()
 }
 
-/// Resolves `%41` and `+`; what is malformed stays as it is.
-pub(crate) fn unescape(text: &str) -> String {
+/// Resolves `%41` and `+` of a query; what is malformed stays as it is.
+fn unescape(text: &str) -> String {
+    resolve(text, b' ')
+}
+
+/// Resolves `%41` of a path, in which a `+` is a `+`; what is malformed stays as it is.
+pub(crate) fn unescape_path(text: &str) -> String {
+    resolve(text, b'+')
+}
+
+fn resolve(text: &str, plus: u8) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut index = 0;
@@ -115,7 +124,7 @@ pub(crate) fn unescape(text: &str) -> String {
             out.push(byte);
             index += 3;
         } else {
-            out.push(if bytes[index] == b'+' { b' ' } else { bytes[index] });
+            out.push(if bytes[index] == b'+' { plus } else { bytes[index] });
             index += 1;
         }
     }
@@ -133,6 +142,12 @@ mod tests {
         assert!(query.flag("watch") && query.flag("x"), "A0.9: an empty value is true");
         assert_eq!(unescape("100%"), "100%");
         assert_eq!(unescape("%zz%4"), "%zz%4");
+    }
+
+    /// A0.5: only queries write blanks as `+`.
+    #[test]
+    fn a_plus_in_a_path_is_a_plus() {
+        assert_eq!(unescape_path("/api/v1/a+b%2Bc%20d"), "/api/v1/a+b+c d");
     }
 
     /// A2.15, A2.22, A2.23: what is not understood is refused by name.

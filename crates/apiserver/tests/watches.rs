@@ -276,6 +276,10 @@ async fn old_paths_watch_too() {
     assert_eq!(one.json()["object"]["metadata"]["name"], "b");
     let object = ask(&server, Method::GET, &format!("{MAPS}/a?watch=true"), &[], "").await;
     assert_eq!(object.json()["kind"], "ConfigMap");
+    for method in [Method::DELETE, Method::PUT, Method::POST] {
+        let path = "/api/v1/watch/namespaces/default/configmaps/b";
+        assert_eq!(ask(&server, method, path, &[], "").await.status, 405, "they only watch");
+    }
 }
 
 /// A5.4, A5.6: tables have their columns in the first event only, and metadata comes without the rest.

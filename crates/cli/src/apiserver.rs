@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::host::{self, Company, Host, Keeping, ServerFlags};
+use crate::host::{self, Company, Etcd, EtcdFiles, Host, Keeping, ServerFlags};
 use crate::output::print;
 
 /// The flags of `gantry apiserver`.
@@ -13,6 +13,8 @@ use crate::output::print;
 pub(crate) struct ApiserverFlags {
     #[command(flatten)]
     store: StoreFlags,
+    #[command(flatten)]
+    etcd_files: EtcdFiles,
     #[command(flatten)]
     server: ServerFlags,
 }
@@ -32,12 +34,13 @@ struct StoreFlags {
     etcd: Vec<String>,
 }
 
-impl StoreFlags {
+impl ApiserverFlags {
     fn keeping(&self) -> Keeping {
-        match &self.data_dir {
+        let store = &self.store;
+        match &store.data_dir {
             Some(directory) => Keeping::Directory(directory.clone()),
-            None if self.in_memory => Keeping::Memory,
-            None => Keeping::Etcd(self.etcd.clone()),
+            None if store.in_memory => Keeping::Memory,
+            None => Keeping::Etcd(Etcd { urls: store.etcd.clone(), files: self.etcd_files.clone() }),
         }
     }
 }
@@ -48,7 +51,7 @@ pub(crate) fn run(flags: &ApiserverFlags) -> ExitCode {
 }
 
 async fn serve(flags: &ApiserverFlags) -> Result<(), String> {
-    let host = Host::open(&flags.store.keeping(), &flags.server).await?;
+    let host = Host::open(&flags.keeping(), &flags.server).await?;
     let usage = match &flags.server.write_kubeconfig {
         Some(file) => {
             host.write_kubeconfig(file)?;

@@ -132,7 +132,7 @@ fn classes_and_revisions_stay() {
         judge("apps", "ControllerRevision", json!({"data": {"a": 1}}), json!({"data": {"a": 2}})),
         ["data: Invalid value: {\"a\":2}: field is immutable"]
     );
-    let claim = |mode: &str, storage: &str| json!({"spec": {"accessModes": [mode], "resources": {"requests": {"storage": storage}}}});
+    let claim = |mode: &str, storage: &str| json!({"spec": {"accessModes": [mode], "resources": {"requests": {"storage": storage}}}, "status": {"phase": "Bound"}});
     let grown =
         judge("", "PersistentVolumeClaim", claim("ReadWriteOnce", "1Gi"), claim("ReadWriteOnce", "2Gi"));
     assert_eq!(grown, [""; 0]);

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use gantry_apiserver::{ApiServer, Identified};
+use gantry_apiserver::ApiServer;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
-use crate::certificate_user;
+use crate::clients::{Shown, shown};
 use crate::lenient::Lenient;
 use crate::listening::Limits;
 use crate::served::Served;
@@ -42,8 +42,8 @@ impl Connections {
         // An answer that waits for more to say would wait in vain.
         let _ = socket.set_nodelay(true);
         match &self.transport {
-            Transport::Plain => self.speak(Spoken::Http1, socket, None).await,
-            Transport::Tls(config) => {
+            Transport::Plain => self.speak(Spoken::Http1, socket, Shown::Nothing).await,
+            Transport::Tls { config, clients } => {
                 let shaking = TlsAcceptor::from(Arc::clone(config)).accept(socket);
                 let stream = match tokio::time::timeout(self.limits.handshake, shaking).await {
                     Ok(Ok(stream)) => stream,
@@ -51,8 +51,7 @@ impl Connections {
                     Err(_) => return tracing::debug!("a client took too long over its TLS handshake"),
                 };
                 let (_, session) = stream.get_ref();
-                let shown = session.peer_certificates().and_then(|chain| chain.first());
-                let user = shown.and_then(|certificate| certificate_user::user(certificate)).map(Identified);
+                let user = shown(&**clients, session.peer_certificates());
                 let spoken =
                     if session.alpn_protocol() == Some(b"h2") { Spoken::Http2 } else { Spoken::Http1 };
                 self.speak(spoken, stream, user).await;
@@ -60,7 +59,7 @@ impl Connections {
         }
     }
 
-    async fn speak<S>(&self, spoken: Spoken, stream: S, user: Option<Identified>)
+    async fn speak<S>(&self, spoken: Spoken, stream: S, user: Shown)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -104,11 +103,17 @@ impl Connections {
 async fn answer(
     server: &ApiServer,
     stop: &Stop,
-    user: Option<Identified>,
+    user: Shown,
     mut request: Request<Incoming>,
 ) -> Response<Served> {
-    if let Some(user) = user {
-        request.extensions_mut().insert(user);
+    match user {
+        Shown::Nothing => {}
+        Shown::User(user) => {
+            request.extensions_mut().insert(user);
+        }
+        Shown::Unverified(unverified) => {
+            request.extensions_mut().insert(unverified);
+        }
     }
     server.serve(request).await.map(|body| Served::new(body, stop))
 }

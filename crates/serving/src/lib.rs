@@ -11,6 +11,7 @@
 //! allowed too; here it is only found out who a client's certificate says it is.
 
 mod certificate_user;
+mod clients;
 mod connection;
 mod file;
 pub mod kubeconfig;

@@ -5,16 +5,23 @@ use std::sync::Arc;
 
 use rustls::pki_types::pem::{self, PemObject as _};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig};
 
+use crate::clients::Clients;
 use crate::pki::Pki;
 
 /// What goes over the sockets.
 #[derive(Clone, Debug)]
 pub enum Transport {
     /// TLS; who shows a certificate of our authority is who it says.
-    Tls(Arc<ServerConfig>),
+    Tls {
+        /// What is shown to clients, and asked of them.
+        config: Arc<ServerConfig>,
+        /// Says whether a certificate that a client showed is of our authority.
+        clients: Arc<dyn ClientCertVerifier>,
+    },
     /// Plain HTTP/1.1, for development on loopback.
     Plain,
 }
@@ -46,18 +53,18 @@ impl Transport {
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(TransportError::Tls)?
-            .with_client_cert_verifier(clients)
+            .with_client_cert_verifier(Arc::new(Clients::of(Arc::clone(&clients))))
             .with_single_cert(vec![certificate(&pki.server.certificate)?], key)
             .map_err(TransportError::Tls)?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         config.ticketer = rustls::crypto::aws_lc_rs::Ticketer::new().map_err(TransportError::Tls)?;
-        Ok(Self::Tls(Arc::new(config)))
+        Ok(Self::Tls { config: Arc::new(config), clients })
     }
 
     /// The scheme of a URL that leads here.
     pub fn scheme(&self) -> &'static str {
         match self {
-            Self::Tls(_) => "https",
+            Self::Tls { .. } => "https",
             Self::Plain => "http",
         }
     }

@@ -20,12 +20,34 @@ pub(crate) async fn charges(
     place: Place<'_>,
     object: &Value,
 ) -> Result<Vec<(Key, Op)>, Refusal> {
+    let wanted = |quota: &Value| quota::wanted(quota, place.kind, object);
+    charged(objects, place, wanted).await
+}
+
+/// What must be written together with a changed object that uses more than before, or less.
+pub(crate) async fn differences(
+    objects: &Objects,
+    place: Place<'_>,
+    before: &Value,
+    after: &Value,
+) -> Result<Vec<(Key, Op)>, Refusal> {
+    let is_same = || Usage::of(place.kind, before) == Usage::of(place.kind, after);
+    if !matches!(place.kind.resource, "services" | "persistentvolumeclaims" | "pods") || is_same() {
+        return Ok(Vec::new());
+    }
+    charged(objects, place, |quota: &Value| Ok(quota::difference(quota, place.kind, before, after))).await
+}
+
+async fn charged(
+    objects: &Objects,
+    place: Place<'_>,
+    wanted: impl Fn(&Value) -> Result<Option<Usage>, String>,
+) -> Result<Vec<(Key, Op)>, Refusal> {
     let mut charges = Vec::new();
     for item in quotas(objects, place).await? {
         let kind = known("", "resourcequotas")?;
         let quota = served::parse(kind, &item.value, item.revision)?;
-        let wanted = quota::wanted(&quota, place.kind, object).map_err(|why| forbidden(place, &why))?;
-        let Some(wanted) = wanted else { continue };
+        let Some(wanted) = wanted(&quota).map_err(|why| forbidden(place, &why))? else { continue };
         let recorded = quota::recorded(&quota).and_then(|used| quota::charge(&quota, &used, &wanted).ok());
         let mut after = if let Some(after) = recorded {
             after

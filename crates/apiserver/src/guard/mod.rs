@@ -27,7 +27,7 @@ use crate::identity::identify;
 use crate::identity::keys::Keys;
 use crate::identity::pretence::Pretence;
 use crate::objects::failed;
-use crate::query::{Query, unescape};
+use crate::query::{Query, unescape_path};
 use policies::{Policies, Writing};
 
 /// The group of roles and bindings.
@@ -71,7 +71,7 @@ pub(crate) fn is_open(path: &str) -> bool {
 
 /// Lets a request in, with its [`Caller`], or says why not.
 pub(crate) async fn admit<'s>(server: &'s ApiServer, parts: &mut Parts) -> Result<Admitted<'s>, Refusal> {
-    let path = unescape(parts.uri.path());
+    let path = unescape_path(parts.uri.path());
     let user = user(server, parts, &path).await?;
     let caller = if is_open(&path) && parts.method == Method::GET {
         // Nothing is looked up for these, so that a server without its store can say how it is.

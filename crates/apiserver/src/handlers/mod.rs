@@ -28,7 +28,7 @@ use http::request::Parts;
 
 use crate::ApiServer;
 use crate::answer::Answer;
-use crate::query::unescape;
+use crate::query::unescape_path;
 use call::Call;
 
 /// The largest body that is read.
@@ -39,7 +39,7 @@ pub(crate) async fn dispatch(server: &ApiServer, parts: &Parts, body: Bytes) -> 
     if body.len() > BODY_BYTES_MAX {
         return Err(too_large());
     }
-    let path = unescape(parts.uri.path());
+    let path = unescape_path(parts.uri.path());
     match Target::parse(&path) {
         Target::Path(path) => match issuer::document(server, path, parts).await {
             Some(answer) => answer,
@@ -59,6 +59,8 @@ async fn objects(server: &ApiServer, path: &Path<'_>, parts: &Parts, body: Bytes
     let call = Call::new(server, kind, path, parts, body)?;
     call.check_scope()?;
     let answer = match (&parts.method, path.name, path.part) {
+        // The old form of a watch is for watching.
+        (method, _, None) if path.watch && *method != Method::GET => Err(method_not_allowed()),
         (&Method::GET, None, None) => read::collection(&call).await,
         (&Method::GET, Some(_), None) if path.watch => read::collection(&call).await,
         (&Method::POST, None, None) if call.is_review() => call.review().await,

@@ -150,7 +150,7 @@ impl Call<'_> {
         options: &WriteOptions,
         mut decide: impl FnMut(&Value) -> Result<Settled, Refusal>,
     ) -> Result<Written, Refusal> {
-        let (mut instead, mut warnings) = (None, Vec::new());
+        let (mut instead, mut warnings, mut tried) = (None, Vec::new(), None);
         let outcome = self.server.objects.change(self.place(), |stored| {
             let settled = decide(stored)?;
             (instead, warnings) = (settled.shown, settled.warnings);
@@ -158,11 +158,15 @@ impl Call<'_> {
                 return Ok(settled.change);
             }
             if let Change::Store(object) = settled.change {
+                tried = Some(stored.clone());
                 instead = Some(object);
             }
             Ok(Change::Keep)
         });
         let outcome = outcome.await?;
+        if let (Some(before), Some(after)) = (&tried, &instead) {
+            admission::quota::differences(&self.server.objects, self.place(), before, after).await?;
+        }
         let shown = instead.map_or_else(|| outcome.into_shown(), Shown::from);
         Ok(Written { shown, warnings })
     }

@@ -30,6 +30,12 @@ use service_account::BadToken;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identified(pub User);
 
+/// Somebody showed a client certificate that says nothing here: of another authority, or out of its time.
+///
+/// It travels in the extensions of a request. A token may still say who it is; without one it is nobody at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unverified;
+
 /// Whom a token stands for, and for which audiences.
 #[derive(Clone, Debug)]
 pub(crate) struct Bearer {
@@ -49,6 +55,7 @@ pub(crate) async fn identify(server: &ApiServer, parts: &Parts, path: &str) -> R
             Err(BadToken::Unreadable(refusal)) => Err(refusal),
             Err(BadToken::Unknown | BadToken::Invalid(_)) => Err(unauthorized()),
         },
+        None if parts.extensions.get::<Unverified>().is_some() => Err(unauthorized()),
         None => match server.settings.access.anonymous {
             Anonymous::Everywhere => Ok(User::anonymous()),
             Anonymous::HealthAndVersion if is_open(path) => Ok(User::anonymous()),

@@ -6,7 +6,7 @@ use gantry_registry::Refusal;
 use gantry_registry::access::{ANONYMOUS, AUTHENTICATED, Request, Target, UNAUTHENTICATED, User};
 use http::HeaderMap;
 
-use crate::query::unescape;
+use crate::query::unescape_path;
 
 const EXTRA: &str = "impersonate-extra-";
 const AUTHENTICATION: &str = "authentication.k8s.io";
@@ -31,7 +31,7 @@ impl Pretence {
         let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value) in headers {
             if let (Some(key), Ok(value)) = (name.as_str().strip_prefix(EXTRA), value.to_str()) {
-                extra.entry(unescape(key)).or_default().push(value.to_owned());
+                extra.entry(unescape_path(key)).or_default().push(value.to_owned());
             }
         }
         let pretence = Self {

@@ -9,7 +9,7 @@ use http::header::CONTENT_TYPE;
 use http::request::Parts;
 
 use crate::finish::header;
-use crate::query::{Query, unescape};
+use crate::query::{Query, unescape_path};
 
 /// Requests that are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,7 +47,7 @@ const PATHS: [&str; 10] = [
 
 impl Labels {
     pub(super) fn of(parts: &Parts) -> Self {
-        let path = unescape(parts.uri.path());
+        let path = unescape_path(parts.uri.path());
         let query = parts.uri.query().unwrap_or_default();
         if let Target::Objects(objects) = Target::parse(&path)
             && let Some(kind) = kinds().resource(objects.group, objects.version, objects.resource)

@@ -110,3 +110,34 @@ async fn many_at_once_do_not_exceed_a_quota() {
     assert_eq!(maps["items"].as_array().unwrap().len(), 5);
     assert_eq!(get(&server, &format!("{QUOTAS}/q")).await["status"]["used"]["count/configmaps"], "5");
 }
+
+/// 2.6 quota: a change that uses more is charged, and one that uses less gives back.
+#[tokio::test]
+async fn a_change_is_charged_for_what_it_adds() {
+    let server = server().await;
+    created(&server, QUOTAS, quota("q", json!({"services.nodeports": "1"}))).await;
+    let services = "/api/v1/namespaces/default/services";
+    for name in ["a", "b"] {
+        created(&server, services, json!({"metadata": {"name": name}, "spec": {"ports": [{"port": 80}]}}))
+            .await;
+    }
+    let path = |name: &str| format!("{services}/{name}");
+    let used = async || get(&server, &format!("{QUOTAS}/q")).await["status"]["used"].clone();
+    let outside = json!({"spec": {"type": "NodePort"}});
+    assert_eq!(patched(&server, &path("a"), outside.clone()).await.0, 200);
+    assert_eq!(used().await, json!({"services.nodeports": "1"}));
+    let (status, refusal) = patched(&server, &path("b"), outside.clone()).await;
+    assert_eq!(
+        (status, refusal["message"].as_str().unwrap_or_default()),
+        (
+            403,
+            "services \"b\" is forbidden: exceeded quota: q, requested: services.nodeports=1, used: services.nodeports=1, limited: services.nodeports=1"
+        )
+    );
+    let dry = patched(&server, &format!("{}?dryRun=All", path("b")), outside.clone()).await;
+    assert_eq!(dry.0, 403, "a dry run is told as well");
+    let inside = json!({"spec": {"type": "ClusterIP"}});
+    assert_eq!(patched(&server, &path("a"), inside).await.0, 200);
+    assert_eq!(used().await, json!({"services.nodeports": "0"}));
+    assert_eq!(patched(&server, &path("b"), outside).await.0, 200, "what was given back can be used");
+}

@@ -48,8 +48,30 @@ pub(crate) enum Keeping {
     Directory(PathBuf),
     /// In memory, until the server stops.
     Memory,
-    /// In etcd, reached by these URLs.
-    Etcd(Vec<String>),
+    /// In etcd.
+    Etcd(Etcd),
+}
+
+/// Which etcd, and how to trust it and be trusted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Etcd {
+    /// The URLs of its members.
+    pub(crate) urls: Vec<String>,
+    pub(crate) files: EtcdFiles,
+}
+
+/// Files for an etcd that is reached by `https`, named as a kube-apiserver names them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub(crate) struct EtcdFiles {
+    /// The certificates of the authorities that etcd's members are trusted by
+    #[arg(id = "etcd_cafile", long = "etcd-cafile", value_name = "FILE", requires = "etcd")]
+    pub(crate) authorities: Option<PathBuf>,
+    /// The certificate to show to etcd
+    #[arg(id = "etcd_certfile", long = "etcd-certfile", value_name = "FILE", requires_all = ["etcd_keyfile", "etcd_cafile"])]
+    pub(crate) certificate: Option<PathBuf>,
+    /// The key of that certificate
+    #[arg(id = "etcd_keyfile", long = "etcd-keyfile", value_name = "FILE", requires = "etcd_certfile")]
+    pub(crate) key: Option<PathBuf>,
 }
 
 /// How the log is written.

@@ -22,7 +22,7 @@ use gantry_serving::{Limits, Listening, Pki, RealWorld, ServerNames, Stopper, Tr
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 pub(crate) use company::Company;
-pub(crate) use flags::{Keeping, LogFormat, ServerFlags};
+pub(crate) use flags::{Etcd, EtcdFiles, Keeping, LogFormat, ServerFlags};
 pub(crate) use logging::start as start_logging;
 
 use crate::output::fail;

@@ -1,5 +1,6 @@
 //! The store that was asked for, opened.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,9 +8,9 @@ use gantry_runtime::chain;
 use gantry_store::Store;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use gantry_store_embedded::{EmbeddedStore, OpenError, Options};
-use gantry_store_etcd::{EtcdStore, Settings};
+use gantry_store_etcd::{BadSettings, EtcdStore, Settings, Tls};
 
-use super::flags::Keeping;
+use super::flags::{Etcd, EtcdFiles, Keeping};
 
 /// A store that is ready.
 pub(super) enum Opened {
@@ -30,7 +31,7 @@ impl Opened {
                 opened.map(|store| Self::Directory(Arc::new(store))).map_err(|error| explain(&error))
             }
             Keeping::Memory => Ok(Self::Memory(Arc::new(MemoryStore::new(HistoryLimits::default())))),
-            Keeping::Etcd(urls) => etcd(urls).await.map(|store| Self::Etcd(Arc::new(store))),
+            Keeping::Etcd(named) => etcd(named).await.map(|store| Self::Etcd(Arc::new(store))),
         }
     }
 
@@ -68,14 +69,37 @@ impl Opened {
     }
 }
 
-async fn etcd(urls: &[String]) -> Result<EtcdStore, String> {
-    let store = EtcdStore::new(&Settings::new(urls)).map_err(|error| format!("--etcd: {}", chain(&error)))?;
+async fn etcd(named: &Etcd) -> Result<EtcdStore, String> {
+    let settings = Settings { tls: tls(&named.files)?, ..Settings::new(&named.urls) };
+    let store = EtcdStore::new(&settings).map_err(|error| {
+        let hint = match error {
+            BadSettings::Untrusted { .. } => "\nhint: name the authority's certificate with --etcd-cafile",
+            _ => "",
+        };
+        format!("--etcd: {}{hint}", chain(&error))
+    })?;
+    let urls = &named.urls;
     let unreachable = |error| {
         let urls = urls.join(",");
         format!("--etcd {urls}: {error}\nhint: see that etcd runs, and that these are its client URLs")
     };
     store.ready().await.map_err(unreachable)?;
     Ok(store)
+}
+
+/// Trust in etcd, and ours in its eyes; none for an etcd without TLS.
+fn tls(files: &EtcdFiles) -> Result<Option<Tls>, String> {
+    let read = |flag: &str, file: &PathBuf| {
+        std::fs::read(file).map_err(|error| format!("{flag} {}: {error}", file.display()))
+    };
+    let Some(authorities) = &files.authorities else { return Ok(None) };
+    let identity = match (&files.certificate, &files.key) {
+        (Some(certificate), Some(key)) => {
+            Some((read("--etcd-certfile", certificate)?, read("--etcd-keyfile", key)?))
+        }
+        _ => None,
+    };
+    Ok(Some(Tls { authorities: read("--etcd-cafile", authorities)?, identity, server_name: None }))
 }
 
 fn explain(error: &OpenError) -> String {

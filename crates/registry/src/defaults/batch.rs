@@ -1,7 +1,7 @@
 //! Defaults of jobs and cron jobs.
 
 use super::pod;
-use super::setting::{Object, default, default_text, ensure, is_unset};
+use super::setting::{Object, child, default, default_text, each, ensure, is_unset};
 use super::workload::{label_if_bare, template_labels};
 
 /// A Job.
@@ -18,6 +18,11 @@ pub(super) fn job(job: &mut Object) {
     default(spec, "manualSelector", false);
     let replacement = if is_unset(spec, "podFailurePolicy") { "TerminatingOrFailed" } else { "Failed" };
     default(spec, "podReplacementPolicy", replacement);
+    if let Some(policy) = child(spec, "podFailurePolicy") {
+        for rule in each(policy, "rules") {
+            each(rule, "onPodConditions").for_each(|condition| default_text(condition, "status", "True"));
+        }
+    }
     pod::template(spec);
     if let Some(labels) = template_labels(spec) {
         label_if_bare(job, labels);

@@ -40,18 +40,22 @@ fn read(token: &str) -> Result<Continue, String> {
     let bytes = decode(token).ok_or("it is not base64")?;
     let content: Value = serde_json::from_slice(&bytes).map_err(|problem| problem.to_string())?;
     if content["v"] != FORMAT {
-        return Err(format!("version {} is not known", content["v"]));
+        let version = content["v"].as_str().unwrap_or("");
+        return Err(format!("server does not recognize this encoded version {version}"));
     }
     let version = match (content["rv"].as_u64(), content["rv"].as_i64()) {
         (Some(version @ 1..), _) => Some(version),
         (None, Some(_)) => None,
-        _ => return Err("it has no resource version".to_owned()),
+        _ => return Err(format!("incorrect encoded start resourceVersion (version {FORMAT})")),
     };
     let start = content["start"].as_str().unwrap_or("").to_owned();
+    if start.is_empty() {
+        return Err(format!("encoded start key empty (version {FORMAT})"));
+    }
     // A key that climbs out of the list it belongs to is not one that we gave out.
     let proper =
         start.starts_with('/') && start.split('/').skip(1).all(|part| !["", ".", ".."].contains(&part));
-    if proper { Ok(Continue { version, start }) } else { Err(format!("{start:?} is no key")) }
+    if proper { Ok(Continue { version, start }) } else { Err(start) }
 }
 
 #[cfg(test)]

@@ -6,26 +6,55 @@ use serde_json::{Value, json};
 
 use super::found::{Found, Path, is_set, list, number, text};
 use super::names::{label, port_name, port_number};
-use super::{environment, mount, probe, resources, security};
+use super::volume::Mountable;
+use super::{environment, mount, probe, resources, restart, security};
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
-const MESSAGE_POLICIES: [&str; 2] = ["FallbackToLogsOnError", "File"];
+/// In the order in which Kubernetes names them.
+const MESSAGE_POLICIES: [&str; 2] = ["File", "FallbackToLogsOnError"];
+/// What a container that is added for debugging cannot have, in the order of its fields.
+const NOT_FOR_DEBUGGING: [&str; 9] = [
+    "ports",
+    "resources",
+    "resizePolicy",
+    "restartPolicy",
+    "restartPolicyRules",
+    "livenessProbe",
+    "readinessProbe",
+    "startupProbe",
+    "lifecycle",
+];
 const PROBES: [&str; 3] = ["livenessProbe", "readinessProbe", "startupProbe"];
 
+/// What a container has of the pod around it.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    spec: &'a Value,
+    volumes: &'a Mountable<'a>,
+}
+
 /// Every container of a spec; `volumes` are those that can be mounted.
-pub(super) fn all(found: &mut Found, at: &Path<'_>, spec: &Value, volumes: &BTreeSet<&str>) {
+pub(super) fn all(found: &mut Found, at: &Path<'_>, spec: &Value, volumes: &Mountable<'_>) {
+    let around = Around { spec, volumes };
     let mut names = BTreeSet::new();
-    running(found, &at.child("containers"), list(spec, "containers"), volumes, &mut names);
-    first(found, &at.child("initContainers"), list(spec, "initContainers"), volumes, &mut names);
-    debugging(found, &at.child("ephemeralContainers"), spec, volumes, &mut names);
+    running(found, &at.child("containers"), list(spec, "containers"), around, &mut names);
+    first(found, &at.child("initContainers"), list(spec, "initContainers"), around, &mut names);
+    debugging(found, &at.child("ephemeralContainers"), around, &mut names);
+}
+
+impl Around<'_> {
+    /// How long the containers have to end.
+    fn grace(self) -> Option<i64> {
+        number(self.spec, "terminationGracePeriodSeconds")
+    }
 }
 
 fn running<'a>(
     found: &mut Found,
     at: &Path<'_>,
     containers: &'a [Value],
-    volumes: &BTreeSet<&str>,
+    around: Around<'_>,
     names: &mut BTreeSet<&'a str>,
 ) {
     if containers.is_empty() {
@@ -33,32 +62,35 @@ fn running<'a>(
     }
     for (index, container) in containers.iter().enumerate() {
         let at = at.index(index);
-        any(found, &at, container, volumes);
+        any(found, &at, container, around);
         unique_name(found, &at, container, names);
-        probe::lifecycle(found, &at.child("lifecycle"), &container["lifecycle"]);
+        probe::lifecycle(found, &at.child("lifecycle"), &container["lifecycle"], around.grace());
         for name in PROBES {
             probe::probe(found, &at, name, &container[name]);
         }
+        restart::policy(found, &at, container);
     }
     host_port_conflicts(found, at, containers);
 }
 
 fn first<'a>(
     found: &mut Found,
-    at: &Path<'_>,
+    list_at: &Path<'_>,
     containers: &'a [Value],
-    volumes: &BTreeSet<&str>,
+    around: Around<'_>,
     names: &mut BTreeSet<&'a str>,
 ) {
     for (index, container) in containers.iter().enumerate() {
-        let at = at.index(index);
-        any(found, &at, container, volumes);
-        found.one_of_if_set(&at.child("restartPolicy"), &container["restartPolicy"], &["Always"]);
+        let at = list_at.index(index);
+        any(found, &at, container, around);
+        restart::policy(found, &at, container);
         unique_name(found, &at, container, names);
+        // Each by itself, as they run one after another; the place is the first, as in Kubernetes.
+        host_port_conflicts(found, list_at, std::slice::from_ref(container));
         let stays = text(container, "restartPolicy") == "Always";
         let why = "may not be set for init containers without restartPolicy=Always";
         if stays {
-            probe::lifecycle(found, &at.child("lifecycle"), &container["lifecycle"]);
+            probe::lifecycle(found, &at.child("lifecycle"), &container["lifecycle"], around.grace());
         } else if is_set(container, "lifecycle") {
             found.forbidden(&at.child("lifecycle"), why);
         }
@@ -69,35 +101,49 @@ fn first<'a>(
                 found.forbidden(&at.child(name), why);
             }
         }
+        if !stays {
+            restart::resize_before(found, &at, container);
+        }
     }
 }
 
-fn debugging<'a>(
-    found: &mut Found,
-    at: &Path<'_>,
-    spec: &'a Value,
-    volumes: &BTreeSet<&str>,
-    names: &mut BTreeSet<&'a str>,
-) {
-    for (index, container) in list(spec, "ephemeralContainers").iter().enumerate() {
+fn debugging<'a>(found: &mut Found, at: &Path<'_>, around: Around<'a>, names: &mut BTreeSet<&'a str>) {
+    for (index, container) in list(around.spec, "ephemeralContainers").iter().enumerate() {
         let at = at.index(index);
-        any(found, &at, container, volumes);
+        any(found, &at, container, around);
         unique_name(found, &at, container, names);
         let target = text(container, "targetContainerName");
-        let known = |field: &str| list(spec, field).iter().any(|other| text(other, "name") == target);
+        let known = |field: &str| list(around.spec, field).iter().any(|other| text(other, "name") == target);
         if !target.is_empty() && !known("containers") && !known("initContainers") {
             found.not_found(&at.child("targetContainerName"), &json!(target));
         }
-        for field in ["ports", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"] {
-            if is_set(container, field) {
-                found.forbidden(&at.child(field), "cannot be set for an Ephemeral Container");
+        let why = "cannot be set for an Ephemeral Container";
+        for field in NOT_FOR_DEBUGGING.into_iter().filter(|field| is_given(&container[*field])) {
+            found.forbidden(&at.child(field), why);
+        }
+        for (index, mount) in list(container, "volumeMounts").iter().enumerate() {
+            let at = at.child("volumeMounts");
+            let at = at.index(index);
+            for field in ["subPath", "subPathExpr"].into_iter().filter(|field| !text(mount, field).is_empty())
+            {
+                found.forbidden(&at.child(field), why);
             }
         }
     }
 }
 
+/// Whether a field says anything at all.
+fn is_given(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Object(map) => !map.is_empty(),
+        Value::Array(list) => !list.is_empty(),
+        _ => true,
+    }
+}
+
 /// What holds for every container.
-fn any(found: &mut Found, at: &Path<'_>, container: &Value, volumes: &BTreeSet<&str>) {
+fn any(found: &mut Found, at: &Path<'_>, container: &Value, around: Around<'_>) {
     let name = text(container, "name");
     if name.is_empty() {
         found.required(&at.child("name"), "");
@@ -112,10 +158,14 @@ fn any(found: &mut Found, at: &Path<'_>, container: &Value, volumes: &BTreeSet<&
     ports(found, &at.child("ports"), list(container, "ports"));
     environment::variables(found, &at.child("env"), list(container, "env"));
     environment::sources(found, &at.child("envFrom"), list(container, "envFrom"));
-    mount::mounts(found, at, container, volumes);
+    mount::mounts(found, at, container, around.volumes);
     found.one_of(&at.child("imagePullPolicy"), &container["imagePullPolicy"], &PULL_POLICIES);
     resources::requirements(found, &at.child("resources"), &container["resources"]);
-    security::of_container(found, &at.child("securityContext"), &container["securityContext"]);
+    resources::claims(found, &at.child("resources").child("claims"), container, around.spec);
+    let policy = text(around.spec, "restartPolicy");
+    restart::resize(found, &at.child("resizePolicy"), container, policy);
+    let (at, context) = (at.child("securityContext"), &container["securityContext"]);
+    security::of_container(found, &at, context, around.spec);
 }
 
 fn unique_name<'a>(found: &mut Found, at: &Path<'_>, container: &'a Value, names: &mut BTreeSet<&'a str>) {

@@ -2,21 +2,10 @@
 
 use serde_json::Value;
 
+use super::downward::{self, Shown};
 use super::found::{Found, Path, is_set, list, text};
-use super::names::{config_key, qualified_name, variable_name};
+use super::names::{config_key, subdomain, variable_name};
 
-/// Fields of a pod that a variable can show.
-const SHOWN: [&str; 9] = [
-    "metadata.name",
-    "metadata.namespace",
-    "metadata.uid",
-    "spec.nodeName",
-    "spec.serviceAccountName",
-    "status.hostIP",
-    "status.hostIPs",
-    "status.podIP",
-    "status.podIPs",
-];
 const SOURCES: [&str; 5] = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"];
 
 /// The variables of a container.
@@ -63,14 +52,16 @@ fn source(found: &mut Found, at: &Path<'_>, variable: &Value) {
     let from = &variable["valueFrom"];
     let named = SOURCES.iter().filter(|source| is_set(from, source)).count();
     if is_set(from, "fieldRef") {
-        field(found, &at.child("fieldRef"), &from["fieldRef"]);
+        downward::field(found, &at.child("fieldRef"), &from["fieldRef"], Shown::InVariable);
     }
-    if is_set(from, "resourceFieldRef") && text(&from["resourceFieldRef"], "resource").is_empty() {
-        found.required(&at.child("resourceFieldRef").child("resource"), "");
+    if is_set(from, "resourceFieldRef") {
+        let (at, field) = (at.child("resourceFieldRef"), &from["resourceFieldRef"]);
+        downward::resource(found, &at, field, Shown::InVariable);
     }
     for source in ["configMapKeyRef", "secretKeyRef"] {
         if is_set(from, source) {
-            let key = text(&from[source], "key");
+            let (name, key) = (text(&from[source], "name"), text(&from[source], "key"));
+            found.invalid_text(&at.child(source).child("name"), name, subdomain(name));
             if key.is_empty() {
                 found.required(&at.child(source).child("key"), "");
             } else {
@@ -87,40 +78,6 @@ fn source(found: &mut Found, at: &Path<'_>, variable: &Value) {
         _ => "may not have more than one field specified at a time",
     };
     found.invalid(at, &Value::from(""), why);
-}
-
-fn field(found: &mut Found, at: &Path<'_>, field: &Value) {
-    let path = text(field, "fieldPath");
-    if text(field, "apiVersion").is_empty() {
-        return found.required(&at.child("apiVersion"), "");
-    }
-    if path.is_empty() {
-        return found.required(&at.child("fieldPath"), "");
-    }
-    if let Some((map, key)) = subscript(path) {
-        let wrong = if map == "metadata.annotations" {
-            qualified_name(&key.to_lowercase())
-        } else {
-            qualified_name(key)
-        };
-        return found.invalid_text(at, key, wrong);
-    }
-    let known = ["metadata.labels", "metadata.annotations"];
-    if SHOWN.contains(&path) {
-        return;
-    }
-    if known.contains(&path) {
-        return found.unsupported(&at.child("fieldPath"), &field["fieldPath"], &SHOWN);
-    }
-    let why = format!("error converting fieldPath: field label not supported: {path}");
-    found.invalid(&at.child("fieldPath"), &field["fieldPath"], why);
-}
-
-/// `metadata.labels['app']` is the label `app`.
-fn subscript(path: &str) -> Option<(&str, &str)> {
-    let (map, rest) = path.split_once("['")?;
-    let key = rest.strip_suffix("']")?;
-    matches!(map, "metadata.labels" | "metadata.annotations").then_some((map, key))
 }
 
 /// Warnings about variables that hide others of the same name.

@@ -143,10 +143,21 @@ impl Found {
         self.errors.push(FieldError::duplicate(at.to_string(), value));
     }
 
+    /// It stands twice, and is shown as it is written here.
+    pub(super) fn duplicate_shown(&mut self, at: &Path<'_>, value: String) {
+        self.errors.push(FieldError { field: at.to_string(), wrong: Wrong::Duplicate { value } });
+    }
+
     /// What it names is not there.
     pub(super) fn not_found(&mut self, at: &Path<'_>, value: &Value) {
         self.errors
             .push(FieldError { field: at.to_string(), wrong: Wrong::NotFound { value: value.to_string() } });
+    }
+
+    /// What it names is not there, and this is where it would have to be.
+    pub(super) fn not_found_because(&mut self, at: &Path<'_>, value: &Value, why: &str) {
+        let wrong = Wrong::NotFound { value: format!("{value}: {why}") };
+        self.errors.push(FieldError { field: at.to_string(), wrong });
     }
 
     /// It has more bytes than it may have.

@@ -8,8 +8,15 @@ use super::{same, schedule, selector, template};
 
 /// Names of the jobs of a CronJob are its own and eleven characters more.
 const CRON_JOB_NAME_MAX: usize = 52;
-const NUMBERS: [&str; 5] =
-    ["parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"];
+const NUMBERS: [&str; 7] = [
+    "parallelism",
+    "completions",
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "ttlSecondsAfterFinished",
+    "backoffLimitPerIndex",
+    "maxFailedIndexes",
+];
 
 /// The spec of a Job.
 pub(super) fn job(found: &mut Found, object: &Value) {
@@ -59,7 +66,12 @@ pub(super) fn cron_job(found: &mut Found, object: &Value) {
     } else if let Err(why) = schedule::parse(text_of_schedule) {
         found.invalid(&at.child("schedule"), &spec["schedule"], why);
     }
+    if text_of_schedule.contains("TZ") {
+        let why = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead";
+        found.invalid(&at.child("schedule"), &spec["schedule"], why);
+    }
     found.not_negative(&at, spec, "startingDeadlineSeconds");
+    time_zone(found, &at.child("timeZone"), spec);
     let policies = ["Allow", "Forbid", "Replace"];
     found.one_of(&at.child("concurrencyPolicy"), &spec["concurrencyPolicy"], &policies);
     let template_at = at.child("jobTemplate");
@@ -81,13 +93,12 @@ fn job_spec(found: &mut Found, at: &Path<'_>, spec: &Value) {
     for field in NUMBERS {
         found.not_negative(at, spec, field);
     }
-    if is_set(spec, "completionMode") {
-        let modes = ["Indexed", "NonIndexed"];
-        found.one_of(&at.child("completionMode"), &spec["completionMode"], &modes);
-        if text(spec, "completionMode") == "Indexed" && number(spec, "completions").is_none() {
-            found.required(&at.child("completions"), "when completion mode is Indexed");
-        }
+    if is_set(spec, "maxFailedIndexes") && !is_set(spec, "backoffLimitPerIndex") {
+        found.required(&at.child("backoffLimitPerIndex"), "when maxFailedIndexes is specified");
     }
+    indexes(found, at, spec);
+    let replaced = ["Failed", "TerminatingOrFailed"];
+    found.one_of_if_set(&at.child("podReplacementPolicy"), &spec["podReplacementPolicy"], &replaced);
     template::template(found, &at.child("template"), &spec["template"]);
     let pod_at = at.child("template");
     let policy_at = pod_at.child("spec");
@@ -99,4 +110,53 @@ fn job_spec(found: &mut Found, at: &Path<'_>, spec: &Value) {
         "OnFailure" | "Never" => {}
         _ => found.unsupported(&policy_at, policy, &["OnFailure", "Never"]),
     }
+}
+
+/// Whether the pods are numbered, and what only numbered ones can have.
+fn indexes(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    match text(spec, "completionMode") {
+        "Indexed" => {
+            let (completions, failed) = (number(spec, "completions"), number(spec, "maxFailedIndexes"));
+            if completions.is_none() {
+                found.required(&at.child("completions"), "when completion mode is Indexed");
+            }
+            if let Some(failed) = failed.filter(|failed| completions.is_some_and(|all| *failed > all)) {
+                let why = "must be less than or equal to completions";
+                found.invalid(&at.child("maxFailedIndexes"), &json!(failed), why);
+            }
+        }
+        "" | "NonIndexed" => {
+            for field in ["backoffLimitPerIndex", "maxFailedIndexes"] {
+                if is_set(spec, field) {
+                    found.invalid(&at.child(field), &spec[field], "requires indexed completion mode");
+                }
+            }
+        }
+        _ => {
+            let modes = ["NonIndexed", "Indexed"];
+            found.unsupported(&at.child("completionMode"), &spec["completionMode"], &modes);
+        }
+    }
+}
+
+/// What can be said of a time zone by its name alone.
+fn time_zone(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let Some(zone) = spec["timeZone"].as_str() else { return };
+    let is_plain = |part: &str| {
+        let letter = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b'+');
+        (1..=14).contains(&part.len())
+            && part.bytes().all(letter)
+            && !matches!(part, "." | "..")
+            && !part.starts_with('-')
+    };
+    let why = if zone.is_empty() {
+        "timeZone must be nil or non-empty string".to_owned()
+    } else if !zone.split('/').all(is_plain) {
+        format!("unknown time zone {zone}")
+    } else if zone.eq_ignore_ascii_case("Local") {
+        "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones".to_owned()
+    } else {
+        return;
+    };
+    found.invalid(at, &json!(zone), why);
 }

@@ -7,6 +7,7 @@
 mod config;
 mod container;
 mod deployment;
+mod downward;
 mod environment;
 mod event;
 mod found;
@@ -14,6 +15,8 @@ mod job;
 mod metadata;
 mod mount;
 pub(crate) mod names;
+mod network;
+mod node;
 mod plain;
 mod pod;
 mod pod_update;
@@ -22,6 +25,7 @@ mod probe;
 mod rbac;
 mod resize;
 mod resources;
+mod restart;
 mod same;
 mod schedule;
 mod scheduling;
@@ -159,6 +163,9 @@ fn specific(found: &mut Found, kind: &Kind, object: &Value) {
         ("apps", "StatefulSet") => workload::stateful_set(found, object),
         ("apps", "DaemonSet") => workload::daemon_set(found, object),
         ("batch", "Job") => job::job(found, object),
+        ("", "Node") => node::node(found, object),
+        ("networking.k8s.io", "Ingress") => network::ingress(found, object),
+        ("networking.k8s.io", "NetworkPolicy") => network::policy(found, object),
         ("batch", "CronJob") => job::cron_job(found, object),
         ("", "Service") => service::service(found, object),
         ("", "ConfigMap") => config::config_map(found, object),
@@ -180,6 +187,7 @@ fn changes(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
         ("apps", "Deployment" | "ReplicaSet" | "DaemonSet") => deployment::keeps_selector(found, old, new),
         ("apps", "StatefulSet") => workload::stateful_set_changes(found, old, new),
         ("batch", "Job") => job::job_changes(found, old, new),
+        ("", "Node") => node::changes(found, old, new),
         ("", "Service") => service::service_changes(found, old, new),
         ("", "ConfigMap" | "Secret") => config::changes(found, kind, old, new),
         ("", "PersistentVolumeClaim") => config::claim_changes(found, old, new),

@@ -5,18 +5,20 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::found::{Found, Path, is_set, list, text};
+use super::volume::Mountable;
 
+const READ_ONLY: [&str; 3] = ["Disabled", "Enabled", "IfPossible"];
 const PROPAGATIONS: [&str; 3] = ["Bidirectional", "HostToContainer", "None"];
 
 /// The mounts and devices of a container; `volumes` are those that are there.
-pub(super) fn mounts(found: &mut Found, at: &Path<'_>, container: &Value, volumes: &BTreeSet<&str>) {
+pub(super) fn mounts(found: &mut Found, at: &Path<'_>, container: &Value, volumes: &Mountable<'_>) {
     let (mounts_at, devices_at) = (at.child("volumeMounts"), at.child("volumeDevices"));
     let (mounts, devices) = (list(container, "volumeMounts"), list(container, "volumeDevices"));
     let mut paths = BTreeSet::new();
     for (index, mount) in mounts.iter().enumerate() {
         let at = mounts_at.index(index);
         let (name, path) = (text(mount, "name"), text(mount, "mountPath"));
-        place(found, &at, ("name", name), ("mountPath", path), volumes, &mut paths);
+        place(found, &at, (name, path), volumes, &mut paths);
         if devices.iter().any(|device| text(device, "name") == name) {
             found.invalid(&at.child("name"), &json!(name), "must not already exist in volumeDevices");
         }
@@ -28,19 +30,13 @@ pub(super) fn mounts(found: &mut Found, at: &Path<'_>, container: &Value, volume
             );
         }
         sub_path(found, &mounts_at, &at, mount);
-        found.one_of_if_set(&at.child("mountPropagation"), &mount["mountPropagation"], &PROPAGATIONS);
+        // The place has no index, as in Kubernetes.
+        propagation(found, &mounts_at, mount, container);
     }
-    let mut device_paths = BTreeSet::new();
+    let (mut names, mut paths) = (BTreeSet::new(), BTreeSet::new());
     for (index, device) in devices.iter().enumerate() {
-        let (name, path) = (text(device, "name"), text(device, "devicePath"));
-        place(
-            found,
-            &devices_at.index(index),
-            ("name", name),
-            ("devicePath", path),
-            volumes,
-            &mut device_paths,
-        );
+        one_device(found, &devices_at.index(index), device, volumes, (&mut names, &mut paths));
+        overlap(found, &devices_at.index(index), device, mounts);
     }
 }
 
@@ -62,22 +58,88 @@ pub(super) fn way_down(found: &mut Found, at: &Path<'_>, path: &str) {
 fn place<'a>(
     found: &mut Found,
     at: &Path<'_>,
-    (name_field, name): (&str, &str),
-    (path_field, path): (&str, &'a str),
-    volumes: &BTreeSet<&str>,
+    (name, path): (&str, &'a str),
+    volumes: &Mountable<'_>,
     taken: &mut BTreeSet<&'a str>,
 ) {
     if name.is_empty() {
-        found.required(&at.child(name_field), "");
+        found.required(&at.child("name"), "");
     }
-    if !volumes.contains(name) {
-        found.not_found(&at.child(name_field), &json!(name));
+    if !volumes.contains_key(name) {
+        found.not_found(&at.child("name"), &json!(name));
     }
     if path.is_empty() {
-        found.required(&at.child(path_field), "");
+        found.required(&at.child("mountPath"), "");
     }
     if !taken.insert(path) {
-        found.invalid(&at.child(path_field), &json!(path), "must be unique");
+        found.invalid(&at.child("mountPath"), &json!(path), "must be unique");
+    }
+}
+
+/// A device is a claim's, under a name and a path of its own.
+fn one_device<'a>(
+    found: &mut Found,
+    at: &Path<'_>,
+    device: &'a Value,
+    volumes: &Mountable<'_>,
+    (names, paths): (&mut BTreeSet<&'a str>, &mut BTreeSet<&'a str>),
+) {
+    let (name, path) = (text(device, "name"), text(device, "devicePath"));
+    let (name_at, path_at) = (at.child("name"), at.child("devicePath"));
+    if name.is_empty() {
+        found.required(&name_at, "");
+    } else if !names.insert(name) {
+        found.invalid(&name_at, &json!(name), "must be unique");
+    }
+    match volumes.get(name) {
+        Some(volume) if is_set(volume, "persistentVolumeClaim") || is_set(volume, "ephemeral") => {}
+        Some(_) => {
+            let why = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode";
+            found.invalid(&name_at, &json!(name), why);
+        }
+        None => found.not_found(&name_at, &json!(name)),
+    }
+    if path.is_empty() {
+        found.required(&path_at, "");
+    }
+    if path.split('/').any(|part| part == "..") {
+        found.invalid(&path_at, &json!(path), "can not contain backsteps ('..')");
+    } else if !paths.insert(path) {
+        found.invalid(&path_at, &json!(path), "must be unique");
+    }
+}
+
+fn overlap(found: &mut Found, at: &Path<'_>, device: &Value, mounts: &[Value]) {
+    let (name, path) = (text(device, "name"), text(device, "devicePath"));
+    if mounts.iter().any(|mount| text(mount, "name") == name) {
+        found.invalid(&at.child("name"), &json!(name), "must not already exist in volumeMounts");
+    }
+    if mounts.iter().any(|mount| text(mount, "mountPath") == path) {
+        let why = "must not already exist as a path in volumeMounts";
+        found.invalid(&at.child("devicePath"), &json!(path), why);
+    }
+}
+
+/// How mounts spread between the host and the container, and whether they can be written to.
+fn propagation(found: &mut Found, at: &Path<'_>, mount: &Value, container: &Value) {
+    let (mode_at, mode) = (at.child("mountPropagation"), text(mount, "mountPropagation"));
+    found.one_of_if_set(&mode_at, &mount["mountPropagation"], &PROPAGATIONS);
+    if mode == "Bidirectional" && container["securityContext"]["privileged"].as_bool() != Some(true) {
+        let why = "Bidirectional mount propagation is available only to privileged containers";
+        found.forbidden(&mode_at, why);
+    }
+    let at = at.child("recursiveReadOnly");
+    match text(mount, "recursiveReadOnly") {
+        "" | "Disabled" => {}
+        "Enabled" | "IfPossible" => {
+            if mount["readOnly"].as_bool() != Some(true) {
+                found.forbidden(&at, "may only be specified when readOnly is true");
+            }
+            if !matches!(mode, "" | "None") {
+                found.forbidden(&at, "may only be specified when mountPropagation is None or not specified");
+            }
+        }
+        _ => found.unsupported(&at, &mount["recursiveReadOnly"], &READ_ONLY),
     }
 }
 

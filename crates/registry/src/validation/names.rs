@@ -8,6 +8,8 @@ const LABEL_MAX: usize = 63;
 const SUBDOMAIN_MAX: usize = 253;
 const LABEL_FORM: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const SUBDOMAIN_FORM: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
+const SEARCH_PART: &str = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
+const SEARCH_DOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character";
 const QUALIFIED_FORM: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
@@ -47,6 +49,36 @@ pub(super) fn label(name: &str) -> Vec<String> {
         });
     }
     wrong
+}
+
+/// Domains in which names are looked up; unlike other names they may hold underscores.
+pub(super) fn search_domain(name: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if name.len() > SUBDOMAIN_MAX {
+        wrong.push(format!("must be no more than {SUBDOMAIN_MAX} characters"));
+    }
+    let part = |part: &str| {
+        let part = part.strip_prefix('_').unwrap_or(part);
+        let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+        let bytes = part.as_bytes();
+        bytes.first().is_some_and(|b| inner(*b))
+            && bytes.last().is_some_and(|b| inner(*b))
+            && bytes.iter().all(|b| inner(*b) || matches!(b, b'-' | b'_'))
+    };
+    if !name.split('.').all(part) {
+        let form = format!("{SEARCH_PART}(\\.{SEARCH_PART})*");
+        wrong.push(with_examples(SEARCH_DOMAIN, &["example.com"], &form));
+    }
+    wrong
+}
+
+/// Names of headers, such as `X-Header-Name`.
+pub(super) fn header_name(name: &str) -> Vec<String> {
+    if !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-') {
+        return Vec::new();
+    }
+    let what = "a valid HTTP header must consist of alphanumeric characters or '-'";
+    vec![with_examples(what, &["X-Header-Name"], "[-A-Za-z0-9]+")]
 }
 
 /// Names that need only fit into a path.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::found::{Found, Path, is_set, list, members, number, text};
-use super::names::qualified_name;
+use super::names::{qualified_name, subdomain};
 use crate::kinds::Kind;
 use crate::quantity::Quantity;
 
@@ -23,6 +23,7 @@ const COUNTS: [&str; 9] = [
     "services.loadbalancers",
 ];
 const AMOUNTS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+const ACCESS_MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 const SYSTEM_PREFIX: &str = "system-";
 const USER_PRIORITY_MAX: i64 = 1_000_000_000;
 
@@ -32,12 +33,7 @@ pub(super) fn plain(found: &mut Found, kind: &Kind, object: &Value) {
     match kind.kind {
         "Lease" => lease(found, &spec, &object["spec"]),
         "PersistentVolumeClaim" => {
-            if list(&object["spec"], "accessModes").is_empty() {
-                found.required(&spec.child("accessModes"), "at least 1 access mode is required");
-            }
-            if object["spec"]["resources"]["requests"]["storage"].is_null() {
-                found.required(&spec.child("resources").key("storage"), "");
-            }
+            claim(found, &spec, &object["spec"]);
         }
         "StorageClass" if text(object, "provisioner").is_empty() => {
             found.required(&Path::new("provisioner"), "");
@@ -53,6 +49,33 @@ pub(super) fn plain(found: &mut Found, kind: &Kind, object: &Value) {
             }
         }
         _ => {}
+    }
+}
+
+fn claim(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let (modes_at, modes) = (at.child("accessModes"), list(spec, "accessModes"));
+    if modes.is_empty() {
+        found.required(&modes_at, "at least 1 access mode is required");
+    }
+    let known = |mode: &Value| mode.as_str().is_some_and(|mode| ACCESS_MODES.contains(&mode));
+    for mode in modes.iter().filter(|mode| !known(mode)) {
+        found.unsupported(&modes_at, mode, &ACCESS_MODES);
+    }
+    let is_single = |mode: &Value| mode == "ReadWriteOncePod";
+    if modes.iter().any(is_single) && modes.iter().any(|mode| known(mode) && !is_single(mode)) {
+        found.forbidden(&modes_at, "may not use ReadWriteOncePod with other access modes");
+    }
+    let (resources, storage) = (at.child("resources"), &spec["resources"]["requests"]["storage"]);
+    match storage.as_str().and_then(|text| Quantity::parse(text).ok()) {
+        None => found.required(&resources.key("storage"), ""),
+        Some(amount) if amount.billionths() <= 0 => {
+            found.invalid(&resources.key("storage"), storage, "must be greater than zero");
+        }
+        Some(_) => {}
+    }
+    let class = text(spec, "storageClassName");
+    if !class.is_empty() {
+        found.invalid_text(&at.child("storageClassName"), class, subdomain(class));
     }
 }
 

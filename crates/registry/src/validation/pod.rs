@@ -4,8 +4,12 @@ use serde_json::{Value, json};
 
 use super::found::{Found, Path, is_set, list, number, text};
 use super::metadata::labels;
-use super::names::{label, subdomain, within};
-use super::{container, scheduling, security, volume};
+use super::names::{label, search_domain, subdomain, within};
+use super::{container, resources, scheduling, security, volume};
+
+const MAX_NAME_SERVERS: usize = 3;
+const MAX_SEARCHES: usize = 32;
+const MAX_SEARCH_LETTERS: usize = 2048;
 
 /// A new pod.
 pub(super) fn create(found: &mut Found, object: &Value) {
@@ -45,7 +49,11 @@ pub(super) fn spec(found: &mut Found, at: &Path<'_>, spec: &Value) {
     let resolvers = ["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"];
     found.one_of(&at.child("dnsPolicy"), &spec["dnsPolicy"], &resolvers);
     labels(found, &at.child("nodeSelector"), spec, "nodeSelector");
-    security::of_pod(found, &at.child("securityContext"), &spec["securityContext"]);
+    security::of_pod(found, &at.child("securityContext"), spec);
+    if spec["hostPID"].as_bool() == Some(true) && spec["shareProcessNamespace"].as_bool() == Some(true) {
+        let why = "ShareProcessNamespace and HostPID cannot both be enabled";
+        found.invalid(&at.child("shareProcessNamespace"), &json!(true), why);
+    }
     for (index, secret) in list(spec, "imagePullSecrets").iter().enumerate() {
         if text(secret, "name").is_empty() {
             let at = at.child("imagePullSecrets");
@@ -60,6 +68,8 @@ pub(super) fn spec(found: &mut Found, at: &Path<'_>, spec: &Value) {
         &at.child("topologySpreadConstraints"),
         list(spec, "topologySpreadConstraints"),
     );
+    own_users(found, at, spec);
+    own_name(found, &at.child("hostnameOverride"), spec);
     names(found, at, spec);
     scheduling::tolerations(found, &at.child("tolerations"), list(spec, "tolerations"));
     host_aliases(found, &at.child("hostAliases"), list(spec, "hostAliases"));
@@ -71,6 +81,41 @@ pub(super) fn spec(found: &mut Found, at: &Path<'_>, spec: &Value) {
     }
     let preemption = ["Never", "PreemptLowerPriority"];
     found.one_of_if_set(&at.child("preemptionPolicy"), &spec["preemptionPolicy"], &preemption);
+    resources::requirements(found, &at.child("overhead"), &json!({"limits": spec["overhead"]}));
+    system(found, &at.child("os"), spec);
+}
+
+/// Users of its own do not go with the host's processes.
+fn own_users(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    if spec["hostUsers"].as_bool() != Some(false) {
+        return;
+    }
+    for (field, shown) in [("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")] {
+        if spec[field].as_bool() == Some(true) {
+            found.forbidden(&at.child(shown), "when `hostUsers` is false");
+        }
+    }
+}
+
+fn own_name(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let Some(name) = spec["hostnameOverride"].as_str() else { return };
+    for field in ["setHostnameAsFQDN", "hostNetwork"] {
+        if spec[field].as_bool() == Some(true) {
+            found.forbidden(at, format!("may not be specified when {field} is true"));
+        }
+    }
+    if name.len() > 64 {
+        found.too_long(at, 64);
+    }
+    found.invalid_text(at, name, subdomain(name));
+}
+
+fn system(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    match (is_set(spec, "os"), text(&spec["os"], "name")) {
+        (false, _) | (true, "linux" | "windows") => {}
+        (true, "") => found.required(&at.child("name"), ""),
+        (true, other) => found.unsupported(at, &json!(other), &["linux", "windows"]),
+    }
 }
 
 fn names(found: &mut Found, at: &Path<'_>, spec: &Value) {
@@ -126,6 +171,10 @@ fn dns_config(found: &mut Found, at: &Path<'_>, spec: &Value) {
             return;
         }
     }
+    if list(config, "nameservers").len() > MAX_NAME_SERVERS {
+        let why = format!("must not have more than {MAX_NAME_SERVERS} nameservers");
+        found.invalid(&at.child("nameservers"), &config["nameservers"], why);
+    }
     for (index, server) in list(config, "nameservers").iter().enumerate() {
         if !is_address(server.as_str().unwrap_or("")) {
             let at = at.child("nameservers");
@@ -136,11 +185,32 @@ fn dns_config(found: &mut Found, at: &Path<'_>, spec: &Value) {
             );
         }
     }
+    searches(found, &at.child("searches"), config);
     for (index, option) in list(config, "options").iter().enumerate() {
         if text(option, "name").is_empty() {
             let at = at.child("options");
             found.required(&at.index(index), "must not be empty");
         }
+    }
+}
+
+fn searches(found: &mut Found, at: &Path<'_>, config: &Value) {
+    let searches: Vec<_> = list(config, "searches").iter().filter_map(Value::as_str).collect();
+    let limits = [
+        (searches.len() > MAX_SEARCHES, format!("must not have more than {MAX_SEARCHES} search paths")),
+        (
+            searches.join(" ").len() > MAX_SEARCH_LETTERS,
+            format!(
+                "must not have more than {MAX_SEARCH_LETTERS} characters (including spaces) in the search list"
+            ),
+        ),
+    ];
+    for (_, why) in limits.into_iter().filter(|(is_over, _)| *is_over) {
+        found.invalid(at, &config["searches"], why);
+    }
+    for (index, search) in searches.into_iter().enumerate().filter(|(_, search)| *search != ".") {
+        let search = search.strip_suffix('.').unwrap_or(search);
+        found.invalid_text(&at.index(index), search, search_domain(search));
     }
 }
 
@@ -151,8 +221,9 @@ fn host_aliases(found: &mut Found, at: &Path<'_>, aliases: &[Value]) {
             let why = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
             found.invalid(&at.child("ip"), &json!(text(alias, "ip")), why);
         }
-        for name in list(alias, "hostnames").iter().filter_map(Value::as_str) {
-            found.invalid_text(&at.child("hostnames"), name, subdomain(name));
+        let names_at = at.child("hostnames");
+        for (index, name) in list(alias, "hostnames").iter().filter_map(Value::as_str).enumerate() {
+            found.invalid_text(&names_at.index(index), name, subdomain(name));
         }
     }
 }

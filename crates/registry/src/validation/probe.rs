@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::found::{Found, Path, is_set, list, number, text};
-use super::names::{port, port_number};
+use super::names::{header_name, port, port_number};
 
 /// Judges what a handler does.
-type Check = fn(&mut Found, &Path<'_>, &Value);
+type Check = fn(&mut Found, &Path<'_>, &Value, Option<i64>);
 
 const CHECKS: [(&str, Check); 5] =
     [("exec", exec), ("httpGet", http_get), ("tcpSocket", tcp_socket), ("grpc", grpc), ("sleep", sleep)];
@@ -19,7 +19,7 @@ pub(super) fn probe(found: &mut Found, at: &Path<'_>, name: &str, probe: &Value)
         return;
     }
     let at = at.child(name);
-    handler(found, &at, probe);
+    handler(found, &at, probe, None);
     for field in NUMBERS {
         found.not_negative(&at, probe, field);
     }
@@ -37,16 +37,16 @@ pub(super) fn probe(found: &mut Found, at: &Path<'_>, name: &str, probe: &Value)
     }
 }
 
-/// What is done after the start and before the end.
-pub(super) fn lifecycle(found: &mut Found, at: &Path<'_>, lifecycle: &Value) {
+/// What is done after the start and before the end, for which there is `grace`.
+pub(super) fn lifecycle(found: &mut Found, at: &Path<'_>, lifecycle: &Value, grace: Option<i64>) {
     for name in ["postStart", "preStop"] {
         if is_set(lifecycle, name) {
-            handler(found, &at.child(name), &lifecycle[name]);
+            handler(found, &at.child(name), &lifecycle[name], grace);
         }
     }
 }
 
-fn handler(found: &mut Found, at: &Path<'_>, handler: &Value) {
+fn handler(found: &mut Found, at: &Path<'_>, handler: &Value, grace: Option<i64>) {
     let mut handlers = 0;
     for (name, check) in CHECKS {
         if !is_set(handler, name) {
@@ -55,7 +55,7 @@ fn handler(found: &mut Found, at: &Path<'_>, handler: &Value) {
         if handlers > 0 {
             found.forbidden(&at.child(name), "may not specify more than 1 handler type");
         } else {
-            check(found, &at.child(name), &handler[name]);
+            check(found, &at.child(name), &handler[name], grace);
         }
         handlers += 1;
     }
@@ -64,13 +64,13 @@ fn handler(found: &mut Found, at: &Path<'_>, handler: &Value) {
     }
 }
 
-fn exec(found: &mut Found, at: &Path<'_>, exec: &Value) {
+fn exec(found: &mut Found, at: &Path<'_>, exec: &Value, _: Option<i64>) {
     if list(exec, "command").is_empty() {
         found.required(&at.child("command"), "");
     }
 }
 
-fn http_get(found: &mut Found, at: &Path<'_>, get: &Value) {
+fn http_get(found: &mut Found, at: &Path<'_>, get: &Value, _: Option<i64>) {
     if text(get, "path").is_empty() {
         found.required(&at.child("path"), "");
     }
@@ -78,18 +78,26 @@ fn http_get(found: &mut Found, at: &Path<'_>, get: &Value) {
     if !matches!(text(get, "scheme"), "HTTP" | "HTTPS") {
         found.unsupported(&at.child("scheme"), &get["scheme"], &["HTTP", "HTTPS"]);
     }
+    for header in list(get, "httpHeaders") {
+        let name = text(header, "name");
+        found.invalid_text(&at.child("httpHeaders"), name, header_name(name));
+    }
 }
 
-fn tcp_socket(found: &mut Found, at: &Path<'_>, socket: &Value) {
+fn tcp_socket(found: &mut Found, at: &Path<'_>, socket: &Value, _: Option<i64>) {
     port(found, &at.child("port"), &socket["port"]);
 }
 
-fn grpc(found: &mut Found, at: &Path<'_>, grpc: &Value) {
+fn grpc(found: &mut Found, at: &Path<'_>, grpc: &Value, _: Option<i64>) {
     for why in port_number(number(grpc, "port").unwrap_or(0)) {
         found.invalid(&at.child("port"), &grpc["port"], why);
     }
 }
 
-fn sleep(found: &mut Found, at: &Path<'_>, sleep: &Value) {
-    found.not_negative(at, sleep, "seconds");
+fn sleep(found: &mut Found, at: &Path<'_>, sleep: &Value, grace: Option<i64>) {
+    let seconds = number(sleep, "seconds").unwrap_or(0);
+    if let Some(grace) = grace.filter(|grace| !(0..=*grace).contains(&seconds)) {
+        let why = format!("must be non-negative and less than terminationGracePeriodSeconds ({grace})");
+        found.invalid(at, &json!(seconds), why);
+    }
 }

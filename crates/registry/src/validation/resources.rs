@@ -1,10 +1,11 @@
 //! Requests and limits.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, members};
+use super::found::{Found, Path, list, members, text};
 use super::names::qualified_name;
 use crate::quantity::Quantity;
 
@@ -39,6 +40,40 @@ pub(super) fn requirements(found: &mut Found, at: &Path<'_>, resources: &Value) 
                 );
             }
             _ => {}
+        }
+    }
+    let is_named = |wanted: fn(&str) -> bool| {
+        ["limits", "requests"].iter().any(|list| members(resources, list).any(|(name, _)| wanted(name)))
+    };
+    if is_named(|name| name.starts_with("hugepages-")) && !is_named(|name| matches!(name, "cpu" | "memory")) {
+        found.forbidden(at, "HugePages require cpu or memory");
+    }
+}
+
+/// Claims on devices, which the pod must have made.
+pub(super) fn claims(found: &mut Found, at: &Path<'_>, container: &Value, spec: &Value) {
+    let made: BTreeSet<_> = list(spec, "resourceClaims").iter().map(|claim| text(claim, "name")).collect();
+    let mut seen = BTreeSet::new();
+    for (index, claim) in list(&container["resources"], "claims").iter().enumerate() {
+        let (at, name) = (at.index(index), text(claim, "name"));
+        if name.is_empty() {
+            found.required(&at, "");
+            continue;
+        }
+        let request = text(claim, "request");
+        let key = if request.is_empty() { name.to_owned() } else { format!("{name}/{request}") };
+        if seen.contains(name) || seen.contains(&key) {
+            found.duplicate(&at, &json!(if seen.contains(name) { name } else { &key }));
+        }
+        seen.insert(key);
+        if !made.contains(name) {
+            let names: Vec<_> = made.iter().copied().filter(|name| !name.is_empty()).collect();
+            let which = match names.join(", ") {
+                none if none.is_empty() => " which is empty".to_owned(),
+                names => format!(": {names}"),
+            };
+            let why = format!("must be one of the names in pod.spec.resourceClaims{which}");
+            found.not_found_because(&at, &json!(name), &why);
         }
     }
 }

@@ -10,6 +10,11 @@ const DESCRIPTORS: [&str; 7] =
 
 /// Says what is wrong with a schedule.
 pub(super) fn parse(schedule: &str) -> Result<(), String> {
+    // A zone before the schedule is another rule's to refuse.
+    let schedule = match schedule.split_once(' ') {
+        Some((zone, rest)) if zone.starts_with("TZ=") || zone.starts_with("CRON_TZ=") => rest.trim(),
+        _ => schedule,
+    };
     if schedule.starts_with('@') {
         let known = DESCRIPTORS.contains(&schedule) || schedule.starts_with("@every ");
         return if known { Ok(()) } else { Err(format!("unrecognized descriptor: {schedule}")) };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::found::{Found, Path, list, number, text};
-use super::names::{label_value, qualified_name};
+use super::names::{label, label_value, qualified_name, subdomain};
 use super::selector;
 
 const OPERATORS: [&str; 6] = ["DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"];
@@ -69,11 +69,13 @@ pub(super) fn spread(found: &mut Found, at: &Path<'_>, constraints: &[Value]) {
         let pair = |constraint: &Value| {
             (text(constraint, "topologyKey").to_owned(), text(constraint, "whenUnsatisfiable").to_owned())
         };
-        if constraints[..index].iter().any(|earlier| pair(earlier) == pair(constraint)) {
+        if constraints[index + 1..].iter().any(|later| pair(later) == pair(constraint)) {
             let (key, action) = pair(constraint);
             let at = at.child("{topologyKey, whenUnsatisfiable}");
             found.duplicate(&at, &json!(format!("{{{key}, {action}}}")));
         }
+        spread_options(found, &at, constraint);
+        label_keys(found, &at, constraint);
         selector::terms(found, &at.child("labelSelector"), &constraint["labelSelector"]);
     }
 }
@@ -95,6 +97,52 @@ pub(super) fn affinity(found: &mut Found, at: &Path<'_>, affinity: &Value) {
     }
 }
 
+fn spread_options(found: &mut Found, at: &Path<'_>, constraint: &Value) {
+    if let Some(domains) = number(constraint, "minDomains") {
+        let (at, action) = (at.child("minDomains"), text(constraint, "whenUnsatisfiable"));
+        if domains <= 0 {
+            found.invalid(&at, &json!(domains), "must be greater than zero");
+        }
+        if action != "DoNotSchedule" {
+            let why = format!("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}");
+            found.invalid(&at, &json!(domains), why);
+        }
+    }
+    for field in ["nodeAffinityPolicy", "nodeTaintsPolicy"] {
+        found.one_of_if_set(&at.child(field), &constraint[field], &["Honor", "Ignore"]);
+    }
+}
+
+/// Keys whose values are taken from the pod itself, next to a selector.
+fn label_keys(found: &mut Found, at: &Path<'_>, term: &Value) {
+    let (selector, keys) = (&term["labelSelector"], list(term, "matchLabelKeys"));
+    let others = list(term, "mismatchLabelKeys");
+    for (field, keys) in [("matchLabelKeys", keys), ("mismatchLabelKeys", others)] {
+        let at = at.child(field);
+        if !keys.is_empty() && selector.is_null() {
+            found.forbidden(&at, "must not be specified when labelSelector is not set");
+            continue;
+        }
+        for (index, key) in keys.iter().filter_map(Value::as_str).enumerate() {
+            found.invalid_text(&at.index(index), key, qualified_name(key));
+        }
+    }
+    let is_selected = |key: &Value| {
+        key.as_str().is_some_and(|key| !selector["matchLabels"][key].is_null())
+            && list(selector, "matchExpressions").iter().any(|expression| expression["key"] == *key)
+    };
+    for (index, key) in keys.iter().enumerate() {
+        if is_selected(key) {
+            // The place is that of the term, as in Kubernetes.
+            found.invalid(&at.index(index), key, "exists in both matchLabelKeys and labelSelector");
+        }
+    }
+    for (index, key) in keys.iter().enumerate().filter(|(_, key)| others.contains(key)) {
+        let at = at.child("matchLabelKeys");
+        found.invalid(&at.index(index), key, "exists in both matchLabelKeys and mismatchLabelKeys");
+    }
+}
+
 fn tolerated_value(found: &mut Found, at: &Path<'_>, toleration: &Value) {
     let value = text(toleration, "value");
     match text(toleration, "operator") {
@@ -106,9 +154,11 @@ fn tolerated_value(found: &mut Found, at: &Path<'_>, toleration: &Value) {
         }
         "Exists" => {
             if !value.is_empty() {
-                found.invalid(at, toleration, "value must be empty when `operator` is 'Exists'");
+                found.invalid(at, &json!(value), "value must be empty when `operator` is 'Exists'");
             }
         }
+        // They are known, and not yet switched on.
+        "Lt" | "Gt" => found.unsupported(at, &toleration["operator"], &["Equal", "Exists", "Lt", "Gt"]),
         _ => found.unsupported(at, &toleration["operator"], &["Equal", "Exists"]),
     }
 }
@@ -121,18 +171,25 @@ fn node_affinity(found: &mut Found, at: &Path<'_>, affinity: &Value) {
             found.required(&at, "must have at least one node selector term");
         }
         for (index, term) in terms.iter().enumerate() {
-            node_term(found, &at.index(index), term);
+            node_term(found, &at.index(index), term, Values::Checked);
         }
     }
     for (index, preferred) in list(affinity, PREFERRED).iter().enumerate() {
         let at = at.child(PREFERRED);
         let at = at.index(index);
         weight(found, &at, preferred);
-        node_term(found, &at.child("preference"), &preferred["preference"]);
+        node_term(found, &at.child("preference"), &preferred["preference"], Values::Free);
     }
 }
 
-fn node_term(found: &mut Found, at: &Path<'_>, term: &Value) {
+/// Whether the values of an expression must be values that a label can have.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Values {
+    Checked,
+    Free,
+}
+
+fn node_term(found: &mut Found, at: &Path<'_>, term: &Value, checked: Values) {
     for (index, expression) in list(term, "matchExpressions").iter().enumerate() {
         let at = at.child("matchExpressions");
         let at = at.index(index);
@@ -159,18 +216,46 @@ fn node_term(found: &mut Found, at: &Path<'_>, term: &Value) {
         }
         let key = text(expression, "key");
         found.invalid_text(&at.child("key"), key, qualified_name(key));
+        let values = values.iter().filter(|_| checked == Values::Checked).filter_map(Value::as_str);
+        for (index, value) in values.enumerate() {
+            found.invalid_text(&at.child("values").index(index), value, label_value(value));
+        }
+    }
+    for (index, field) in list(term, "matchFields").iter().enumerate() {
+        let at = at.child("matchFields");
+        node_field(found, &at.index(index), field);
+    }
+}
+
+fn node_field(found: &mut Found, at: &Path<'_>, field: &Value) {
+    let (operator, values) = (text(field, "operator"), list(field, "values"));
+    if !matches!(operator, "In" | "NotIn") {
+        found.invalid(&at.child("operator"), &json!(operator), "not a valid selector operator");
+    } else if values.len() != 1 {
+        let why = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
+        found.required(&at.child("values"), why);
+    }
+    let key = text(field, "key");
+    if key != "metadata.name" {
+        return found.invalid(&at.child("key"), &json!(key), "not a valid field selector key");
+    }
+    for (index, name) in values.iter().filter_map(Value::as_str).enumerate() {
+        found.invalid_text(&at.child("values").index(index), name, subdomain(name));
     }
 }
 
 fn pod_term(found: &mut Found, at: &Path<'_>, term: &Value) {
     selector::terms(found, &at.child("labelSelector"), &term["labelSelector"]);
     selector::terms(found, &at.child("namespaceSelector"), &term["namespaceSelector"]);
+    for name in list(term, "namespaces").iter().filter_map(Value::as_str) {
+        found.invalid_text(&at.child("namespace"), name, label(name));
+    }
+    label_keys(found, at, term);
     let key = text(term, "topologyKey");
     if key.is_empty() {
         found.required(&at.child("topologyKey"), "can not be empty");
-    } else {
-        found.invalid_text(&at.child("topologyKey"), key, qualified_name(key));
     }
+    found.invalid_text(&at.child("topologyKey"), key, qualified_name(key));
 }
 
 fn weight(found: &mut Found, at: &Path<'_>, weighted: &Value) {

@@ -4,11 +4,34 @@ use serde_json::{Value, json};
 
 use super::found::{Found, Path, is_set, list, text};
 use super::names::user_id;
+use super::shown;
 
+/// Kernel parameters of the namespace for communication.
+const IPC: [&str; 5] = ["kernel.sem", "kernel.shm", "kernel.msg", "fs.mqueue.", "kernel.shm_rmid_forced"];
 const PROFILES: [&str; 3] = ["Localhost", "RuntimeDefault", "Unconfined"];
 
+/// The form of a kernel parameter's name.
+const PARAMETER: &str = r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
+const PARAMETER_MAX: usize = 253;
+/// The fields of a container's context, as Go names them.
+const CONTEXT: [(&str, &str); 12] = [
+    ("capabilities", "Capabilities"),
+    ("privileged", "Privileged"),
+    ("seLinuxOptions", "SELinuxOptions"),
+    ("windowsOptions", "WindowsOptions"),
+    ("runAsUser", "RunAsUser"),
+    ("runAsGroup", "RunAsGroup"),
+    ("runAsNonRoot", "RunAsNonRoot"),
+    ("readOnlyRootFilesystem", "ReadOnlyRootFilesystem"),
+    ("allowPrivilegeEscalation", "AllowPrivilegeEscalation"),
+    ("procMount", "ProcMount"),
+    ("seccompProfile", "SeccompProfile"),
+    ("appArmorProfile", "AppArmorProfile"),
+];
+
 /// The security context of a pod.
-pub(super) fn of_pod(found: &mut Found, at: &Path<'_>, context: &Value) {
+pub(super) fn of_pod(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let context = &spec["securityContext"];
     for field in ["fsGroup", "runAsUser", "runAsGroup"] {
         id(found, &at.child(field), &context[field]);
     }
@@ -16,19 +39,82 @@ pub(super) fn of_pod(found: &mut Found, at: &Path<'_>, context: &Value) {
         let at = at.child("supplementalGroups");
         id(found, &at.index(index), group);
     }
+    parameters(found, &at.child("sysctls"), spec);
     let policies = ["Always", "OnRootMismatch"];
     found.one_of_if_set(&at.child("fsGroupChangePolicy"), &context["fsGroupChangePolicy"], &policies);
     profile(found, &at.child("seccompProfile"), &context["seccompProfile"]);
+    app_armor(found, &at.child("appArmorProfile"), &context["appArmorProfile"]);
+    let (policy, policies) = (&context["supplementalGroupsPolicy"], ["Merge", "Strict"]);
+    found.one_of_if_set(&at.child("supplementalGroupsPolicy"), policy, &policies);
 }
 
-/// The security context of a container.
-pub(super) fn of_container(found: &mut Found, at: &Path<'_>, context: &Value) {
+/// The security context of a container in a pod of this spec.
+pub(super) fn of_container(found: &mut Found, at: &Path<'_>, context: &Value, spec: &Value) {
     for field in ["runAsUser", "runAsGroup"] {
         id(found, &at.child(field), &context[field]);
     }
     found.one_of_if_set(&at.child("procMount"), &context["procMount"], &["Default", "Unmasked"]);
+    if text(context, "procMount") == "Unmasked" && spec["hostUsers"].as_bool() != Some(false) {
+        let why = "`hostUsers` must be false to use `Unmasked`";
+        found.invalid(&at.child("procMount"), &context["procMount"], why);
+    }
     profile(found, &at.child("seccompProfile"), &context["seccompProfile"]);
     escalation(found, at, context);
+    app_armor(found, &at.child("appArmorProfile"), &context["appArmorProfile"]);
+}
+
+/// Kernel parameters: their names, once each, and none of a namespace that is the host's.
+fn parameters(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let parameters = list(&spec["securityContext"], "sysctls");
+    for (index, parameter) in parameters.iter().enumerate() {
+        let (at, name) = (at.index(index), text(parameter, "name"));
+        let at = at.child("name");
+        if name.is_empty() {
+            found.required(&at, "");
+        } else if !is_parameter(name) {
+            let why = format!("must have at most {PARAMETER_MAX} characters and match regex {PARAMETER}");
+            found.invalid(&at, &json!(name), why);
+        } else if parameters[..index].iter().any(|earlier| text(earlier, "name") == name) {
+            found.duplicate(&at, &json!(name));
+        }
+        for (host, prefixes) in [("hostNetwork", &["net."][..]), ("hostIPC", &IPC)] {
+            let name_of = name.replace('/', ".");
+            let is_there = prefixes.iter().any(|prefix| name_of.starts_with(prefix));
+            if spec[host].as_bool() == Some(true) && is_there {
+                found.invalid(&at, &json!(name), format!("may not be specified when '{host}' is true"));
+            }
+        }
+    }
+}
+
+fn is_parameter(name: &str) -> bool {
+    let is_edge = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    let is_inner = |letter: char| is_edge(letter) || matches!(letter, '-' | '_');
+    name.len() <= PARAMETER_MAX
+        && name
+            .split(['.', '/'])
+            .all(|part| part.starts_with(is_edge) && part.ends_with(is_edge) && part.chars().all(is_inner))
+}
+
+fn app_armor(found: &mut Found, at: &Path<'_>, profile: &Value) {
+    if profile.is_null() {
+        return;
+    }
+    let (local_at, local) = (at.child("localhostProfile"), &profile["localhostProfile"]);
+    match (text(profile, "type"), local.as_str()) {
+        ("Localhost", None | Some("")) => {
+            found.required(&local_at, "must be set when AppArmor type is Localhost");
+        }
+        ("Localhost", Some(name)) if name.trim() != name => {
+            found.invalid(&local_at, local, "must not be padded with whitespace");
+        }
+        ("Localhost", Some(_)) | ("RuntimeDefault" | "Unconfined", None) => {}
+        ("RuntimeDefault" | "Unconfined", Some(_)) => {
+            found.invalid(&local_at, local, "can only be set when AppArmor type is Localhost");
+        }
+        ("", _) => found.required(&at.child("type"), "type is required when appArmorProfile is set"),
+        _ => found.unsupported(&at.child("type"), &profile["type"], &PROFILES),
+    }
 }
 
 fn id(found: &mut Found, at: &Path<'_>, id: &Value) {
@@ -62,11 +148,22 @@ fn escalation(found: &mut Found, at: &Path<'_>, context: &Value) {
     }
     if context["privileged"].as_bool() == Some(true) {
         let why = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
-        found.invalid(at, context, why);
+        found.invalid_shown(at, with_go_names(context), why);
     }
     let added = list(&context["capabilities"], "add");
     if added.contains(&json!("CAP_SYS_ADMIN")) {
         let why = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
-        found.invalid(at, context, why);
+        found.invalid_shown(at, with_go_names(context), why);
     }
+}
+
+fn with_go_names(context: &Value) -> String {
+    let shown: Vec<_> = CONTEXT
+        .iter()
+        .map(|(name, go)| match &context[*name] {
+            Value::Object(_) => format!("\"{go}\":{}", shown::with_go_names(&context[*name])),
+            plain => format!("\"{go}\":{plain}"),
+        })
+        .collect();
+    format!("{{{}}}", shown.join(","))
 }

@@ -5,9 +5,9 @@ use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, list, number, text};
+use super::found::{Found, Path, is_set, list, number, text};
 use super::metadata::labels;
-use super::names::{label, port, port_number, subdomain};
+use super::names::{label, port, port_number, qualified_name, subdomain};
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const FAMILIES: [&str; 2] = ["IPv4", "IPv6"];
@@ -37,6 +37,7 @@ pub(super) fn service(found: &mut Found, object: &Value) {
         found.invalid(&client.child("timeoutSeconds"), seconds, "must be greater than 0 and less than 86400");
     }
     found.one_of(&at.child("type"), &spec["type"], &TYPES);
+    balancer(found, &at, spec);
     policies(found, &at, spec);
 }
 
@@ -99,13 +100,44 @@ fn addresses(found: &mut Found, at: &Path<'_>, spec: &Value) {
     }
     found.one_of_if_set(&at.child("ipFamilyPolicy"), &spec["ipFamilyPolicy"], &FAMILY_POLICIES);
     for (index, address) in list(spec, "externalIPs").iter().enumerate() {
-        be_address(found, &at.child("externalIPs").index(index), address.as_str().unwrap_or(""));
+        reachable(found, &at.child("externalIPs").index(index), address.as_str().unwrap_or(""));
     }
 }
 
 fn be_address(found: &mut Found, at: &Path<'_>, word: &str) {
     if word.parse::<IpAddr>().is_err() {
         found.invalid(at, &json!(word), NO_ADDRESS);
+    }
+}
+
+/// An address at which others can be reached.
+fn reachable(found: &mut Found, at: &Path<'_>, word: &str) {
+    let Ok(address) = word.parse::<IpAddr>() else { return be_address(found, at, word) };
+    let why = if address.is_unspecified() {
+        format!("may not be unspecified ({word})")
+    } else if address.is_loopback() {
+        "may not be in the loopback range (127.0.0.0/8, ::1/128)".to_owned()
+    } else if is_link_local(address) {
+        "may not be in the link-local range (169.254.0.0/16, fe80::/10)".to_owned()
+    } else if is_link_local_multicast(address) {
+        "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)".to_owned()
+    } else {
+        return;
+    };
+    found.invalid(at, &json!(word), why);
+}
+
+fn is_link_local(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    }
+}
+
+fn is_link_local_multicast(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.octets()[..3] == [224, 0, 0],
+        IpAddr::V6(address) => address.segments()[0] & 0xff0f == 0xff02,
     }
 }
 
@@ -144,9 +176,54 @@ fn ports(found: &mut Found, at: &Path<'_>, spec: &Value) {
         }
         let place = (text(one, "protocol"), number_of_port);
         if !taken.insert(place) {
-            found.duplicate(&at, &json!({"protocol": place.0, "port": place.1}));
+            found.duplicate_shown(&at, port_by_go_names(place));
         }
     }
+}
+
+/// A port of which nothing but this is known, as Go shows it.
+fn port_by_go_names((protocol, port): (&str, i64)) -> String {
+    let protocol = json!(protocol);
+    format!(
+        r#"{{"Name":"","Protocol":{protocol},"AppProtocol":null,"Port":{port},"TargetPort":0,"NodePort":0}}"#
+    )
+}
+
+/// What only a balancer of load can have.
+fn balancer(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let (is_balancer, why) =
+        (text(spec, "type") == "LoadBalancer", "may only be used when `type` is 'LoadBalancer'");
+    // The name of the field begins with a capital letter, as in Kubernetes.
+    let (ranges_at, ranges) = (at.child("LoadBalancerSourceRanges"), list(spec, "loadBalancerSourceRanges"));
+    if !ranges.is_empty() && !is_balancer {
+        found.forbidden(&ranges_at, why);
+    }
+    for (index, range) in ranges.iter().enumerate() {
+        let range = range.as_str().unwrap_or("").trim();
+        if !is_range(range) {
+            let why = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+            found.invalid(&ranges_at.index(index), &json!(range), why);
+        }
+    }
+    for field in ["allocateLoadBalancerNodePorts", "loadBalancerClass"] {
+        if is_set(spec, field) && !is_balancer {
+            found.forbidden(&at.child(field), why);
+        }
+    }
+    if is_balancer && is_set(spec, "loadBalancerClass") {
+        let class = text(spec, "loadBalancerClass");
+        found.invalid_text(&at.child("loadBalancerClass"), class, qualified_name(class));
+    }
+}
+
+fn is_range(text: &str) -> bool {
+    let Some((address, bits)) = text.split_once('/') else { return false };
+    let most = match address.parse::<IpAddr>() {
+        Ok(IpAddr::V4(_)) => 32,
+        Ok(IpAddr::V6(_)) => 128,
+        Err(_) => return false,
+    };
+    bits.parse::<u8>().is_ok_and(|bits| bits <= most)
 }
 
 fn policies(found: &mut Found, at: &Path<'_>, spec: &Value) {

@@ -1,9 +1,10 @@
 //! Volumes: exactly one source each.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use super::downward::{self, Shown};
 use super::found::{Found, Path, is_set, list, number, text};
 use super::mount::{no_way_up, way_down};
 use super::names::label;
@@ -44,9 +45,12 @@ const SOURCES: [&str; 30] = [
 const HOST_PATH_TYPES: [&str; 7] =
     ["BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
 
-/// The volumes of a pod; gives the names of those that can be mounted.
-pub(super) fn volumes<'a>(found: &mut Found, at: &Path<'_>, volumes: &'a [Value]) -> BTreeSet<&'a str> {
-    let mut names = BTreeSet::new();
+/// Volumes that can be mounted, by name.
+pub(super) type Mountable<'a> = BTreeMap<&'a str, &'a Value>;
+
+/// The volumes of a pod; gives those that can be mounted.
+pub(super) fn volumes<'a>(found: &mut Found, at: &Path<'_>, volumes: &'a [Value]) -> Mountable<'a> {
+    let mut names = Mountable::new();
     for (index, volume) in volumes.iter().enumerate() {
         let at = at.index(index);
         let before = found.errors.len();
@@ -57,11 +61,11 @@ pub(super) fn volumes<'a>(found: &mut Found, at: &Path<'_>, volumes: &'a [Value]
         } else {
             found.invalid_text(&at.child("name"), name, label(name));
         }
-        if names.contains(name) {
+        if names.contains_key(name) {
             found.duplicate(&at.child("name"), &json!(name));
         }
         if found.errors.len() == before {
-            names.insert(name);
+            names.insert(name, volume);
         }
     }
     names
@@ -84,6 +88,9 @@ fn source(found: &mut Found, at: &Path<'_>, volume: &Value) {
 
 fn one_source(found: &mut Found, at: &Path<'_>, name: &str, source: &Value) {
     match name {
+        "emptyDir" if text(source, "sizeLimit").starts_with('-') => {
+            found.forbidden(&at.child("sizeLimit"), "SizeLimit field must be a valid resource quantity");
+        }
         "hostPath" => host_path(found, at, source),
         "secret" => {
             needed(found, at, source, &["secretName"]);
@@ -95,7 +102,7 @@ fn one_source(found: &mut Found, at: &Path<'_>, name: &str, source: &Value) {
         }
         "downwardAPI" => {
             mode(found, at, source, "defaultMode");
-            downward(found, &at.child("items"), list(source, "items"));
+            downward(found, at, list(source, "items"));
         }
         "projected" => projected(found, at, source),
         "persistentVolumeClaim" => needed(found, at, source, &["claimName"]),
@@ -107,6 +114,9 @@ fn one_source(found: &mut Found, at: &Path<'_>, name: &str, source: &Value) {
             }
         }
         "csi" => needed(found, at, source, &["driver"]),
+        "ephemeral" if !is_set(source, "volumeClaimTemplate") => {
+            found.required(&at.child("volumeClaimTemplate"), "");
+        }
         _ => {}
     }
 }
@@ -122,22 +132,62 @@ fn host_path(found: &mut Found, at: &Path<'_>, source: &Value) {
 
 fn projected(found: &mut Found, at: &Path<'_>, source: &Value) {
     mode(found, at, source, "defaultMode");
+    let mut taken = BTreeSet::new();
     for (index, projection) in list(source, "sources").iter().enumerate() {
-        let at = at.child("sources");
-        let at = at.index(index);
-        for name in ["secret", "configMap"] {
-            if is_set(projection, name) {
-                needed(found, &at.child(name), &projection[name], &["name"]);
-                items(found, &at.child(name), &projection[name]);
-            }
+        let one = at.child("sources");
+        let one = one.index(index);
+        let mut sources = 0;
+        for name in ["secret", "configMap"].into_iter().filter(|name| is_set(projection, name)) {
+            sources += 1;
+            needed(found, &one.child(name), &projection[name], &["name"]);
+            items(found, &one.child(name), &projection[name]);
+            let shown = Some(text(&projection[name], "name"));
+            free_paths(found, at, list(&projection[name], "items"), shown, &mut taken);
         }
         if is_set(projection, "downwardAPI") {
-            let at = at.child("downwardAPI");
-            downward(found, &at.child("items"), list(&projection["downwardAPI"], "items"));
+            sources += 1;
+            let files = list(&projection["downwardAPI"], "items");
+            downward(found, &one.child("downwardAPI"), files);
+            free_paths(found, at, files, None, &mut taken);
         }
         if is_set(projection, "serviceAccountToken") {
-            needed(found, &at.child("serviceAccountToken"), &projection["serviceAccountToken"], &["path"]);
+            sources += 1;
+            let account = &projection["serviceAccountToken"];
+            lifetime(found, &one.child("serviceAccountToken").child("expirationSeconds"), account);
+            // The place is that of the volume, as in Kubernetes.
+            place(found, at, account);
         }
+        if sources > 1 {
+            found.forbidden(&one, "may not specify more than 1 volume type per source");
+        }
+    }
+}
+
+/// No path may be taken twice; `shown` is what the refusal names instead of the path.
+fn free_paths<'a>(
+    found: &mut Found,
+    at: &Path<'_>,
+    files: &'a [Value],
+    shown: Option<&str>,
+    taken: &mut BTreeSet<&'a str>,
+) {
+    for path in files.iter().map(|file| text(file, "path")).filter(|path| !path.is_empty()) {
+        if !taken.insert(path) {
+            found.invalid(at, &json!(shown.unwrap_or(path)), "conflicting duplicate paths");
+        }
+    }
+}
+
+fn lifetime(found: &mut Found, at: &Path<'_>, token: &Value) {
+    match number(token, "expirationSeconds") {
+        None => found.required(at, ""),
+        Some(seconds) if seconds < 600 => {
+            found.invalid(at, &json!(seconds), "may not specify a duration less than 10 minutes");
+        }
+        Some(seconds) if seconds > 1 << 32 => {
+            found.invalid(at, &json!(seconds), "may not specify a duration larger than 2^32 seconds");
+        }
+        Some(_) => {}
     }
 }
 
@@ -155,24 +205,41 @@ fn items(found: &mut Found, at: &Path<'_>, source: &Value) {
     }
 }
 
-fn downward(found: &mut Found, at: &Path<'_>, items: &[Value]) {
-    for (index, item) in items.iter().enumerate() {
-        let at = at.index(index);
-        target(found, &at, item);
-        if !is_set(item, "fieldRef") && !is_set(item, "resourceFieldRef") {
-            found.required(&at, "one of fieldRef and resourceFieldRef is required");
+/// Files that show the pod; they are refused in the place of the whole list, as in Kubernetes.
+fn downward(found: &mut Found, at: &Path<'_>, files: &[Value]) {
+    for file in files {
+        place(found, at, file);
+        let (field, resource) = (&file["fieldRef"], &file["resourceFieldRef"]);
+        match (field.is_null(), resource.is_null()) {
+            (false, is_alone) => {
+                downward::field(found, &at.child("fieldRef"), field, Shown::InFile);
+                if !is_alone {
+                    let why = "fieldRef and resourceFieldRef can not be specified simultaneously";
+                    found.invalid(at, &json!("resource"), why);
+                }
+            }
+            (true, false) => {
+                downward::resource(found, &at.child("resourceFieldRef"), resource, Shown::InFile);
+            }
+            (true, true) => found.required(at, "one of fieldRef and resourceFieldRef is required"),
         }
+        mode(found, at, file, "mode");
     }
 }
 
 fn target(found: &mut Found, at: &Path<'_>, item: &Value) {
+    place(found, at, item);
+    mode(found, at, item, "mode");
+}
+
+/// The path at which something stands in a volume.
+fn place(found: &mut Found, at: &Path<'_>, item: &Value) {
     needed(found, at, item, &["path"]);
     let path = text(item, "path");
     way_down(found, &at.child("path"), path);
     if path.starts_with("..") && !path.starts_with("../") && path != ".." {
         found.invalid(&at.child("path"), &json!(path), "must not start with '..'");
     }
-    mode(found, at, item, "mode");
 }
 
 fn mode(found: &mut Found, at: &Path<'_>, source: &Value, field: &str) {

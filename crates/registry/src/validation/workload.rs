@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::deployment::{at_most_all, count_or_percent};
-use super::found::{Found, Path, is_set, members, text};
+use super::found::{Found, Path, is_set, list, members, text};
+use super::names::label;
+use super::shown::with_go_names;
 use super::{same, selector, template};
 
 const STATEFUL_SPEC: &str = "apps/v1.StatefulSetSpec";
@@ -30,12 +32,46 @@ pub(super) fn stateful_set(found: &mut Found, object: &Value) {
         }
     }
     update_strategy(found, &at.child("updateStrategy"), &spec["updateStrategy"]);
+    retention(found, &at.child("persistentVolumeClaimRetentionPolicy"), spec);
     found.not_negative(&at, spec, "replicas");
     found.not_negative(&at, spec, "minReadySeconds");
+    found.not_negative(&at.child("ordinals"), &spec["ordinals"], "start");
+    let service = text(spec, "serviceName");
+    if !service.is_empty() {
+        found.invalid_text(&at.child("serviceName"), service, label(service));
+    }
     if selector::of_template(found, &at, spec, "statefulset") {
         selector::matches_template(found, &at, spec);
-        template::of_services(found, &at, spec, "StatefulSet");
+        template::of_services(found, &at, &with_claims(spec), "StatefulSet");
     }
+}
+
+fn retention(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let policy = &spec["persistentVolumeClaimRetentionPolicy"];
+    for field in ["whenDeleted", "whenScaled"].into_iter().filter(|_| !policy.is_null()) {
+        if !matches!(text(policy, field), "Retain" | "Delete") {
+            found.unsupported(&at.child(field), &policy[field], &["Retain", "Delete"]);
+        }
+    }
+}
+
+/// The spec with the volumes of its claims in the template, where containers mount them.
+fn with_claims(spec: &Value) -> Value {
+    let mut spec = spec.clone();
+    let claims: Vec<_> = list(&spec, "volumeClaimTemplates")
+        .iter()
+        .map(|claim| text(&claim["metadata"], "name"))
+        .map(|name| json!({"name": name, "persistentVolumeClaim": {"claimName": name}}))
+        .collect();
+    if claims.is_empty() {
+        return spec;
+    }
+    let volumes = &mut spec["template"]["spec"]["volumes"];
+    let given = volumes.as_array().cloned().unwrap_or_default();
+    let is_replaced = |volume: &Value| claims.iter().any(|claim| claim["name"] == volume["name"]);
+    let others: Vec<_> = given.into_iter().filter(|volume| !is_replaced(volume)).collect();
+    *volumes = others.into_iter().chain(claims.iter().cloned()).collect();
+    spec
 }
 
 /// Most of a StatefulSet cannot be changed.
@@ -75,6 +111,18 @@ pub(super) fn daemon_set(found: &mut Found, object: &Value) {
             for field in ["maxUnavailable", "maxSurge"] {
                 count_or_percent(found, &at.child(field), &limits[field]);
                 at_most_all(found, &at.child(field), &limits[field]);
+            }
+            let is_given =
+                |field: &str| !matches!(limits[field].as_str(), Some("0%")) && limits[field] != json!(0);
+            match (is_given("maxUnavailable"), is_given("maxSurge")) {
+                (true, true) => {
+                    let why = "may not be set when maxUnavailable is non-zero";
+                    found.invalid(&at.child("maxSurge"), &limits["maxSurge"], why);
+                }
+                (false, false) => {
+                    found.required(&at.child("maxUnavailable"), "cannot be 0 when maxSurge is 0");
+                }
+                _ => {}
             }
         }
         "OnDelete" => {}
@@ -126,6 +174,13 @@ fn update_strategy(found: &mut Found, at: &Path<'_>, strategy: &Value) {
                 at_most_all(found, &at.child("maxUnavailable"), &limits["maxUnavailable"]);
             }
         }
-        other => found.invalid(at, &json!(other), "must be 'RollingUpdate' or 'OnDelete'"),
+        _ => {
+            let limits = match &strategy["rollingUpdate"] {
+                Value::Null => "null".to_owned(),
+                limits => with_go_names(limits),
+            };
+            let shown = format!("{{\"Type\":{},\"RollingUpdate\":{limits}}}", strategy["type"]);
+            found.invalid_shown(at, shown, "must be 'RollingUpdate' or 'OnDelete'");
+        }
     }
 }

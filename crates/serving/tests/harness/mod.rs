@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use gantry_apiserver::{Access, ApiServer, Settings};
+use gantry_apiserver::{Access, ApiServer, Settings, StaticToken};
+use gantry_registry::access::User;
 use gantry_serving::{Certified, Limits, Listening, Pki, RealWorld, ServerNames, Stopper, Transport};
 use gantry_store::Store;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
@@ -43,7 +44,7 @@ impl Running {
         let server = ApiServer::new(
             store,
             Arc::new(RealWorld),
-            Settings { access: Access::rbac(), ..Settings::default() },
+            Settings { access: Access { tokens: vec![known()], ..Access::rbac() }, ..Settings::default() },
         );
         server.prepare().await.expect("the store is empty and works");
         let pki = Pki::in_memory(&ServerNames::default()).unwrap();
@@ -105,6 +106,11 @@ impl Running {
         tokio::spawn(connection);
         sender
     }
+}
+
+/// Somebody whom the server knows by the token `known`.
+fn known() -> StaticToken {
+    StaticToken { token: "known".to_owned(), user: User { name: "known".to_owned(), ..User::default() } }
 }
 
 /// A request for this path with this body.

@@ -32,6 +32,19 @@ pub fn wanted(quota: &Value, kind: &Kind, object: &Value) -> Result<Option<Usage
     Ok((!wanted.is_empty()).then_some(wanted))
 }
 
+/// What a change makes of an object's usage, as far as the quota limits it; what shrinks is negative.
+///
+/// Nothing, if it stays the same.
+pub fn difference(quota: &Value, kind: &Kind, before: &Value, after: &Value) -> Option<Usage> {
+    let hard = Usage::parse(&quota["spec"]["hard"]);
+    let used = |object: &Value| {
+        let usage = Usage::of(kind, object).within(&hard);
+        if scope::includes(quota, kind, object) { usage } else { Usage::default() }
+    };
+    let difference = used(after).minus(&used(before));
+    (!difference.is_empty()).then_some(difference)
+}
+
 /// What is used according to the quota itself; `None` if it does not say so of everything that it limits.
 pub fn recorded(quota: &Value) -> Option<Usage> {
     let (hard, status) = (&quota["spec"]["hard"], &quota["status"]);
@@ -44,7 +57,9 @@ pub fn recorded(quota: &Value) -> Option<Usage> {
 pub fn charge(quota: &Value, used: &Usage, wanted: &Usage) -> Result<Value, Denied> {
     let hard = Usage::parse(&quota["spec"]["hard"]);
     let after = used.plus(wanted);
-    let exceeded: Vec<&str> = wanted.names().filter(|name| after.amount(name) > hard.amount(name)).collect();
+    // What shrinks is welcome, even where too much is used already.
+    let grows = |name: &&str| wanted.amount(name) > 0 && after.amount(name) > hard.amount(name);
+    let exceeded: Vec<&str> = wanted.names().filter(grows).collect();
     if !exceeded.is_empty() {
         let shown = |usage: &Usage| usage.shown(&exceeded);
         return Err(format!(

@@ -95,6 +95,16 @@ impl Usage {
         sum
     }
 
+    /// What is more than in the other, and less where it is negative; nothing of what is the same.
+    pub(super) fn minus(&self, other: &Self) -> Self {
+        let mut difference = self.clone();
+        for (name, amount) in &other.0 {
+            difference.add(name, amount.negated());
+        }
+        difference.0.retain(|_, amount| amount.billionths() != 0);
+        difference
+    }
+
     /// `pods=1,requests.cpu=500m` of these names.
     pub(super) fn shown(&self, names: &[&str]) -> String {
         let amount = |name: &&str| self.0.get(*name).copied().unwrap_or(Quantity::ZERO);
