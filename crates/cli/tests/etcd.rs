@@ -1,4 +1,4 @@
-//! Two servers on one etcd: what one acknowledges, the other has.
+//! Servers on etcd: what one acknowledges, the other has; and an etcd that speaks only with those who have a certificate.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use futures::TryStreamExt as _;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use running::{Scratch, Server};
 use serde_json::json;
 
@@ -22,13 +23,25 @@ struct Etcd {
 
 impl Etcd {
     fn start(scratch: &Scratch) -> Self {
-        let [client, peer] = [free_url(), free_url()];
+        Self::start_on(scratch, free_url("http"), &[])
+    }
+
+    /// One that only speaks with those whom the authority of these files has signed for.
+    fn start_with_tls(scratch: &Scratch) -> Self {
+        let files = [("trusted-ca-file", "ca"), ("cert-file", "cert"), ("key-file", "key")];
+        let files = files.map(|(flag, file)| format!("--{flag}={}", scratch.join(file).display()));
+        Self::start_on(scratch, free_url("https"), &[&files[..], &["--client-cert-auth".to_owned()]].concat())
+    }
+
+    fn start_on(scratch: &Scratch, client: String, flags: &[String]) -> Self {
+        let peer = free_url("http");
         let process = Command::new("etcd")
             .args(["--unsafe-no-fsync", "--name=m", "--log-level=error"])
             .arg(format!("--data-dir={}", scratch.join("etcd").display()))
             .args([format!("--listen-client-urls={client}"), format!("--advertise-client-urls={client}")])
             .args([format!("--listen-peer-urls={peer}"), format!("--initial-advertise-peer-urls={peer}")])
             .arg(format!("--initial-cluster=m={peer}"))
+            .args(flags)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn();
@@ -39,7 +52,7 @@ impl Etcd {
         });
         let etcd = Self { process, url: client };
         let deadline = Instant::now() + Duration::from_secs(30);
-        while std::net::TcpStream::connect(etcd.url.trim_start_matches("http://")).is_err() {
+        while std::net::TcpStream::connect(etcd.url.split_once("://").unwrap().1).is_err() {
             assert!(Instant::now() < deadline, "etcd does not listen on {}", etcd.url);
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -54,9 +67,50 @@ impl Drop for Etcd {
     }
 }
 
-fn free_url() -> String {
+fn free_url(scheme: &str) -> String {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    format!("http://{address}")
+    format!("{scheme}://{address}")
+}
+
+/// Writes `ca`, and a certificate for this machine with its key, `cert` and `key`.
+fn write_certificates(scratch: &Scratch) {
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().unwrap();
+    let authority = params.self_signed(&key).unwrap().pem();
+    let issuer = Issuer::new(params, key);
+    let key = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+    let certificate = params.signed_by(&key, &issuer).unwrap().pem();
+    for (name, pem) in [("ca", authority), ("cert", certificate), ("key", key.serialize_pem())] {
+        std::fs::write(scratch.join(name), pem).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_etcd_behind_tls_is_reached_with_kube_apiservers_flags() {
+    let scratch = Scratch::new("etcd-tls");
+    write_certificates(&scratch);
+    let etcd = Etcd::start_with_tls(&scratch);
+    let file = |flag: &str, name: &str| format!("--etcd-{flag}={}", scratch.join(name).display());
+    let [ca, cert, key] = [file("cafile", "ca"), file("certfile", "cert"), file("keyfile", "key")];
+    let server =
+        Server::start("127.0.0.1:0", &scratch.join("kubeconfig"), &["--etcd", &etcd.url, &ca, &cert, &key]);
+    let maps: Api<ConfigMap> = Api::default_namespaced(server.client().await);
+    let object = serde_json::from_value(json!({"metadata": {"name": "kept"}})).unwrap();
+    let created = maps.create(&PostParams::default(), &object).await.unwrap();
+    assert_eq!(maps.get("kept").await.unwrap(), created);
+
+    let refused = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_gantry")).arg("apiserver").args(arguments).output();
+        let output = output.unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let nameless = refused(&["--etcd", &etcd.url, &ca, "--listen=127.0.0.1:0"]);
+    assert!(nameless.contains("--etcd") && nameless.contains("certificate"), "{nameless}");
+    let pointless = refused(&["--in-memory", &ca, "--listen=127.0.0.1:0"]);
+    assert!(pointless.contains("--etcd-cafile"), "{pointless}");
 }
 
 #[tokio::test]

@@ -64,7 +64,14 @@ pub(crate) struct Etcd {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct EtcdFiles {
     /// The certificates of the authorities that etcd's members are trusted by
-    #[arg(id = "etcd_cafile", long = "etcd-cafile", value_name = "FILE", requires = "etcd")]
+    #[arg(
+        id = "etcd_cafile",
+        long = "etcd-cafile",
+        value_name = "FILE",
+        requires = "etcd",
+        // What is required need not be there when it conflicts with what is.
+        conflicts_with_all = ["in_memory", "data_dir"]
+    )]
     pub(crate) authorities: Option<PathBuf>,
     /// The certificate to show to etcd
     #[arg(id = "etcd_certfile", long = "etcd-certfile", value_name = "FILE", requires_all = ["etcd_keyfile", "etcd_cafile"])]
