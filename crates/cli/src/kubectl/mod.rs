@@ -170,62 +170,57 @@ impl ReportFlags {
 impl Verb {
     /// Runs the verb; flags before it count where it has none of its own.
     pub(crate) fn run(self, before: &ClusterFlags) -> ExitCode {
+        let cluster = self.cluster().clone();
         match self {
-            Self::Get(flags) => {
-                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
-            }
-            Self::Describe(flags) => {
-                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
-            }
-            Self::Explain(flags) => {
-                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
-            }
-            Self::ApiResources(flags) => {
-                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
-            }
             Self::Version(flags) if flags.client => flags.tell(),
-            Self::Version(flags) => {
-                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
+            Self::Diff(flags) => {
+                let failed = ExitCode::from(compare::FAILED);
+                with_exit_code(&cluster, before, failed, async |session| flags.run(session).await)
             }
-            Self::Create(flags) => {
-                with_session(&flags.cluster().clone(), before, async |session| flags.run(session).await)
-            }
-            Self::Apply(flags) => {
-                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
-            }
-            Self::Replace(flags) => {
-                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
-            }
-            Self::Delete(flags) => {
-                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
-            }
-            Self::Scale(flags) => {
-                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
-            }
-            Self::Set(SetCommand::Image(flags)) => {
-                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
-            }
-            Self::Patch(flags) => {
-                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
-            }
-            Self::Label(flags) => {
-                with_session(&flags.cluster.clone(), before, async |session| flags.label(session).await)
-            }
-            Self::Annotate(flags) => {
-                with_session(&flags.cluster.clone(), before, async |session| flags.annotate(session).await)
-            }
-            Self::Diff(flags) => with_exit_code(
-                &flags.cluster.clone(),
-                before,
-                ExitCode::from(compare::FAILED),
-                async |session| flags.run(session).await,
-            ),
-            Self::Wait(flags) => {
-                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
-            }
-            Self::Events(flags) => {
-                with_session(&flags.cluster.clone(), before, async |session| flags.run(session).await)
-            }
+            verb => with_session(&cluster, before, async |session| verb.play(session).await),
+        }
+    }
+
+    async fn play(self, session: &mut Session) -> Result<(), Failure> {
+        match self {
+            Self::Get(flags) => flags.run(session).await,
+            Self::Describe(flags) => flags.run(session).await,
+            Self::Explain(flags) => flags.run(session).await,
+            Self::ApiResources(flags) => flags.run(session).await,
+            Self::Version(flags) => flags.run(session).await,
+            Self::Create(flags) => flags.run(session).await,
+            Self::Apply(flags) => flags.run(session).await,
+            Self::Replace(flags) => flags.run(session).await,
+            Self::Delete(flags) => flags.run(session).await,
+            Self::Scale(flags) => flags.run(session).await,
+            Self::Set(SetCommand::Image(flags)) => flags.run(session).await,
+            Self::Patch(flags) => flags.run(session).await,
+            Self::Label(flags) => flags.label(session).await,
+            Self::Annotate(flags) => flags.annotate(session).await,
+            Self::Diff(flags) => flags.run(session).await.map(drop),
+            Self::Wait(flags) => flags.run(session).await,
+            Self::Events(flags) => flags.run(session).await,
+        }
+    }
+
+    fn cluster(&self) -> &ClusterFlags {
+        match self {
+            Self::Get(flags) => &flags.cluster,
+            Self::Describe(flags) => &flags.cluster,
+            Self::Explain(flags) => &flags.cluster,
+            Self::ApiResources(flags) => &flags.cluster,
+            Self::Version(flags) => &flags.cluster,
+            Self::Create(flags) => flags.cluster(),
+            Self::Apply(flags) => &flags.cluster,
+            Self::Replace(flags) => &flags.cluster,
+            Self::Delete(flags) => &flags.cluster,
+            Self::Scale(flags) => &flags.cluster,
+            Self::Set(SetCommand::Image(flags)) => &flags.cluster,
+            Self::Patch(flags) => &flags.cluster,
+            Self::Label(flags) | Self::Annotate(flags) => &flags.cluster,
+            Self::Diff(flags) => &flags.cluster,
+            Self::Wait(flags) => &flags.cluster,
+            Self::Events(flags) => &flags.cluster,
         }
     }
 }
