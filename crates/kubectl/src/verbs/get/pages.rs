@@ -10,7 +10,7 @@ use crate::print::{Rows, Widths};
 pub(super) struct Pages {
     /// Whether the header is shown.
     header: bool,
-    /// Whether another list stands above, from which an empty line sets it apart.
+    /// Whether another list stands above, from which an empty line sets its header apart.
     after_another: bool,
     rows: Rows,
     widths: Widths,
@@ -36,7 +36,7 @@ impl Pages {
         if self.rows.rows.is_empty() {
             return String::new();
         }
-        let apart = if self.after_another && !self.begun { "\n" } else { "" };
+        let apart = if self.after_another && self.header && !self.begun { "\n" } else { "" };
         let lines = self.rows.lines(&mut self.widths, self.header && !self.begun);
         self.begun = true;
         self.rows.rows.clear();
@@ -68,6 +68,14 @@ mod tests {
         pages.add(page(&["a-long-name"]));
         assert_eq!(pages.lines(), "\nNAME          AGE\na             1s\na-long-name   1s\n");
         assert_eq!(pages.lines(), "", "nothing is shown twice");
+    }
+
+    /// K2.2: without headers nothing stands between the types.
+    #[test]
+    fn only_a_header_is_set_apart() {
+        let mut pages = Pages::new(false, true);
+        pages.add(page(&["a"]));
+        assert_eq!(pages.lines(), "a     1s\n");
     }
 
     #[test]
