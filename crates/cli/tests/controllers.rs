@@ -317,3 +317,39 @@ async fn the_binding_in_lease_yaml_is_the_switch() {
     let sizes = sets.list(&ListParams::default()).await.unwrap().items;
     assert_eq!(sizes.iter().map(|set| set.spec.replicas).collect::<Vec<_>>(), [Some(2)], "nobody works");
 }
+
+/// The server is killed in the middle of rollouts and comes back with what it had acknowledged; the controllers, which
+/// nobody restarts, go on from there.
+#[tokio::test]
+async fn rollouts_go_on_when_the_server_is_killed_under_them() {
+    let scratch = Scratch::new("killed-under");
+    let (data, admin) = (scratch.join("data"), scratch.join("admin"));
+    let mut server = Server::in_directory(&data, &admin);
+    let client = server.client().await;
+    let _replica = Replica::start(&admin, &scratch.join("log")).await;
+    let kubelet = tokio::spawn(kubelet(client.clone()));
+    let deployments: Api<Deployment> = Api::default_namespaced(client.clone());
+    deployments.create(&PostParams::default(), &deployment("web")).await.unwrap();
+    for round in 1..=4 {
+        let change = Patch::Merge(image(&format!("nginx:{round}")));
+        eventually("an answer", async || {
+            deployments.patch("web", &PatchParams::default(), &change).await.ok()
+        })
+        .await;
+        tokio::time::sleep(std::time::Duration::from_millis(60 * round)).await;
+        let address = server.address().to_owned();
+        server.kill();
+        server = Server::start(&address, &admin, &["--data-dir", &data.display().to_string()]);
+        eventually("an end of the rollout", async || {
+            deployments.get("web").await.ok().filter(is_complete).map(drop)
+        })
+        .await;
+    }
+    let pods: Api<Pod> = Api::default_namespaced(client.clone());
+    assert_eq!(pods.list(&ListParams::default()).await.unwrap().items.len(), 2);
+    let events: Api<Event> = Api::default_namespaced(client);
+    let events = events.list(&ListParams::default().fields("reason=SuccessfulCreate")).await.unwrap();
+    let created: i32 = events.items.iter().filter_map(|event| event.count).sum();
+    assert!((2..=2 * 4).contains(&created), "two pods a template, no more: {created}");
+    kubelet.abort();
+}

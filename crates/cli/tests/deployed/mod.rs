@@ -154,7 +154,8 @@ pub(crate) async fn kubelet(client: Client) {
     }}));
     loop {
         tokio::time::sleep(Duration::from_millis(50)).await;
-        let pods = Api::<Pod>::all(client.clone()).list(&ListParams::default()).await.unwrap();
+        // The server may be away for a while; a kubelet waits for it.
+        let Ok(pods) = Api::<Pod>::all(client.clone()).list(&ListParams::default()).await else { continue };
         for pod in pods.items.iter().filter(|pod| !is_running(pod)) {
             let api: Api<Pod> = Api::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
             // It may be gone by now.
