@@ -60,7 +60,7 @@ impl Proxy {
         self.switches.frozen_below.send_replace(0);
     }
 
-    /// Throws answers away, or no longer does.
+    /// Throws answers away, or no longer does. A connection that has lost some breaks then: none has holes.
     pub(crate) fn swallow_answers(&self, swallow: bool) {
         self.switches.swallow_answers.send_replace(swallow);
     }
@@ -84,16 +84,23 @@ fn connect(client: TcpStream, server: TcpStream, switches: &Switches) {
 async fn carry_answers(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
-    swallow: watch::Receiver<bool>,
+    mut swallow: watch::Receiver<bool>,
     mut cut: watch::Receiver<()>,
 ) {
     let mut buffer = vec![0; 1 << 16];
+    let mut has_lost_some = false;
     loop {
         let read = tokio::select! {
             read = from.read(&mut buffer) => read.unwrap_or(0),
+            _ = swallow.wait_for(|swallow| has_lost_some && !swallow) => 0,
             _ = cut.changed() => 0,
         };
-        if read == 0 || !*swallow.borrow() && to.write_all(&buffer[..read]).await.is_err() {
+        if read == 0 {
+            return;
+        }
+        if *swallow.borrow() {
+            has_lost_some = true;
+        } else if has_lost_some || to.write_all(&buffer[..read]).await.is_err() {
             return;
         }
     }
