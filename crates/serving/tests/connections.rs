@@ -107,7 +107,7 @@ async fn a_certificate_says_who_somebody_is() {
     }
 }
 
-/// A0.11: a body that is announced or turns out to be too large is refused before it is read.
+/// A0.11: a body that is announced or turns out to be too large is refused, though its rest never comes.
 #[tokio::test]
 async fn a_body_that_is_too_large_is_refused_while_it_comes() {
     let running = Running::with(Limits::default()).await;
@@ -142,6 +142,23 @@ async fn a_body_that_is_too_large_is_refused_while_it_comes() {
     }
     let response = running.http1().await.send_request(request("GET", "/version", "")).await.unwrap();
     assert_eq!(response.status(), 200, "the server lives on");
+}
+
+/// A0.11: who sends all of it before listening hears the refusal, too, and not just a connection that breaks.
+#[tokio::test]
+async fn who_sends_a_body_that_is_too_large_to_its_end_hears_the_refusal() {
+    let running = Running::with(Limits::default()).await;
+    let body = " ".repeat(8 << 20);
+    for _ in 0..5 {
+        let mut stream = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
+        let length = body.len();
+        let head = format!("POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(body.as_bytes()).await.unwrap();
+        let mut answer = vec![0; 12];
+        stream.read_exact(&mut answer).await.unwrap();
+        assert_eq!(answer, b"HTTP/1.1 413");
+    }
 }
 
 /// A0.10: a client that does not send what it promised is told so when the time is over.
