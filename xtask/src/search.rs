@@ -13,7 +13,7 @@ Run the long searches, optimised and one after the other: random worlds judged a
 decision, thousands of simulated crashes and hundreds of real ones, concurrent histories under faults, damaged
 files. Takes an hour or more. Every failure prints a seed and how to run it alone; keep it as a test.
 
-  NAME   Only the searches whose name contains this: worlds, decisions, registry, store, apiserver, etcd
+  NAME   Only the searches whose name contains this: worlds, decisions, registry, store, apiserver, fuzz, etcd
 ";
 
 /// How long each fuzz target is run.
