@@ -171,36 +171,37 @@ impl Verb {
     /// Runs the verb; flags before it count where it has none of its own.
     pub(crate) fn run(self, before: &ClusterFlags) -> ExitCode {
         let cluster = self.cluster().clone();
+        let failed = match &self {
+            Self::Diff(_) => ExitCode::from(compare::FAILED),
+            _ => ExitCode::FAILURE,
+        };
         match self {
             Self::Version(flags) if flags.client => flags.tell(),
-            Self::Diff(flags) => {
-                let failed = ExitCode::from(compare::FAILED);
-                with_exit_code(&cluster, before, failed, async |session| flags.run(session).await)
-            }
-            verb => with_session(&cluster, before, async |session| verb.play(session).await),
+            verb => with_exit_code(&cluster, before, failed, async |session| verb.play(session).await),
         }
     }
 
-    async fn play(self, session: &mut Session) -> Result<(), Failure> {
+    async fn play(self, session: &mut Session) -> Result<ExitCode, Failure> {
         match self {
-            Self::Get(flags) => flags.run(session).await,
-            Self::Describe(flags) => flags.run(session).await,
-            Self::Explain(flags) => flags.run(session).await,
-            Self::ApiResources(flags) => flags.run(session).await,
-            Self::Version(flags) => flags.run(session).await,
-            Self::Create(flags) => flags.run(session).await,
-            Self::Apply(flags) => flags.run(session).await,
-            Self::Replace(flags) => flags.run(session).await,
-            Self::Delete(flags) => flags.run(session).await,
-            Self::Scale(flags) => flags.run(session).await,
-            Self::Set(SetCommand::Image(flags)) => flags.run(session).await,
-            Self::Patch(flags) => flags.run(session).await,
-            Self::Label(flags) => flags.label(session).await,
-            Self::Annotate(flags) => flags.annotate(session).await,
-            Self::Diff(flags) => flags.run(session).await.map(drop),
-            Self::Wait(flags) => flags.run(session).await,
-            Self::Events(flags) => flags.run(session).await,
+            Self::Diff(flags) => return flags.run(session).await,
+            Self::Get(flags) => flags.run(session).await?,
+            Self::Describe(flags) => flags.run(session).await?,
+            Self::Explain(flags) => flags.run(session).await?,
+            Self::ApiResources(flags) => flags.run(session).await?,
+            Self::Version(flags) => flags.run(session).await?,
+            Self::Create(flags) => flags.run(session).await?,
+            Self::Apply(flags) => flags.run(session).await?,
+            Self::Replace(flags) => flags.run(session).await?,
+            Self::Delete(flags) => flags.run(session).await?,
+            Self::Scale(flags) => flags.run(session).await?,
+            Self::Set(SetCommand::Image(flags)) => flags.run(session).await?,
+            Self::Patch(flags) => flags.run(session).await?,
+            Self::Label(flags) => flags.label(session).await?,
+            Self::Annotate(flags) => flags.annotate(session).await?,
+            Self::Wait(flags) => flags.run(session).await?,
+            Self::Events(flags) => flags.run(session).await?,
         }
+        Ok(ExitCode::SUCCESS)
     }
 
     fn cluster(&self) -> &ClusterFlags {

@@ -4,11 +4,9 @@
 
 use std::time::Duration;
 
-use gantry_controllers::run;
-use gantry_runtime::shutdown;
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, candidate, holder};
+use crate::cluster::{Cluster, holder, start_candidate};
 use crate::interruptions::assert_quiet;
 
 const HOUR: i64 = 3600;
@@ -149,10 +147,7 @@ async fn skipped_hours_do_not_end_expectations() {
 #[tokio::test(start_paused = true)]
 async fn the_lease_is_not_lost_to_a_clock_that_is_set() {
     let cluster = Cluster::without_controllers().await;
-    let start = |identity| {
-        let (switch, signal) = shutdown();
-        (switch, tokio::spawn(run(cluster.wire.client(), candidate(&cluster, identity), signal)))
-    };
+    let start = |identity| start_candidate(&cluster, identity);
     let (first, first_runs) = start("first");
     seconds(1).await;
     let (second, second_runs) = start("second");

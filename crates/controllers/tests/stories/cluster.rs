@@ -315,15 +315,20 @@ pub(crate) fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list["items"].as_array().unwrap().iter()
 }
 
-/// How the controllers are started where they take turns with others.
-pub(crate) fn candidate(cluster: &Cluster, identity: &str) -> Options {
+/// Starts controllers that take turns with others, until the switch is turned.
+pub(crate) fn start_candidate(
+    cluster: &Cluster,
+    identity: &str,
+) -> (Switch, JoinHandle<Result<(), BrokeDown>>) {
+    let (switch, signal) = shutdown();
     let lease = LeaseOptions {
         namespace: "kube-system".to_owned(),
         name: "gantry-controllers".to_owned(),
         identity: identity.to_owned(),
         timing: Timing::default(),
     };
-    Options { election: Some(lease), ..cluster.options() }
+    let options = Options { election: Some(lease), ..cluster.options() };
+    (switch, tokio::spawn(run(cluster.wire.client(), options, signal)))
 }
 
 /// Who has the lease.

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use gantry_controllers::run;
-use gantry_runtime::{render, shutdown};
+use gantry_runtime::render;
 use serde_json::json;
 
-use crate::cluster::{Cluster, candidate, holder};
+use crate::cluster::{Cluster, holder, start_candidate};
 
 const SHOP: &str = "/api/v1/namespaces/shop";
 
@@ -47,10 +46,7 @@ async fn the_numbers_have_their_usual_names() {
 async fn two_processes_take_turns() {
     let cluster = Cluster::without_controllers().await;
     let seconds = |n| tokio::time::sleep(Duration::from_secs(n));
-    let start = |identity| {
-        let (switch, signal) = shutdown();
-        (switch, tokio::spawn(run(cluster.wire.client(), candidate(&cluster, identity), signal)))
-    };
+    let start = |identity| start_candidate(&cluster, identity);
     let (first, first_runs) = start("first");
     seconds(1).await;
     let (second, second_runs) = start("second");
