@@ -12,6 +12,7 @@ pub mod admission;
 pub mod apply;
 pub mod base64url;
 pub mod conversion;
+pub mod custom;
 pub mod decode;
 pub mod defaults;
 pub mod encode;
