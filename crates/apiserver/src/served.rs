@@ -39,9 +39,9 @@ pub(crate) fn stored(kind: &Kind, object: &mut Value) -> Bytes {
         Some(other) => {
             let mut object = conversion::to_storage(kind, object.clone());
             defaults::apply(other, &mut object);
-            encode::object_into(&object, other.message, &mut bytes);
+            encode::object_into(&object, &other.nature, &mut bytes);
         }
-        None => encode::object_into(object, kind.message, &mut bytes),
+        None => encode::object_into(object, &kind.nature, &mut bytes),
     }
     // What is stored stays for long: without the room that is left.
     bytes.into_boxed_slice().into()
@@ -76,7 +76,7 @@ pub(crate) fn write_object(
         spliced(&stored[..cut.version], &stored[cut.version..], revision, out);
     } else {
         let object = versioned(foreign(kind, stored)?, revision);
-        encode::object_into(&object, kind.message, out);
+        encode::object_into(&object, &kind.nature, out);
     }
     Ok(())
 }
@@ -93,7 +93,7 @@ pub(crate) fn write_item(
         spliced(&stored[cut.metadata..cut.version], &stored[cut.version..], revision, out);
     } else {
         let object = versioned(foreign(kind, stored)?, revision);
-        encode::item_into(&object, kind.message, out);
+        encode::item_into(&object, &kind.nature, out);
     }
     Ok(())
 }
@@ -164,7 +164,7 @@ fn foreign(kind: &Kind, stored: &[u8]) -> Result<Value, Refusal> {
         decode::object(stored, Format::Protobuf, expected)?.object
     } else {
         let read: Value = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
-        decode::value(read, of_store.message).map_err(|problem| unreadable(&problem))?.object
+        decode::value(read, &of_store.nature).map_err(|problem| unreadable(&problem))?.object
     };
     let mut object = conversion::from_storage(kind, read);
     defaults::apply(kind, &mut object);

@@ -43,7 +43,7 @@ fn what_the_scheduler_lists_is_served() {
 /// A1.6: whatever can be deleted can be listed and watched, or garbage collection would not start.
 #[test]
 fn what_can_be_deleted_can_be_watched() {
-    for kind in kinds().all().iter().filter(|kind| kind.allows(Verb::Delete)) {
+    for kind in kinds().all().filter(|kind| kind.allows(Verb::Delete)) {
         assert!(kind.allows(Verb::List) && kind.allows(Verb::Watch), "{}", kind.resource);
     }
 }

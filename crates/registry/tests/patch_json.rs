@@ -8,7 +8,7 @@ use gantry_registry::schema::schema;
 use serde_json::{Value, json};
 
 fn apply(current: &Value, body: &Value) -> Result<Value, Refusal> {
-    patch::apply(PatchKind::Json, current, schema().find("core/v1.ConfigMap").unwrap(), body)
+    patch::apply(PatchKind::Json, current, &schema().find("core/v1.ConfigMap").unwrap().into(), body)
 }
 
 #[track_caller]

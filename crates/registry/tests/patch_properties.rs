@@ -13,7 +13,7 @@ use proptest::sample::{Index, select, subsequence};
 use serde_json::{Map, Value, json};
 
 fn apply(kind: PatchKind, message: &str, current: &Value, body: &Value) -> Result<Value, Refusal> {
-    patch::apply(kind, current, schema().find(message).unwrap(), body)
+    patch::apply(kind, current, &schema().find(message).unwrap().into(), body)
 }
 
 /// Names that mean something somewhere: fields, keys, directives, steps of paths, members of operations.

@@ -227,8 +227,8 @@ fn replay(case: &str) -> usize {
         count += 1;
         let story = format!("{case}, exchange {number}: {}", exchange["send"]);
         let kind = kind_of(exchange);
-        let outcome =
-            body_of(exchange).and_then(|body| patch::apply(kind, &current, shape_of(&current), &body));
+        let outcome = body_of(exchange)
+            .and_then(|body| patch::apply(kind, &current, &shape_of(&current).into(), &body));
         match outcome {
             Err(refusal) => assert_eq!(&refusal.status(), answer, "{story}"),
             Ok(patched) if exchange["status"] == 200 => {

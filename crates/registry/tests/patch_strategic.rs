@@ -8,7 +8,7 @@ use gantry_registry::schema::schema;
 use serde_json::{Value, json};
 
 fn apply(message: &str, current: &Value, body: &Value) -> Result<Value, Refusal> {
-    patch::apply(PatchKind::Strategic, current, schema().find(message).unwrap(), body)
+    patch::apply(PatchKind::Strategic, current, &schema().find(message).unwrap().into(), body)
 }
 
 #[track_caller]

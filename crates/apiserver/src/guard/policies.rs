@@ -79,7 +79,7 @@ impl Feed {
     async fn load(store: &dyn Store, writes: u64) -> Result<Self, Error> {
         let mut policy = Policy::default();
         let mut sources = Vec::new();
-        for kind in kinds().all().iter().filter(|kind| kind.group == RBAC) {
+        for kind in kinds().all().filter(|kind| kind.group == RBAC) {
             let prefix = Objects::prefix(kind, None);
             let page = store.list(ListRequest::all(prefix.clone())).await?;
             for item in &page.items {

@@ -93,21 +93,21 @@ impl Call<'_> {
         options: &WriteOptions,
         duplicates: &[Finding],
     ) -> Result<(Value, Vec<Finding>), Refusal> {
-        let patched = patch::apply(kind, stored, self.kind.message, body)?;
+        let patched = patch::apply(kind, stored, &self.kind.nature, body)?;
         // Only a refusal shows the patched object, so it is made again for that and not kept for everybody.
-        let undecodable = |why: &str| match patch::apply(kind, stored, self.kind.message, body) {
+        let undecodable = |why: &str| match patch::apply(kind, stored, &self.kind.nature, body) {
             Ok(patched) => patch::undecodable(kind, body, &patched, why),
             Err(refusal) => refusal,
         };
         decode::check_kind(&patched, self.gvk()).map_err(|why| undecodable(&why))?;
         if kind == PatchKind::Strategic
-            && let Some(why) = patch::misfit(&patched, self.kind.message)
+            && let Some(why) = patch::misfit(&patched, &self.kind.nature)
         {
             return Err(undecodable(&why));
         }
         let resets = resets_owners(&patched);
         let emptied = has_emptied_labels(self.kind, &patched);
-        let decoded = decode::value(patched, self.kind.message).map_err(|why| undecodable(&why))?;
+        let decoded = decode::value(patched, &self.kind.nature).map_err(|why| undecodable(&why))?;
         let findings: Vec<_> = duplicates.iter().cloned().chain(decoded.findings).collect();
         if options.validation == Validation::Strict
             && let Some(problem) = strict_problem(&findings)
@@ -182,7 +182,7 @@ impl Call<'_> {
     }
 
     fn applied(&self, object: Value) -> Result<Value, Refusal> {
-        let decoded = decode::value(object, self.kind.message).map_err(Refusal::server_error)?;
+        let decoded = decode::value(object, &self.kind.nature).map_err(Refusal::server_error)?;
         let mut object = decoded.object;
         self.check_name(&object)?;
         defaults::apply(self.kind, &mut object);

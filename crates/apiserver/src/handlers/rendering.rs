@@ -17,7 +17,7 @@ impl Call<'_> {
     /// One object as an answer.
     pub(super) fn render(&self, status: u16, object: &Value) -> Result<Answer, Refusal> {
         Ok(match self.view {
-            View::Plain | View::Discovery => Answer::json(status, encode::object(object, self.kind.message)),
+            View::Plain | View::Discovery => Answer::json(status, encode::object(object, &self.kind.nature)),
             View::Table(version) => {
                 let layout = Layout { version, include: self.include()?, headings: Headings::Shown };
                 Answer::value(
@@ -54,9 +54,11 @@ impl Call<'_> {
     pub(super) fn render_list(&self, metadata: &Value, items: &[Value]) -> Result<Answer, Refusal> {
         Ok(match self.view {
             View::Plain | View::Discovery => {
-                let kind = format!("{}List", self.kind.kind);
                 let api_version = self.kind.api_version();
-                Answer::json(200, encode::list(&kind, &api_version, metadata, items, self.kind.message))
+                Answer::json(
+                    200,
+                    encode::list(self.kind.list_kind, &api_version, metadata, items, &self.kind.nature),
+                )
             }
             View::Table(version) => {
                 let layout = Layout { version, include: self.include()?, headings: Headings::Shown };

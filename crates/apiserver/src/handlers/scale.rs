@@ -61,9 +61,9 @@ impl Call<'_> {
                 let applied = apply::apply(Some(scale), &body, &write, options.on_conflict())?;
                 return Ok((applied.object, Ownership::Settled));
             };
-            let patched = patch::apply(kind, scale, message, &body)?;
+            let patched = patch::apply(kind, scale, &message.into(), &body)?;
             let undecodable = |why: &str| patch::undecodable(kind, &body, &patched, why);
-            let decoded = decode::value(patched.clone(), message).map_err(|why| undecodable(&why))?;
+            let decoded = decode::value(patched.clone(), &message.into()).map_err(|why| undecodable(&why))?;
             findings = duplicates.iter().cloned().chain(decoded.findings).collect();
             match decode::strict_problem(&findings).filter(|_| options.validation == Validation::Strict) {
                 Some(problem) => Err(undecodable(&problem)),
@@ -113,7 +113,7 @@ impl Call<'_> {
     fn render_scale(&self, message: MessageId, parent: &Value) -> Result<Answer, Refusal> {
         let scale = scale_of(self.kind, parent);
         Ok(match self.view {
-            View::Plain | View::Discovery => Answer::json(200, encode::object(&scale, message)),
+            View::Plain | View::Discovery => Answer::json(200, encode::object(&scale, &message.into())),
             View::Partial(version) => Answer::value(200, &partial(&scale, version)),
             View::PartialList(_) => return Err(not_a_list("autoscaling", "Scale")),
             View::Table(version) => {

@@ -77,7 +77,14 @@ pub(super) fn writing<'w>(
     now: &'w str,
 ) -> Write<'w> {
     let (api_version, subresource) = (api_version(call.kind), part.subresource());
-    Write { kind: call.kind.message, api_version, subresource, manager: &options.manager, reset, now }
+    Write {
+        kind: call.kind.nature.message().unwrap_or_else(|| unreachable!()),
+        api_version,
+        subresource,
+        manager: &options.manager,
+        reset,
+        now,
+    }
 }
 
 /// What a write cannot change, and so cannot own.
@@ -98,7 +105,7 @@ fn api_version(kind: &Kind) -> &'static str {
     use std::collections::BTreeMap;
     use std::sync::LazyLock;
     static VERSIONS: LazyLock<BTreeMap<(&'static str, &'static str), String>> = LazyLock::new(|| {
-        let all = gantry_registry::kinds::kinds().all().iter();
+        let all = gantry_registry::kinds::kinds().all();
         all.map(|kind| ((kind.group, kind.version), kind.api_version())).collect()
     });
     VERSIONS.get(&(kind.group, kind.version)).map_or("v1", String::as_str)

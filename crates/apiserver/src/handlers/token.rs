@@ -55,7 +55,7 @@ impl Call<'_> {
         }
         request["status"] =
             json!({"token": token, "expirationTimestamp": now.plus(lifetime_seconds).to_string()});
-        Ok(Answer::json(201, encode::object(&request, message)))
+        Ok(Answer::json(201, encode::object(&request, &message.into())))
     }
 
     fn fill_in(&self, request: &mut Value) {

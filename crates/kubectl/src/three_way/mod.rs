@@ -37,7 +37,8 @@ static NOTHING: Value = Value::Null;
 /// The shape of objects of a kind; unknown for kinds that are not built in.
 pub(crate) fn shape_of(api_version: &str, kind: &str) -> Shape {
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-    kinds().kind(group, version, kind).map_or(Shape::Unknown, |kind| Shape::Message(kind.message))
+    let message = kinds().kind(group, version, kind).and_then(|kind| kind.nature.message());
+    message.map_or(Shape::Unknown, Shape::Message)
 }
 
 /// The patch; empty if there is nothing to do.
@@ -219,7 +220,7 @@ mod tests {
             let (before, after) = (template(before), template(after));
             let Shape::Message(message) = shape_of("apps/v1", "Deployment") else { unreachable!() };
             let patch = Value::Object(two_way(&before, &after, Shape::Message(message)));
-            let patched = patch::apply(PatchKind::Strategic, &before, message, &patch).unwrap();
+            let patched = patch::apply(PatchKind::Strategic, &before, &message.into(), &patch).unwrap();
             prop_assert_eq!(patched, after);
         }
     }

@@ -117,7 +117,7 @@ fn patched_here(kind: PatchKind, object: &Value, shape: Shape, body: &str) -> Re
         PatchKind::Json => patch::PatchKind::Json,
         PatchKind::Merge | PatchKind::Apply => patch::PatchKind::Merge,
     };
-    patch::apply(kind, object, message, &patch)
+    patch::apply(kind, object, &message.into(), &patch)
         .map_err(|refusal| Failure::Refused(Refused { status: refusal.status(), doing: String::new() }))
 }
 

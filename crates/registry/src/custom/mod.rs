@@ -6,3 +6,10 @@
 mod structure;
 
 pub use structure::{Basic, Lists, Maps, Structure, Values};
+
+/// What is known of a custom kind beyond its names.
+#[derive(Clone, Debug, Default)]
+pub struct Custom {
+    /// What its objects look like.
+    pub structure: Structure,
+}

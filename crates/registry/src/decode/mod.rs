@@ -14,6 +14,7 @@
 
 pub mod base64;
 pub(crate) mod complete;
+pub mod custom;
 mod go_types;
 mod json;
 mod kind;
@@ -31,6 +32,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::Refusal;
+use crate::kinds::Nature;
 use crate::schema::MessageId;
 use tree::{Document, Tree};
 
@@ -134,7 +136,11 @@ pub fn delete_options(body: &[u8], format: Format, group: &str, version: &str) -
 /// Brings an object that was put together from parts, such as a patched one, into normal form.
 ///
 /// Kind and version are kept as they are. The error is the text of Go's reader.
-pub fn value(object: Value, id: MessageId) -> Result<Decoded, String> {
+pub fn value(object: Value, nature: &Nature) -> Result<Decoded, String> {
+    let id = match nature {
+        Nature::BuiltIn(id) => *id,
+        Nature::Custom(custom) => return custom::value(object, custom),
+    };
     let kept: Vec<_> = ["kind", "apiVersion"]
         .into_iter()
         .filter_map(|key| Some((key, object.get(key)?.clone())))

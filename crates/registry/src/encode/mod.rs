@@ -14,6 +14,7 @@ pub use yaml::{yaml, yaml_text};
 use serde_json::{Map, Value};
 
 use crate::decode::complete::{absent, is_unset};
+use crate::kinds::Nature;
 use crate::schema::{MessageId, Type, schema};
 
 /// Whether kind and version are written.
@@ -24,21 +25,27 @@ enum Head {
 }
 
 /// Writes an object with kind and version, and a newline after it.
-pub fn object(value: &Value, id: MessageId) -> Vec<u8> {
+pub fn object(value: &Value, nature: &Nature) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(1024);
-    object_into(value, id, &mut bytes);
+    object_into(value, nature, &mut bytes);
     bytes.push(b'\n');
     bytes
 }
 
 /// Writes an object with kind and version behind what is there, without newline.
-pub fn object_into(value: &Value, id: MessageId, bytes: &mut Vec<u8>) {
-    message(value, id, Head::Written, bytes);
+pub fn object_into(value: &Value, nature: &Nature, bytes: &mut Vec<u8>) {
+    match nature {
+        Nature::BuiltIn(id) => message(value, *id, Head::Written, bytes),
+        Nature::Custom(_) => anything(value, bytes),
+    }
 }
 
-/// Writes an object without kind and version, as it stands in a list.
-pub fn item_into(value: &Value, id: MessageId, bytes: &mut Vec<u8>) {
-    message(value, id, Head::LeftOut, bytes);
+/// Writes an object as it stands in a list: without kind and version, unless it is of a custom kind.
+pub fn item_into(value: &Value, nature: &Nature, bytes: &mut Vec<u8>) {
+    match nature {
+        Nature::BuiltIn(id) => message(value, *id, Head::LeftOut, bytes),
+        Nature::Custom(_) => anything(value, bytes),
+    }
 }
 
 /// Writes the beginning of a list, up to its items; what ends it is `]}` and a newline.
@@ -55,13 +62,13 @@ pub fn list_start(kind: &str, api_version: &str, metadata: &Value, bytes: &mut V
     bytes.extend_from_slice(b",\"items\":[");
 }
 
-/// Writes a list and a newline; its items have neither kind nor version.
+/// Writes a list and a newline.
 pub fn list<'a>(
     kind: &str,
     api_version: &str,
     metadata: &Value,
     items: impl IntoIterator<Item = &'a Value>,
-    id: MessageId,
+    nature: &Nature,
 ) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(1024);
     list_start(kind, api_version, metadata, &mut bytes);
@@ -69,7 +76,7 @@ pub fn list<'a>(
         if index > 0 {
             bytes.push(b',');
         }
-        item_into(item, id, &mut bytes);
+        item_into(item, nature, &mut bytes);
     }
     bytes.extend_from_slice(b"]}\n");
     bytes
@@ -187,7 +194,7 @@ mod tests {
     use serde_json::json;
 
     fn written(value: &Value, message: &str) -> String {
-        String::from_utf8(object(value, schema().find(message).unwrap())).unwrap()
+        String::from_utf8(object(value, &schema().find(message).unwrap().into())).unwrap()
     }
 
     /// A2.1, A0.4: kind and version first, then the order of the schema, no spaces, a newline at the end.
@@ -219,15 +226,15 @@ mod tests {
     /// A2.1: items of lists carry neither kind nor version, and no items are `[]`.
     #[test]
     fn items_have_no_kind() {
-        let id = schema().find("core/v1.ConfigMap").unwrap();
+        let nature = schema().find("core/v1.ConfigMap").unwrap().into();
         let item = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "n"}});
         let meta = json!({"resourceVersion": "5"});
         assert_eq!(
-            String::from_utf8(list("ConfigMapList", "v1", &meta, [&item], id)).unwrap(),
+            String::from_utf8(list("ConfigMapList", "v1", &meta, [&item], &nature)).unwrap(),
             "{\"kind\":\"ConfigMapList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"5\"},\
              \"items\":[{\"metadata\":{\"name\":\"n\"}}]}\n"
         );
-        assert!(list("ConfigMapList", "v1", &json!({}), [], id).ends_with(b"\"items\":[]}\n"));
+        assert!(list("ConfigMapList", "v1", &json!({}), [], &nature).ends_with(b"\"items\":[]}\n"));
     }
 
     /// The fields of references that are called so stay where the schema has them.

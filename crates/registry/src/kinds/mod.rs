@@ -4,18 +4,22 @@
 //! What a client sees of the table is rendered by [`discovery`].
 
 pub mod discovery;
+mod names;
 mod parse;
 mod subresources;
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
+use crate::custom::Custom;
 use crate::schema::MessageId;
+
+pub use names::name;
 
 /// Everything that is served, with lookups.
 #[derive(Debug)]
 pub struct Kinds {
-    all: Vec<Kind>,
+    all: Vec<Arc<Kind>>,
     by_resource: BTreeMap<(&'static str, &'static str, &'static str), usize>,
     by_kind: BTreeMap<(&'static str, &'static str, &'static str), usize>,
     groups: Vec<Group>,
@@ -41,6 +45,8 @@ pub struct Kind {
     pub resource: &'static str,
     /// The kind: `Deployment`.
     pub kind: &'static str,
+    /// The kind of its lists: `DeploymentList`.
+    pub list_kind: &'static str,
     /// The singular, for people: `deployment`.
     pub singular: &'static str,
     /// Whether it lives in namespaces.
@@ -65,12 +71,19 @@ pub struct Kind {
     pub generation: Generation,
     /// What a name must be.
     pub names: NameRule,
-    /// The schema message: `apps/v1.Deployment`.
-    pub message_name: &'static str,
-    /// The same message, found.
-    pub message: MessageId,
+    /// What its objects look like.
+    pub nature: Nature,
     /// Path segment under which objects are stored; resources that share it share their objects.
     pub segment: &'static str,
+}
+
+/// Where it is written down what the objects of a kind look like.
+#[derive(Clone, Debug)]
+pub enum Nature {
+    /// In the schema that is compiled in: `apps/v1.Deployment`.
+    BuiltIn(MessageId),
+    /// In a definition that somebody wrote.
+    Custom(Arc<Custom>),
 }
 
 /// A subresource.
@@ -192,19 +205,50 @@ pub fn kinds() -> &'static Kinds {
 }
 
 impl Kinds {
+    fn new(all: Vec<Arc<Kind>>) -> Self {
+        let mut by_resource = BTreeMap::new();
+        let mut by_kind = BTreeMap::new();
+        let mut groups: Vec<Group> = Vec::new();
+        for (index, kind) in all.iter().enumerate() {
+            by_resource.insert((kind.group, kind.version, kind.resource), index);
+            by_kind.insert((kind.group, kind.version, kind.kind), index);
+            match groups.iter_mut().find(|group| group.name == kind.group) {
+                Some(group) if group.versions.contains(&kind.version) => {}
+                Some(group) => group.versions.push(kind.version),
+                None => groups.push(Group { name: kind.group, versions: vec![kind.version] }),
+            }
+        }
+        Self { all, by_resource, by_kind, groups }
+    }
+
+    /// These and others, which come behind them. What is there already stays as it is.
+    pub fn and(&self, others: impl IntoIterator<Item = Arc<Kind>>) -> Self {
+        let is_new = |kind: &Arc<Kind>| {
+            self.resource(kind.group, kind.version, kind.resource).is_none()
+                && self.kind(kind.group, kind.version, kind.kind).is_none()
+        };
+        let new: Vec<_> = others.into_iter().filter(is_new).collect();
+        Self::new(self.all.iter().cloned().chain(new).collect())
+    }
+
     /// Every resource, in the order of the table.
-    pub fn all(&self) -> &[Kind] {
-        &self.all
+    pub fn all(&self) -> impl Iterator<Item = &Kind> {
+        self.all.iter().map(AsRef::as_ref)
     }
 
     /// The resource of this group, version and plural.
     pub fn resource(&self, group: &str, version: &str, resource: &str) -> Option<&Kind> {
-        self.by_resource.get(&(group, version, resource)).map(|index| &self.all[*index])
+        self.by_resource.get(&(group, version, resource)).map(|index| self.all[*index].as_ref())
+    }
+
+    /// The same, to be kept.
+    pub fn kept(&self, group: &str, version: &str, resource: &str) -> Option<Arc<Kind>> {
+        self.by_resource.get(&(group, version, resource)).map(|index| Arc::clone(&self.all[*index]))
     }
 
     /// The resource of this group, version and kind.
     pub fn kind(&self, group: &str, version: &str, kind: &str) -> Option<&Kind> {
-        self.by_kind.get(&(group, version, kind)).map(|index| &self.all[*index])
+        self.by_kind.get(&(group, version, kind)).map(|index| self.all[*index].as_ref())
     }
 
     /// The resources of one group version, in alphabetical order.
@@ -212,7 +256,7 @@ impl Kinds {
         let from = (group, version, "");
         let served =
             self.by_resource.range(from..).take_while(move |(key, _)| (key.0, key.1) == (group, version));
-        served.map(|(_, index)| &self.all[*index])
+        served.map(|(_, index)| self.all[*index].as_ref())
     }
 
     /// The groups, the core group first, then in the order of the table.
@@ -228,6 +272,22 @@ impl Kinds {
     /// The version that is preferred in a group.
     pub fn preferred(&self, group: &str) -> Option<&'static str> {
         self.group(group).and_then(|group| group.versions.first().copied())
+    }
+}
+
+impl Nature {
+    /// The message of the compiled-in schema, if it is there.
+    pub fn message(&self) -> Option<MessageId> {
+        match self {
+            Self::BuiltIn(message) => Some(*message),
+            Self::Custom(_) => None,
+        }
+    }
+}
+
+impl From<MessageId> for Nature {
+    fn from(message: MessageId) -> Self {
+        Self::BuiltIn(message)
     }
 }
 

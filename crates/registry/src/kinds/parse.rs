@@ -1,10 +1,11 @@
 //! Reads the table that is compiled in.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use super::names::name;
 use super::subresources::subresource;
 use super::{
-    BlindPut, DefaultPropagation, DeleteAnswer, Generation, Group, Kind, Kinds, NameRule, PutAbsent, Scope,
+    BlindPut, DefaultPropagation, DeleteAnswer, Generation, Kind, Kinds, NameRule, Nature, PutAbsent, Scope,
     Verb,
 };
 use crate::schema::schema;
@@ -24,21 +25,9 @@ const ALL_VERBS: [Verb; 8] = [
 pub(super) fn kinds(table: &'static str) -> Result<Kinds, String> {
     let mut all = Vec::new();
     for line in table.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
-        all.push(kind(line).map_err(|problem| format!("{problem}: {line}"))?);
+        all.push(Arc::new(kind(line).map_err(|problem| format!("{problem}: {line}"))?));
     }
-    let mut by_resource = BTreeMap::new();
-    let mut by_kind = BTreeMap::new();
-    let mut groups: Vec<Group> = Vec::new();
-    for (index, kind) in all.iter().enumerate() {
-        by_resource.insert((kind.group, kind.version, kind.resource), index);
-        by_kind.insert((kind.group, kind.version, kind.kind), index);
-        match groups.iter_mut().find(|group| group.name == kind.group) {
-            Some(group) if group.versions.contains(&kind.version) => {}
-            Some(group) => group.versions.push(kind.version),
-            None => groups.push(Group { name: kind.group, versions: vec![kind.version] }),
-        }
-    }
-    Ok(Kinds { all, by_resource, by_kind, groups })
+    Ok(Kinds::new(all))
 }
 
 fn kind(line: &'static str) -> Result<Kind, String> {
@@ -60,7 +49,7 @@ fn kind(line: &'static str) -> Result<Kind, String> {
         blind_put,
         generation,
         names,
-        message_name,
+        message,
         segment,
     ] = columns.as_slice()
     else {
@@ -71,6 +60,7 @@ fn kind(line: &'static str) -> Result<Kind, String> {
         version,
         resource,
         kind,
+        list_kind: name(&format!("{kind}List")),
         singular,
         scope: word(scope, &[("N", Scope::Namespaced), ("C", Scope::Cluster)])?,
         short_names: words(short_names),
@@ -109,8 +99,7 @@ fn kind(line: &'static str) -> Result<Kind, String> {
                 ("path", NameRule::PathSegment),
             ],
         )?,
-        message_name,
-        message: schema().find(message_name).ok_or_else(|| format!("no message {message_name}"))?,
+        nature: Nature::BuiltIn(schema().find(message).ok_or_else(|| format!("no message {message}"))?),
         segment,
     })
 }

@@ -15,7 +15,7 @@ pub(super) fn add(kind: &Kind, schemas: &mut Schemas, paths: &mut Parts) {
         group => format!("/apis/{group}/{}", kind.version),
     };
     let own = GroupVersion { group: kind.group, version: kind.version };
-    let main = Described { kind, subresource: "", speaks: own, spoken: kind.kind, message: kind.message };
+    let main = Described { kind, subresource: "", speaks: own, spoken: kind.kind, message: None };
     let collection = match kind.scope {
         Scope::Namespaced => format!("{prefix}/namespaces/{{namespace}}/{}", kind.resource),
         Scope::Cluster => format!("{prefix}/{}", kind.resource),
@@ -53,7 +53,8 @@ struct Described<'k> {
     subresource: &'k str,
     speaks: GroupVersion,
     spoken: &'k str,
-    message: MessageId,
+    /// What it speaks, if that is not the kind itself.
+    message: Option<MessageId>,
 }
 
 impl<'k> Described<'k> {
@@ -61,13 +62,13 @@ impl<'k> Described<'k> {
     fn part(kind: &'k Kind, subresource: &'k Subresource) -> Option<Self> {
         let speaks = subresource.foreign.unwrap_or(GroupVersion { group: kind.group, version: kind.version });
         let message = if subresource.kind == kind.kind {
-            kind.message
+            None
         } else {
             let package = match speaks.group {
                 "" => "core",
                 group => group.split('.').next().unwrap_or(group),
             };
-            schema().find(&format!("{package}/{}.{}", speaks.version, subresource.kind))?
+            Some(schema().find(&format!("{package}/{}.{}", speaks.version, subresource.kind))?)
         };
         let name = subresource.name;
         Some(Self { kind, subresource: name, speaks, spoken: subresource.kind, message })
@@ -82,7 +83,10 @@ impl<'k> Described<'k> {
                 Action::DeleteCollection | Action::Delete => {
                     schema().find("meta/v1.Status").map_or(Value::Null, |id| schemas.message(id))
                 }
-                _ => schemas.message(self.message),
+                _ => match self.message {
+                    Some(message) => schemas.message(message),
+                    None => schemas.kind(self.kind),
+                },
             };
             let operation = Operation {
                 action: *action,

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value, json};
 
 use super::{Dialect, Parts, Writing};
-use crate::kinds::{Kind, Kinds};
+use crate::kinds::{Kind, Kinds, Nature};
 use crate::schema::{Field, MessageId, Omit, Owning, StrategicMerge, Type, schema};
 
 /// The schemas that a document refers to, each made once.
@@ -35,8 +35,10 @@ const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 impl Schemas {
     pub(super) fn new(all: &Kinds, dialect: Dialect, writing: Writing) -> Self {
         let named = |group, version, kind| json!([{"group": group, "version": version, "kind": kind}]);
-        let mut kinds: BTreeMap<_, _> =
-            all.all().iter().map(|kind| (kind.message, named(kind.group, kind.version, kind.kind))).collect();
+        let mut kinds: BTreeMap<_, _> = all
+            .all()
+            .filter_map(|kind| Some((kind.nature.message()?, named(kind.group, kind.version, kind.kind))))
+            .collect();
         for (message, group, version, kind) in KINDS_WITHOUT_RESOURCE {
             if let Some(id) = schema().find(message) {
                 kinds.insert(id, named(group, version, kind));
@@ -53,11 +55,31 @@ impl Schemas {
         self.reference(&definition_name(schema().message(id).name))
     }
 
+    /// A reference to a kind.
+    pub(super) fn kind(&mut self, kind: &Kind) -> Value {
+        match &kind.nature {
+            Nature::BuiltIn(id) => self.message(*id),
+            Nature::Custom(_) => {
+                let name = custom_name(kind, kind.kind);
+                self.made
+                    .entry(name.clone())
+                    .or_insert_with(|| (self.writing.schema)(&json!({"type": "object"})));
+                self.reference(&name)
+            }
+        }
+    }
+
     /// A reference to the list of a kind.
     pub(super) fn list(&mut self, kind: &Kind) -> Value {
-        let name = format!("{}List", definition_name(kind.message_name));
+        let name = match &kind.nature {
+            Nature::BuiltIn(id) => format!("{}List", definition_name(schema().message(*id).name)),
+            Nature::Custom(_) => custom_name(kind, kind.list_kind),
+        };
         if !self.made.contains_key(&name) {
-            let items = self.within(&Type::Message(kind.message));
+            let items = match &kind.nature {
+                Nature::BuiltIn(id) => self.within(&Type::Message(*id)),
+                Nature::Custom(_) => self.kind(kind),
+            };
             let metadata = schema().find("meta/v1.ListMeta").map(|id| self.within(&Type::Message(id)));
             let list = json!({
                 "type": "object", "required": ["items"],
@@ -66,7 +88,7 @@ impl Schemas {
                     "items": {"type": "array", "items": items},
                 },
                 "x-kubernetes-group-version-kind":
-                    [{"group": kind.group, "version": kind.version, "kind": format!("{}List", kind.kind)}],
+                    [{"group": kind.group, "version": kind.version, "kind": kind.list_kind}],
             });
             self.made.insert(name.clone(), (self.writing.schema)(&list));
         }
@@ -213,6 +235,12 @@ impl Schemas {
             Dialect::V3 => json!({"allOf": [reference]}),
         }
     }
+}
+
+/// What documents call a custom kind, or its list: `com.example.v1.Widget`.
+fn custom_name(kind: &Kind, word: &str) -> String {
+    let group: Vec<_> = kind.group.rsplit('.').collect();
+    format!("{}.{}.{word}", group.join("."), kind.version)
 }
 
 /// `apps/v1.Deployment` is `io.k8s.api.apps.v1.Deployment`.

@@ -5,11 +5,12 @@
 
 use serde_json::Value;
 
+use crate::kinds::Nature;
 use crate::schema::{MessageId, Type, schema};
 
 /// The first value that does not fit its field, in the order of the fields.
-pub fn misfit(patched: &Value, message: MessageId) -> Option<String> {
-    of_message(patched, message)
+pub fn misfit(patched: &Value, nature: &Nature) -> Option<String> {
+    nature.message().and_then(|message| of_message(patched, message))
 }
 
 fn of_message(value: &Value, id: MessageId) -> Option<String> {

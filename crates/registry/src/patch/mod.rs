@@ -15,7 +15,7 @@ pub use misfit::misfit;
 use serde_json::{Value, json};
 
 use crate::decode::json_word;
-use crate::schema::MessageId;
+use crate::kinds::Nature;
 use crate::{FieldError, Refusal};
 
 /// Which of the three a body is, as its content type says.
@@ -31,12 +31,13 @@ pub enum PatchKind {
 
 /// The object as the patch wants it.
 ///
-/// `message` is the shape of `current`; only strategic merge patches look at it.
-pub fn apply(kind: PatchKind, current: &Value, message: MessageId, body: &Value) -> Result<Value, Refusal> {
-    match kind {
-        PatchKind::Json => json::apply(current, body),
-        PatchKind::Merge => merge::apply(current, body),
-        PatchKind::Strategic => strategic::apply(current, message, body),
+/// `nature` says what `current` looks like; only strategic merge patches want to know, and only of kinds that are built in.
+pub fn apply(kind: PatchKind, current: &Value, nature: &Nature, body: &Value) -> Result<Value, Refusal> {
+    match (kind, nature) {
+        (PatchKind::Json, _) => json::apply(current, body),
+        (PatchKind::Merge, _) => merge::apply(current, body),
+        (PatchKind::Strategic, Nature::BuiltIn(message)) => strategic::apply(current, *message, body),
+        (PatchKind::Strategic, Nature::Custom(_)) => Err(not_strategic()),
     }
 }
 
@@ -47,6 +48,18 @@ pub fn findings(kind: PatchKind, body: &Value) -> Vec<String> {
     match kind {
         PatchKind::Json => json::unknown_members(body),
         PatchKind::Merge | PatchKind::Strategic => Vec::new(),
+    }
+}
+
+/// Custom kinds take no strategic merge patches: 415.
+pub fn not_strategic() -> Refusal {
+    Refusal {
+        code: 415,
+        reason: "UnsupportedMediaType",
+        message: "the body of the request was in an unknown format - accepted media types include: \
+                  application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+            .to_owned(),
+        details: None,
     }
 }
 

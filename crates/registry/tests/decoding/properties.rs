@@ -10,7 +10,7 @@ use crate::any_object::{Choices, object};
 use crate::protobuf_writer;
 
 fn gvks() -> Vec<Gvk<'static>> {
-    let all = kinds().all().iter().map(|kind| Gvk::new(kind.group, kind.version, kind.kind));
+    let all = kinds().all().map(|kind| Gvk::new(kind.group, kind.version, kind.kind));
     all.filter(|gvk| gvk.message().is_some()).collect()
 }
 
@@ -70,19 +70,19 @@ proptest! {
         let id = gvk.message().unwrap();
         let first = decode::object(sent.to_string().as_bytes(), Format::Json, gvk).unwrap();
         prop_assert_eq!(&first.findings, &[]);
-        let written = encode::object(&first.object, id);
+        let written = encode::object(&first.object, &id.into());
         let again = decode::object(&written, Format::Json, gvk).unwrap();
         prop_assert_eq!(&again.object, &first.object);
         let laid_out = decode::object(&encode::pretty(&written), Format::Yaml, gvk).unwrap();
         prop_assert_eq!(&laid_out.object, &first.object);
-        prop_assert_eq!(&decode::value(first.object.clone(), id).unwrap().object, &first.object);
+        prop_assert_eq!(&decode::value(first.object.clone(), &id.into()).unwrap().object, &first.object);
     }
 
     /// A9.5: JSON and protobuf lead to the same object.
     #[test]
     fn protobuf_leads_to_the_same_object((gvk, sent) in any_object()) {
         let text = decode::object(sent.to_string().as_bytes(), Format::Json, gvk).unwrap();
-        let body = protobuf_writer::body(&text.object, gvk.message().unwrap());
+        let body = protobuf_writer::body(&text.object, &gvk.message().unwrap().into());
         let binary = decode::object(&body, Format::Protobuf, gvk).unwrap();
         prop_assert_eq!(binary.object, text.object);
     }
@@ -96,7 +96,7 @@ proptest! {
                 let _read = decode::plain(body, format).is_ok();
             }
         }
-        let envelope = protobuf_writer::body(&json!({"kind": gvk.kind, "apiVersion": gvk.api_version()}), gvk.message().unwrap());
+        let envelope = protobuf_writer::body(&json!({"kind": gvk.kind, "apiVersion": gvk.api_version()}), &gvk.message().unwrap().into());
         let _answered = decode::object(&[&envelope[..], b"\x12\x00", &bytes].concat(), Format::Protobuf, gvk).is_ok();
     }
 
@@ -105,8 +105,8 @@ proptest! {
     fn no_damage_does_harm((gvk, sent) in any_object(), place in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let text = decode::object(sent.to_string().as_bytes(), Format::Json, gvk).unwrap();
         for (mut body, format) in [
-            (protobuf_writer::body(&text.object, gvk.message().unwrap()), Format::Protobuf),
-            (encode::object(&text.object, gvk.message().unwrap()), Format::Json),
+            (protobuf_writer::body(&text.object, &gvk.message().unwrap().into()), Format::Protobuf),
+            (encode::object(&text.object, &gvk.message().unwrap().into()), Format::Json),
         ] {
             let at = place.index(body.len());
             body[at] = byte;

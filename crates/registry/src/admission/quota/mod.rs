@@ -87,7 +87,7 @@ pub fn counted_kinds(quota: &Value) -> Vec<&'static Kind> {
     let hard = Usage::parse(&quota["spec"]["hard"]);
     let preferred =
         |kind: &&Kind| kinds().preferred(kind.group) == Some(kind.version) || kind.group.is_empty();
-    let kinds = kinds().all().iter().filter(preferred);
+    let kinds = kinds().all().filter(preferred);
     kinds.filter(|kind| hard.names().any(|name| usage::is_of(name, kind))).collect()
 }
 

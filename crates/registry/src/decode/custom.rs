@@ -1,0 +1,83 @@
+//! Bodies that are about objects of custom kinds.
+//!
+//! They say what they are, always. Their metadata is that of any object; the rest is cut to what their definition
+//! declares, and what had to go is found.
+
+use serde_json::{Map, Value};
+
+use super::{Content, Decoded, Finding, Format, Gvk, Head, read, walk};
+use crate::Refusal;
+use crate::custom::Custom;
+use crate::decode::tree::Tree;
+use crate::schema::schema;
+
+/// Reads the body of a request that is about objects of a custom kind.
+pub fn object(body: &[u8], format: Format, expected: Gvk<'_>, custom: &Custom) -> Result<Decoded, Refusal> {
+    let Gvk { kind, version, .. } = expected;
+    let refused = |problem: String| {
+        Refusal::bad_request(format!(
+            "{kind} in version \"{version}\" cannot be handled as a {kind}: {problem}"
+        ))
+    };
+    let (head, content) = read(body, format).map_err(|problem| super::unrecognized(kind, &problem, body))?;
+    let Content::Document(mut document, mut findings) = content else {
+        return Err(refused("protobuf is no format for custom kinds".to_owned()));
+    };
+    if head.kind.is_empty() {
+        let body = String::from_utf8_lossy(body);
+        return Err(refused(format!("Object 'Kind' is missing in '{body}'")));
+    }
+    let said = head.gvk(expected).map_err(refused)?;
+    check_head(&head, said, expected)?;
+    document.root.duplicates("", &mut findings);
+    let mut decoded = value(document.root.take_value(), custom).map_err(refused)?;
+    findings.append(&mut decoded.findings);
+    Ok(Decoded { object: decoded.object, findings })
+}
+
+/// The body must be about an object of this very kind and version.
+fn check_head(head: &Head, said: Gvk<'_>, expected: Gvk<'_>) -> Result<(), Refusal> {
+    if said == expected && !head.api_version.is_empty() {
+        return Ok(());
+    }
+    if said.kind == expected.kind && said.group == expected.group {
+        return Err(Refusal::bad_request(format!(
+            "the API version in the data ({}) does not match the expected API version ({})",
+            head.api_version,
+            expected.api_version()
+        )));
+    }
+    Err(Refusal::bad_request(format!(
+        "{} in version \"{}\" cannot be handled as a {}: converting to it is not possible",
+        said.kind, said.version, expected.kind
+    )))
+}
+
+/// Brings an object of a custom kind that was put together from parts into normal form.
+pub(super) fn value(mut object: Value, custom: &Custom) -> Result<Decoded, String> {
+    let mut findings = Vec::new();
+    let Value::Object(members) = &mut object else {
+        return Err("it is no object".to_owned());
+    };
+    if let Some(metadata) = members.remove("metadata") {
+        let metadata = normal_metadata(metadata, &mut findings)?;
+        members.insert("metadata".to_owned(), Value::Object(metadata));
+    }
+    let _ = custom;
+    Ok(Decoded { object, findings })
+}
+
+/// Metadata as that of any other object.
+fn normal_metadata(metadata: Value, findings: &mut Vec<Finding>) -> Result<Map<String, Value>, String> {
+    let Some(message) = schema().find("meta/v1.ObjectMeta") else { return Err("no metadata".to_owned()) };
+    let (members, found) = walk::object(&mut Tree::from(metadata), message)?;
+    for finding in found {
+        let finding = match finding {
+            Finding::Unknown(path) => Finding::Unknown(format!("metadata.{path}")),
+            Finding::Duplicate(path) => Finding::Duplicate(format!("metadata.{path}")),
+            other => other,
+        };
+        finding.note(findings);
+    }
+    Ok(members)
+}
