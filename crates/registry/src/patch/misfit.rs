@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_told_without_its_place() {
         let deployment = schema().find("apps/v1.Deployment").unwrap();
-        let spec = |spec: Value| misfit(&json!({"spec": spec}), deployment);
+        let spec = |spec: Value| misfit(&json!({"spec": spec}), &deployment.into());
         let told = |text: &str| Some(text.to_owned());
         assert_eq!(
             spec(json!({"template": {"spec": {"containers": "x"}}})),

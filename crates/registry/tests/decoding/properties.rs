@@ -82,7 +82,7 @@ proptest! {
     #[test]
     fn protobuf_leads_to_the_same_object((gvk, sent) in any_object()) {
         let text = decode::object(sent.to_string().as_bytes(), Format::Json, gvk).unwrap();
-        let body = protobuf_writer::body(&text.object, &gvk.message().unwrap().into());
+        let body = protobuf_writer::body(&text.object, gvk.message().unwrap());
         let binary = decode::object(&body, Format::Protobuf, gvk).unwrap();
         prop_assert_eq!(binary.object, text.object);
     }
@@ -96,7 +96,7 @@ proptest! {
                 let _read = decode::plain(body, format).is_ok();
             }
         }
-        let envelope = protobuf_writer::body(&json!({"kind": gvk.kind, "apiVersion": gvk.api_version()}), &gvk.message().unwrap().into());
+        let envelope = protobuf_writer::body(&json!({"kind": gvk.kind, "apiVersion": gvk.api_version()}), gvk.message().unwrap());
         let _answered = decode::object(&[&envelope[..], b"\x12\x00", &bytes].concat(), Format::Protobuf, gvk).is_ok();
     }
 
@@ -105,7 +105,7 @@ proptest! {
     fn no_damage_does_harm((gvk, sent) in any_object(), place in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let text = decode::object(sent.to_string().as_bytes(), Format::Json, gvk).unwrap();
         for (mut body, format) in [
-            (protobuf_writer::body(&text.object, &gvk.message().unwrap().into()), Format::Protobuf),
+            (protobuf_writer::body(&text.object, gvk.message().unwrap()), Format::Protobuf),
             (encode::object(&text.object, &gvk.message().unwrap().into()), Format::Json),
         ] {
             let at = place.index(body.len());
