@@ -41,6 +41,8 @@ pub struct Kind {
     pub group: &'static str,
     /// The version.
     pub version: &'static str,
+    /// Both as objects write them: `apps/v1`.
+    pub api_version: &'static str,
     /// The plural in paths: `deployments`.
     pub resource: &'static str,
     /// The kind: `Deployment`.
@@ -292,11 +294,6 @@ impl From<MessageId> for Nature {
 }
 
 impl Kind {
-    /// `v1` or `apps/v1`.
-    pub fn api_version(&self) -> String {
-        GroupVersion { group: self.group, version: self.version }.to_string()
-    }
-
     /// `pods` or `deployments.apps`, as errors name it.
     pub fn group_resource(&self) -> String {
         if self.group.is_empty() {
