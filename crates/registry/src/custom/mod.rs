@@ -3,8 +3,11 @@
 //! A definition carries a [`Structure`], its schema as data. Everything that the compiled-in schema says of other kinds
 //! (which fields there are, what they mean when left out, how lists merge), it says of these.
 
+mod definition;
+mod pending;
 mod structure;
 
+pub use definition::{is_true, kinds_of};
 pub use structure::{Basic, Lists, Maps, Structure, Values};
 
 /// What is known of a custom kind beyond its names.
@@ -12,4 +15,12 @@ pub use structure::{Basic, Lists, Maps, Structure, Values};
 pub struct Custom {
     /// What its objects look like.
     pub structure: Structure,
+    /// The version in which they are stored: `example.com/v1`.
+    pub stored_as: &'static str,
+    /// The name of the definition.
+    pub definition: String,
+    /// Whether the definition is being deleted, and so are all objects.
+    pub goes: bool,
+    /// What whoever uses this version is told, if it is deprecated.
+    pub deprecation: Option<String>,
 }

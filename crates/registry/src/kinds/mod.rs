@@ -15,6 +15,7 @@ use crate::custom::Custom;
 use crate::schema::MessageId;
 
 pub use names::name;
+pub(crate) use subresources::subresource;
 
 /// Everything that is served, with lookups.
 #[derive(Debug)]
@@ -182,6 +183,8 @@ pub enum Generation {
     SpecOrAnnotations,
     /// Anything outside metadata, or changed labels.
     Anything,
+    /// Anything outside metadata, and outside the status if that is kept apart.
+    Content,
     /// It is 1 for good.
     AlwaysOne,
 }
