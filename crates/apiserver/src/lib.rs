@@ -15,6 +15,8 @@ mod admission;
 mod allowance;
 mod answer;
 mod bootstrap;
+mod catalogue;
+mod definitions;
 mod events;
 mod finish;
 mod guard;
@@ -46,6 +48,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gantry_store::Store;
 
+use catalogue::Catalogues;
 use guard::Guard;
 use health::Pulse;
 use metrics::{Metered, Metrics};
@@ -57,6 +60,7 @@ pub struct ApiServer {
     objects: Objects,
     surroundings: Arc<dyn Surroundings>,
     guard: Arc<Guard>,
+    catalogues: Arc<Catalogues>,
     settings: Arc<Settings>,
     pulse: Arc<Pulse>,
     metrics: Arc<Metrics>,
@@ -71,6 +75,7 @@ impl ApiServer {
             objects: Objects::new(store, settings.services.clone()),
             surroundings,
             guard: Arc::default(),
+            catalogues: Arc::default(),
             settings: Arc::new(settings),
             pulse: Arc::default(),
             metrics,

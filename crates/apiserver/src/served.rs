@@ -13,7 +13,7 @@ use std::io::Write as _;
 
 use bytes::Bytes;
 use gantry_registry::decode::{self, Format, Gvk};
-use gantry_registry::kinds::Kind;
+use gantry_registry::kinds::{Kind, Nature};
 use gantry_registry::{Refusal, conversion, defaults, encode};
 use gantry_store::Revision;
 use serde_json::{Value, json};
@@ -35,6 +35,12 @@ pub(crate) fn stored(kind: &Kind, object: &mut Value) -> Bytes {
         metadata.remove("resourceVersion");
     }
     let mut bytes = Vec::with_capacity(2048);
+    if let (Nature::Custom(custom), Value::Object(members)) = (&kind.nature, &mut *object) {
+        let version = members.insert("apiVersion".to_owned(), json!(custom.stored_as));
+        encode::object_into(object, &kind.nature, &mut bytes);
+        object["apiVersion"] = version.into();
+        return bytes.into_boxed_slice().into();
+    }
     match conversion::stored_kind(kind) {
         Some(other) => {
             let mut object = conversion::to_storage(kind, object.clone());

@@ -23,6 +23,7 @@ use http::request::Parts;
 use serde_json::Value;
 
 use crate::ApiServer;
+use crate::catalogue::DEFINITIONS;
 use crate::identity::identify;
 use crate::identity::keys::Keys;
 use crate::identity::pretence::Pretence;
@@ -59,7 +60,7 @@ pub(crate) enum Rights {
     Granted(Arc<Policy>),
 }
 
-/// A request that was let in. Once it is answered, what it did to roles and bindings counts.
+/// A request that was let in. Once it is answered, what it did to roles, bindings and definitions counts.
 pub(crate) struct Admitted<'a>(
     #[expect(dead_code, reason = "dropping it is what it is for")] Option<Writing<'a>>,
 );
@@ -80,8 +81,12 @@ pub(crate) async fn admit<'s>(server: &'s ApiServer, parts: &mut Parts) -> Resul
         Caller::new(server, user).await?.allowed(parts, &path)?
     };
     parts.extensions.insert(caller);
-    let writes_rules = parts.method != Method::GET && path.starts_with("/apis/rbac.authorization.k8s.io/");
-    Ok(Admitted(writes_rules.then(|| server.guard.policies.writing())))
+    let group = path.strip_prefix("/apis/").and_then(|rest| rest.split('/').next());
+    Ok(Admitted(match group.filter(|_| parts.method != Method::GET) {
+        Some(RBAC) => Some(server.guard.policies.writing()),
+        Some(DEFINITIONS) => Some(server.catalogues.writing()),
+        _ => None,
+    }))
 }
 
 /// Who asks, or whom they may act as.

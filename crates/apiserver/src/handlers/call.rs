@@ -1,10 +1,12 @@
 //! One request for objects, taken apart.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use gantry_registry::Refusal;
 use gantry_registry::access::{Request, Target};
 use gantry_registry::decode::{Format, Gvk};
-use gantry_registry::kinds::{Kind, Scope};
+use gantry_registry::kinds::{Kind, Nature, Scope};
 use gantry_registry::target::Objects as Path;
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
 use http::request::Parts;
@@ -21,7 +23,7 @@ use crate::query::Query;
 pub(super) struct Call<'a> {
     pub(super) server: &'a ApiServer,
     pub(super) caller: Caller,
-    pub(super) kind: &'static Kind,
+    pub(super) kind: &'a Arc<Kind>,
     pub(super) namespace: Option<&'a str>,
     pub(super) name: Option<&'a str>,
     pub(super) query: Query,
@@ -35,7 +37,7 @@ pub(super) struct Call<'a> {
 impl<'a> Call<'a> {
     pub(super) fn new(
         server: &'a ApiServer,
-        kind: &'static Kind,
+        kind: &'a Arc<Kind>,
         path: &Path<'a>,
         parts: &Parts,
         body: Bytes,
@@ -113,20 +115,37 @@ impl<'a> Call<'a> {
             "" | "application/json" => Ok(Format::Json),
             "application/yaml" => Ok(Format::Yaml),
             "application/vnd.kubernetes.protobuf" => Ok(Format::Protobuf),
-            _ => Err(Refusal {
-                code: 415,
-                reason: "UnsupportedMediaType",
-                message: "the body of the request was in an unknown format - accepted media types include: \
-                          application/json, application/yaml, application/vnd.kubernetes.protobuf"
-                    .to_owned(),
-                details: None,
-            }),
+            _ => {
+                Err(unknown_format("application/json, application/yaml, application/vnd.kubernetes.protobuf"))
+            }
+        }
+    }
+
+    /// The same for an object of a custom kind, for which there are no protobuf messages.
+    pub(super) fn text_format(&self) -> Result<Format, Refusal> {
+        match self.format() {
+            Ok(format) if format != Format::Protobuf => Ok(format),
+            _ => Err(unknown_format("application/json, application/yaml")),
         }
     }
 }
 
+fn unknown_format(known: &str) -> Refusal {
+    Refusal {
+        code: 415,
+        reason: "UnsupportedMediaType",
+        message: format!(
+            "the body of the request was in an unknown format - accepted media types include: {known}"
+        ),
+        details: None,
+    }
+}
+
 /// What whoever uses a kind is told every time.
-pub(super) fn advice(kind: &Kind) -> Option<&'static str> {
+pub(super) fn advice(kind: &Kind) -> Option<&str> {
+    if let Nature::Custom(custom) = &kind.nature {
+        return custom.deprecation.as_deref();
+    }
     match (kind.group, kind.kind) {
         ("", "Endpoints") => {
             Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")

@@ -109,7 +109,7 @@ impl Call<'_> {
         if self.is_of_namespaces() {
             return Err(other_namespace(place, stored, options));
         }
-        let Kind { kind, group, .. } = self.kind;
+        let Kind { kind, group, .. } = self.kind.as_ref();
         let what = if group.is_empty() { (*kind).to_owned() } else { format!("{kind}.{group}") };
         let message = format!("Operation cannot be fulfilled on {what} \"{}\": {problem}", place.name);
         let details = Details { kind: self.kind.kind.to_owned(), ..place.details() };

@@ -1,13 +1,12 @@
-//! What is served: the groups, their versions, their resources. Every document is made once.
+//! What is served: the groups, their versions, their resources. Every document is made once for each catalogue.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::LazyLock;
 
 use aws_lc_rs::digest::{SHA512, digest};
 use bytes::Bytes;
+use gantry_registry::kinds::Kinds;
 use gantry_registry::kinds::discovery as render;
-use gantry_registry::kinds::kinds;
 use gantry_registry::{Refusal, encode, openapi};
 use http::Method;
 use http::header::{ACCEPT, CACHE_CONTROL, ETAG, HOST, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS};
@@ -18,18 +17,21 @@ use super::{health, method_not_allowed, metrics, no_such_resource, openapi as do
 use crate::ApiServer;
 use crate::accept::{Offer, View, negotiate};
 use crate::answer::Answer;
+use crate::catalogue::Catalogue;
 use crate::finish::header;
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /// A document, and what clients know it by.
+#[derive(Debug)]
 struct Tagged {
     bytes: Bytes,
     etag: String,
 }
 
 /// Everything that is said about what is served.
-struct Documents {
+#[derive(Debug)]
+pub(crate) struct Listing {
     groups: Bytes,
     group: BTreeMap<&'static str, Bytes>,
     resources: BTreeMap<(&'static str, &'static str), Bytes>,
@@ -37,33 +39,35 @@ struct Documents {
     aggregated_groups: Tagged,
 }
 
-static DOCUMENTS: LazyLock<Documents> = LazyLock::new(|| {
-    let named = kinds().groups().iter().filter_map(|group| {
-        render::group(kinds(), group.name).map(|document| (group.name, written(&document)))
-    });
-    let versions = openapi::group_versions(kinds()).into_iter().filter_map(|one| {
-        let document = render::resource_list(kinds(), one.group, one.version)?;
-        Some(((one.group, one.version), written(&document)))
-    });
-    Documents {
-        groups: written(&render::group_list(kinds())),
-        group: named.collect(),
-        resources: versions.collect(),
-        aggregated_core: tagged(&render::aggregated_core(kinds())),
-        aggregated_groups: tagged(&render::aggregated_groups(kinds())),
+impl Listing {
+    pub(crate) fn of(kinds: &Kinds) -> Self {
+        let named = kinds.groups().iter().filter_map(|group| {
+            render::group(kinds, group.name).map(|document| (group.name, written(&document)))
+        });
+        let versions = openapi::group_versions(kinds).into_iter().filter_map(|one| {
+            let document = render::resource_list(kinds, one.group, one.version)?;
+            Some(((one.group, one.version), written(&document)))
+        });
+        Self {
+            groups: written(&render::group_list(kinds)),
+            group: named.collect(),
+            resources: versions.collect(),
+            aggregated_core: tagged(&render::aggregated_core(kinds)),
+            aggregated_groups: tagged(&render::aggregated_groups(kinds)),
+        }
     }
-});
+}
 
 /// A path that is about no objects.
 pub(super) async fn path(server: &ApiServer, path: &str, parts: &Parts) -> Result<Answer, Refusal> {
     if let Some(answer) = health::path(server, path, parts).await {
         return Ok(answer);
     }
-    if let Some(answer) = documents::path(server, path, parts) {
+    if let Some(answer) = documents::path(server, path, parts).await {
         return Ok(answer);
     }
     match path.trim_end_matches('/') {
-        "" => for_people(&json!({"paths": paths()}), parts),
+        "" => for_people(&json!({"paths": paths(&server.catalogue().await.kinds)}), parts),
         "/version" => for_people(&version(), parts),
         "/metrics" => Ok(metrics::answer(server).await),
         _ => Ok(nowhere()),
@@ -71,27 +75,33 @@ pub(super) async fn path(server: &ApiServer, path: &str, parts: &Parts) -> Resul
 }
 
 /// The list of groups, or all of them in one document.
-pub(super) fn groups(parts: &Parts) -> Result<Answer, Refusal> {
+pub(super) fn groups(catalogue: &Catalogue, parts: &Parts) -> Result<Answer, Refusal> {
     reading(parts)?;
+    let listing = catalogue.listing();
     Ok(match view(parts)? {
-        View::Discovery => aggregated(&DOCUMENTS.aggregated_groups, parts),
-        _ => Answer::json(200, DOCUMENTS.groups.clone()),
+        View::Discovery => aggregated(&listing.aggregated_groups, parts),
+        _ => Answer::json(200, listing.groups.clone()),
     })
 }
 
 /// One group, or the resources of one version of it.
-pub(super) fn group(group: &str, version: Option<&str>, parts: &Parts) -> Result<Answer, Refusal> {
+pub(super) fn group(
+    catalogue: &Catalogue,
+    group: &str,
+    version: Option<&str>,
+    parts: &Parts,
+) -> Result<Answer, Refusal> {
     reading(parts)?;
-    let view = view(parts)?;
+    let (view, listing) = (view(parts)?, catalogue.listing());
     match version {
         None if group.is_empty() && view == View::Discovery => {
-            Ok(aggregated(&DOCUMENTS.aggregated_core, parts))
+            Ok(aggregated(&listing.aggregated_core, parts))
         }
         None if group.is_empty() => Ok(Answer::value(200, &render::legacy_root(header(parts, HOST)))),
-        None => Ok(DOCUMENTS.group.get(group).map_or_else(nowhere, |body| Answer::json(200, body.clone()))),
-        Some(version) => match DOCUMENTS.resources.get(&(group, version)) {
+        None => Ok(listing.group.get(group).map_or_else(nowhere, |body| Answer::json(200, body.clone()))),
+        Some(version) => match listing.resources.get(&(group, version)) {
             Some(body) => Ok(Answer::json(200, body.clone())),
-            None if group.is_empty() || kinds().group(group).is_some() => Err(no_such_resource()),
+            None if group.is_empty() || catalogue.kinds.group(group).is_some() => Err(no_such_resource()),
             None => Ok(nowhere()),
         },
     }
@@ -157,10 +167,10 @@ fn reading(parts: &Parts) -> Result<(), Refusal> {
 }
 
 /// Every path that is no object's, in alphabetical order.
-fn paths() -> Vec<String> {
+fn paths(kinds: &Kinds) -> Vec<String> {
     let fixed = ["/api", "/apis", "/metrics", "/openapi/v2", "/openapi/v3", "/version"];
     let mut all: Vec<_> = fixed.into_iter().map(str::to_owned).chain(health::paths()).collect();
-    for group in kinds().groups() {
+    for group in kinds.groups() {
         let root = if group.name.is_empty() { "/api".to_owned() } else { format!("/apis/{}", group.name) };
         all.extend(group.versions.iter().map(|version| format!("{root}/{version}")));
         all.push(root);

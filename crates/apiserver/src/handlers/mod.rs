@@ -21,7 +21,7 @@ mod write;
 
 use bytes::Bytes;
 use gantry_registry::Refusal;
-use gantry_registry::kinds::{Kind, Verb, kinds};
+use gantry_registry::kinds::{Kind, Verb};
 use gantry_registry::target::{Objects as Path, Target};
 use http::Method;
 use http::request::Parts;
@@ -30,6 +30,9 @@ use crate::ApiServer;
 use crate::answer::Answer;
 use crate::query::unescape_path;
 use call::Call;
+
+pub(crate) use discovery::Listing;
+pub(crate) use openapi::Shelf;
 
 /// The largest body that is read.
 pub(crate) const BODY_BYTES_MAX: usize = 3 << 20;
@@ -45,17 +48,21 @@ pub(crate) async fn dispatch(server: &ApiServer, parts: &Parts, body: Bytes) -> 
             Some(answer) => answer,
             None => discovery::path(server, path, parts).await,
         },
-        Target::Groups => discovery::groups(parts),
-        Target::Group { group, version } => discovery::group(group, version, parts),
+        Target::Groups => discovery::groups(server.catalogue().await.as_ref(), parts),
+        Target::Group { group, version } => {
+            discovery::group(server.catalogue().await.as_ref(), group, version, parts)
+        }
         Target::Objects(path) => objects(server, &path, parts, body).await,
     }
 }
 
 async fn objects(server: &ApiServer, path: &Path<'_>, parts: &Parts, body: Bytes) -> Result<Answer, Refusal> {
-    let Some(kind) = kinds().resource(path.group, path.version, path.resource) else {
-        let is_known_group = path.group.is_empty() || kinds().group(path.group).is_some();
+    let Some(kind) = server.kind(path.group, path.version, path.resource).await else {
+        let is_known_group =
+            path.group.is_empty() || server.catalogue().await.kinds.group(path.group).is_some();
         return if is_known_group { Err(no_such_resource()) } else { Ok(discovery::nowhere()) };
     };
+    let kind = &kind;
     let call = Call::new(server, kind, path, parts, body)?;
     call.check_scope()?;
     let answer = match (&parts.method, path.name, path.part) {
@@ -90,6 +97,9 @@ async fn objects(server: &ApiServer, path: &Path<'_>, parts: &Parts, body: Bytes
         (_, Some(_), Some(part)) if kind.subresource(part).is_none() => Err(no_such_resource()),
         _ => Err(method_not_allowed()),
     };
+    if answer.is_ok() && parts.method != Method::GET {
+        server.follow_write(kind).await?;
+    }
     answer.map(|answer| call::advice(kind).into_iter().fold(answer, Answer::warning))
 }
 

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
-use std::sync::LazyLock;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use flate2::read::GzDecoder;
-use gantry_registry::kinds::{GroupVersion, kinds};
+use gantry_registry::kinds::{GroupVersion, Kinds};
 use gantry_registry::{encode, openapi};
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, ETAG, EXPIRES, LAST_MODIFIED, LOCATION, VARY};
 use http::request::Parts;
@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 use super::discovery::{etag, is_known};
 use crate::ApiServer;
 use crate::answer::Answer;
+use crate::catalogue::Catalogue;
 use crate::finish::{gzip, header, reads_gzip};
 use crate::query::Query;
 
@@ -25,49 +26,99 @@ use crate::query::Query;
 const PROTOBUF_ASKED: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 const JSON: &str = "application/json";
+/// The documents of a catalogue, as far as somebody wanted them.
+#[derive(Debug)]
+pub(crate) struct Shelf {
+    /// What is compiled in is described there already.
+    built_in: Option<Arc<Catalogue>>,
+    v2_json: OnceLock<Document>,
+    v2_protobuf: OnceLock<Document>,
+    /// By path below `/openapi/v3/`: `apis/apps/v1`.
+    v3: OnceLock<BTreeMap<String, Arc<Document>>>,
+    v3_index: OnceLock<Document>,
+}
+
 /// Documents are as old as the program, which does not know its age.
 const MODIFIED: &str = "Thu, 01 Jan 1970 00:00:00 GMT";
 /// Documents with a hash in their address never change, which is for caches a year.
 const YEAR_SECONDS: i64 = 365 * 24 * 60 * 60;
 
 /// A document, compressed, and what clients know it by.
+#[derive(Debug)]
 struct Document {
     compressed: Bytes,
     etag: String,
 }
 
-static V2_JSON: LazyLock<Document> = LazyLock::new(|| Document::new(&openapi::v2(kinds())));
-static V2_PROTOBUF: LazyLock<Document> = LazyLock::new(|| Document::new(&openapi::gnostic(kinds())));
-/// By path below `/openapi/v3/`: `apis/apps/v1`.
-static V3: LazyLock<BTreeMap<String, Document>> = LazyLock::new(|| {
-    let versions = openapi::group_versions(kinds()).into_iter().filter_map(|one| {
-        let document = openapi::v3(kinds(), one.group, one.version)?;
-        Some((place(one), Document::new(&document)))
-    });
-    versions.collect()
-});
-static V3_INDEX: LazyLock<Document> = LazyLock::new(|| {
-    let paths: Map<_, _> = V3
-        .iter()
-        .map(|(path, document)| (path.clone(), json!({"serverRelativeURL": document.address(path)})))
-        .collect();
-    Document::new(&encode::plain(&json!({"paths": Value::Object(paths)})))
-});
+impl Shelf {
+    pub(crate) fn new(built_in: Option<Arc<Catalogue>>) -> Self {
+        Self {
+            built_in,
+            v2_json: OnceLock::new(),
+            v2_protobuf: OnceLock::new(),
+            v3: OnceLock::new(),
+            v3_index: OnceLock::new(),
+        }
+    }
 
-/// Answers a path below `/openapi`; `None` for any other.
-pub(super) fn path(server: &ApiServer, path: &str, parts: &Parts) -> Option<Answer> {
-    match path.trim_end_matches('/').strip_prefix("/openapi/")? {
-        "v2" => Some(v2(parts)),
-        "v3" => Some(V3_INDEX.answer(JSON, parts)),
-        rest => rest.strip_prefix("v3/").map(|place| v3(server, place, parts)),
+    fn v2_json(&self, kinds: &Kinds) -> &Document {
+        self.v2_json.get_or_init(|| Document::new(&openapi::v2(kinds)))
+    }
+
+    fn v2_protobuf(&self, kinds: &Kinds) -> &Document {
+        self.v2_protobuf.get_or_init(|| Document::new(&openapi::gnostic(kinds)))
+    }
+
+    fn v3(&self, kinds: &Kinds) -> &BTreeMap<String, Arc<Document>> {
+        self.v3.get_or_init(|| {
+            let known = self.built_in.as_ref().map(|built_in| built_in.shelf.v3(&built_in.kinds));
+            let versions = openapi::group_versions(kinds).into_iter().filter_map(|one| {
+                let place = place(one);
+                let made = match known.and_then(|known| known.get(&place)) {
+                    Some(document) => Arc::clone(document),
+                    None => Arc::new(Document::new(&openapi::v3(kinds, one.group, one.version)?)),
+                };
+                Some((place, made))
+            });
+            versions.collect()
+        })
+    }
+
+    fn v3_index(&self, kinds: &Kinds) -> &Document {
+        self.v3_index.get_or_init(|| {
+            let addresses = self
+                .v3(kinds)
+                .iter()
+                .map(|(path, document)| (path.clone(), json!({"serverRelativeURL": document.address(path)})));
+            let paths: Map<_, _> = addresses.collect();
+            Document::new(&encode::plain(&json!({"paths": Value::Object(paths)})))
+        })
     }
 }
 
-fn v2(parts: &Parts) -> Answer {
+/// Answers a path below `/openapi`; `None` for any other.
+pub(super) async fn path(server: &ApiServer, path: &str, parts: &Parts) -> Option<Answer> {
+    let rest = path.trim_end_matches('/').strip_prefix("/openapi/")?;
+    let catalogue = server.catalogue().await;
+    let Catalogue { kinds, shelf, .. } = catalogue.as_ref();
+    match rest {
+        "v2" => Some(v2(shelf, kinds, parts)),
+        "v3" => Some(shelf.v3_index(kinds).answer(JSON, parts)),
+        rest => {
+            let place = rest.strip_prefix("v3/")?;
+            Some(match shelf.v3(kinds).get(place) {
+                Some(document) => v3(server, document, place, parts),
+                None => Answer::empty(404),
+            })
+        }
+    }
+}
+
+fn v2(shelf: &Shelf, kinds: &Kinds, parts: &Parts) -> Answer {
     // Old clients read nothing but protobuf; the first form that is wanted and there is wins.
     let wanted = wanted(parts).find_map(|media| match media {
-        PROTOBUF_ASKED | PROTOBUF => Some(V2_PROTOBUF.answer(PROTOBUF, parts)),
-        media if is_json(media) => Some(V2_JSON.answer(JSON, parts)),
+        PROTOBUF_ASKED | PROTOBUF => Some(shelf.v2_protobuf(kinds).answer(PROTOBUF, parts)),
+        media if is_json(media) => Some(shelf.v2_json(kinds).answer(JSON, parts)),
         _ => None,
     });
     wanted.unwrap_or_else(|| Answer::empty(406))
@@ -86,8 +137,7 @@ fn is_json(media: &str) -> bool {
     matches!(media, JSON | "*/*" | "application/*")
 }
 
-fn v3(server: &ApiServer, place: &str, parts: &Parts) -> Answer {
-    let Some(document) = V3.get(place) else { return Answer::empty(404) };
+fn v3(server: &ApiServer, document: &Document, place: &str, parts: &Parts) -> Answer {
     if !wanted(parts).any(is_json) {
         return Answer::empty(406);
     }

@@ -31,8 +31,11 @@ impl Call<'_> {
         Ok(match self.content_type.as_str() {
             "application/json-patch+json" => Some(PatchKind::Json),
             "application/merge-patch+json" => Some(PatchKind::Merge),
-            "application/strategic-merge-patch+json" => Some(PatchKind::Strategic),
+            "application/strategic-merge-patch+json" if self.kind.nature.message().is_some() => {
+                Some(PatchKind::Strategic)
+            }
             "application/apply-patch+yaml" => None,
+            "application/strategic-merge-patch+json" => return Err(patch::not_strategic()),
             _ => return Err(unsupported()),
         })
     }

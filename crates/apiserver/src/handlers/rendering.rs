@@ -55,7 +55,7 @@ impl Call<'_> {
     pub(super) fn render_list(&self, metadata: &Value, items: &[Value]) -> Result<Answer, Refusal> {
         Ok(match self.view {
             View::Plain | View::Discovery => {
-                let Kind { list_kind, api_version, nature, .. } = self.kind;
+                let Kind { list_kind, api_version, nature, .. } = self.kind.as_ref();
                 Answer::json(200, encode::list(list_kind, api_version, metadata, items, nature))
             }
             View::Table(version) => {

@@ -4,6 +4,7 @@ mod told;
 
 use std::collections::VecDeque;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -56,7 +57,7 @@ struct Bookmarks {
 pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<Answer, Refusal> {
     let store = &call.server.objects.store;
     let form = Form {
-        kind: call.kind,
+        kind: Arc::clone(call.kind),
         selection: options.selection.clone(),
         view: call.view,
         include: call.include()?,

@@ -1,7 +1,7 @@
 //! Create and update.
 
 use gantry_registry::decode::{self, Finding, Format, strict_problem};
-use gantry_registry::kinds::{BlindPut, PutAbsent, Scope, Verb, kinds};
+use gantry_registry::kinds::{BlindPut, Nature, PutAbsent, Scope, Verb, kinds};
 use gantry_registry::lifecycle::{self, Stamp};
 use gantry_registry::ownership::track_update;
 use gantry_registry::validation::{self, Judged};
@@ -194,7 +194,12 @@ impl Call<'_> {
 
     /// The object in the body, and what was ignored in it.
     pub(super) fn decoded(&self, options: &WriteOptions) -> Result<(Value, Vec<Finding>), Refusal> {
-        let decoded = decode::object(&self.body, self.format()?, self.gvk())?;
+        let decoded = match &self.kind.nature {
+            Nature::BuiltIn(_) => decode::object(&self.body, self.format()?, self.gvk())?,
+            Nature::Custom(custom) => {
+                decode::custom::object(&self.body, self.text_format()?, self.gvk(), custom)?
+            }
+        };
         if options.validation == Validation::Strict {
             return decoded.strict(self.gvk()).map(|object| (object, Vec::new()));
         }

@@ -33,6 +33,13 @@ pub fn kinds_of(definition: &Value) -> Vec<Arc<Kind>> {
     versions.filter(|version| version["served"] == true).map(|version| kind_of(definition, version)).collect()
 }
 
+/// The kind as which its objects are stored, served or not; none if its names were never accepted.
+pub fn stored_kind_of(definition: &Value) -> Option<Arc<Kind>> {
+    let versions = definition["spec"]["versions"].as_array().into_iter().flatten();
+    let mut stored = versions.filter(|version| version["storage"] == true);
+    stored.next().filter(|_| is_true(definition, "Established")).map(|version| kind_of(definition, version))
+}
+
 /// Whether a condition of the definition is true.
 pub fn is_true(definition: &Value, condition: &str) -> bool {
     let conditions = definition["status"]["conditions"].as_array().into_iter().flatten();

@@ -7,7 +7,7 @@ mod definition;
 mod pending;
 mod structure;
 
-pub use definition::{is_true, kinds_of};
+pub use definition::{is_true, kinds_of, stored_kind_of};
 pub use structure::{Basic, Lists, Maps, Structure, Values};
 
 /// What is known of a custom kind beyond its names.

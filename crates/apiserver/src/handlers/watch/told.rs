@@ -16,7 +16,7 @@ use crate::served;
 
 /// What a watch of one client looks like.
 pub(super) struct Form {
-    pub(super) kind: &'static Kind,
+    pub(super) kind: Arc<Kind>,
     pub(super) selection: Selection,
     pub(super) view: View,
     pub(super) include: IncludeObject,
@@ -34,7 +34,7 @@ enum Word {
 
 /// What was made of an event for the watchers of one kind; it goes with the event to all of them.
 struct Told {
-    kind: &'static Kind,
+    kind: Arc<Kind>,
     before: OnceLock<Result<Option<Value>, Refusal>>,
     after: OnceLock<Result<Option<Value>, Refusal>>,
     /// By word.
@@ -46,12 +46,12 @@ struct Told {
 impl Form {
     /// What a change is to this client, if it is anything.
     pub(super) fn event(&mut self, event: &Arc<Event>) -> Result<Option<Bytes>, Refusal> {
-        let shared = event.attached(|_| Told::new(self.kind));
-        if std::ptr::eq(shared.kind, self.kind) {
+        let shared = event.attached(|_| Told::new(&self.kind));
+        if Arc::ptr_eq(&shared.kind, &self.kind) {
             self.told(&shared, event)
         } else {
             // The same objects are watched in another version of the API.
-            self.told(&Told::new(self.kind), event)
+            self.told(&Told::new(&self.kind), event)
         }
     }
 
@@ -89,9 +89,9 @@ impl Form {
     /// An object that was there when the watch began.
     pub(super) fn initial(&mut self, item: &Item, out: &mut Vec<u8>) -> Result<(), Refusal> {
         if matches!(self.view, View::Plain | View::Discovery) {
-            return plain_into(Word::Added, self.kind, &item.value, item.revision, out);
+            return plain_into(Word::Added, &self.kind, &item.value, item.revision, out);
         }
-        let object = served::parse(self.kind, &item.value, item.revision)?;
+        let object = served::parse(&self.kind, &item.value, item.revision)?;
         out.extend_from_slice(&self.line(Word::Added.text(), &object));
         Ok(())
     }
@@ -139,9 +139,9 @@ impl Word {
 }
 
 impl Told {
-    fn new(kind: &'static Kind) -> Self {
+    fn new(kind: &Arc<Kind>) -> Self {
         Self {
-            kind,
+            kind: Arc::clone(kind),
             before: OnceLock::new(),
             after: OnceLock::new(),
             plain: Default::default(),
@@ -153,14 +153,14 @@ impl Told {
     fn before(&self, event: &Event) -> Result<Option<&Value>, Refusal> {
         let read = self.before.get_or_init(|| {
             let previous = event.previous();
-            previous.map(|previous| served::parse(self.kind, &previous.value, event.revision)).transpose()
+            previous.map(|previous| served::parse(&self.kind, &previous.value, event.revision)).transpose()
         });
         read.as_ref().map(Option::as_ref).map_err(Clone::clone)
     }
 
     fn after(&self, event: &Event) -> Result<Option<&Value>, Refusal> {
         let read = self.after.get_or_init(|| {
-            event.value().map(|value| served::parse(self.kind, value, event.revision)).transpose()
+            event.value().map(|value| served::parse(&self.kind, value, event.revision)).transpose()
         });
         read.as_ref().map(Option::as_ref).map_err(Clone::clone)
     }
@@ -179,7 +179,7 @@ impl Told {
             let value = if word == Word::Deleted { previous } else { event.value() };
             let value = value.map_or(&[][..], |value| value);
             let mut line = Vec::with_capacity(value.len() + 96);
-            plain_into(word, self.kind, value, event.revision, &mut line)?;
+            plain_into(word, &self.kind, value, event.revision, &mut line)?;
             Ok(line.into())
         });
         made.clone()
