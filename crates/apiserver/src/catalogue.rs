@@ -4,12 +4,13 @@
 //! from its beginning to its end. What is said about it (discovery, OpenAPI) is made once, when it is first wanted.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use gantry_registry::custom;
-use gantry_registry::kinds::{Kind, Kinds, kinds};
+use gantry_registry::kinds::{Kind, Kinds, Nature, kinds};
 use gantry_store::{Error, Store};
 use serde_json::Value;
+use tokio::sync::watch;
 
 use crate::ApiServer;
 use crate::handlers::{Listing, Shelf};
@@ -33,6 +34,8 @@ pub(crate) struct Catalogue {
 pub(crate) struct Catalogues {
     definitions: Mirror<Definitions>,
     last: Mutex<(Arc<Definitions>, Arc<Catalogue>)>,
+    /// Tells whoever is served for long that there is a new catalogue.
+    changes: watch::Sender<()>,
 }
 
 /// All definitions by name.
@@ -65,7 +68,11 @@ impl Catalogue {
 
 impl Default for Catalogues {
     fn default() -> Self {
-        Self { definitions: Mirror::default(), last: Mutex::new((Arc::default(), Catalogue::built_in())) }
+        Self {
+            definitions: Mirror::default(),
+            last: Mutex::new((Arc::default(), Catalogue::built_in())),
+            changes: watch::Sender::default(),
+        }
     }
 }
 
@@ -80,10 +87,34 @@ impl Catalogues {
         self.definitions.writing()
     }
 
-    /// What these definitions make of what is served.
-    fn with(&self, definitions: Option<Arc<Definitions>>) -> Arc<Catalogue> {
+    /// The resource of this group, version and plural, as far as is known without asking the store.
+    pub(crate) fn known(&self, group: &str, version: &str, resource: &str) -> Option<Arc<Kind>> {
+        let of_last = || self.last().1.kinds.kept(group, version, resource);
+        kinds().kept(group, version, resource).or_else(of_last)
+    }
+
+    /// Waits until a custom kind is no longer served as it was.
+    pub(crate) fn retired(self: Arc<Self>, kind: &Kind) -> impl Future<Output = ()> + Send + 'static {
+        let Kind { group, version, resource, .. } = *kind;
+        let edition = edition_of(kind);
+        let mut changes = self.changes.subscribe();
+        async move {
+            while self.known(group, version, resource).as_deref().and_then(edition_of) == edition {
+                if changes.changed().await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn last(&self) -> MutexGuard<'_, (Arc<Definitions>, Arc<Catalogue>)> {
         // What is in there is whole at any moment, whoever panicked.
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What these definitions make of what is served.
+    pub(crate) fn with(&self, definitions: Option<Arc<Definitions>>) -> Arc<Catalogue> {
+        let mut last = self.last();
         if let Some(definitions) = definitions.filter(|definitions| !Arc::ptr_eq(definitions, &last.0)) {
             let custom: Vec<_> =
                 definitions.all().flat_map(|definition| definition.kinds()).cloned().collect();
@@ -93,6 +124,7 @@ impl Catalogues {
                 Arc::new(Catalogue::new(custom, Some(Catalogue::built_in())))
             };
             *last = (definitions, catalogue);
+            self.changes.send_replace(());
         }
         Arc::clone(&last.1)
     }
@@ -152,6 +184,14 @@ impl Picture for Definitions {
 
     fn remove(&mut self, object: &Value) {
         self.0.remove(name_of(object));
+    }
+}
+
+/// Which edition of its definition a custom kind is from.
+fn edition_of(kind: &Kind) -> Option<custom::Edition> {
+    match &kind.nature {
+        Nature::BuiltIn(_) => None,
+        Nature::Custom(custom) => Some(custom.edition.clone()),
     }
 }
 

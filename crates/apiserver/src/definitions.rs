@@ -38,6 +38,7 @@ impl ApiServer {
                 is_settled &= !self.settle_definition(definition, &definitions).await?;
             }
             if is_settled {
+                self.catalogues.with(Some(definitions));
                 break;
             }
         }

@@ -85,7 +85,7 @@ impl ApiServer {
     /// Answers one request that was read to its end.
     pub async fn answer(&self, request: http::Request<Bytes>) -> http::Response<Body> {
         let (mut parts, body) = request.into_parts();
-        let measured = self.metrics.begin(&parts);
+        let measured = self.metrics.begin(&parts, &self.catalogues);
         let answer = match guard::admit(self, &mut parts).await {
             Ok(_admitted) => handlers::dispatch(self, &parts, body).await,
             Err(refusal) => Err(refusal),

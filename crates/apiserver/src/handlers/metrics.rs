@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use gantry_registry::kinds::kinds;
 use gantry_store::ListRequest;
 
 use crate::ApiServer;
@@ -12,7 +11,8 @@ use crate::objects::Objects;
 /// The text of all metrics.
 pub(super) async fn answer(server: &ApiServer) -> Answer {
     let mut counts = BTreeMap::new();
-    for kind in kinds().all().filter(|kind| kind.allows(gantry_registry::kinds::Verb::List)) {
+    let catalogue = server.catalogue().await;
+    for kind in catalogue.kinds.all().filter(|kind| kind.allows(gantry_registry::kinds::Verb::List)) {
         let request = ListRequest::all(Objects::prefix(kind, None)).limit(1);
         // A store that does not answer is told by its absence here, and by the health of the server.
         if let Ok(page) = server.objects.store.list(request).await {

@@ -43,6 +43,8 @@ struct Stream {
     started: Revision,
     ends: Pin<Box<Sleep>>,
     bookmarks: Option<Bookmarks>,
+    /// Ends when a custom kind is no longer served as it was.
+    retired: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     over: bool,
 }
 
@@ -99,6 +101,10 @@ pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<Answ
         started: after,
         ends: Box::pin(sleep_until(end)),
         bookmarks,
+        retired: call.kind.nature.message().is_none().then(|| {
+            let catalogues = Arc::clone(&call.server.catalogues);
+            Box::pin(catalogues.retired(call.kind)) as Pin<Box<dyn Future<Output = ()> + Send>>
+        }),
         over: false,
     }))
 }
@@ -135,6 +141,8 @@ impl Chunks for Stream {
             }
             if let Poll::Ready(notice) = self.watch.poll(context) {
                 self.take(notice);
+            } else if self.is_retired(context) {
+                return Poll::Ready(None);
             } else if !self.is_bookmark_due(context) {
                 return Poll::Pending;
             }
@@ -188,6 +196,11 @@ impl Stream {
     fn fail(&mut self, refusal: &Refusal) {
         self.ready.push_back(told::error(refusal));
         self.over = true;
+    }
+
+    /// Whether whoever watches should look again what it is they watch.
+    fn is_retired(&mut self, context: &mut Context<'_>) -> bool {
+        self.retired.as_mut().is_some_and(|retired| retired.as_mut().poll(context).is_ready())
     }
 
     /// Asks the store how far it is when it is time to say so; the answer comes behind every change up to there.

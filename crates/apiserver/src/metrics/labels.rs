@@ -2,12 +2,13 @@
 //!
 //! Every label is a word of ours or of the tables, so that nobody can make the server remember their words.
 
-use gantry_registry::kinds::{Kind, Scope, kinds};
+use gantry_registry::kinds::{Kind, Scope};
 use gantry_registry::target::{Objects, Target};
 use http::Method;
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
 
+use crate::catalogue::Catalogues;
 use crate::finish::header;
 use crate::query::{Query, unescape_path};
 
@@ -46,13 +47,13 @@ const PATHS: [&str; 10] = [
 ];
 
 impl Labels {
-    pub(super) fn of(parts: &Parts) -> Self {
+    pub(super) fn of(parts: &Parts, catalogues: &Catalogues) -> Self {
         let path = unescape_path(parts.uri.path());
         let query = parts.uri.query().unwrap_or_default();
         if let Target::Objects(objects) = Target::parse(&path)
-            && let Some(kind) = kinds().resource(objects.group, objects.version, objects.resource)
+            && let Some(kind) = catalogues.known(objects.group, objects.version, objects.resource)
         {
-            let labels = Self::of_objects(kind, &objects, &parts.method, query);
+            let labels = Self::of_objects(&kind, &objects, &parts.method, query);
             let applies =
                 labels.verb == "PATCH" && header(parts, CONTENT_TYPE).starts_with("application/apply-patch");
             return Self { verb: if applies { "APPLY" } else { labels.verb }, ..labels };
@@ -70,7 +71,7 @@ impl Labels {
         }
     }
 
-    fn of_objects(kind: &'static Kind, objects: &Objects<'_>, method: &Method, query: &str) -> Self {
+    fn of_objects(kind: &Kind, objects: &Objects<'_>, method: &Method, query: &str) -> Self {
         // Most requests say neither, and need not be taken apart to find out.
         let says_more = query.contains("watch") || query.contains("dryRun");
         let query = if says_more { Query::parse(query) } else { Query::default() };

@@ -21,6 +21,7 @@ use http::request::Parts;
 use http::{Response, StatusCode};
 
 use crate::answer::{Body, Chunks};
+use crate::catalogue::Catalogues;
 use histogram::Histogram;
 use labels::{Labels, Lasting};
 pub(crate) use store::Metered;
@@ -68,8 +69,8 @@ struct Counted {
 
 impl Metrics {
     /// A request comes in.
-    pub(crate) fn begin(&self, parts: &Parts) -> Measured {
-        let labels = Labels::of(parts);
+    pub(crate) fn begin(&self, parts: &Parts, catalogues: &Catalogues) -> Measured {
+        let labels = Labels::of(parts, catalogues);
         let gauge = if labels.is_mutating() { &self.mutating } else { &self.reading };
         let in_flight = (labels.lasting == Lasting::Short).then(|| InFlight::new(gauge));
         Measured { labels, series: self.series(labels), began: Instant::now(), _in_flight: in_flight }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Custom, Structure};
+use super::{Custom, Edition, Structure};
 use crate::kinds::{
     BlindPut, DefaultPropagation, DeleteAnswer, Generation, GroupVersion, Kind, NameRule, Nature, PutAbsent,
     Scope, Subresource, Verb, name, subresource,
@@ -77,6 +77,16 @@ fn kind_of(definition: &Value, version: &Value) -> Arc<Kind> {
     })
 }
 
+impl Edition {
+    fn of(definition: &Value) -> Self {
+        let metadata = &definition["metadata"];
+        Self {
+            uid: metadata["uid"].as_str().unwrap_or_default().to_owned(),
+            generation: metadata["generation"].as_i64().unwrap_or_default(),
+        }
+    }
+}
+
 fn custom(definition: &Value, version: &Value) -> Custom {
     let spec = &definition["spec"];
     let versions = spec["versions"].as_array().into_iter().flatten();
@@ -86,7 +96,7 @@ fn custom(definition: &Value, version: &Value) -> Custom {
     Custom {
         structure: Structure::read(&version["schema"]["openAPIV3Schema"]),
         stored_as: name(&format!("{group}/{stored}")),
-        definition: definition["metadata"]["name"].as_str().unwrap_or_default().to_owned(),
+        edition: Edition::of(definition),
         goes: definition["metadata"]["deletionTimestamp"].is_string(),
         deprecation: deprecation(spec, version),
     }

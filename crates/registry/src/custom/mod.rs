@@ -10,6 +10,13 @@ mod structure;
 pub use definition::{is_true, kinds_of, stored_kind_of};
 pub use structure::{Basic, Lists, Maps, Structure, Values};
 
+/// One edition of a definition: two that are equal say the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Edition {
+    uid: String,
+    generation: i64,
+}
+
 /// What is known of a custom kind beyond its names.
 #[derive(Clone, Debug, Default)]
 pub struct Custom {
@@ -17,8 +24,8 @@ pub struct Custom {
     pub structure: Structure,
     /// The version in which they are stored: `example.com/v1`.
     pub stored_as: &'static str,
-    /// The name of the definition.
-    pub definition: String,
+    /// The edition of the definition.
+    pub edition: Edition,
     /// Whether the definition is being deleted, and so are all objects.
     pub goes: bool,
     /// What whoever uses this version is told, if it is deprecated.

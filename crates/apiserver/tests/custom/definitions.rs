@@ -1,0 +1,111 @@
+//! Definitions themselves: what they become, and whose names are whose.
+
+use super::*;
+
+/// Appendix E: names and strategy are filled in, and the answer knows nothing of conditions yet.
+#[tokio::test]
+async fn a_new_definition_is_answered_before_its_names_are_accepted() {
+    let answer = define(&server().await, definition()).await;
+    assert_eq!(answer["spec"]["names"]["singular"], "widget");
+    assert_eq!(answer["spec"]["names"]["listKind"], "WidgetList");
+    assert_eq!(answer["spec"]["conversion"], json!({"strategy": "None"}));
+    let status =
+        json!({"conditions": null, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": ["v1"]});
+    assert_eq!(answer["status"], status);
+    assert_eq!(answer["metadata"]["generation"], 1);
+}
+
+/// Appendix E: once its names are accepted, a definition is established and its resource is served.
+#[tokio::test]
+async fn a_definition_whose_names_are_free_is_established() {
+    let server = with_widgets().await;
+    let (_, found) = get(&server, &format!("{DEFINITIONS}/widgets.example.com")).await;
+    assert_eq!(
+        conditions(&found),
+        ["NamesAccepted=True/NoConflicts", "Established=True/InitialNamesAccepted"]
+    );
+    assert_eq!(found["status"]["conditions"][0]["message"], "no conflicts found");
+    assert_eq!(found["status"]["conditions"][1]["message"], "the initial names have been accepted");
+    assert_eq!(found["status"]["acceptedNames"], found["spec"]["names"]);
+    assert_eq!(get(&server, WIDGETS).await.0, 200);
+}
+
+/// Appendix E: a name that is another's is not accepted until that one goes.
+#[tokio::test]
+async fn a_name_that_is_taken_is_accepted_when_it_is_free() {
+    let server = with_widgets().await;
+    let mut rival = definition();
+    rival["metadata"]["name"] = json!("gadgets.example.com");
+    rival["spec"]["names"]["plural"] = json!("gadgets");
+    rival["spec"]["names"]["shortNames"] = json!(["gd"]);
+    define(&server, rival).await;
+    let path = format!("{DEFINITIONS}/gadgets.example.com");
+    let (_, found) = get(&server, &path).await;
+    assert_eq!(conditions(&found), ["NamesAccepted=False/KindConflict", "Established=False/NotAccepted"]);
+    assert_eq!(get(&server, "/apis/example.com/v1/gadgets").await.0, 404);
+
+    call(&server, Method::DELETE, &format!("{DEFINITIONS}/widgets.example.com"), Value::Null).await;
+    let (_, found) = get(&server, &path).await;
+    assert_eq!(
+        conditions(&found),
+        ["NamesAccepted=True/NoConflicts", "Established=True/InitialNamesAccepted"]
+    );
+    assert_eq!(get(&server, "/apis/example.com/v1/gadgets").await.0, 200);
+}
+
+/// A definition that makes no sense is refused with all that is wrong, and nothing is served.
+#[tokio::test]
+async fn a_definition_that_makes_no_sense_is_refused() {
+    let server = server().await;
+    let mut wrong = definition();
+    wrong["metadata"]["name"] = json!("things.example.com");
+    wrong["spec"]["versions"][0]["schema"] = json!({});
+    let (status, answer) = call(&server, Method::POST, DEFINITIONS, wrong).await;
+    assert_eq!(status, 422, "{answer}");
+    let message = answer["message"].as_str().unwrap();
+    for part in [
+        "metadata.name: Invalid value: \"things.example.com\": must be spec.names.plural+\".\"+spec.group",
+        "spec.versions[0].schema.openAPIV3Schema: Required value: schemas are required",
+    ] {
+        assert!(message.contains(part), "{message}");
+    }
+    assert_eq!(get(&server, WIDGETS).await.0, 404);
+}
+
+/// A server that starts on a store with definitions serves them, and finishes what another began.
+#[tokio::test]
+async fn what_was_defined_before_a_restart_is_served_after_it() {
+    use std::sync::Arc;
+
+    use gantry_apiserver::Settings;
+    use gantry_store::memory::{HistoryLimits, MemoryStore};
+
+    let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
+    let start = || ApiServer::new(store.clone(), Arc::new(harness::Noon::default()), Settings::default());
+    let first = start();
+    first.prepare().await.unwrap();
+    define(&first, definition()).await;
+    make(&first, "a", json!({"size": 1})).await;
+    drop(first);
+    let second = start();
+    second.prepare().await.unwrap();
+    let (status, list) = get(&second, WIDGETS).await;
+    assert_eq!((status, &list["items"][0]["metadata"]["name"]), (200, &json!("a")));
+}
+
+/// Two servers on one store: what one defines, the other serves.
+#[tokio::test]
+async fn what_one_server_defines_another_serves() {
+    use std::sync::Arc;
+
+    use gantry_apiserver::Settings;
+    use gantry_store::memory::{HistoryLimits, MemoryStore};
+
+    let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
+    let start = || ApiServer::new(store.clone(), Arc::new(harness::Noon::default()), Settings::default());
+    let (one, other) = (start(), start());
+    one.prepare().await.unwrap();
+    assert_eq!(get(&other, WIDGETS).await.0, 404);
+    define(&one, definition()).await;
+    assert_eq!(get(&other, WIDGETS).await.0, 200);
+}

@@ -1,0 +1,86 @@
+//! Objects of a custom kind: read, listed, watched, shown.
+
+use super::*;
+use crate::harness::ask;
+
+/// Appendix E: objects are written in alphabetical order, and items of lists say what they are.
+#[tokio::test]
+async fn items_say_what_they_are_and_keys_are_sorted() {
+    let server = with_widgets().await;
+    make(&server, "a", json!({"size": 1})).await;
+    let one = ask(&server, Method::GET, &format!("{WIDGETS}/a"), &[], "").await;
+    assert!(
+        one.text().starts_with(r#"{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"creation"#)
+    );
+    assert!(one.text().ends_with("}\n"));
+    let list = ask(&server, Method::GET, WIDGETS, &[], "").await.json();
+    assert_eq!((&list["kind"], &list["apiVersion"]), (&json!("WidgetList"), &json!("example.com/v1")));
+    assert_eq!(list["items"][0]["kind"], "Widget");
+    assert_eq!(list["items"][0]["metadata"]["resourceVersion"], one.json()["metadata"]["resourceVersion"]);
+}
+
+/// Appendix E: a body must say its kind.
+#[tokio::test]
+async fn a_body_without_kind_is_refused() {
+    let server = with_widgets().await;
+    let (status, answer) = call(&server, Method::POST, WIDGETS, json!({"metadata": {"name": "a"}})).await;
+    assert_eq!(status, 400);
+    let message = answer["message"].as_str().unwrap();
+    assert!(message.contains("Object 'Kind' is missing in '{\"metadata\":{\"name\":\"a\"}}'"), "{message}");
+    let version = json!({"kind": "Widget", "apiVersion": "example.com/v2", "metadata": {"name": "a"}});
+    let (status, answer) = call(&server, Method::POST, WIDGETS, version).await;
+    assert_eq!(status, 400);
+    assert_eq!(
+        answer["message"],
+        "the API version in the data (example.com/v2) does not match the expected API version (example.com/v1)"
+    );
+}
+
+/// Table: the columns of the definition, and those for whom there is space.
+#[tokio::test]
+async fn tables_have_the_columns_of_the_definition() {
+    let server = with_widgets().await;
+    make(&server, "a", json!({"size": 3})).await;
+    let accept = [("accept", "application/json;as=Table;v=v1;g=meta.k8s.io")];
+    let table = ask(&server, Method::GET, WIDGETS, &accept, "").await.json();
+    let columns: Vec<_> = table["columnDefinitions"].as_array().unwrap().iter().collect();
+    let names: Vec<_> = columns.iter().map(|column| column["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Name", "Size", "Colour", "Age"]);
+    assert_eq!(columns[2]["priority"], 1);
+    assert_eq!(table["rows"][0]["cells"], json!(["a", 3, "red", "0s"]));
+}
+
+/// Field selectors: metadata, and what the definition says.
+#[tokio::test]
+async fn objects_are_selected_by_the_fields_of_the_definition() {
+    let server = with_widgets().await;
+    make(&server, "a", json!({"size": 1})).await;
+    make(&server, "b", json!({"size": 1, "colour": "blue"})).await;
+    let (_, list) = get(&server, &format!("{WIDGETS}?fieldSelector=spec.colour%3Dblue")).await;
+    assert_eq!(list["items"].as_array().unwrap().len(), 1);
+    assert_eq!(list["items"][0]["metadata"]["name"], "b");
+    let (status, refused) = get(&server, &format!("{WIDGETS}?fieldSelector=spec.size%3D1")).await;
+    assert_eq!((status, refused["message"].as_str().unwrap()), (400, "field label not supported: spec.size"));
+}
+
+/// Metadata alone: what the garbage collector watches.
+#[tokio::test]
+async fn objects_are_reduced_to_their_metadata() {
+    let server = with_widgets().await;
+    make(&server, "a", json!({"size": 1})).await;
+    let accept = [("accept", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io")];
+    let list = ask(&server, Method::GET, WIDGETS, &accept, "").await.json();
+    assert_eq!(list["items"][0]["metadata"]["name"], "a");
+    assert!(list["items"][0].get("spec").is_none());
+}
+
+/// Appendix E: what is deleted is answered with a Status.
+#[tokio::test]
+async fn a_deleted_object_is_a_success() {
+    let server = with_widgets().await;
+    make(&server, "a", json!({"size": 1})).await;
+    let (status, answer) = call(&server, Method::DELETE, &format!("{WIDGETS}/a"), Value::Null).await;
+    assert_eq!((status, &answer["status"]), (200, &json!("Success")));
+    assert_eq!(answer["details"]["kind"], "widgets");
+    assert_eq!(answer["details"]["group"], "example.com");
+}

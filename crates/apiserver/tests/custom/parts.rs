@@ -1,0 +1,60 @@
+//! `status` and `scale` of custom kinds.
+
+use super::*;
+
+/// Appendix E: `status` is written on its own, and only there.
+#[tokio::test]
+async fn the_status_is_kept_apart() {
+    let server = with_widgets().await;
+    let mut new = widget("a", json!({"size": 1}));
+    new["status"] = json!({"ready": 7});
+    let (_, made) = call(&server, Method::POST, WIDGETS, new).await;
+    assert!(made.get("status").is_none(), "{made}");
+    let path = format!("{WIDGETS}/a");
+    let mut reported = made.clone();
+    reported["status"] = json!({"ready": 1});
+    reported["spec"]["size"] = json!(9);
+    let (status, answer) = call(&server, Method::PUT, &format!("{path}/status"), reported).await;
+    assert_eq!(status, 200, "{answer}");
+    assert_eq!((&answer["status"]["ready"], &answer["spec"]["size"]), (&json!(1), &json!(1)));
+    let (_, answer) =
+        patch(&server, &path, MERGE, json!({"status": {"ready": 5}, "spec": {"size": 2}})).await;
+    assert_eq!((&answer["status"]["ready"], &answer["spec"]["size"]), (&json!(1), &json!(2)));
+}
+
+/// Appendix E: `scale` reads and writes where the definition says.
+#[tokio::test]
+async fn a_custom_kind_is_scaled_where_its_definition_says() {
+    let server = with_widgets().await;
+    make(&server, "a", json!({"size": 3})).await;
+    let path = format!("{WIDGETS}/a");
+    let report = json!({"status": {"ready": 2, "selector": "app=a"}});
+    patch(&server, &format!("{path}/status"), MERGE, report).await;
+    let (status, scale) = get(&server, &format!("{path}/scale")).await;
+    assert_eq!((status, &scale["kind"]), (200, &json!("Scale")), "{scale}");
+    assert_eq!(scale["spec"], json!({"replicas": 3}));
+    assert_eq!(scale["status"], json!({"replicas": 2, "selector": "app=a"}));
+    let (status, scale) =
+        patch(&server, &format!("{path}/scale"), MERGE, json!({"spec": {"replicas": 5}})).await;
+    assert_eq!((status, &scale["spec"]["replicas"]), (200, &json!(5)), "{scale}");
+    assert_eq!(get(&server, &path).await.1["spec"]["size"], 5);
+}
+
+/// A kind without parts has none.
+#[tokio::test]
+async fn a_kind_without_parts_has_none() {
+    let server = server().await;
+    let mut plain = definition();
+    plain["spec"]["versions"][0].as_object_mut().unwrap().remove("subresources");
+    define(&server, plain).await;
+    let mut new = widget("a", json!({"size": 1}));
+    new["status"] = json!({"ready": 7});
+    let (_, made) = call(&server, Method::POST, WIDGETS, new).await;
+    assert_eq!(made["status"]["ready"], 7, "without a part of its own, the status is content as any other");
+    for part in ["status", "scale"] {
+        assert_eq!(get(&server, &format!("{WIDGETS}/a/{part}")).await.0, 404, "{part}");
+    }
+    let path = format!("{WIDGETS}/a");
+    let (_, answer) = patch(&server, &path, MERGE, json!({"status": {"ready": 8}})).await;
+    assert_eq!((&answer["status"]["ready"], &answer["metadata"]["generation"]), (&json!(8), &json!(2)));
+}

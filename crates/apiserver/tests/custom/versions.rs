@@ -1,0 +1,71 @@
+//! Definitions with several versions: one is stored, all that are served show it.
+
+use super::*;
+use crate::harness::ask;
+
+/// A definition of widgets in an old version and in the one that is stored.
+fn two_versions() -> Value {
+    let mut both = definition();
+    let mut old = version("v1beta1");
+    old["storage"] = json!(false);
+    old["deprecated"] = json!(true);
+    both["spec"]["versions"] = json!([version("v1"), old]);
+    both
+}
+
+/// Appendix E: without a conversion of its own, an object differs in its version alone.
+#[tokio::test]
+async fn an_object_is_the_same_in_every_version() {
+    let server = server().await;
+    define(&server, two_versions()).await;
+    let mut old = widget("a", json!({"size": 1}));
+    old["apiVersion"] = json!("example.com/v1beta1");
+    let in_old = WIDGETS.replace("/v1/", "/v1beta1/");
+    let (status, answer) = call(&server, Method::POST, &in_old, old).await;
+    assert_eq!((status, &answer["apiVersion"]), (201, &json!("example.com/v1beta1")), "{answer}");
+    let (_, new) = get(&server, &format!("{WIDGETS}/a")).await;
+    assert_eq!(new["apiVersion"], "example.com/v1");
+    assert_eq!(new["metadata"]["uid"], answer["metadata"]["uid"]);
+    assert_eq!(get(&server, &in_old).await.1["items"][0]["apiVersion"], "example.com/v1beta1");
+}
+
+/// Whoever uses a version that is deprecated is told what to use instead.
+#[tokio::test]
+async fn a_deprecated_version_says_so() {
+    let server = server().await;
+    define(&server, two_versions()).await;
+    let told = ask(&server, Method::GET, &WIDGETS.replace("/v1/", "/v1beta1/"), &[], "").await;
+    assert_eq!(
+        told.header("warning"),
+        "299 - \"example.com/v1beta1 Widget is deprecated; use example.com/v1 Widget\""
+    );
+    assert_eq!(ask(&server, Method::GET, WIDGETS, &[], "").await.header("warning"), "");
+}
+
+/// A version that is no longer served is not found, though its objects are there.
+#[tokio::test]
+async fn a_version_that_is_not_served_is_not_found() {
+    let server = server().await;
+    let mut one_served = two_versions();
+    one_served["spec"]["versions"][1]["served"] = json!(false);
+    define(&server, one_served).await;
+    assert_eq!(get(&server, WIDGETS).await.0, 200);
+    assert_eq!(get(&server, &WIDGETS.replace("/v1/", "/v1beta1/")).await.0, 404);
+}
+
+/// Nobody calls webhooks here, so a version that needs one is refused in so many words instead of being made up.
+#[tokio::test]
+async fn a_conversion_that_needs_a_webhook_is_refused() {
+    let server = server().await;
+    let mut converted = two_versions();
+    converted["spec"]["conversion"] = json!({
+        "strategy": "Webhook",
+        "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://127.0.0.1:1/convert"}},
+    });
+    define(&server, converted).await;
+    make(&server, "a", json!({"size": 1})).await;
+    let (status, answer) = get(&server, &format!("{}/a", WIDGETS.replace("/v1/", "/v1beta1/"))).await;
+    assert_eq!(status, 500);
+    let message = answer["message"].as_str().unwrap();
+    assert!(message.contains("conversion webhook for example.com/v1, Kind=Widget failed"), "{message}");
+}

@@ -1,0 +1,127 @@
+//! Writes to objects of a custom kind: pruned, defaulted, judged, counted.
+
+use super::*;
+use crate::harness::ask;
+
+fn strict(validation: &str) -> String {
+    format!("{WIDGETS}?fieldValidation={validation}")
+}
+
+/// Appendix E, A2.23: what is not declared is dropped, with a warning or a refusal if that is asked for.
+#[tokio::test]
+async fn what_is_not_declared_is_dropped() {
+    let server = with_widgets().await;
+    let odd = widget("a", json!({"size": 1, "weight": 2, "free": {"anything": {"goes": true}}}));
+    let kind = [("content-type", "application/json")];
+    let told = ask(&server, Method::POST, &strict("Warn"), &kind, odd.to_string()).await;
+    assert_eq!(told.status, 201);
+    assert_eq!(told.header("warning"), "299 - \"unknown field \\\"spec.weight\\\"\"");
+    let spec = &told.json()["spec"];
+    assert!(spec.get("weight").is_none() && spec["free"]["anything"]["goes"] == true, "{spec}");
+    let told = ask(&server, Method::POST, &strict("Strict"), &kind, odd.to_string()).await;
+    assert_eq!(told.status, 400);
+    assert!(
+        told.text().contains(r#"strict decoding error: unknown field \"spec.weight\""#),
+        "{}",
+        told.text()
+    );
+}
+
+/// Appendix E: defaults come from the schema, on reads of what was stored before, too.
+#[tokio::test]
+async fn what_is_left_out_comes_from_the_schema() {
+    let server = with_widgets().await;
+    assert_eq!(make(&server, "a", json!({"size": 1})).await["spec"]["colour"], "red");
+    let mut later = definition();
+    let properties = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties";
+    later.pointer_mut(properties).unwrap()["finish"] = json!({"type": "string", "default": "matt"});
+    let path = format!("{DEFINITIONS}/widgets.example.com");
+    let (_, stored) = get(&server, &path).await;
+    later["metadata"]["resourceVersion"] = stored["metadata"]["resourceVersion"].clone();
+    let (status, answer) = call(&server, Method::PUT, &path, later).await;
+    assert_eq!((status, &answer["metadata"]["generation"]), (200, &json!(2)), "{answer}");
+    let (_, found) = get(&server, &format!("{WIDGETS}/a")).await;
+    assert_eq!(found["spec"]["finish"], "matt");
+}
+
+/// Appendix E: what the schema rules out is refused, with the words and the types of causes of Kubernetes.
+#[tokio::test]
+async fn what_the_schema_rules_out_is_refused() {
+    let server = with_widgets().await;
+    let wrong = widget("a", json!({"size": "large", "colour": "green"}));
+    let (status, answer) = call(&server, Method::POST, WIDGETS, wrong).await;
+    assert_eq!(status, 422, "{answer}");
+    let message = answer["message"].as_str().unwrap();
+    assert!(message.starts_with("Widget.example.com \"a\" is invalid: "), "{message}");
+    assert!(message.contains("spec.size in body must be of type integer: \"string\""), "{message}");
+    assert!(
+        message.contains("spec.colour: Unsupported value: \"green\": supported values: \"red\", \"blue\"")
+    );
+    let reasons: Vec<_> = answer["details"]["causes"].as_array().unwrap().iter().collect();
+    assert!(reasons.iter().any(|cause| cause["reason"] == "FieldValueTypeInvalid"), "{answer}");
+}
+
+/// A2.18: whoever puts says what they saw.
+#[tokio::test]
+async fn a_put_without_version_is_refused() {
+    let server = with_widgets().await;
+    make(&server, "a", json!({"size": 1})).await;
+    let path = format!("{WIDGETS}/a");
+    let (status, answer) = call(&server, Method::PUT, &path, widget("a", json!({"size": 2}))).await;
+    assert_eq!(status, 422, "{answer}");
+    assert!(answer["message"].as_str().unwrap().contains("metadata.resourceVersion: Invalid value: 0"));
+}
+
+/// Appendix E: the generation counts changes of what was asked for, not of metadata or status.
+#[tokio::test]
+async fn the_generation_counts_what_is_asked_for() {
+    let server = with_widgets().await;
+    make(&server, "a", json!({"size": 1})).await;
+    let path = format!("{WIDGETS}/a");
+    let generation = |answer: &(u16, Value)| answer.1["metadata"]["generation"].clone();
+    let labelled = patch(&server, &path, MERGE, json!({"metadata": {"labels": {"x": "y"}}})).await;
+    assert_eq!(generation(&labelled), 1);
+    let resized = patch(&server, &path, MERGE, json!({"spec": {"size": 2}})).await;
+    assert_eq!(generation(&resized), 2);
+    let reported = patch(&server, &format!("{path}/status"), MERGE, json!({"status": {"ready": 1}})).await;
+    assert_eq!((generation(&reported), &reported.1["status"]["ready"]), (json!(2), &json!(1)));
+}
+
+/// Appendix E, A3.1: JSON, merge and apply; what needs a compiled-in shape does not work.
+#[tokio::test]
+async fn strategic_merge_patches_are_refused() {
+    let server = with_widgets().await;
+    make(&server, "a", json!({"size": 1})).await;
+    let path = format!("{WIDGETS}/a");
+    let (status, answer) =
+        patch(&server, &path, "application/strategic-merge-patch+json", json!({"spec": {"size": 2}})).await;
+    assert_eq!(status, 415);
+    assert_eq!(
+        answer["message"],
+        "the body of the request was in an unknown format - accepted media types include: \
+         application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+    );
+    let operations = json!([{"op": "replace", "path": "/spec/size", "value": 3}]);
+    let (status, answer) = patch(&server, &path, "application/json-patch+json", operations).await;
+    assert_eq!((status, &answer["spec"]["size"]), (200, &json!(3)), "{answer}");
+    let (status, answer) = patch(&server, &path, MERGE, json!({"spec": {"size": "x"}})).await;
+    assert_eq!(status, 422, "{answer}");
+}
+
+/// A3.14: lists of a custom kind merge by the keys that its definition names, and others own the rest.
+#[tokio::test]
+async fn two_managers_apply_to_one_list() {
+    let server = with_widgets().await;
+    let path = |manager: &str| format!("{WIDGETS}/a?fieldManager={manager}");
+    let part = |name: &str, count| json!({"size": 1, "parts": [{"name": name, "count": count}]});
+    let (status, answer) = patch(&server, &path("one"), APPLY, widget("a", part("wheel", 4))).await;
+    assert_eq!(status, 201, "{answer}");
+    let (status, answer) = patch(&server, &path("two"), APPLY, widget("a", part("door", 2))).await;
+    assert_eq!(status, 200, "{answer}");
+    let parts = json!([{"name": "wheel", "count": 4}, {"name": "door", "count": 2}]);
+    assert_eq!(answer["spec"]["parts"], parts);
+    let (status, answer) = patch(&server, &path("two"), APPLY, widget("a", part("wheel", 3))).await;
+    assert_eq!((status, &answer["reason"]), (409, &json!("Conflict")), "{answer}");
+    let message = answer["message"].as_str().unwrap();
+    assert!(message.contains(r#".spec.parts[name="wheel"].count"#), "{message}");
+}
