@@ -172,6 +172,10 @@ fn foreign(kind: &Kind, stored: &[u8]) -> Result<Value, Refusal> {
         let read: Value = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
         decode::value(read, &of_store.nature).map_err(|problem| unreadable(&problem))?.object
     };
+    if let Nature::Custom(custom) = &kind.nature {
+        let stored_as = read["apiVersion"].as_str().unwrap_or_default();
+        custom.check_conversion(kind.kind, stored_as, kind.api_version)?;
+    }
     let mut object = conversion::from_storage(kind, read);
     defaults::apply(kind, &mut object);
     if let Value::Object(members) = &mut object {

@@ -104,6 +104,29 @@ impl<'a> Call<'a> {
         self.check_handout(None, object)
     }
 
+    /// Nothing new comes of a kind whose definition goes.
+    pub(super) fn check_lasting(&self) -> Result<(), Refusal> {
+        match &self.kind.nature {
+            Nature::Custom(custom) if custom.goes => Err(Refusal {
+                code: 405,
+                reason: "MethodNotAllowed",
+                message: "create not allowed while custom resource definition is terminating".to_owned(),
+                details: Some(Box::new(Place { name: "", ..self.place() }.details())),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// A version of a custom kind that only a webhook knows how to store is not written.
+    pub(super) fn check_conversion(&self) -> Result<(), Refusal> {
+        match &self.kind.nature {
+            Nature::Custom(custom) => {
+                custom.check_conversion(self.kind.kind, self.kind.api_version, custom.stored_as)
+            }
+            Nature::BuiltIn(_) => Ok(()),
+        }
+    }
+
     /// Refuses a role or binding that hands out more than the caller holds; of anything else it knows nothing.
     pub(super) fn check_handout(&self, old: Option<&Value>, new: &Value) -> Result<(), Refusal> {
         self.caller.check_handout(self.kind, self.namespace, self.name, old, new)

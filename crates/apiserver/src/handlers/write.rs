@@ -197,6 +197,7 @@ impl Call<'_> {
         let decoded = match &self.kind.nature {
             Nature::BuiltIn(_) => decode::object(&self.body, self.format()?, self.gvk())?,
             Nature::Custom(custom) => {
+                self.check_conversion()?;
                 decode::custom::object(&self.body, self.text_format()?, self.gvk(), custom)?
             }
         };

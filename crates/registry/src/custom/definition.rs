@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Custom, Edition, Structure};
+use super::{Conversion, Custom, Edition, Structure};
 use crate::kinds::{
     BlindPut, DefaultPropagation, DeleteAnswer, Generation, GroupVersion, Kind, NameRule, Nature, PutAbsent,
     Scope, Subresource, Verb, name, subresource,
@@ -21,8 +21,6 @@ const VERBS: [Verb; 8] = [
     Verb::Update,
     Verb::Watch,
 ];
-/// What can still be done while the definition goes.
-const LAST_VERBS: [Verb; 5] = [Verb::Delete, Verb::DeleteCollection, Verb::Get, Verb::List, Verb::Watch];
 
 /// The kinds that a definition brings; none until its names are accepted.
 pub fn kinds_of(definition: &Value) -> Vec<Arc<Kind>> {
@@ -51,7 +49,6 @@ fn kind_of(definition: &Value, version: &Value) -> Arc<Kind> {
     let word = |value: &Value| name(value.as_str().unwrap_or_default());
     let words = |value: &Value| value.as_array().into_iter().flatten().map(word).collect::<Vec<_>>();
     let (group, resource, kind) = (word(&spec["group"]), word(&names["plural"]), word(&names["kind"]));
-    let goes = definition["metadata"]["deletionTimestamp"].is_string();
     let own = GroupVersion { group, version: word(&version["name"]) };
     Arc::new(Kind {
         group,
@@ -64,7 +61,7 @@ fn kind_of(definition: &Value, version: &Value) -> Arc<Kind> {
         scope: if spec["scope"] == "Cluster" { Scope::Cluster } else { Scope::Namespaced },
         short_names: words(&names["shortNames"]),
         categories: words(&names["categories"]),
-        verbs: if goes { LAST_VERBS.to_vec() } else { VERBS.to_vec() },
+        verbs: VERBS.to_vec(),
         subresources: subresources(version, kind),
         deleted: DeleteAnswer::Status,
         propagation: DefaultPropagation::Background,
@@ -98,6 +95,10 @@ fn custom(definition: &Value, version: &Value) -> Custom {
         stored_as: name(&format!("{group}/{stored}")),
         edition: Edition::of(definition),
         goes: definition["metadata"]["deletionTimestamp"].is_string(),
+        conversion: match spec["conversion"]["strategy"].as_str() {
+            Some("Webhook") => Conversion::Webhook,
+            _ => Conversion::None,
+        },
         deprecation: deprecation(spec, version),
     }
 }

@@ -7,8 +7,20 @@ mod definition;
 mod pending;
 mod structure;
 
+use crate::Refusal;
+
 pub use definition::{is_true, kinds_of, stored_kind_of};
 pub use structure::{Basic, Lists, Maps, Structure, Values};
+
+/// How objects of a custom kind get from one version to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Conversion {
+    /// They are the same in all of them.
+    #[default]
+    None,
+    /// Somebody else would have to be asked.
+    Webhook,
+}
 
 /// One edition of a definition: two that are equal say the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,8 +38,26 @@ pub struct Custom {
     pub stored_as: &'static str,
     /// The edition of the definition.
     pub edition: Edition,
+    /// How objects get from one version to another.
+    pub conversion: Conversion,
     /// Whether the definition is being deleted, and so are all objects.
     pub goes: bool,
     /// What whoever uses this version is told, if it is deprecated.
     pub deprecation: Option<String>,
+}
+
+impl Custom {
+    /// Refuses to show an object of one version as another where only somebody else knows how.
+    ///
+    /// An object that is merely renamed would look right and be wrong.
+    pub fn check_conversion(&self, kind: &str, from: &str, to: &str) -> Result<(), Refusal> {
+        if self.conversion == Conversion::None || from == to {
+            return Ok(());
+        }
+        Err(Refusal::server_error(format!(
+            "conversion webhook for {from}, Kind={kind} failed: webhooks are not called here; use {} instead of {to}, or \
+             strategy None",
+            self.stored_as
+        )))
+    }
 }
