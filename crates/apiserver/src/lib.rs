@@ -100,6 +100,7 @@ impl ApiServer {
 
     /// Makes sure that everything exists which every cluster has.
     pub async fn prepare(&self) -> Result<(), gantry_registry::Refusal> {
-        bootstrap::prepare(self).await
+        bootstrap::prepare(self).await?;
+        self.settle_definitions().await
     }
 }

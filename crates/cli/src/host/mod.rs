@@ -30,6 +30,8 @@ use store::Opened;
 
 /// How often events that are too old are removed.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
+/// How often it is looked whether another server left a definition half settled.
+const SETTLE_EVERY: Duration = Duration::from_secs(2);
 
 /// A server that is ready to serve.
 pub(crate) struct Host {
@@ -92,7 +94,7 @@ impl Host {
     pub(crate) async fn serve(self, mut company: Company) -> Result<(), String> {
         let Self { server, listening, transport, store, mut signals, .. } = self;
         store.look_after();
-        let sweeping = tokio::spawn(sweep(server.clone()));
+        let chores = [tokio::spawn(sweep(server.clone())), tokio::spawn(settle(server.clone()))];
         let (stopper, stop) = Stopper::new();
         let mut serving = tokio::spawn(listening.serve(server.clone(), transport, Limits::default(), stop));
         let outcome = tokio::select! {
@@ -102,7 +104,7 @@ impl Host {
             ended = &mut serving => return Err(format!("the server ended by itself: {ended:?}")),
         };
         tracing::info!("stopping");
-        sweeping.abort();
+        chores.iter().for_each(tokio::task::JoinHandle::abort);
         server.set_health(Health::ShuttingDown);
         let in_order = async {
             company.leave().await;
@@ -140,6 +142,16 @@ async fn sweep(server: ApiServer) {
         tokio::time::sleep(SWEEP_EVERY).await;
         if let Err(refusal) = server.sweep_events().await {
             tracing::warn!("old events could not be removed: {}", refusal.message);
+        }
+    }
+}
+
+/// Settles definitions that nobody else does, for as long as the server runs.
+async fn settle(server: ApiServer) {
+    loop {
+        tokio::time::sleep(SETTLE_EVERY).await;
+        if let Err(refusal) = server.settle_definitions().await {
+            tracing::warn!("definitions could not be settled: {}", refusal.message);
         }
     }
 }
