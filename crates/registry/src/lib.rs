@@ -16,6 +16,7 @@ pub mod custom;
 pub mod decode;
 pub mod defaults;
 pub mod encode;
+pub mod jsonpath;
 pub mod kinds;
 pub mod lifecycle;
 mod moment;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub use token::Continue;
 
 use crate::selector::fields::Terms;
-use crate::selector::{LabelSelector, Selection};
+use crate::selector::{LabelSelector, Selectable, Selection};
 use crate::{Cause, Details, FieldError, Refusal};
 
 /// The options of a list, a watch or a collection's deletion, as typed but free of contradictions.
@@ -71,10 +71,10 @@ pub enum WatchPlan {
 }
 
 impl ListOptions {
-    /// Reads the query of a request for objects of this kind; of a repeated parameter the first counts.
+    /// Reads the query of a request for objects of a kind with these fields; of a repeated parameter the first counts.
     ///
     /// Mistakes are found in the order in which the reference finds them: numbers, selectors, contradictions, fields.
-    pub fn read<S: AsRef<str>>(query: &[(S, S)], group: &str, kind: &str) -> Result<Self, Refusal> {
+    pub fn read<S: AsRef<str>>(query: &[(S, S)], selectable: Selectable<'_>) -> Result<Self, Refusal> {
         let first =
             |name: &str| query.iter().find(|(key, _)| key.as_ref() == name).map(|(_, value)| value.as_ref());
         let owned = |name: &str| first(name).unwrap_or("").to_owned();
@@ -97,7 +97,7 @@ impl ListOptions {
         if !wrong.is_empty() {
             return Err(Refusal::invalid("ListOptions", "meta.k8s.io", "", &wrong));
         }
-        options.selection.fields = terms.of_kind(group, kind)?;
+        options.selection.fields = terms.of_kind(selectable)?;
         Ok(options)
     }
 

@@ -37,7 +37,7 @@ impl Call<'_> {
         if self.kind.scope == Scope::Namespaced && self.namespace.is_none() {
             return Err(method_not_allowed());
         }
-        let list_options = ListOptions::read(&self.query.0, self.kind.group, self.kind.kind)?;
+        let list_options = ListOptions::read(&self.query.0, self.selectable())?;
         let options = self.delete_options()?;
         let found = read::scan(self, &list_options).await?;
         let items = found.values(self.kind)?;

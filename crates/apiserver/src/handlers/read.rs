@@ -38,11 +38,11 @@ pub(super) async fn object(call: &Call<'_>) -> Result<Answer, Refusal> {
 /// A list, or a watch of one.
 pub(super) async fn collection(call: &Call<'_>) -> Result<Answer, Refusal> {
     if call.watch_by_path {
-        let options = ListOptions::read(&watched_by_path(call), call.kind.group, call.kind.kind)?;
+        let options = ListOptions::read(&watched_by_path(call), call.selectable())?;
         allowed(call.kind, Verb::Watch)?;
         return watch::begin(call, &options).await;
     }
-    let options = ListOptions::read(&call.query.0, call.kind.group, call.kind.kind)?;
+    let options = ListOptions::read(&call.query.0, call.selectable())?;
     if options.watch {
         allowed(call.kind, Verb::Watch)?;
         return watch::begin(call, &options).await;

@@ -1,6 +1,7 @@
 //! Objects and lists in the form that was asked for.
 
 use gantry_registry::kinds::Kind;
+use gantry_registry::selector::Selectable;
 use gantry_registry::table::{
     Headings, IncludeObject, Layout, Printer, is_a_list, not_a_list, partial, partial_list,
 };
@@ -70,8 +71,13 @@ impl Call<'_> {
         })
     }
 
-    pub(super) fn printer(&self) -> Printer {
+    pub(super) fn printer(&self) -> Printer<'_> {
         Printer::of(self.kind.group, self.kind.kind)
+    }
+
+    /// By which fields objects of the kind can be selected.
+    pub(super) fn selectable(&self) -> Selectable<'_> {
+        Selectable::of(self.kind.group, self.kind.kind)
     }
 
     pub(super) fn include(&self) -> Result<IncludeObject, Refusal> {

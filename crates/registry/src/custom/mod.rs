@@ -10,6 +10,14 @@ mod structure;
 use crate::Refusal;
 
 pub use definition::{is_true, kinds_of, stored_kind_of};
+mod columns;
+mod paths;
+mod scaling;
+mod structure;
+
+pub use columns::Columns;
+pub use paths::{FieldPath, Misfit};
+pub use scaling::Scaling;
 pub use structure::{Basic, Lists, Maps, Structure, Values};
 
 /// How objects of a custom kind get from one version to another.

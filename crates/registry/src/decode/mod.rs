@@ -19,7 +19,7 @@ mod go_types;
 mod json;
 mod kind;
 mod protobuf;
-mod time;
+pub(crate) mod time;
 mod tree;
 mod walk;
 mod wire;

@@ -1,6 +1,6 @@
 //! Times as the API writes them: UTC, in whole seconds or in microseconds.
 
-use crate::moment;
+use crate::{Moment, moment};
 
 /// How finely a time is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,11 @@ pub(super) fn normal(text: &str, precision: Precision) -> Result<Option<String>,
         format!("parsing time {text:?} as {layout:?}: cannot parse {rest:?} as {wanted:?}")
     })?;
     Ok(write(seconds, micros, precision))
+}
+
+/// Reads a time with any offset, without its fraction of a second; `None` if it is no time.
+pub(crate) fn moment(text: &str) -> Option<Moment> {
+    parse(text, Precision::Seconds).ok().map(|(seconds, _)| Moment::from_secs(seconds))
 }
 
 /// Writes a time given in seconds and microseconds since 1970; `None` for the zero time or beyond four-digit years.

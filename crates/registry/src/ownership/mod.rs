@@ -17,7 +17,7 @@ pub use compare::{Comparison, compare};
 pub use fields_of::fields_of;
 pub use managed::{Entry, Identity, ManagedFields, NotManaged, Operation};
 pub use path::{Malformed, PathElement, Scalar};
-pub use scale::{scale_entries, scale_entries_to_parent};
+pub use scale::{ReplicasField, scale_entries, scale_entries_to_parent};
 pub use set::{FieldNode, FieldSet};
 pub use update::{Write, differ_only_in_times, never_tracked, track_update};
 

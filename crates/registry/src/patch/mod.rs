@@ -7,7 +7,7 @@
 mod json;
 mod merge;
 mod misfit;
-mod printed;
+pub(crate) mod printed;
 mod strategic;
 
 pub use misfit::misfit;

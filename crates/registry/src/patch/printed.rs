@@ -5,17 +5,30 @@ use std::fmt::Write;
 use serde_json::{Number, Value};
 
 /// The value as Go's `%v` prints it: maps by key, strings without quotes, lists in brackets.
-pub(super) fn as_go_prints(value: &Value) -> String {
+pub(crate) fn as_go_prints(value: &Value) -> String {
     let mut text = String::new();
     print(value, &mut text);
     text
 }
 
 /// A list, or several of them, as Go's `%v` prints it.
-pub(super) fn list_as_go_prints(values: &[Value]) -> String {
+pub(crate) fn list_as_go_prints(values: &[Value]) -> String {
     let mut text = String::new();
     print_list(values, &mut text);
     text
+}
+
+/// The type of a value as Go's `%T` prints it.
+pub(crate) fn type_as_go_prints(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
 }
 
 fn print(value: &Value, text: &mut String) {

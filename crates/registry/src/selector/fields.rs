@@ -1,21 +1,31 @@
 //! Field selectors: `status.phase!=Failed,spec.nodeName=n1`.
 //!
-//! Only a few fields of a few kinds can be selected by. A selector is read in two steps, because a request is judged
-//! in that order: first its grammar ([`Terms`]), later whether the kind has such fields ([`FieldSelector`]).
+//! Only a few fields of a few kinds can be selected by ([`Selectable`]). A selector is read in two steps, because a
+//! request is judged in that order: first its grammar ([`Terms`]), later whether the kind has such fields
+//! ([`FieldSelector`]).
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
 use crate::Refusal;
+use crate::custom::FieldPath;
+use crate::kinds::Scope;
+use crate::patch::printed::as_go_prints;
 
 /// What some fields of an object have to be; without terms everything matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSelector {
-    terms: Vec<(Selectable, Comparison, String)>,
+    terms: Vec<(Field, Comparison, String)>,
 }
 
 /// A field selector as typed; the fields need not exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Terms(Vec<(String, Comparison, String)>);
+
+/// The fields by which objects of a kind can be selected.
+#[derive(Clone, Copy, Debug)]
+pub struct Selectable<'k>(Fields<'k>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Comparison {
@@ -24,14 +34,14 @@ enum Comparison {
 }
 
 /// A field that can be selected by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Selectable {
-    label: &'static str,
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Field {
+    label: Cow<'static, str>,
     source: Source,
 }
 
 /// Where a field's value comes from; what is absent is empty, `false` or `0`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Source {
     /// The text at this dotted path.
     Text(&'static str),
@@ -43,13 +53,19 @@ enum Source {
     Origin,
     /// Accepted, and always empty.
     Nothing,
+    /// Whatever a definition points to, as text.
+    Custom(FieldPath),
 }
 
-/// The fields of a kind, and what is said of others.
-struct Fields {
-    known: &'static [Selectable],
-    /// Whether the kind has a list of its own; others know their name and namespace only.
-    own: bool,
+/// The fields of a kind.
+#[derive(Clone, Copy, Debug)]
+enum Fields<'k> {
+    /// A list of its own.
+    Own(&'static [Field]),
+    /// Its name and namespace only.
+    Others,
+    /// What its definition says, besides its name and where it is.
+    Custom(&'k [FieldPath], Scope),
 }
 
 impl Terms {
@@ -73,11 +89,10 @@ impl Terms {
     }
 
     /// The selector for objects of a kind, if the kind has all these fields.
-    pub fn of_kind(self, group: &str, kind: &str) -> Result<FieldSelector, Refusal> {
-        let fields = fields_of(group, kind);
+    pub fn of_kind(self, selectable: Selectable<'_>) -> Result<FieldSelector, Refusal> {
         let resolve = |(path, comparison, value): (String, Comparison, String)| {
-            let known = fields.known.iter().find(|field| field.label == path);
-            known.map(|field| (*field, comparison, value)).ok_or_else(|| fields.unknown(&path))
+            let field = selectable.field(&path).ok_or_else(|| selectable.unknown(&path))?;
+            Ok((field, comparison, value))
         };
         self.0.into_iter().map(resolve).collect::<Result<_, _>>().map(|terms| FieldSelector { terms })
     }
@@ -85,8 +100,8 @@ impl Terms {
 
 impl FieldSelector {
     /// Reads a `fieldSelector` parameter of a request for this kind.
-    pub fn parse(text: &str, group: &str, kind: &str) -> Result<Self, Refusal> {
-        Terms::parse(text)?.of_kind(group, kind)
+    pub fn parse(text: &str, selectable: Selectable<'_>) -> Result<Self, Refusal> {
+        Terms::parse(text)?.of_kind(selectable)
     }
 
     /// The selector for the object of this name alone.
@@ -116,8 +131,56 @@ impl FieldSelector {
     }
 }
 
+impl<'k> Selectable<'k> {
+    /// The fields of a kind that everybody knows, or of one that is not known.
+    pub fn of(group: &str, kind: &str) -> Self {
+        Self(match (group, kind) {
+            ("", "Pod") => Fields::Own(POD),
+            ("", "Node") => Fields::Own(NODE),
+            ("", "Namespace") => Fields::Own(CLUSTER_NAMESPACE),
+            ("", "Event") => Fields::Own(CORE_EVENT),
+            ("events.k8s.io", "Event") => Fields::Own(NEW_EVENT),
+            ("", "Secret") => Fields::Own(SECRET),
+            ("", "Service") => Fields::Own(SERVICE),
+            ("", "ReplicationController") => Fields::Own(REPLICATION_CONTROLLER),
+            ("batch", "Job") => Fields::Own(JOB),
+            _ => Fields::Others,
+        })
+    }
+
+    /// The fields of a kind that users defined, with [what one of its versions says](FieldPath::selectable).
+    pub fn custom(fields: &'k [FieldPath], scope: Scope) -> Self {
+        Self(Fields::Custom(fields, scope))
+    }
+
+    fn field(&self, label: &str) -> Option<Field> {
+        let known = match self.0 {
+            Fields::Own(known) => known,
+            Fields::Others | Fields::Custom(_, Scope::Namespaced) => OTHER,
+            Fields::Custom(_, Scope::Cluster) => WITHOUT_NAMESPACE,
+        };
+        let custom = || match self.0 {
+            Fields::Custom(paths, _) => paths.iter().find(|path| path.label() == label),
+            Fields::Own(_) | Fields::Others => None,
+        };
+        known.iter().find(|field| field.label == label).cloned().or_else(|| {
+            let source = Source::Custom(custom()?.clone());
+            Some(Field { label: Cow::Owned(label.to_owned()), source })
+        })
+    }
+
+    fn unknown(&self, path: &str) -> Refusal {
+        Refusal::bad_request(match self.0 {
+            Fields::Own(_) | Fields::Custom(..) => format!("field label not supported: {path}"),
+            Fields::Others => format!(
+                "\"{path}\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+            ),
+        })
+    }
+}
+
 impl Source {
-    fn is(self, object: &Value, value: &str) -> bool {
+    fn is(&self, object: &Value, value: &str) -> bool {
         match self {
             Source::Text(path) => at(object, path).as_str().unwrap_or("") == value,
             Source::Flag(path) => {
@@ -131,6 +194,11 @@ impl Source {
             }
             Source::Origin => event_source(object) == value,
             Source::Nothing => value.is_empty(),
+            Source::Custom(path) => match path.get(object) {
+                None | Some(Value::Null) => value.is_empty(),
+                Some(Value::String(text)) => text == value,
+                Some(other) => as_go_prints(other) == value,
+            },
         }
     }
 }
@@ -150,30 +218,18 @@ fn at<'o>(object: &'o Value, path: &str) -> &'o Value {
     path.split('.').fold(object, |value, member| &value[member])
 }
 
-impl Fields {
-    fn unknown(&self, path: &str) -> Refusal {
-        Refusal::bad_request(if self.own {
-            format!("field label not supported: {path}")
-        } else {
-            format!(
-                "\"{path}\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
-            )
-        })
-    }
+const fn text(label: &'static str) -> Field {
+    field(label, Source::Text(label))
 }
 
-const fn text(label: &'static str) -> Selectable {
-    Selectable { label, source: Source::Text(label) }
+const fn field(label: &'static str, source: Source) -> Field {
+    Field { label: Cow::Borrowed(label), source }
 }
 
-const fn field(label: &'static str, source: Source) -> Selectable {
-    Selectable { label, source }
-}
+const NAME: Field = text("metadata.name");
+const NAMESPACE: Field = text("metadata.namespace");
 
-const NAME: Selectable = text("metadata.name");
-const NAMESPACE: Selectable = text("metadata.namespace");
-
-const POD: &[Selectable] = &[
+const POD: &[Field] = &[
     NAME,
     NAMESPACE,
     text("spec.nodeName"),
@@ -187,7 +243,7 @@ const POD: &[Selectable] = &[
     field("status.podIPs", Source::Nothing),
     text("status.nominatedNodeName"),
 ];
-const CORE_EVENT: &[Selectable] = &[
+const CORE_EVENT: &[Field] = &[
     NAME,
     NAMESPACE,
     text("involvedObject.kind"),
@@ -202,7 +258,7 @@ const CORE_EVENT: &[Selectable] = &[
     field("source", Source::Origin),
     text("type"),
 ];
-const NEW_EVENT: &[Selectable] = &[
+const NEW_EVENT: &[Field] = &[
     NAME,
     NAMESPACE,
     text("regarding.kind"),
@@ -217,31 +273,15 @@ const NEW_EVENT: &[Selectable] = &[
     text("type"),
 ];
 
-const NODE: &[Selectable] =
-    &[NAME, NAMESPACE, field("spec.unschedulable", Source::Flag("spec.unschedulable"))];
-const CLUSTER_NAMESPACE: &[Selectable] = &[NAME, NAMESPACE, text("status.phase")];
-const SECRET: &[Selectable] = &[NAME, NAMESPACE, text("type")];
-const SERVICE: &[Selectable] = &[NAME, NAMESPACE, text("spec.clusterIP"), text("spec.type")];
-const REPLICATION_CONTROLLER: &[Selectable] =
+const NODE: &[Field] = &[NAME, NAMESPACE, field("spec.unschedulable", Source::Flag("spec.unschedulable"))];
+const CLUSTER_NAMESPACE: &[Field] = &[NAME, NAMESPACE, text("status.phase")];
+const SECRET: &[Field] = &[NAME, NAMESPACE, text("type")];
+const SERVICE: &[Field] = &[NAME, NAMESPACE, text("spec.clusterIP"), text("spec.type")];
+const REPLICATION_CONTROLLER: &[Field] =
     &[NAME, NAMESPACE, field("status.replicas", Source::Number("status.replicas"))];
-const JOB: &[Selectable] = &[NAME, NAMESPACE, field("status.successful", Source::Number("status.succeeded"))];
-const OTHER: &[Selectable] = &[NAME, NAMESPACE];
-
-fn fields_of(group: &str, kind: &str) -> Fields {
-    let known = match (group, kind) {
-        ("", "Pod") => POD,
-        ("", "Node") => NODE,
-        ("", "Namespace") => CLUSTER_NAMESPACE,
-        ("", "Event") => CORE_EVENT,
-        ("events.k8s.io", "Event") => NEW_EVENT,
-        ("", "Secret") => SECRET,
-        ("", "Service") => SERVICE,
-        ("", "ReplicationController") => REPLICATION_CONTROLLER,
-        ("batch", "Job") => JOB,
-        _ => return Fields { known: OTHER, own: false },
-    };
-    Fields { known, own: true }
-}
+const JOB: &[Field] = &[NAME, NAMESPACE, field("status.successful", Source::Number("status.succeeded"))];
+const OTHER: &[Field] = &[NAME, NAMESPACE];
+const WITHOUT_NAMESPACE: &[Field] = &[NAME];
 
 /// Splits where the separator stands without a backslash before it.
 fn split_unescaped(text: &str, separator: char) -> Vec<&str> {

@@ -10,7 +10,7 @@ mod wording;
 
 use serde_json::Value;
 
-pub use fields::FieldSelector;
+pub use fields::{FieldSelector, Selectable};
 pub use labels::LabelSelector;
 
 /// What a list, a watch or a collection's deletion is limited to.

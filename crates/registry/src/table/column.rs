@@ -1,51 +1,68 @@
 //! The columns of a table.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 /// One column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Its heading.
-    pub name: &'static str,
-    /// `string`, `integer`, `date` or `boolean`; cells do not always obey.
-    pub kind: &'static str,
-    /// `name` for the object's name, empty otherwise.
-    pub format: &'static str,
-    /// 0 is always shown, 1 only when there is space.
-    pub priority: u8,
+    pub name: Cow<'static, str>,
+    /// `string`, `integer`, `number`, `date` or `boolean`; cells do not always obey.
+    pub kind: Cow<'static, str>,
+    /// `name` for the object's name; most often empty.
+    pub format: Cow<'static, str>,
+    /// What it shows, in a sentence; empty for kinds that everybody knows.
+    pub description: Cow<'static, str>,
+    /// 0 is always shown, more only when there is space.
+    pub priority: i64,
 }
 
 /// The object's name.
-pub(super) const NAME: Column = Column { name: "Name", kind: "string", format: "name", priority: 0 };
+pub(crate) const NAME: Column = known("Name", "string", "name", 0);
+/// The object's name where other things matter more.
+pub(super) const WIDE_NAME: Column = known("Name", "string", "name", 1);
 /// How old the object is.
 pub(super) const AGE: Column = text("Age");
 /// When the object was created.
-pub(super) const CREATED: Column = Column { name: "Created At", kind: "date", format: "", priority: 0 };
+pub(super) const CREATED: Column = known("Created At", "date", "", 0);
 
 /// A column of text.
 pub(super) const fn text(name: &'static str) -> Column {
-    Column { name, kind: "string", format: "", priority: 0 }
+    known(name, "string", "", 0)
 }
 
 /// A column of numbers.
 pub(super) const fn number(name: &'static str) -> Column {
-    Column { kind: "integer", ..text(name) }
+    known(name, "integer", "", 0)
 }
 
 /// A column of `true` and `false`.
 pub(super) const fn truth(name: &'static str) -> Column {
-    Column { kind: "boolean", ..text(name) }
+    known(name, "boolean", "", 0)
 }
 
 /// A column of text that is shown when there is space.
 pub(super) const fn wide(name: &'static str) -> Column {
-    Column { priority: 1, ..text(name) }
+    known(name, "string", "", 1)
+}
+
+/// A column of a kind that everybody knows.
+const fn known(name: &'static str, kind: &'static str, format: &'static str, priority: i64) -> Column {
+    Column {
+        name: Cow::Borrowed(name),
+        kind: Cow::Borrowed(kind),
+        format: Cow::Borrowed(format),
+        description: Cow::Borrowed(""),
+        priority,
+    }
 }
 
 impl Column {
     pub(super) fn definition(&self) -> Value {
         json!({
-            "name": self.name, "type": self.kind, "format": self.format, "description": "",
+            "name": self.name, "type": self.kind, "format": self.format, "description": self.description,
             "priority": self.priority,
         })
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::age::since;
-use super::column::{Column, NAME, text as column, wide};
+use super::column::{Column, WIDE_NAME, text as column, wide};
 use super::field::{at, name, number, text};
 use crate::Moment;
 
@@ -17,7 +17,7 @@ pub(super) const COLUMNS: &[Column] = &[
     column("Message"),
     wide("First Seen"),
     wide("Count"),
-    Column { priority: 1, ..NAME },
+    WIDE_NAME,
 ];
 
 pub(super) fn cells(event: &Value, now: Moment) -> Vec<Value> {

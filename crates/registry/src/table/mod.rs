@@ -1,7 +1,8 @@
 //! Objects as rows of a Table, which is what `kubectl get` shows, and reduced to their metadata.
 //!
 //! Each kind has a [`Printer`]: its columns, and how an object becomes cells. Kinds without one of their own show a
-//! name and a time. Rows always have all cells; leaving out those of low priority is up to the client.
+//! name and a time, kinds that users defined what their definition says. Rows always have all cells; leaving out those
+//! of low priority is up to the client.
 
 mod age;
 mod cluster;
@@ -18,17 +19,27 @@ use serde_json::{Value, json};
 
 pub use age::short;
 pub use column::Column;
+pub(crate) use column::NAME;
 pub use partial::{is_a_list, not_a_list, partial, partial_list};
 
+use crate::custom::Columns;
 use crate::{FieldError, Moment, Refusal};
 
 /// How objects of one kind become rows.
 #[derive(Clone, Copy)]
-pub struct Printer {
+pub struct Printer<'k> {
     /// The columns.
-    pub columns: &'static [Column],
-    cells: fn(&Value, Moment) -> Vec<Value>,
-    conditions: fn(&Value) -> Option<Value>,
+    pub columns: &'k [Column],
+    cells: Cells<'k>,
+}
+
+/// How an object becomes cells.
+#[derive(Clone, Copy)]
+enum Cells<'k> {
+    /// By code, for a kind that everybody knows; some rows have conditions.
+    Known { cells: fn(&Value, Moment) -> Vec<Value>, conditions: fn(&Value) -> Option<Value> },
+    /// By the paths of a definition.
+    Custom(&'k Columns),
 }
 
 /// The version of `meta.k8s.io` that was asked for.
@@ -71,12 +82,13 @@ pub struct Layout {
     pub headings: Headings,
 }
 
-impl Printer {
+impl<'k> Printer<'k> {
     /// The printer for a kind; it is the default one for kinds that are not known.
     pub fn of(group: &str, kind: &str) -> Self {
         let (columns, cells): (_, fn(&Value, Moment) -> Vec<Value>) = match (group, kind) {
             ("", "Pod") => {
-                return Self { columns: pods::COLUMNS, cells: pods::cells, conditions: pods::conditions };
+                let cells = Cells::Known { cells: pods::cells, conditions: pods::conditions };
+                return Self { columns: pods::COLUMNS, cells };
             }
             ("apps", "Deployment") => (workloads::DEPLOYMENT, workloads::deployment),
             ("apps", "ReplicaSet") => (workloads::REPLICA_SET, workloads::replica_set),
@@ -120,7 +132,12 @@ impl Printer {
             ("scheduling.k8s.io", "PriorityClass") => (storage::PRIORITY_CLASS, storage::priority_class),
             _ => (cluster::ANY, cluster::any),
         };
-        Self { columns, cells, conditions: |_| None }
+        Self { columns, cells: Cells::Known { cells, conditions: |_| None } }
+    }
+
+    /// The printer for a kind that users defined, with the columns of one of its versions.
+    pub fn custom(columns: &'k Columns) -> Self {
+        Self { columns: columns.headings(), cells: Cells::Custom(columns) }
     }
 
     /// The Table of a list; `metadata` is the list's own, with its version and where it goes on.
@@ -160,9 +177,14 @@ impl Printer {
             IncludeObject::Object => object.clone(),
         };
         let mut row = json!({"object": included});
-        row["cells"] = Value::Array((self.cells)(object, now));
-        if let Some(conditions) = (self.conditions)(object) {
-            row["conditions"] = conditions;
+        match self.cells {
+            Cells::Custom(columns) => row["cells"] = Value::Array(columns.cells(object, now)),
+            Cells::Known { cells, conditions } => {
+                row["cells"] = Value::Array(cells(object, now));
+                if let Some(conditions) = conditions(object) {
+                    row["conditions"] = conditions;
+                }
+            }
         }
         row
     }

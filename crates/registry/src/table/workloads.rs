@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::age::{moment, short, since};
-use super::column::{AGE, Column, NAME, number as count, text as column, wide};
+use super::column::{AGE, Column, NAME, number as count, text as column, truth, wide};
 use super::field::{
     age, at, few, has_condition, joined, labels, list, name, number, plain, selector, text, text_or,
 };
@@ -60,7 +60,7 @@ pub(super) const CRON_JOB: &[Column] = &[
     NAME,
     column("Schedule"),
     column("Timezone"),
-    Column { kind: "boolean", ..column("Suspend") },
+    truth("Suspend"),
     count("Active"),
     column("Last Schedule"),
     AGE,

@@ -1,6 +1,8 @@
 //! Field selectors.
 
-use gantry_registry::selector::{FieldSelector, fields::Terms};
+use gantry_registry::custom::FieldPath;
+use gantry_registry::kinds::Scope;
+use gantry_registry::selector::{FieldSelector, Selectable, fields::Terms};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -10,7 +12,7 @@ fn replay(exchanges: Vec<Exchange>, objects: &dyn Fn(&Exchange) -> Vec<Value>) {
     for exchange in exchanges {
         let text = exchange.parameter("fieldSelector");
         let (group, kind) = exchange.kind();
-        match FieldSelector::parse(text, group, kind) {
+        match FieldSelector::parse(text, Selectable::of(group, kind)) {
             Err(refusal) => assert_eq!(refusal.status(), exchange.body, "{text}"),
             Ok(selector) => {
                 let objects = objects(&exchange);
@@ -59,7 +61,7 @@ fn pods_have_fields_of_their_own() {
         ),
     ];
     replay(recorded!("lists.field_selectors_of_pods"), &|_| pods.to_vec());
-    let select = |text| FieldSelector::parse(text, "", "Pod").unwrap();
+    let select = |text| FieldSelector::parse(text, Selectable::of("", "Pod")).unwrap();
     assert!(select("status.podIPs=").matches(&pods[1]));
     assert!(!select("status.podIPs=10.9.9.9").matches(&pods[1]));
 }
@@ -78,9 +80,10 @@ fn some_other_kinds_have_fields_of_their_own() {
         "Job" => vec![object("a", json!({}))],
         _ => vec![object("NS-n1", json!({"spec": {"unschedulable": true}}))],
     });
-    let phase = FieldSelector::parse("status.phase=Active", "", "Namespace").unwrap();
+    let phase = FieldSelector::parse("status.phase=Active", Selectable::of("", "Namespace")).unwrap();
     assert!(phase.matches(&json!({"status": {"phase": "Active"}})));
-    let replicas = FieldSelector::parse("status.replicas=3", "", "ReplicationController").unwrap();
+    let replicas =
+        FieldSelector::parse("status.replicas=3", Selectable::of("", "ReplicationController")).unwrap();
     assert!(replicas.matches(&json!({"status": {"replicas": 3}})) && !replicas.matches(&json!({})));
 }
 
@@ -99,7 +102,7 @@ fn events_are_selected_by_the_names_of_their_group() {
         b[regarded] = json!({"kind": "Node", "name": "n", "namespace": "NS"});
         vec![object("a", a), object("b", b)]
     });
-    let source = FieldSelector::parse("source=scheduler", "", "Event").unwrap();
+    let source = FieldSelector::parse("source=scheduler", Selectable::of("", "Event")).unwrap();
     assert!(source.matches(&json!({"source": {}, "reportingComponent": "scheduler"})));
 }
 
@@ -110,7 +113,7 @@ fn values_may_be_escaped() {
     for (text, value) in
         [(r"type=a\,b", "a,b"), (r"type=a\=b", "a=b"), (r"type=a\\", r"a\"), (r"type=\\\,x", r"\,x")]
     {
-        let selector = FieldSelector::parse(text, "", "Secret").unwrap();
+        let selector = FieldSelector::parse(text, Selectable::of("", "Secret")).unwrap();
         assert!(selector.matches(&json!({"type": value})), "{text}");
     }
     let refused = |text| Terms::parse(text).unwrap_err().message;
@@ -128,10 +131,55 @@ fn a_kind_with_fields_of_its_own_has_other_words() {
     }
 }
 
+/// A4.8, Appendix E: objects of a custom kind are selected by what its definition says, as text.
+#[test]
+fn custom_kinds_have_the_fields_of_their_definition() {
+    let version = json!({"selectableFields": [
+        {"jsonPath": ".spec.color"}, {"jsonPath": ".spec.deep.size"}, {"jsonPath": ".spec.on"},
+    ]});
+    let fields = FieldPath::selectable(&version);
+    let select = |text: &str, scope| FieldSelector::parse(text, Selectable::custom(&fields, scope));
+    let object = json!({
+        "metadata": {"name": "a", "namespace": "n"},
+        "spec": {"color": "blue", "deep": {"size": 3}, "on": true},
+    });
+    let bare = json!({"metadata": {"name": "b", "namespace": "n"}, "spec": {"deep": null}});
+    let cases = [
+        ("spec.color=blue", true, false),
+        ("spec.color!=blue", false, true),
+        ("spec.color=", false, true),
+        ("spec.deep.size=3", true, false),
+        ("spec.deep.size==03", false, false),
+        ("spec.deep.size=", false, true),
+        ("spec.on=true,spec.color=blue", true, false),
+        ("spec.on!=true", false, true),
+        ("metadata.name=a", true, false),
+        ("metadata.namespace=n,spec.on=", false, true),
+    ];
+    for (text, matches, matches_bare) in cases {
+        let selector = select(text, Scope::Namespaced).unwrap();
+        assert_eq!((selector.matches(&object), selector.matches(&bare)), (matches, matches_bare), "{text}");
+    }
+    let refused = [
+        ("spec.size=3", Scope::Namespaced, "field label not supported: spec.size"),
+        (".spec.color=blue", Scope::Namespaced, "field label not supported: .spec.color"),
+        ("metadata.uid=u", Scope::Namespaced, "field label not supported: metadata.uid"),
+        ("metadata.namespace=n", Scope::Cluster, "field label not supported: metadata.namespace"),
+    ];
+    for (text, scope, message) in refused {
+        let refusal = select(text, scope).unwrap_err();
+        assert_eq!((refusal.code, refusal.reason, refusal.message.as_str()), (400, "BadRequest", message));
+    }
+    assert!(select("spec.color=blue,metadata.name=a", Scope::Cluster).unwrap().matches(&object));
+    assert_eq!(FieldPath::selectable(&json!({})), []);
+}
+
 /// A0.7: the name that an authorizer is asked about.
 #[test]
 fn a_required_name_is_known() {
-    let selector = FieldSelector::parse("metadata.name!=a,metadata.name=b", "apps", "Deployment").unwrap();
+    let selector =
+        FieldSelector::parse("metadata.name!=a,metadata.name=b", Selectable::of("apps", "Deployment"))
+            .unwrap();
     assert_eq!(selector.required("metadata.name"), Some("b"));
     assert_eq!(selector.required("metadata.namespace"), None);
     assert_eq!(FieldSelector::for_name("b").required("metadata.name"), Some("b"));
@@ -148,13 +196,13 @@ proptest! {
     /// A4.8: whatever a value is, it can be selected by.
     #[test]
     fn any_value_can_be_escaped(value in r"[a\\,=é ]{0,8}") {
-        let selector = FieldSelector::parse(&format!("type={}", escaped(&value)), "", "Secret").unwrap();
+        let selector = FieldSelector::parse(&format!("type={}", escaped(&value)), Selectable::of("", "Secret")).unwrap();
         let secret = json!({"type": value});
         prop_assert!(selector.matches(&secret));
     }
 
     #[test]
     fn no_text_is_too_strange(text in r"[a\\,=!é\PC]{0,12}") {
-        let _ = FieldSelector::parse(&text, "", "Pod");
+        let _ = FieldSelector::parse(&text, Selectable::of("", "Pod"));
     }
 }

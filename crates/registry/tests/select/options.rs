@@ -5,12 +5,13 @@ use gantry_registry::paging::{
     Continue, ListOptions, ListPlan, Rest, WatchPlan, expired_list, expired_page, expired_watch, get_version,
     integer, too_large,
 };
+use gantry_registry::selector::Selectable;
 use serde_json::json;
 
 use crate::recording::{Exchange, recorded};
 
 fn options(query: &[(&str, &str)]) -> Result<ListOptions, Refusal> {
-    ListOptions::read(query, "coordination.k8s.io", "Lease")
+    ListOptions::read(query, Selectable::of("coordination.k8s.io", "Lease"))
 }
 
 fn list(query: &[(&str, &str)]) -> ListPlan {
@@ -29,7 +30,7 @@ fn judge(exchange: &mut Exchange) -> Result<(), Refusal> {
             *value = Continue::after(7, "/NS/a").encode();
         }
     }
-    let options = ListOptions::read(&exchange.query, "coordination.k8s.io", "Lease")?;
+    let options = ListOptions::read(&exchange.query, Selectable::of("coordination.k8s.io", "Lease"))?;
     if options.watch { options.watch_plan().map(drop) } else { options.list_plan().map(drop) }
 }
 

@@ -1,6 +1,7 @@
 //! Tables: the columns and cells that Kubernetes printed for the same objects.
 
 use gantry_registry::Moment;
+use gantry_registry::custom::Columns;
 use gantry_registry::table::{Headings, IncludeObject, Layout, Printer, Version};
 use serde_json::{Value, json};
 
@@ -235,12 +236,45 @@ fn events_say_what_happened_first() {
 /// Appendix C: any other kind has a name and a time.
 #[test]
 fn any_other_kind_has_a_name_and_a_time() {
-    let names =
-        |group, kind| Printer::of(group, kind).columns.iter().map(|column| column.name).collect::<Vec<_>>();
+    let names = |group, kind| {
+        Printer::of(group, kind).columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>()
+    };
     assert_eq!(names("rbac.authorization.k8s.io", "ClusterRole"), ["Name", "Created At"]);
     assert_eq!(names("example.com", "Deployment"), ["Name", "Created At"]);
     assert_eq!(names("", "Endpoints"), ["Name", "Endpoints", "Age"]);
     assert_eq!(names("autoscaling", "Scale"), ["Name", "Desired", "Available", "Age"]);
+}
+
+/// Appendix E: the table of a custom kind has the columns of its definition.
+#[test]
+fn a_custom_kind_has_the_columns_of_its_definition() {
+    let columns = Columns::read(&json!({"additionalPrinterColumns": [
+        {"name": "Size", "type": "integer", "jsonPath": ".spec.size", "description": "How large it is."},
+        {"name": "Color", "type": "string", "jsonPath": ".spec.color", "priority": 1},
+        {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
+    ]}));
+    let blue = json!({
+        "metadata": {"name": "a", "resourceVersion": "7", "creationTimestamp": "2026-01-01T00:00:00Z"},
+        "spec": {"size": 3, "color": "blue"},
+    });
+    let table = Printer::custom(&columns).table_of_one(&blue, layout("None"), NOW);
+    let size = json!({"name": "Size", "type": "integer", "format": "", "description": "How large it is.", "priority": 0});
+    assert_eq!(table["columnDefinitions"][1], size);
+    assert_eq!(table["rows"], json!([{"object": null, "cells": ["a", 3, "blue", "60s"]}]));
+    assert_eq!(
+        columns_and_rows(table)["columns"],
+        json!([
+            ["Name", "string", "name", 0],
+            ["Size", "integer", "", 0],
+            ["Color", "string", "", 1],
+            ["Age", "date", "", 0]
+        ])
+    );
+    let bookmark = json!({"metadata": {"resourceVersion": "8"}});
+    let known = Layout { headings: Headings::Known, ..layout("") };
+    let table = Printer::custom(&columns).table_of_one(&bookmark, known, NOW);
+    assert_eq!(table["columnDefinitions"], json!(null));
+    assert_eq!(table["rows"][0]["cells"], json!(["", null, null, null]));
 }
 
 /// A5.2: rows have all cells, whatever is in the object.

@@ -9,7 +9,7 @@ use super::order::{self, Places};
 use super::{Known, Object, Shape, unknown_directive};
 use crate::Refusal;
 use crate::patch::does_not_apply;
-use crate::patch::printed::{as_go_prints, list_as_go_prints};
+use crate::patch::printed::{as_go_prints, list_as_go_prints, type_as_go_prints};
 use crate::schema::StrategicMerge;
 
 /// What makes two elements of a list the same.
@@ -152,7 +152,7 @@ fn add_values(elements: &mut Vec<Value>, patch: &[Value]) -> Vec<String> {
 
 /// Lists that merge have elements of one type, and are not lists of lists.
 fn check_types(elements: &[Value], patch: &[Value]) -> Result<(), Refusal> {
-    let mut types = elements.iter().chain(patch).map(type_in_go);
+    let mut types = elements.iter().chain(patch).map(type_as_go_prints);
     let Some(first) = types.next() else { return Ok(()) };
     if first == "[]interface {}" {
         return Err(does_not_apply());
@@ -164,21 +164,9 @@ fn check_types(elements: &[Value], patch: &[Value]) -> Result<(), Refusal> {
     Err(Refusal::server_error(format!("list element types are not identical: {lists}")))
 }
 
-fn type_in_go(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float64",
-        Value::Number(_) => "int64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
-    }
-}
-
 /// Something of one type where another is needed.
 fn wrong_type(wanted: &str, found: &Value) -> Refusal {
-    Refusal::server_error(format!("expected a {wanted}, but received a {}", type_in_go(found)))
+    Refusal::server_error(format!("expected a {wanted}, but received a {}", type_as_go_prints(found)))
 }
 
 /// An element without the key that says which element it is.

@@ -1,18 +1,32 @@
 //! Reads templates.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Comparison, Operand, Part, Path, Step};
+use super::{Comparison, Operand, Part, Path, Problem, Step};
+
+/// How deep ranges and filters may be in each other: far deeper than anybody writes, far less than a stack holds.
+const DEPTH_MAX: u8 = 50;
 
 /// Reads a whole template.
-pub(super) fn template(text: &str) -> Result<Vec<Part>, String> {
-    let mut reader = Reader { rest: text };
-    let parts = reader.parts(false)?;
-    Ok(parts)
+pub(super) fn template(text: &str) -> Result<Vec<Part>, Problem> {
+    Reader { rest: text, depth: 0 }.parts(false)
+}
+
+/// Reads a path that is all there is.
+pub(super) fn path(text: &str) -> Result<Path, Problem> {
+    let mut reader = Reader { rest: text, depth: 0 };
+    let path = reader.path()?;
+    reader.skip_spaces();
+    match (reader.rest.chars().next(), path.0.is_empty()) {
+        (Some(letter), _) => Err(format!("unrecognized character in action: {letter}").into()),
+        (None, true) => Err("empty path".into()),
+        (None, false) => Ok(path),
+    }
 }
 
 struct Reader<'t> {
     rest: &'t str,
+    depth: u8,
 }
 
 /// What stood between braces.
@@ -23,7 +37,7 @@ enum Braced {
 }
 
 impl Reader<'_> {
-    fn parts(&mut self, in_range: bool) -> Result<Vec<Part>, String> {
+    fn parts(&mut self, in_range: bool) -> Result<Vec<Part>, Problem> {
         let mut parts = Vec::new();
         while !self.rest.is_empty() {
             let Some(open) = self.rest.find('{') else {
@@ -38,17 +52,28 @@ impl Reader<'_> {
             match self.braced()? {
                 Braced::Part(part) => parts.push(part),
                 Braced::Range(path) => {
-                    let inside = self.parts(true)?;
+                    let inside = self.deeper(|reader| reader.parts(true))?;
                     parts.push(Part::Range(path, inside));
                 }
                 Braced::End if in_range => return Ok(parts),
-                Braced::End => return Err("not in range, nothing to end".to_owned()),
+                Braced::End => return Err("not in range, nothing to end".into()),
             }
         }
-        if in_range { Err("unterminated range".to_owned()) } else { Ok(parts) }
+        if in_range { Err("unterminated range".into()) } else { Ok(parts) }
     }
 
-    fn braced(&mut self) -> Result<Braced, String> {
+    /// Reads what is inside of something else.
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Problem>) -> Result<T, Problem> {
+        if self.depth == DEPTH_MAX {
+            return Err("nested too deeply".into());
+        }
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn braced(&mut self) -> Result<Braced, Problem> {
         self.skip_spaces();
         if let Some(quote) = self.rest.chars().next().filter(|first| *first == '"' || *first == '\'') {
             let text = self.quoted(quote)?;
@@ -72,16 +97,13 @@ impl Reader<'_> {
         Ok(Braced::Part(Part::Path(path)))
     }
 
-    fn close(&mut self) -> Result<(), String> {
+    fn close(&mut self) -> Result<(), Problem> {
         self.skip_spaces();
-        self.expect("}").map_err(|_| "unclosed action".to_owned())
+        self.expect("}", "unclosed action")
     }
 
-    fn expect(&mut self, sign: &str) -> Result<(), String> {
-        self.rest = self
-            .rest
-            .strip_prefix(sign)
-            .ok_or_else(|| format!("unexpected {:?}, expected {sign}", self.rest))?;
+    fn expect(&mut self, sign: &str, problem: &str) -> Result<(), Problem> {
+        self.rest = self.rest.strip_prefix(sign).ok_or(problem)?;
         Ok(())
     }
 
@@ -89,41 +111,52 @@ impl Reader<'_> {
         self.rest = self.rest.trim_start();
     }
 
-    fn path(&mut self) -> Result<Path, String> {
-        let from_root = self.rest.starts_with('$');
-        if from_root || self.rest.starts_with('@') {
-            self.rest = &self.rest[1..];
-        }
+    /// What a path begins with does not matter: inside of a range or filter, `$` is where it stands, too.
+    fn path(&mut self) -> Result<Path, Problem> {
+        self.rest = self.rest.strip_prefix(['$', '@']).unwrap_or(self.rest);
         let mut steps = Vec::new();
         loop {
             if let Some(rest) = self.rest.strip_prefix("..") {
+                if steps.last() == Some(&Step::Descend) {
+                    return Err("invalid multiple recursive descent".into());
+                }
                 self.rest = rest;
                 steps.push(Step::Descend);
-                if let Some(name) = self.name() {
-                    steps.push(name);
+                if self.rest.starts_with(|letter: char| letter == '_' || letter.is_alphanumeric()) {
+                    steps.push(self.name());
                 }
             } else if let Some(rest) = self.rest.strip_prefix('.') {
                 self.rest = rest;
-                steps.extend(self.name());
+                steps.push(self.name());
             } else if let Some(rest) = self.rest.strip_prefix('[') {
                 self.rest = rest;
-                steps.push(self.bracketed()?);
+                steps.extend(self.bracketed()?);
             } else {
                 break;
             }
         }
-        Ok(Path { from_root, steps })
+        Ok(Path(steps))
     }
 
     /// The name after a dot; dots in it are escaped.
-    fn name(&mut self) -> Option<Step> {
+    fn name(&mut self) -> Step {
+        let name = self.name_until(&['.', '[', ']', '}', ' ', ')', '=', '!', '<', '>', ',', '|']);
+        if name == "*" { Step::Each } else { Step::Member(name) }
+    }
+
+    /// One of the names in quotes.
+    fn quoted_name(&mut self) -> Step {
+        Step::Member(self.name_until(&['.']))
+    }
+
+    fn name_until(&mut self, ends: &[char]) -> String {
         let mut name = String::new();
         let mut letters = self.rest.char_indices();
         let mut end = self.rest.len();
         while let Some((at, letter)) = letters.next() {
             match letter {
                 '\\' => name.extend(letters.next().map(|(_, escaped)| escaped)),
-                '.' | '[' | ']' | '}' | ' ' | ')' | '=' | '!' | '<' | '>' | ',' | '|' => {
+                letter if ends.contains(&letter) => {
                     end = at;
                     break;
                 }
@@ -131,22 +164,19 @@ impl Reader<'_> {
             }
         }
         self.rest = &self.rest[end..];
-        match name.as_str() {
-            "" => None,
-            "*" => Some(Step::Each),
-            _ => Some(Step::Member(name)),
-        }
+        name
     }
 
-    fn bracketed(&mut self) -> Result<Step, String> {
+    /// What stands in brackets; most often that is one step.
+    fn bracketed(&mut self) -> Result<Vec<Step>, Problem> {
         if let Some(rest) = self.rest.strip_prefix("?(") {
             self.rest = rest;
-            return self.filter();
+            return self.deeper(Self::filter).map(|filter| vec![filter]);
         }
-        let mut steps = Vec::new();
+        let mut choices = Vec::new();
         loop {
             self.skip_spaces();
-            steps.push(self.index()?);
+            choices.push(self.index()?);
             self.skip_spaces();
             match self.rest.chars().next() {
                 Some(',') => self.rest = &self.rest[1..],
@@ -154,58 +184,51 @@ impl Reader<'_> {
                     self.rest = &self.rest[1..];
                     break;
                 }
-                _ => return Err("unterminated array".to_owned()),
+                _ => return Err("unterminated array".into()),
             }
         }
-        match steps.len() {
-            1 => steps.pop().ok_or_else(String::new),
-            _ => Ok(Step::Union(steps)),
+        match choices.len() {
+            1 => Ok(choices.concat()),
+            _ => Ok(vec![Step::Union(choices.into_iter().map(Path).collect())]),
         }
     }
 
-    fn index(&mut self) -> Result<Step, String> {
-        if let Some(quote) = self.rest.chars().next().filter(|first| *first == '"' || *first == '\'') {
-            return self.quoted_member(quote);
+    fn index(&mut self) -> Result<Vec<Step>, Problem> {
+        if self.rest.starts_with('\'') {
+            return self.quoted_members();
         }
         let end = self.rest.find([',', ']']).ok_or("unterminated array")?;
         let (text, rest) = self.rest.split_at(end);
         self.rest = rest;
         let text = text.trim();
-        if text == "*" {
-            return Ok(Step::Each);
-        }
         let number = |text: &str| match text.trim() {
             "" => Ok(None),
             digits => digits.parse::<i64>().map(Some).map_err(|_| format!("invalid array index {text}")),
         };
+        if text == "*" {
+            return Ok(vec![Step::Slice(None, None, None)]);
+        }
         if !text.contains(':') {
-            return number(text)?.map(Step::Nth).ok_or_else(|| "empty array index".to_owned());
+            return Ok(vec![Step::Nth(number(text)?.unwrap_or(0))]);
         }
         let mut bounds = text.splitn(3, ':').map(number);
         let mut bound = || bounds.next().unwrap_or(Ok(None));
-        Ok(Step::Slice(bound()?, bound()?, bound()?))
+        Ok(vec![Step::Slice(bound()?, bound()?, bound()?)])
     }
 
-    /// A member in quotes; among several, dots part a path.
-    fn quoted_member(&mut self, quote: char) -> Result<Step, String> {
-        let raw = self.raw_quoted(quote)?;
-        let mut names = vec![String::new()];
-        let mut letters = raw.chars();
-        while let Some(letter) = letters.next() {
-            match (letter, names.last_mut()) {
-                ('\\', Some(name)) => name.extend(letters.next()),
-                ('.', _) => names.push(String::new()),
-                (other, Some(name)) => name.push(other),
-                (_, None) => {}
-            }
+    /// Members in quotes; dots part them.
+    fn quoted_members(&mut self) -> Result<Vec<Step>, Problem> {
+        let raw = self.raw_quoted('\'')?;
+        let mut reader = Reader { rest: &raw, depth: self.depth };
+        let mut members = vec![reader.quoted_name()];
+        while let Some(rest) = reader.rest.strip_prefix('.') {
+            reader.rest = rest;
+            members.push(reader.quoted_name());
         }
-        if names.len() == 1 {
-            return Ok(Step::Member(names.concat()));
-        }
-        Ok(Step::Chain(names.into_iter().map(Step::Member).collect()))
+        Ok(members)
     }
 
-    fn filter(&mut self) -> Result<Step, String> {
+    fn filter(&mut self) -> Result<Step, Problem> {
         self.skip_spaces();
         let left = self.operand()?;
         self.skip_spaces();
@@ -226,11 +249,11 @@ impl Reader<'_> {
             }
         };
         self.skip_spaces();
-        self.expect(")]").map_err(|_| "unterminated filter".to_owned())?;
+        self.expect(")]", "unterminated filter")?;
         Ok(Step::Filter(left, compared))
     }
 
-    fn operand(&mut self) -> Result<Operand, String> {
+    fn operand(&mut self) -> Result<Operand, Problem> {
         match self.rest.chars().next() {
             Some(quote @ ('"' | '\'')) => self.quoted(quote).map(|text| Operand::Value(text.into())),
             Some('@' | '$' | '.') => self.path().map(Operand::Path),
@@ -238,17 +261,17 @@ impl Reader<'_> {
                 let end = self.rest.find([')', ' ', '=', '!', '<', '>']).unwrap_or(self.rest.len());
                 let (word, rest) = self.rest.split_at(end);
                 self.rest = rest;
-                let value: Option<Value> = match word {
-                    "" => None,
-                    word => serde_json::from_str(word).ok().or_else(|| Some(json!(word))),
-                };
-                value.map(Operand::Value).ok_or_else(|| "a filter compares with nothing".to_owned())
+                match (word, serde_json::from_str(word)) {
+                    ("", _) => Err("a filter compares with nothing".into()),
+                    (_, Ok(value @ (Value::Bool(_) | Value::Number(_)))) => Ok(Operand::Value(value)),
+                    _ => Ok(Operand::Word(word.to_owned())),
+                }
             }
         }
     }
 
     /// A text in quotes, with escapes such as `\n`.
-    fn quoted(&mut self, quote: char) -> Result<String, String> {
+    fn quoted(&mut self, quote: char) -> Result<String, Problem> {
         let raw = self.raw_quoted(quote)?;
         let mut text = String::new();
         let mut letters = raw.chars();
@@ -266,7 +289,7 @@ impl Reader<'_> {
         Ok(text)
     }
 
-    fn raw_quoted(&mut self, quote: char) -> Result<String, String> {
+    fn raw_quoted(&mut self, quote: char) -> Result<String, Problem> {
         let inside = &self.rest[quote.len_utf8()..];
         let mut escaped = false;
         for (at, letter) in inside.char_indices() {
@@ -276,6 +299,6 @@ impl Reader<'_> {
             }
             escaped = letter == '\\' && !escaped;
         }
-        Err("unterminated quoted string".to_owned())
+        Err("unterminated quoted string".into())
     }
 }
