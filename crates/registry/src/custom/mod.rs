@@ -5,6 +5,8 @@
 
 mod structure;
 
+use serde_json::Value;
+
 pub use structure::{Basic, Lists, Maps, Structure, Values};
 
 /// What is known of a custom kind beyond its names.
@@ -12,4 +14,6 @@ pub use structure::{Basic, Lists, Maps, Structure, Values};
 pub struct Custom {
     /// What its objects look like.
     pub structure: Structure,
+    /// The same as somebody wrote it, to be published: `openAPIV3Schema`.
+    pub schema: Value,
 }
