@@ -23,6 +23,7 @@ mod health;
 mod identity;
 mod logs;
 mod metrics;
+mod mirror;
 mod objects;
 mod query;
 mod serve;

@@ -170,7 +170,7 @@ fn foreign(kind: &Kind, stored: &[u8]) -> Result<Value, Refusal> {
     defaults::apply(kind, &mut object);
     if let Value::Object(members) = &mut object {
         members.insert("kind".to_owned(), json!(kind.kind));
-        members.insert("apiVersion".to_owned(), json!(kind.api_version()));
+        members.insert("apiVersion".to_owned(), json!(kind.api_version));
     }
     Ok(object)
 }

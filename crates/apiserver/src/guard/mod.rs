@@ -26,9 +26,9 @@ use crate::ApiServer;
 use crate::identity::identify;
 use crate::identity::keys::Keys;
 use crate::identity::pretence::Pretence;
+use crate::mirror::{Mirror, Writing};
 use crate::objects::failed;
 use crate::query::{Query, unescape_path};
-use policies::{Policies, Writing};
 
 /// The group of roles and bindings.
 const RBAC: &str = "rbac.authorization.k8s.io";
@@ -40,7 +40,7 @@ const OPEN: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/
 #[derive(Debug, Default)]
 pub(crate) struct Guard {
     pub(crate) keys: Keys,
-    policies: Policies,
+    policies: Mirror<Policy>,
 }
 
 /// Who asks, and what they hold at that moment. It travels in the extensions of a request.

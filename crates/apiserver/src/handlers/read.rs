@@ -137,7 +137,7 @@ fn is_selected(kind: &Kind, options: &ListOptions, item: &Item) -> Result<bool, 
 fn plain(kind: &Kind, found: &Found) -> Result<Vec<u8>, Refusal> {
     let room: usize = found.items.iter().map(|item| item.value.len() + ROOM_FOR_VERSION).sum();
     let mut out = Vec::with_capacity(room + ROOM_FOR_HEAD);
-    encode::list_start(&format!("{}List", kind.kind), &kind.api_version(), &found.metadata, &mut out);
+    encode::list_start(kind.list_kind, kind.api_version, &found.metadata, &mut out);
     for (index, item) in found.items.iter().enumerate() {
         if index > 0 {
             out.push(b',');

@@ -1,5 +1,6 @@
 //! Objects and lists in the form that was asked for.
 
+use gantry_registry::kinds::Kind;
 use gantry_registry::table::{
     Headings, IncludeObject, Layout, Printer, is_a_list, not_a_list, partial, partial_list,
 };
@@ -54,11 +55,8 @@ impl Call<'_> {
     pub(super) fn render_list(&self, metadata: &Value, items: &[Value]) -> Result<Answer, Refusal> {
         Ok(match self.view {
             View::Plain | View::Discovery => {
-                let api_version = self.kind.api_version();
-                Answer::json(
-                    200,
-                    encode::list(self.kind.list_kind, &api_version, metadata, items, &self.kind.nature),
-                )
+                let Kind { list_kind, api_version, nature, .. } = self.kind;
+                Answer::json(200, encode::list(list_kind, api_version, metadata, items, nature))
             }
             View::Table(version) => {
                 let layout = Layout { version, include: self.include()?, headings: Headings::Shown };

@@ -96,8 +96,7 @@ impl Call<'_> {
             if ownership == Ownership::ByChange {
                 track_update(Some(&scale), &mut wanted, &scale_write(message, options, &reset, &now));
             }
-            let owners =
-                scale_entries_to_parent(&owners, &ManagedFields::of(&wanted), &self.kind.api_version());
+            let owners = scale_entries_to_parent(&owners, &ManagedFields::of(&wanted), self.kind.api_version);
             let mut parent = stored.clone();
             parent["spec"]["replicas"] = json!(wanted["spec"]["replicas"].as_i64().unwrap_or(0));
             for precondition in ["resourceVersion", "uid"] {

@@ -76,7 +76,7 @@ pub(super) fn writing<'w>(
     reset: &'w FieldSet,
     now: &'w str,
 ) -> Write<'w> {
-    let (api_version, subresource) = (api_version(call.kind), part.subresource());
+    let (api_version, subresource) = (call.kind.api_version, part.subresource());
     Write {
         kind: call.kind.nature.message().unwrap_or_else(|| unreachable!()),
         api_version,
@@ -98,17 +98,6 @@ pub(super) fn reset_fields(kind: &Kind, part: Part) -> FieldSet {
         _ if kind.has_status() => FieldSet::of_fields(&["status"]),
         _ => FieldSet::new(),
     }
-}
-
-/// `apps/v1`, for as long as the program runs.
-fn api_version(kind: &Kind) -> &'static str {
-    use std::collections::BTreeMap;
-    use std::sync::LazyLock;
-    static VERSIONS: LazyLock<BTreeMap<(&'static str, &'static str), String>> = LazyLock::new(|| {
-        let all = gantry_registry::kinds::kinds().all();
-        all.map(|kind| ((kind.group, kind.version), kind.api_version())).collect()
-    });
-    VERSIONS.get(&(kind.group, kind.version)).map_or("v1", String::as_str)
 }
 
 /// The version and the uid that a body names must be those of the stored object.

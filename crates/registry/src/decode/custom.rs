@@ -63,7 +63,9 @@ pub(super) fn value(mut object: Value, custom: &Custom) -> Result<Decoded, Strin
         let metadata = normal_metadata(metadata, &mut findings)?;
         members.insert("metadata".to_owned(), Value::Object(metadata));
     }
-    let _ = custom;
+    for path in custom.structure.prune(&mut object) {
+        Finding::Unknown(path).note(&mut findings);
+    }
     Ok(Decoded { object, findings })
 }
 

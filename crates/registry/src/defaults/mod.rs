@@ -20,11 +20,14 @@ pub(crate) mod workload;
 
 use serde_json::{Value, json};
 
-use crate::kinds::Kind;
+use crate::kinds::{Kind, Nature};
 use setting::{Object, object};
 
 /// Fills in what the object leaves out.
 pub fn apply(kind: &Kind, value: &mut Value) {
+    if let Nature::Custom(custom) = &kind.nature {
+        return custom.structure.fill(value);
+    }
     let Some(object) = object(value) else { return };
     match (kind.group, kind.kind) {
         ("", "Pod") => pod::pod(object),

@@ -16,6 +16,7 @@ use crate::custom::Custom;
 use crate::schema::MessageId;
 
 pub use names::name;
+pub(crate) use subresources::subresource;
 pub use versions::{Priority, Stage, version_priority};
 
 /// Everything that is served, with lookups.
@@ -43,6 +44,8 @@ pub struct Kind {
     pub group: &'static str,
     /// The version.
     pub version: &'static str,
+    /// Both as objects write them: `apps/v1`.
+    pub api_version: &'static str,
     /// The plural in paths: `deployments`.
     pub resource: &'static str,
     /// The kind: `Deployment`.
@@ -182,6 +185,8 @@ pub enum Generation {
     SpecOrAnnotations,
     /// Anything outside metadata, or changed labels.
     Anything,
+    /// Anything outside metadata, and outside the status if that is kept apart.
+    Content,
     /// It is 1 for good.
     AlwaysOne,
 }
@@ -305,11 +310,6 @@ impl From<MessageId> for Nature {
 }
 
 impl Kind {
-    /// `v1` or `apps/v1`.
-    pub fn api_version(&self) -> String {
-        GroupVersion { group: self.group, version: self.version }.to_string()
-    }
-
     /// `pods` or `deployments.apps`, as errors name it.
     pub fn group_resource(&self) -> String {
         if self.group.is_empty() {

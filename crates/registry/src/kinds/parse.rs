@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::names::name;
 use super::subresources::subresource;
 use super::{
-    BlindPut, DefaultPropagation, DeleteAnswer, Generation, Kind, Kinds, NameRule, Nature, PutAbsent, Scope,
-    Verb,
+    BlindPut, DefaultPropagation, DeleteAnswer, Generation, GroupVersion, Kind, Kinds, NameRule, Nature,
+    PutAbsent, Scope, Verb,
 };
 use crate::schema::schema;
 
@@ -55,9 +55,11 @@ fn kind(line: &'static str) -> Result<Kind, String> {
     else {
         return Err(format!("{} columns", columns.len()));
     };
+    let group = if *group == "-" { "" } else { group };
     Ok(Kind {
-        group: if *group == "-" { "" } else { group },
+        group,
         version,
+        api_version: name(&GroupVersion { group, version }.to_string()),
         resource,
         kind,
         list_kind: name(&format!("{kind}List")),

@@ -7,7 +7,7 @@ const STREAM: &[Verb] = &[Verb::Create, Verb::Get];
 const PROXY: &[Verb] = &[Verb::Create, Verb::Delete, Verb::Get, Verb::Patch, Verb::Update];
 
 /// Reads `name` or `name:kind` of a resource with this kind.
-pub(super) fn subresource(word: &'static str, kind: &'static str) -> Result<Subresource, String> {
+pub(crate) fn subresource(word: &'static str, kind: &'static str) -> Result<Subresource, String> {
     let (name, named) = word.split_once(':').map_or((word, None), |(name, kind)| (name, Some(kind)));
     let (verbs, foreign, own): (&[Verb], _, _) = match name {
         "status" | "ephemeralcontainers" | "resize" => (READ_WRITE, None, kind),

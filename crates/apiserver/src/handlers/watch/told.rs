@@ -98,8 +98,7 @@ impl Form {
 
     /// How far the watch has come.
     pub(super) fn bookmark(&mut self, reached: Revision, annotations: Option<Value>) -> Bytes {
-        let mut object =
-            json!({"kind": self.kind.kind, "apiVersion": self.kind.api_version(), "metadata": {}});
+        let mut object = json!({"kind": self.kind.kind, "apiVersion": self.kind.api_version, "metadata": {}});
         if let Some(annotations) = annotations {
             object["metadata"]["annotations"] = annotations;
         }

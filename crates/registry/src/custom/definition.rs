@@ -1,0 +1,107 @@
+//! What a definition brings: a kind for each of its versions that is served.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Custom, Structure};
+use crate::kinds::{
+    BlindPut, DefaultPropagation, DeleteAnswer, Generation, GroupVersion, Kind, NameRule, Nature, PutAbsent,
+    Scope, Subresource, Verb, name, subresource,
+};
+
+/// What can be done with objects of a custom kind, in the order in which Kubernetes lists it.
+const VERBS: [Verb; 8] = [
+    Verb::Delete,
+    Verb::DeleteCollection,
+    Verb::Get,
+    Verb::List,
+    Verb::Patch,
+    Verb::Create,
+    Verb::Update,
+    Verb::Watch,
+];
+/// What can still be done while the definition goes.
+const LAST_VERBS: [Verb; 5] = [Verb::Delete, Verb::DeleteCollection, Verb::Get, Verb::List, Verb::Watch];
+
+/// The kinds that a definition brings; none until its names are accepted.
+pub fn kinds_of(definition: &Value) -> Vec<Arc<Kind>> {
+    if !is_true(definition, "Established") {
+        return Vec::new();
+    }
+    let versions = definition["spec"]["versions"].as_array().into_iter().flatten();
+    versions.filter(|version| version["served"] == true).map(|version| kind_of(definition, version)).collect()
+}
+
+/// Whether a condition of the definition is true.
+pub fn is_true(definition: &Value, condition: &str) -> bool {
+    let conditions = definition["status"]["conditions"].as_array().into_iter().flatten();
+    conditions.into_iter().any(|one| one["type"] == condition && one["status"] == "True")
+}
+
+fn kind_of(definition: &Value, version: &Value) -> Arc<Kind> {
+    let (spec, names) = (&definition["spec"], &definition["status"]["acceptedNames"]);
+    let word = |value: &Value| name(value.as_str().unwrap_or_default());
+    let words = |value: &Value| value.as_array().into_iter().flatten().map(word).collect::<Vec<_>>();
+    let (group, resource, kind) = (word(&spec["group"]), word(&names["plural"]), word(&names["kind"]));
+    let goes = definition["metadata"]["deletionTimestamp"].is_string();
+    let own = GroupVersion { group, version: word(&version["name"]) };
+    Arc::new(Kind {
+        group,
+        version: own.version,
+        api_version: name(&own.to_string()),
+        resource,
+        kind,
+        list_kind: word(&names["listKind"]),
+        singular: word(&names["singular"]),
+        scope: if spec["scope"] == "Cluster" { Scope::Cluster } else { Scope::Namespaced },
+        short_names: words(&names["shortNames"]),
+        categories: words(&names["categories"]),
+        verbs: if goes { LAST_VERBS.to_vec() } else { VERBS.to_vec() },
+        subresources: subresources(version, kind),
+        deleted: DeleteAnswer::Status,
+        propagation: DefaultPropagation::Background,
+        put_absent: PutAbsent::NotFound,
+        blind_put: BlindPut::Refused,
+        generation: Generation::Content,
+        names: NameRule::Subdomain,
+        nature: Nature::Custom(Arc::new(custom(definition, version))),
+        segment: name(&format!("{group}/{resource}")),
+    })
+}
+
+fn custom(definition: &Value, version: &Value) -> Custom {
+    let spec = &definition["spec"];
+    let versions = spec["versions"].as_array().into_iter().flatten();
+    let stored = versions.into_iter().find(|version| version["storage"] == true);
+    let stored = stored.and_then(|version| version["name"].as_str()).unwrap_or_default();
+    let group = spec["group"].as_str().unwrap_or_default();
+    let schema = &version["schema"]["openAPIV3Schema"];
+    Custom {
+        structure: Structure::read(schema),
+        schema: schema.clone(),
+        stored_as: name(&format!("{group}/{stored}")),
+        definition: definition["metadata"]["name"].as_str().unwrap_or_default().to_owned(),
+        goes: definition["metadata"]["deletionTimestamp"].is_string(),
+        deprecation: deprecation(spec, version),
+    }
+}
+
+/// The parts that a version has, in alphabetical order.
+fn subresources(version: &Value, kind: &'static str) -> Vec<Subresource> {
+    let has = |part: &&str| version["subresources"][*part].is_object();
+    ["scale", "status"].into_iter().filter(has).filter_map(|part| subresource(part, kind).ok()).collect()
+}
+
+/// What whoever uses a version that is deprecated is told.
+fn deprecation(spec: &Value, version: &Value) -> Option<String> {
+    if version["deprecated"] != true {
+        return None;
+    }
+    if let Some(warning) = version["deprecationWarning"].as_str() {
+        return Some(warning.to_owned());
+    }
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let (group, kind) = (text(&spec["group"]), text(&spec["names"]["kind"]));
+    Some(format!("{group}/{} {kind} is deprecated", text(&version["name"])))
+}
