@@ -16,7 +16,7 @@ fn a_resource_is_found_by_its_plural_and_by_its_kind() {
     assert_eq!((deployments.kind, deployments.scope), ("Deployment", Scope::Namespaced));
     assert_eq!(kinds().kind("apps", "v1", "Deployment").unwrap().resource, "deployments");
     assert_eq!(deployments.group_resource(), "deployments.apps");
-    assert_eq!(deployments.api_version(), "apps/v1");
+    assert_eq!(deployments.api_version, "apps/v1");
     assert!(kinds().resource("apps", "v9", "deployments").is_none());
 }
 

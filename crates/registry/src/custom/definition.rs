@@ -90,8 +90,10 @@ fn custom(definition: &Value, version: &Value) -> Custom {
     let stored = versions.into_iter().find(|version| version["storage"] == true);
     let stored = stored.and_then(|version| version["name"].as_str()).unwrap_or_default();
     let group = spec["group"].as_str().unwrap_or_default();
+    let schema = &version["schema"]["openAPIV3Schema"];
     Custom {
-        structure: Structure::read(&version["schema"]["openAPIV3Schema"]),
+        structure: Structure::read(schema),
+        schema: schema.clone(),
         stored_as: name(&format!("{group}/{stored}")),
         edition: Edition::of(definition),
         goes: definition["metadata"]["deletionTimestamp"].is_string(),

@@ -3,19 +3,19 @@
 //! A definition carries a [`Structure`], its schema as data. Everything that the compiled-in schema says of other kinds
 //! (which fields there are, what they mean when left out, how lists merge), it says of these.
 
-mod definition;
-mod pending;
-mod structure;
-
-use crate::Refusal;
-
-pub use definition::{is_true, kinds_of, stored_kind_of};
 mod columns;
+mod definition;
 mod paths;
+mod pending;
 mod scaling;
 mod structure;
 
+use serde_json::Value;
+
+use crate::Refusal;
+
 pub use columns::Columns;
+pub use definition::{is_true, kinds_of, stored_kind_of};
 pub use paths::{FieldPath, Misfit};
 pub use scaling::Scaling;
 pub use structure::{Basic, Lists, Maps, Structure, Values};
@@ -42,6 +42,8 @@ pub struct Edition {
 pub struct Custom {
     /// What its objects look like.
     pub structure: Structure,
+    /// The same as somebody wrote it, to be published: `openAPIV3Schema`.
+    pub schema: Value,
     /// The version in which they are stored: `example.com/v1`.
     pub stored_as: &'static str,
     /// The edition of the definition.

@@ -7,6 +7,7 @@ pub mod discovery;
 mod names;
 mod parse;
 mod subresources;
+mod versions;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -16,6 +17,7 @@ use crate::schema::MessageId;
 
 pub use names::name;
 pub(crate) use subresources::subresource;
+pub use versions::{Priority, Stage, version_priority};
 
 /// Everything that is served, with lookups.
 #[derive(Debug)]
@@ -213,16 +215,11 @@ impl Kinds {
     fn new(all: Vec<Arc<Kind>>) -> Self {
         let mut by_resource = BTreeMap::new();
         let mut by_kind = BTreeMap::new();
-        let mut groups: Vec<Group> = Vec::new();
         for (index, kind) in all.iter().enumerate() {
             by_resource.insert((kind.group, kind.version, kind.resource), index);
             by_kind.insert((kind.group, kind.version, kind.kind), index);
-            match groups.iter_mut().find(|group| group.name == kind.group) {
-                Some(group) if group.versions.contains(&kind.version) => {}
-                Some(group) => group.versions.push(kind.version),
-                None => groups.push(Group { name: kind.group, versions: vec![kind.version] }),
-            }
         }
+        let groups = groups(&all);
         Self { all, by_resource, by_kind, groups }
     }
 
@@ -264,7 +261,7 @@ impl Kinds {
         served.map(|(_, index)| self.all[*index].as_ref())
     }
 
-    /// The groups, the core group first, then in the order of the table.
+    /// The groups, the core group first, then in the order of the table, then those of definitions by name.
     pub fn groups(&self) -> &[Group] {
         &self.groups
     }
@@ -278,6 +275,22 @@ impl Kinds {
     pub fn preferred(&self, group: &str) -> Option<&'static str> {
         self.group(group).and_then(|group| group.versions.first().copied())
     }
+}
+
+/// The groups of these: those of the table in its order, then those of definitions by name.
+fn groups(all: &[Arc<Kind>]) -> Vec<Group> {
+    let (built_in, mut custom): (Vec<_>, Vec<_>) =
+        all.iter().partition(|kind| kind.nature.message().is_some());
+    custom.sort_by_key(|kind| (kind.group, version_priority(kind.version)));
+    let mut groups: Vec<Group> = Vec::new();
+    for kind in built_in.into_iter().chain(custom) {
+        match groups.iter_mut().find(|group| group.name == kind.group) {
+            Some(group) if group.versions.contains(&kind.version) => {}
+            Some(group) => group.versions.push(kind.version),
+            None => groups.push(Group { name: kind.group, versions: vec![kind.version] }),
+        }
+    }
+    groups
 }
 
 impl Nature {

@@ -68,6 +68,29 @@ impl Message {
         }
     }
 
+    /// A whole number, if there is one.
+    fn count(&mut self, field: u32, value: &Value) {
+        if let Some(count) = value.as_u64() {
+            self.varint(u64::from(field) << 3);
+            self.varint(count);
+        }
+    }
+
+    /// A number, if there is one.
+    fn number(&mut self, field: u32, value: &Value) {
+        if let Some(number) = value.as_f64() {
+            self.varint(u64::from(field) << 3 | 1);
+            self.0.extend_from_slice(&number.to_le_bytes());
+        }
+    }
+
+    /// Any value: YAML, of which JSON is a part.
+    fn any(&mut self, field: u32, value: &Value) {
+        let mut any = Message::default();
+        any.bytes(2, value.to_string().as_bytes());
+        self.message(field, &any);
+    }
+
     /// An entry of a map.
     fn named(&mut self, field: u32, name: &str, value: &[u8]) {
         let mut entry = Message::default();
@@ -76,12 +99,12 @@ impl Message {
         self.message(field, &entry);
     }
 
-    /// Extensions are YAML, of which JSON is a part.
     fn extensions(&mut self, field: u32, value: &Value) {
         for (name, extension) in members(value).filter(|(name, _)| name.starts_with("x-")) {
-            let mut any = Message::default();
-            any.bytes(2, extension.to_string().as_bytes());
-            self.named(field, name, &any.0);
+            let mut entry = Message::default();
+            entry.bytes(1, name.as_bytes());
+            entry.any(2, extension);
+            self.message(field, &entry);
         }
     }
 }
@@ -99,12 +122,23 @@ pub(super) fn schema(value: &Value) -> Vec<u8> {
     let mut message = Message::default();
     message.text(1, &value["$ref"]);
     message.text(2, &value["format"]);
+    message.text(3, &value["title"]);
     message.text(4, &value["description"]);
+    limits(value, &mut message);
     message.texts(19, &value["required"]);
-    if value["additionalProperties"].is_object() {
-        let mut item = Message::default();
-        item.bytes(1, &schema(&value["additionalProperties"]));
-        message.message(21, &item);
+    for one in elements(&value["enum"]) {
+        message.any(20, one);
+    }
+    match &value["additionalProperties"] {
+        Value::Null => {}
+        values => {
+            let mut item = Message::default();
+            item.truth(2, values);
+            if values.is_object() {
+                item.bytes(1, &schema(values));
+            }
+            message.message(21, &item);
+        }
     }
     if value["type"].is_string() {
         let mut item = Message::default();
@@ -123,8 +157,32 @@ pub(super) fn schema(value: &Value) -> Vec<u8> {
         }
         message.message(25, &properties);
     }
+    if value["externalDocs"].is_object() {
+        let mut docs = Message::default();
+        docs.text(1, &value["externalDocs"]["description"]);
+        docs.text(2, &value["externalDocs"]["url"]);
+        message.message(29, &docs);
+    }
+    if let Some(example) = value.get("example") {
+        message.any(30, example);
+    }
     message.extensions(31, value);
     message.0
+}
+
+/// Between what a value must lie.
+fn limits(value: &Value, message: &mut Message) {
+    for (field, key) in [(6, "multipleOf"), (7, "maximum"), (9, "minimum")] {
+        message.number(field, &value[key]);
+    }
+    for (field, key) in [(8, "exclusiveMaximum"), (10, "exclusiveMinimum"), (16, "uniqueItems")] {
+        message.truth(field, &value[key]);
+    }
+    let counts = [(11, "maxLength"), (12, "minLength"), (14, "maxItems"), (15, "minItems")];
+    for (field, key) in counts.into_iter().chain([(17, "maxProperties"), (18, "minProperties")]) {
+        message.count(field, &value[key]);
+    }
+    message.text(13, &value["pattern"]);
 }
 
 /// Everything that can be done at one path.

@@ -7,6 +7,7 @@
 //! Names, types and how lists merge is what clients need and is complete; `descriptions.tsv` has sentences for people
 //! about the kinds and the fields that are asked about most.
 
+mod custom;
 mod gnostic;
 mod operations;
 mod paths;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Dialect;
 use super::schemas::Schemas;
-use crate::kinds::Verb;
+use crate::kinds::{Nature, Verb};
 use crate::schema::schema;
 
 /// What is done.
@@ -28,15 +28,34 @@ pub(super) struct Operation {
     pub(super) kind: Value,
     /// A reference to what is answered and, for writes, sent.
     pub(super) object: Value,
+    pub(super) media: &'static Media,
 }
 
-const ANSWERS: [&str; 3] = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
-const PATCHES: [&str; 4] = [
-    "application/json-patch+json",
-    "application/merge-patch+json",
-    "application/strategic-merge-patch+json",
-    "application/apply-patch+yaml",
-];
+/// In which formats a kind is sent and answered.
+#[derive(Debug)]
+pub(super) struct Media {
+    sent: &'static [&'static str],
+    patches: &'static [&'static str],
+    answered: &'static [&'static str],
+}
+
+const BUILT_IN: Media = Media {
+    sent: &["*/*"],
+    patches: &[
+        "application/json-patch+json",
+        "application/merge-patch+json",
+        "application/strategic-merge-patch+json",
+        "application/apply-patch+yaml",
+    ],
+    answered: &["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"],
+};
+
+/// A custom kind has no protobuf, and nobody says how its lists merge strategically.
+const CUSTOM: Media = Media {
+    sent: &["application/json", "application/yaml"],
+    patches: &["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"],
+    answered: &["application/json", "application/yaml"],
+};
 
 /// Parameters: name and type.
 type Parameters = &'static [(&'static str, &'static str)];
@@ -130,9 +149,14 @@ impl Action {
             Self::Delete | Self::DeleteCollection => OF_DELETES,
         }
     }
+}
 
-    fn consumes(self) -> &'static [&'static str] {
-        if self == Self::Patch { &PATCHES } else { &["*/*"] }
+impl Media {
+    pub(super) fn of(nature: &Nature) -> &'static Self {
+        match nature {
+            Nature::BuiltIn(_) => &BUILT_IN,
+            Nature::Custom(_) => &CUSTOM,
+        }
     }
 }
 
@@ -151,15 +175,15 @@ impl Operation {
             parameters.map(|(name, kind)| parameter(name, kind, schemas.dialect)).collect();
         match (schemas.dialect, body) {
             (Dialect::V2, body) => {
-                operation["consumes"] = json!(self.action.consumes());
-                operation["produces"] = json!(ANSWERS);
+                operation["consumes"] = json!(self.consumes());
+                operation["produces"] = json!(self.media.answered);
                 parameters.extend(body.map(|schema| {
                     let required = !self.deletes();
                     json!({"name": "body", "in": "body", "required": required, "schema": schema})
                 }));
             }
             (Dialect::V3, Some(schema)) => {
-                let types = self.action.consumes().iter();
+                let types = self.consumes().iter();
                 let content: serde_json::Map<_, _> =
                     types.map(|media| ((*media).to_owned(), json!({"schema": schema}))).collect();
                 operation["requestBody"] = json!({"content": content, "required": !self.deletes()});
@@ -168,6 +192,10 @@ impl Operation {
         }
         operation["parameters"] = json!(parameters);
         operation
+    }
+
+    fn consumes(&self) -> &'static [&'static str] {
+        if self.action == Action::Patch { self.media.patches } else { self.media.sent }
     }
 
     fn deletes(&self) -> bool {
@@ -197,7 +225,9 @@ impl Operation {
             let answer = match dialect {
                 Dialect::V2 => json!({"description": word, "schema": self.object}),
                 Dialect::V3 => {
-                    let content: serde_json::Map<_, _> = ANSWERS
+                    let content: serde_json::Map<_, _> = self
+                        .media
+                        .answered
                         .iter()
                         .map(|media| ((*media).to_owned(), json!({"schema": self.object})))
                         .collect();

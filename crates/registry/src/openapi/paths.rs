@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::operations::{Action, Operation};
+use super::operations::{Action, Media, Operation};
 use super::schemas::Schemas;
 use super::{Dialect, Parts};
-use crate::kinds::{GroupVersion, Kind, Scope, Subresource, Verb};
+use crate::kinds::{GroupVersion, Kind, Nature, Scope, Subresource, Verb};
 use crate::schema::{MessageId, schema};
 
 /// Adds everything that can be done with a kind.
@@ -60,7 +60,8 @@ struct Described<'k> {
 impl<'k> Described<'k> {
     /// A part of an object, if what it speaks is an object at all: streams are not described.
     fn part(kind: &'k Kind, subresource: &'k Subresource) -> Option<Self> {
-        let speaks = subresource.foreign.unwrap_or(GroupVersion { group: kind.group, version: kind.version });
+        let own = GroupVersion { group: kind.group, version: kind.version };
+        let speaks = subresource.foreign.unwrap_or(own);
         let message = if subresource.kind == kind.kind {
             None
         } else {
@@ -71,7 +72,12 @@ impl<'k> Described<'k> {
             Some(schema().find(&format!("{package}/{}.{}", speaks.version, subresource.kind))?)
         };
         let name = subresource.name;
-        Some(Self { kind, subresource: name, speaks, spoken: subresource.kind, message })
+        // Whatever a part of a custom kind speaks, it is announced as the kind's own.
+        let (speaks, spoken) = match kind.nature {
+            Nature::BuiltIn(_) => (speaks, subresource.kind),
+            Nature::Custom(_) => (own, kind.kind),
+        };
+        Some(Self { kind, subresource: name, speaks, spoken, message })
             .filter(|part| !matches!(part.subresource, "log" | "exec" | "attach" | "portforward" | "proxy"))
     }
 
@@ -96,6 +102,7 @@ impl<'k> Described<'k> {
                     "group": self.speaks.group, "version": self.speaks.version, "kind": self.spoken,
                 }),
                 object,
+                media: Media::of(&self.kind.nature),
             };
             item.insert(action.method().to_owned(), operation.render(schemas));
         }
@@ -104,23 +111,32 @@ impl<'k> Described<'k> {
     }
 
     fn tag(&self) -> String {
-        let group = self.kind.group.split('.').next().filter(|group| !group.is_empty()).unwrap_or("core");
+        let group = group_words(self.kind.group);
+        let mut letters = group.chars();
+        let first = letters.next().map(|first| first.to_ascii_lowercase());
+        let group: String = first.into_iter().chain(letters).collect();
         format!("{group}_{}", self.kind.version)
     }
 
     /// A name that no other operation has: `readAppsV1NamespacedDeploymentStatus`.
     fn operation_id(&self, action: Action, in_path: &[&str]) -> String {
-        let group = self.kind.group.split('.').next().filter(|group| !group.is_empty()).unwrap_or("core");
+        let group = group_words(self.kind.group);
         let everywhere = self.kind.scope == Scope::Namespaced && !in_path.contains(&"namespace");
         let scope = match self.kind.scope {
             Scope::Namespaced if !everywhere => "Namespaced",
             _ => "",
         };
-        let words = [group, self.kind.version, scope, self.kind.kind, self.subresource];
+        let words = [group.as_str(), self.kind.version, scope, self.kind.kind, self.subresource];
         let words: String = words.into_iter().map(capitalized).collect();
         let suffix = if everywhere { "ForAllNamespaces" } else { "" };
         format!("{}{words}{suffix}", action.word())
     }
+}
+
+/// A group as part of a name: `CertManagerIo`; what belongs to Kubernetes itself does not say so.
+fn group_words(group: &str) -> String {
+    let group = if group.is_empty() { "core" } else { group.strip_suffix(".k8s.io").unwrap_or(group) };
+    group.split(['.', '-']).map(capitalized).collect()
 }
 
 fn capitalized(word: &str) -> String {

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
+use super::custom::{self, Head};
 use super::{Dialect, Parts, Writing};
 use crate::kinds::{Kind, Kinds, Nature};
 use crate::schema::{Field, MessageId, Omit, Owning, StrategicMerge, Type, schema};
@@ -31,10 +32,11 @@ const KINDS_WITHOUT_RESOURCE: [(&str, &str, &str, &str); 5] = [
 ];
 
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
+/// Under what a schema says of which kind it is.
+const NAMED: &str = "x-kubernetes-group-version-kind";
 
 impl Schemas {
     pub(super) fn new(all: &Kinds, dialect: Dialect, writing: Writing) -> Self {
-        let named = |group, version, kind| json!([{"group": group, "version": version, "kind": kind}]);
         let mut kinds: BTreeMap<_, _> = all
             .all()
             .filter_map(|kind| Some((kind.nature.message()?, named(kind.group, kind.version, kind.kind))))
@@ -59,11 +61,14 @@ impl Schemas {
     pub(super) fn kind(&mut self, kind: &Kind) -> Value {
         match &kind.nature {
             Nature::BuiltIn(id) => self.message(*id),
-            Nature::Custom(_) => {
+            Nature::Custom(custom) => {
                 let name = custom_name(kind, kind.kind);
-                self.made
-                    .entry(name.clone())
-                    .or_insert_with(|| (self.writing.schema)(&json!({"type": "object"})));
+                if !self.made.contains_key(&name) {
+                    let head = self.head("meta/v1.ObjectMeta");
+                    let mut published = custom::object(&custom.schema, self.dialect, &head);
+                    published[NAMED] = named(kind.group, kind.version, kind.kind);
+                    self.made.insert(name.clone(), (self.writing.schema)(&published));
+                }
                 self.reference(&name)
             }
         }
@@ -80,15 +85,12 @@ impl Schemas {
                 Nature::BuiltIn(id) => self.within(&Type::Message(*id)),
                 Nature::Custom(_) => self.kind(kind),
             };
-            let metadata = schema().find("meta/v1.ListMeta").map(|id| self.within(&Type::Message(id)));
+            let mut properties = self.head("meta/v1.ListMeta");
+            properties.insert("items".to_owned(), json!({"type": "array", "items": items}));
             let list = json!({
-                "type": "object", "required": ["items"],
-                "properties": {
-                    "apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": metadata,
-                    "items": {"type": "array", "items": items},
-                },
-                "x-kubernetes-group-version-kind":
-                    [{"group": kind.group, "version": kind.version, "kind": kind.list_kind}],
+                "description": format!("{} is a list of {}.", kind.list_kind, kind.kind),
+                "type": "object", "required": ["items"], "properties": properties,
+                NAMED: named(kind.group, kind.version, kind.list_kind),
             });
             self.made.insert(name.clone(), (self.writing.schema)(&list));
         }
@@ -114,11 +116,13 @@ impl Schemas {
         let mut properties = Map::new();
         let kind = self.kinds.get(&id).cloned();
         if kind.is_some() {
-            properties.insert("apiVersion".to_owned(), json!({"type": "string"}));
-            properties.insert("kind".to_owned(), json!({"type": "string"}));
+            properties.extend(type_meta());
         }
         for field in schema().each_field(id) {
             let mut property = self.property(field);
+            if let ("metadata", Type::Message(metadata)) = (field.json, &field.kind) {
+                describe(&mut property, schema().message(*metadata).name, field.json);
+            }
             describe(&mut property, message.name, field.json);
             // Clients that read OpenAPI 2 do not look at it.
             if self.dialect == Dialect::V3 {
@@ -142,10 +146,21 @@ impl Schemas {
             object["x-kubernetes-map-type"] = json!("atomic");
         }
         if let Some(kind) = kind {
-            object["x-kubernetes-group-version-kind"] = kind;
+            object[NAMED] = kind;
         }
         describe(&mut object, message.name, "-");
         object
+    }
+
+    /// What every object or list has, with metadata of this sort.
+    fn head(&mut self, metadata: &str) -> Head {
+        let mut head = type_meta();
+        if let Some(id) = schema().find(metadata) {
+            let mut property = self.within(&Type::Message(id));
+            describe(&mut property, metadata, "metadata");
+            head.insert("metadata".to_owned(), property);
+        }
+        head
     }
 
     fn property(&mut self, field: &Field) -> Value {
@@ -235,6 +250,20 @@ impl Schemas {
             Dialect::V3 => json!({"allOf": [reference]}),
         }
     }
+}
+
+/// What tells one kind from another, which no message has as a field.
+fn type_meta() -> Head {
+    let property = |name: &str| {
+        let mut property = json!({"type": "string"});
+        describe(&mut property, "meta/v1.TypeMeta", name);
+        (name.to_owned(), property)
+    };
+    Head::from_iter(["apiVersion", "kind"].map(property))
+}
+
+fn named(group: &str, version: &str, kind: &str) -> Value {
+    json!([{"group": group, "version": version, "kind": kind}])
 }
 
 /// What documents call a custom kind, or its list: `com.example.v1.Widget`.
