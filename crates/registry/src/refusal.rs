@@ -69,6 +69,13 @@ pub enum Wrong {
         /// Why.
         why: String,
     },
+    /// It is not of the type that it must have.
+    TypeInvalid {
+        /// The value, or what it is instead, as JSON.
+        value: String,
+        /// What it must be.
+        why: String,
+    },
     /// It must be one of these.
     NotSupported {
         /// The value as JSON.
@@ -196,6 +203,11 @@ impl FieldError {
         Self { field: field.into(), wrong: Wrong::Invalid { value: shown(value), why: why.into() } }
     }
 
+    /// A field with a value of another type than it must have.
+    pub fn type_invalid(field: impl Into<String>, value: &Value, why: impl Into<String>) -> Self {
+        Self { field: field.into(), wrong: Wrong::TypeInvalid { value: shown(value), why: why.into() } }
+    }
+
     /// A field that must not be set like that.
     pub fn forbidden(field: impl Into<String>, why: impl Into<String>) -> Self {
         Self { field: field.into(), wrong: Wrong::Forbidden(why.into()) }
@@ -203,7 +215,7 @@ impl FieldError {
 
     /// A field that must be one of these words.
     pub fn not_supported(field: impl Into<String>, value: &Value, supported: &[&str]) -> Self {
-        let supported = supported.iter().map(|word| format!("\"{word}\"")).collect();
+        let supported = supported.iter().map(|word| quoted(word)).collect();
         Self { field: field.into(), wrong: Wrong::NotSupported { value: shown(value), supported } }
     }
 
@@ -217,7 +229,9 @@ impl FieldError {
         match &self.wrong {
             Wrong::Required(why) if why.is_empty() => "Required value".to_owned(),
             Wrong::Required(why) => format!("Required value: {why}"),
-            Wrong::Invalid { value, why } => format!("Invalid value: {value}: {why}"),
+            Wrong::Invalid { value, why } | Wrong::TypeInvalid { value, why } => {
+                format!("Invalid value: {value}: {why}")
+            }
             Wrong::NotSupported { value, supported } => {
                 format!("Unsupported value: {value}: supported values: {}", supported.join(", "))
             }
@@ -225,7 +239,10 @@ impl FieldError {
             Wrong::Forbidden(why) => format!("Forbidden: {why}"),
             Wrong::Duplicate { value } => format!("Duplicate value: {value}"),
             Wrong::TooLong { most } => format!("Too long: may not be more than {most}"),
-            Wrong::TooMany { actual, most } => format!("Too many: {actual}: must have at most {most} items"),
+            Wrong::TooMany { actual, most } => {
+                let items = if *most == 1 { "item" } else { "items" };
+                format!("Too many: {actual}: must have at most {most} {items}")
+            }
             Wrong::NotFound { value } => format!("Not found: {value}"),
             Wrong::Internal(why) => format!("Internal error: {why}"),
         }
@@ -235,6 +252,7 @@ impl FieldError {
         let reason = match &self.wrong {
             Wrong::Required(_) => "FieldValueRequired",
             Wrong::Invalid { .. } => "FieldValueInvalid",
+            Wrong::TypeInvalid { .. } => "FieldValueTypeInvalid",
             Wrong::NotSupported { .. } => "FieldValueNotSupported",
             Wrong::Forbidden(_) => "FieldValueForbidden",
             Wrong::Duplicate { .. } => "FieldValueDuplicate",
@@ -251,11 +269,28 @@ impl FieldError {
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(text),
-        Value::Number(_) | Value::Bool(_) | Value::Null => value.to_string(),
+        Value::Number(number) => match (number.is_f64(), number.as_f64()) {
+            (true, Some(real)) => go_float(real),
+            _ => number.to_string(),
+        },
+        Value::Bool(_) | Value::Null => value.to_string(),
         other => {
             let json = other.to_string();
             json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
         }
+    }
+}
+
+/// A number as Go prints it: with an exponent from a million on, and below a ten thousandth.
+pub(crate) fn go_float(number: f64) -> String {
+    let scientific = format!("{number:e}");
+    let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };
+    match exponent.parse::<i32>() {
+        Ok(exponent) if !(-4..6).contains(&exponent) => {
+            let sign = if exponent < 0 { '-' } else { '+' };
+            format!("{digits}e{sign}{:02}", exponent.abs())
+        }
+        _ => number.to_string(),
     }
 }
 
@@ -335,6 +370,10 @@ mod tests {
         assert_eq!(shown(json!("a\x07<b>\u{1}")), "Invalid value: \"a\\a<b>\\x01\": no");
         assert_eq!(shown(json!({"a": "<b>"})), "Invalid value: {\"a\":\"\\u003cb\\u003e\"}: no");
         assert_eq!(shown(json!(-1)), "Invalid value: -1: no");
+        assert_eq!(shown(json!(2.5)), "Invalid value: 2.5: no");
+        assert_eq!(shown(json!(100_000.0)), "Invalid value: 100000: no");
+        assert_eq!(shown(json!(1_250_000.0)), "Invalid value: 1.25e+06: no");
+        assert_eq!(shown(json!(0.000_01)), "Invalid value: 1e-05: no");
     }
 
     #[test]

@@ -6,9 +6,20 @@
 mod columns;
 mod definition;
 mod paths;
-mod pending;
 mod scaling;
+mod alternatives;
+mod embedded;
+mod fill;
+mod formats;
+mod judge;
+mod lists;
+mod numbers;
+mod outcome;
+mod pattern;
+mod prune;
+mod rules;
 mod structure;
+mod texts;
 
 use serde_json::Value;
 
@@ -18,6 +29,7 @@ pub use columns::Columns;
 pub use definition::{is_true, kinds_of, stored_kind_of};
 pub use paths::{FieldPath, Misfit};
 pub use scaling::Scaling;
+pub use rules::Rules;
 pub use structure::{Basic, Lists, Maps, Structure, Values};
 
 /// How objects of a custom kind get from one version to another.

@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::pattern::Patterns;
+use super::rules::Rules;
+
 /// The schema of a value, and of everything in it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Structure {
@@ -17,7 +20,7 @@ pub struct Structure {
     pub values: Values,
     /// The elements of a list.
     pub items: Option<Box<Structure>>,
-    /// What it is when it is left out.
+    /// What it is when it is left out; never `null`, which is the same as none.
     pub default: Option<Value>,
     /// Whether it may be `null`.
     pub nullable: bool,
@@ -29,6 +32,8 @@ pub struct Structure {
     pub lists: Lists,
     /// How objects merge.
     pub maps: Maps,
+    /// What else is demanded of a value; `None` if it is nothing.
+    pub rules: Option<Box<Rules>>,
 }
 
 /// The types of JSON, as a schema names them, and the one that is two of them.
@@ -81,17 +86,36 @@ pub enum Maps {
 impl Structure {
     /// Reads a schema, such as `spec.versions[0].schema.openAPIV3Schema`.
     pub fn read(schema: &Value) -> Self {
+        Self::read_with(schema, &mut Patterns::default())
+    }
+
+    /// Whether there are expressions (`x-kubernetes-validations`) in it, which nobody here evaluates.
+    pub fn has_unevaluated_rules(&self) -> bool {
+        let within = match &self.values {
+            Values::Like(values) => values.has_unevaluated_rules(),
+            Values::None | Values::Any => false,
+        };
+        within
+            || self.rules.as_ref().is_some_and(|rules| rules.has_expressions)
+            || self.items.as_ref().is_some_and(|items| items.has_unevaluated_rules())
+            || self.properties.values().any(Self::has_unevaluated_rules)
+    }
+
+    pub(super) fn read_with(schema: &Value, patterns: &mut Patterns) -> Self {
         let is = |key: &str| schema[key] == true;
         let properties = schema["properties"].as_object().into_iter().flatten();
+        let basic = Basic::read(schema);
         Self {
-            basic: Basic::read(schema),
-            properties: properties.map(|(name, inner)| (name.clone(), Self::read(inner))).collect(),
-            values: Values::read(&schema["additionalProperties"]),
+            basic,
+            properties: properties
+                .map(|(name, inner)| (name.clone(), Self::read_with(inner, patterns)))
+                .collect(),
+            values: Values::read(&schema["additionalProperties"], patterns),
             items: schema
                 .get("items")
                 .filter(|items| items.is_object())
-                .map(|items| Box::new(Self::read(items))),
-            default: schema.get("default").cloned(),
+                .map(|items| Box::new(Self::read_with(items, patterns))),
+            default: schema.get("default").filter(|default| !default.is_null()).cloned(),
             nullable: is("nullable"),
             preserves_unknown: is("x-kubernetes-preserve-unknown-fields"),
             embedded: is("x-kubernetes-embedded-resource"),
@@ -100,11 +124,25 @@ impl Structure {
                 Some("atomic") => Maps::Atomic,
                 _ => Maps::Granular,
             },
+            rules: Rules::read(schema, basic, patterns),
         }
     }
 }
 
 impl Basic {
+    /// As a schema names it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::IntOrString => "integer,string",
+            Self::Object => "object",
+            Self::Array => "array",
+            Self::String => "string",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+        }
+    }
+
     fn read(schema: &Value) -> Option<Self> {
         if schema["x-kubernetes-int-or-string"] == true {
             return Some(Self::IntOrString);
@@ -122,10 +160,10 @@ impl Basic {
 }
 
 impl Values {
-    fn read(additional: &Value) -> Self {
+    fn read(additional: &Value, patterns: &mut Patterns) -> Self {
         match additional {
             Value::Bool(true) => Self::Any,
-            Value::Object(_) => Self::Like(Box::new(Structure::read(additional))),
+            Value::Object(_) => Self::Like(Box::new(Structure::read_with(additional, patterns))),
             _ => Self::None,
         }
     }

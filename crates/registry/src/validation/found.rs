@@ -8,13 +8,14 @@ use crate::refusal::{FieldError, Wrong};
 
 /// The place of a field; it costs nothing until somebody prints it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Path<'a> {
+pub(crate) struct Path<'a> {
     parent: Option<&'a Path<'a>>,
     step: Step<'a>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Step<'a> {
+    Root,
     Field(&'a str),
     Index(usize),
     Key(&'a str),
@@ -22,9 +23,9 @@ enum Step<'a> {
 
 /// The errors found so far.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(crate) struct Found {
     /// In the order in which they were found.
-    pub(super) errors: Vec<FieldError>,
+    pub(crate) errors: Vec<FieldError>,
 }
 
 /// The text in a field; empty when there is none.
@@ -53,23 +54,33 @@ pub(super) fn is_set(value: &Value, field: &str) -> bool {
 }
 
 impl<'a> Path<'a> {
+    /// The object itself.
+    pub(crate) fn root() -> Self {
+        Self { parent: None, step: Step::Root }
+    }
+
+    /// Whether it is the object itself.
+    pub(crate) fn is_root(&self) -> bool {
+        matches!(self.step, Step::Root)
+    }
+
     /// A field of the object itself.
     pub(super) fn new(field: &'a str) -> Self {
         Self { parent: None, step: Step::Field(field) }
     }
 
     /// A field of the object in this place.
-    pub(super) fn child<'b>(&'b self, field: &'b str) -> Path<'b> {
+    pub(crate) fn child<'b>(&'b self, field: &'b str) -> Path<'b> {
         Path { parent: Some(self), step: Step::Field(field) }
     }
 
     /// An element of the list in this place.
-    pub(super) fn index(&self, index: usize) -> Path<'_> {
+    pub(crate) fn index(&self, index: usize) -> Path<'_> {
         Path { parent: Some(self), step: Step::Index(index) }
     }
 
     /// A member of the map in this place.
-    pub(super) fn key<'b>(&'b self, key: &'b str) -> Path<'b> {
+    pub(crate) fn key<'b>(&'b self, key: &'b str) -> Path<'b> {
         Path { parent: Some(self), step: Step::Key(key) }
     }
 }
@@ -80,7 +91,10 @@ impl fmt::Display for Path<'_> {
             parent.fmt(f)?;
         }
         match self.step {
-            Step::Field(field) if self.parent.is_some() => write!(f, ".{field}"),
+            Step::Root => Ok(()),
+            Step::Field(field) if self.parent.is_some_and(|parent| !parent.is_root()) => {
+                write!(f, ".{field}")
+            }
             Step::Field(field) => f.write_str(field),
             Step::Index(index) => write!(f, "[{index}]"),
             Step::Key(key) => write!(f, "[{key}]"),
@@ -90,12 +104,12 @@ impl fmt::Display for Path<'_> {
 
 impl Found {
     /// It must be set.
-    pub(super) fn required(&mut self, at: &Path<'_>, why: &str) {
+    pub(crate) fn required(&mut self, at: &Path<'_>, why: &str) {
         self.errors.push(FieldError::required(at.to_string(), why));
     }
 
     /// It must not have this value.
-    pub(super) fn invalid(&mut self, at: &Path<'_>, value: &Value, why: impl Into<String>) {
+    pub(crate) fn invalid(&mut self, at: &Path<'_>, value: &Value, why: impl Into<String>) {
         self.errors.push(FieldError::invalid(at.to_string(), value, why));
     }
 
@@ -139,7 +153,7 @@ impl Found {
     }
 
     /// It stands twice.
-    pub(super) fn duplicate(&mut self, at: &Path<'_>, value: &Value) {
+    pub(crate) fn duplicate(&mut self, at: &Path<'_>, value: &Value) {
         self.errors.push(FieldError::duplicate(at.to_string(), value));
     }
 

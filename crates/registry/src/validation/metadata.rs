@@ -19,20 +19,28 @@ pub(super) fn create(found: &mut Found, kind: &Kind, object: &Value) {
     let (at, metadata) = (Path::new("metadata"), &object["metadata"]);
     name(found, kind, metadata, &at);
     namespace(found, kind, metadata, &at);
-    labels(found, &at.child("labels"), metadata, "labels");
-    annotations(found, &at.child("annotations"), metadata);
-    owners(found, &at.child("ownerReferences"), list(metadata, "ownerReferences"));
-    finalizers(found, &at.child("finalizers"), list(metadata, "finalizers"));
+    attached(found, &at, metadata);
+}
+
+/// The metadata of an object within an object: of any kind, and perhaps without a name yet.
+pub(crate) fn embedded(found: &mut Found, at: &Path<'_>, metadata: &Value) {
+    for field in ["generateName", "name"] {
+        let name = text(metadata, field);
+        found.invalid_text(&at.child(field), name, path_segment(name));
+    }
+    let namespace = text(metadata, "namespace");
+    if !namespace.is_empty() {
+        found.invalid_text(&at.child("namespace"), namespace, label(namespace));
+    }
+    found.not_negative(at, metadata, "generation");
+    attached(found, at, metadata);
 }
 
 /// The metadata of a changed object.
 pub(super) fn update(found: &mut Found, old: &Value, new: &Value) {
     let at = Path::new("metadata");
     let (old, new) = (&old["metadata"], &new["metadata"]);
-    labels(found, &at.child("labels"), new, "labels");
-    annotations(found, &at.child("annotations"), new);
-    owners(found, &at.child("ownerReferences"), list(new, "ownerReferences"));
-    finalizers(found, &at.child("finalizers"), list(new, "finalizers"));
+    attached(found, &at, new);
     if is_set(old, "deletionTimestamp") {
         no_new_finalizers(found, &at.child("finalizers"), old, new);
     }
@@ -75,6 +83,14 @@ pub(super) fn finalizer_names(found: &mut Found, at: &Path<'_>, finalizers: &[Va
         found.invalid_text(&at.index(index), name, qualified_name(name));
         known_finalizer(found, &at.index(index), name);
     }
+}
+
+/// What others attach to an object.
+fn attached(found: &mut Found, at: &Path<'_>, metadata: &Value) {
+    labels(found, &at.child("labels"), metadata, "labels");
+    annotations(found, &at.child("annotations"), metadata);
+    owners(found, &at.child("ownerReferences"), list(metadata, "ownerReferences"));
+    finalizers(found, &at.child("finalizers"), list(metadata, "finalizers"));
 }
 
 /// The warning about owners that are named twice, if there are any.

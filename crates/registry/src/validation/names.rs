@@ -14,7 +14,7 @@ const QUALIFIED_FORM: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
 /// Names such as `web` and `web.example.com`.
-pub(super) fn subdomain(name: &str) -> Vec<String> {
+pub(crate) fn subdomain(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > SUBDOMAIN_MAX {
         wrong.push(format!("must be no more than {SUBDOMAIN_MAX} characters"));
@@ -31,7 +31,7 @@ pub(super) fn subdomain(name: &str) -> Vec<String> {
 }
 
 /// Names such as `web`.
-pub(super) fn label(name: &str) -> Vec<String> {
+pub(crate) fn label(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > LABEL_MAX {
         wrong.push(format!("must be no more than {LABEL_MAX} characters"));
@@ -47,6 +47,23 @@ pub(super) fn label(name: &str) -> Vec<String> {
                 LABEL_FORM,
             )
         });
+    }
+    wrong
+}
+
+/// Names such as `web` that start with a letter.
+pub(crate) fn label_from_a_letter(name: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if name.len() > LABEL_MAX {
+        wrong.push(format!("must be no more than {LABEL_MAX} characters"));
+    }
+    if !is_label(name) || !name.starts_with(|first: char| first.is_ascii_lowercase()) {
+        wrong.push(with_examples(
+            "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic \
+             character, and end with an alphanumeric character",
+            &["my-name", "abc-123"],
+            "[a-z]([-a-z0-9]*[a-z0-9])?",
+        ));
     }
     wrong
 }

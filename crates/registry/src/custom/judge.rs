@@ -1,0 +1,286 @@
+//! Whether an object of a custom kind is what its schema says, in the order and the words of Kubernetes.
+//!
+//! What is wrong is said about the first place where it shows. Errors about alternatives (`oneOf` and its like) have
+//! no place: Kubernetes writes `<nil>` for it. Expressions are not evaluated.
+
+use serde_json::{Map, Value, json};
+
+use super::formats::Format;
+use super::numbers::{self, Read};
+use super::outcome::{NOWHERE, Outcome, place};
+use super::rules::{Count, Rules};
+use super::structure::{Basic, Lists, Structure, Values};
+use super::{alternatives, embedded, lists};
+use crate::refusal::{FieldError, Wrong};
+use crate::validation::found::Path;
+
+impl Structure {
+    /// Says all that is wrong with a new object.
+    pub fn judge(&self, object: &Value) -> Vec<FieldError> {
+        let root = Path::root();
+        let mut errors = self.outcome(&root, object, None).errors;
+        errors.extend(embedded::judge(self, object));
+        errors.extend(lists::judge(self, object));
+        self.with_rules_not_reached(errors)
+    }
+
+    /// Says all that is wrong with a changed object, except with what was as wrong before and did not change.
+    pub fn judge_change(&self, old: &Value, new: &Value) -> Vec<FieldError> {
+        let mut errors = self.changed(old, new);
+        errors.extend(embedded::judge(self, new));
+        errors.extend(self.changed_lists(old, new));
+        self.with_rules_not_reached(errors)
+    }
+
+    /// Says all that is wrong with the status of an object, of which nothing else changed.
+    ///
+    /// Kubernetes looks at the status alone then, and its sentences start from there.
+    pub fn judge_status(&self, old: &Value, new: &Value) -> Vec<FieldError> {
+        let mut errors = match (self.properties.get("status"), new.get("status")) {
+            (Some(declared), Some(status)) => declared.changed(&old["status"], status),
+            _ => Vec::new(),
+        };
+        for error in &mut errors {
+            error.field = match error.field.as_str() {
+                NOWHERE => "status".to_owned(),
+                field => format!("status.{field}"),
+            };
+        }
+        errors.extend(self.changed_lists(old, new));
+        self.with_rules_not_reached(errors)
+    }
+
+    fn changed(&self, old: &Value, new: &Value) -> Vec<FieldError> {
+        let root = Path::root();
+        let outcome = self.outcome(&root, new, None);
+        // Most objects are right, and then it does not matter what they were before.
+        if outcome.errors.is_empty() { outcome.errors } else { self.outcome(&root, new, Some(old)).errors }
+    }
+
+    /// Lists that had duplicates before may have them still.
+    fn changed_lists(&self, old: &Value, new: &Value) -> Vec<FieldError> {
+        let errors = lists::judge(self, new);
+        if errors.is_empty() || lists::judge(self, old).is_empty() { errors } else { Vec::new() }
+    }
+
+    /// Of an object that is wrong in certain ways, nobody would evaluate expressions either, and Kubernetes says so.
+    fn with_rules_not_reached(&self, mut errors: Vec<FieldError>) -> Vec<FieldError> {
+        let blocks = |error: &FieldError| {
+            matches!(
+                error.wrong,
+                Wrong::NotSupported { .. }
+                    | Wrong::Required(_)
+                    | Wrong::TooLong { .. }
+                    | Wrong::TooMany { .. }
+                    | Wrong::TypeInvalid { .. }
+            )
+        };
+        if errors.iter().any(blocks) && self.has_unevaluated_rules() {
+            let why = "some validation rules were not checked because the object was invalid; correct the existing \
+                       errors to complete validation";
+            errors.push(FieldError::invalid(NOWHERE, &Value::Null, why));
+        }
+        errors
+    }
+
+    /// Judges a value. What it was before, if that is known and the same, excuses everything.
+    fn outcome(&self, at: &Path<'_>, value: &Value, before: Option<&Value>) -> Outcome {
+        let mut outcome = self.unexcused(at, value, before);
+        if !outcome.errors.is_empty() && before == Some(value) {
+            outcome.errors.clear();
+        }
+        outcome
+    }
+
+    fn unexcused(&self, at: &Path<'_>, value: &Value, before: Option<&Value>) -> Outcome {
+        let rules = self.rules.as_deref().unwrap_or_else(|| Rules::none());
+        let mut outcome = Outcome::default();
+        if value.is_null() {
+            self.judge_null(&mut outcome, at, rules);
+            return outcome;
+        }
+        // The counts are Kubernetes', which has a validator for each of these.
+        if self.basic.is_some() || rules.format.is_some() {
+            self.judge_type(&mut outcome, at, value, rules.format.as_ref());
+            outcome.matched += 1;
+        }
+        outcome.matched += 2;
+        outcome.merge(alternatives::judge(rules, at, |schema| schema.unexcused(at, value, before)));
+        match value {
+            Value::String(text) => {
+                outcome.matched += 1 + usize::from(matches!(rules.format, Some(Format::Text(..))));
+                judge_text(&mut outcome, at, text, rules);
+            }
+            Value::Number(number) => {
+                outcome.matched += 2;
+                let (basic, format) = match self.basic {
+                    Some(Basic::Integer | Basic::Number) => (self.basic, rules.format.as_ref()),
+                    _ => (None, None),
+                };
+                numbers::judge(&mut outcome, at, Read::of(number), basic, format, &rules.number);
+            }
+            Value::Array(elements) => {
+                outcome.matched += 2;
+                self.judge_elements(&mut outcome, at, elements, before);
+                judge_list(&mut outcome, at, elements, rules);
+            }
+            Value::Null | Value::Bool(_) | Value::Object(_) => {}
+        }
+        outcome.matched += 1;
+        judge_choice(&mut outcome, at, value, rules);
+        if let Value::Object(members) = value {
+            outcome.matched += 1;
+            self.judge_members(&mut outcome, at, members, before, rules);
+        }
+        outcome.matched += 1;
+        outcome
+    }
+
+    fn judge_null(&self, outcome: &mut Outcome, at: &Path<'_>, rules: &Rules) {
+        match self.basic {
+            Some(basic) if !self.nullable => outcome.wrong_type(at, basic.name(), "null"),
+            _ => outcome.matched += 1,
+        }
+        judge_choice(outcome, at, &Value::Null, rules);
+    }
+
+    fn judge_type(&self, outcome: &mut Outcome, at: &Path<'_>, value: &Value, format: Option<&Format>) {
+        let (is, number_format) = match value {
+            Value::Null => ("null", ""),
+            Value::Bool(_) => ("boolean", ""),
+            Value::String(_) => ("string", ""),
+            Value::Array(_) => ("array", ""),
+            Value::Object(_) => ("object", ""),
+            Value::Number(number) => match Read::of(number) {
+                Read::Whole(_) => ("integer", "int64"),
+                Read::Real(_) => ("number", "float64"),
+            },
+        };
+        let fits = match (self.basic, value) {
+            (Some(Basic::Integer | Basic::IntOrString), Value::Number(number)) => Read::of(number).is_whole(),
+            (Some(Basic::Number), Value::Number(_)) | (Some(Basic::IntOrString), Value::String(_)) => true,
+            (Some(basic), _) => basic.name() == is,
+            (None, _) => false,
+        };
+        let is_numeric = matches!(self.basic, Some(Basic::Integer | Basic::Number | Basic::IntOrString));
+        match (format, value) {
+            // Kubernetes takes lists for formatted texts.
+            (Some(_), Value::String(_) | Value::Array(_)) if !is_numeric => outcome.matched += 1,
+            _ if fits => outcome.matched += 1,
+            (None, _) | (_, Value::String(_) | Value::Array(_)) => {
+                outcome.wrong_type(at, self.basic.map_or("", Basic::name), is);
+            }
+            (Some(format), _) => outcome.wrong_type(at, format.name(), number_format),
+        }
+    }
+
+    fn judge_elements(
+        &self,
+        outcome: &mut Outcome,
+        at: &Path<'_>,
+        elements: &[Value],
+        before: Option<&Value>,
+    ) {
+        let Some(items) = &self.items else { return };
+        for (index, element) in elements.iter().enumerate() {
+            let before = before.and_then(|before| self.same_element(before, index, element));
+            outcome.merge(items.outcome(&at.index(index), element, before));
+        }
+    }
+
+    /// The element of a list that this one was before; only those with keys are known again.
+    fn same_element<'a>(&self, before: &'a Value, index: usize, element: &Value) -> Option<&'a Value> {
+        let Lists::Map(keys) = &self.lists else { return None };
+        let is_same = |old: &&Value| keys.iter().all(|key| old.get(key) == element.get(key));
+        let old = before.as_array()?;
+        // Most stay where they are.
+        old.get(index).filter(is_same).or_else(|| old.iter().find(is_same))
+    }
+
+    fn judge_members(
+        &self,
+        outcome: &mut Outcome,
+        at: &Path<'_>,
+        members: &Map<String, Value>,
+        before: Option<&Value>,
+        rules: &Rules,
+    ) {
+        judge_count(outcome, at, members.len(), rules.members, "properties");
+        // Two versions of an object differ in theirs without anybody having written it.
+        let before = |name: &str| {
+            before.filter(|_| !(at.is_root() && matches!(name, "apiVersion" | "kind")))?.get(name)
+        };
+        if let Values::Like(values) = &self.values {
+            for (name, member) in members.iter().filter(|(name, _)| !self.properties.contains_key(*name)) {
+                outcome.merge(values.outcome(&at.child(name), member, before(name)));
+            }
+        }
+        for (name, member) in members {
+            if let Some(declared) = self.properties.get(name) {
+                outcome.merge(declared.outcome(&at.child(name), member, before(name)));
+            }
+        }
+        for name in rules.required.iter().filter(|name| !members.contains_key(*name)) {
+            outcome.add(FieldError::required(at.child(name).to_string(), ""));
+        }
+    }
+}
+
+fn judge_text(outcome: &mut Outcome, at: &Path<'_>, text: &str, rules: &Rules) {
+    let length = rules.text.length;
+    let letters = if length == Count::default() { 0 } else { text.chars().count() };
+    if let Some(most) = length.most.filter(|most| letters > *most) {
+        // Kubernetes counts letters and says bytes.
+        let unit = if most == 1 { "byte" } else { "bytes" };
+        let wrong = Wrong::TooLong { most: format!("{most} {unit}") };
+        outcome.add(FieldError { field: place(at), wrong });
+    } else if let Some(least) = length.least.filter(|least| letters < *least) {
+        let why = format!("{at} in body should be at least {least} chars long");
+        outcome.invalid(at, &json!(text), why);
+    } else if let Some(Err(wanted)) = rules.text.pattern.as_ref().map(|pattern| pattern.check(text)) {
+        outcome.invalid(at, &json!(text), format!("{at} in body should match '{wanted}'"));
+    }
+    if let Some(Format::Text(format, name)) = &rules.format
+        && !format.accepts(text)
+    {
+        outcome.wrong_type(at, name, text);
+    }
+}
+
+fn judge_list(outcome: &mut Outcome, at: &Path<'_>, elements: &[Value], rules: &Rules) {
+    judge_count(outcome, at, elements.len(), rules.items, "items");
+    let is_twice =
+        |(index, element): (usize, &Value)| elements.iter().take(index).any(|earlier| earlier == element);
+    if rules.unique_items && elements.iter().enumerate().any(is_twice) {
+        outcome.invalid(at, &json!(""), format!("{at} in body shouldn't contain duplicates"));
+    }
+}
+
+fn judge_count(outcome: &mut Outcome, at: &Path<'_>, actual: usize, count: Count, what: &str) {
+    if let Some(least) = count.least.filter(|least| actual < *least) {
+        let why = format!("{at} in body should have at least {least} {what}");
+        outcome.invalid(at, &json!(actual), why);
+    }
+    if let Some(most) = count.most.filter(|most| actual > *most) {
+        outcome.add(FieldError { field: place(at), wrong: Wrong::TooMany { actual, most } });
+    }
+}
+
+fn judge_choice(outcome: &mut Outcome, at: &Path<'_>, value: &Value, rules: &Rules) {
+    let is_same = |choice: &Value| match (choice, value) {
+        // Nothing is ever chosen by `null`.
+        (_, Value::Null) => false,
+        (Value::Number(choice), Value::Number(value)) => choice == value || choice.as_f64() == value.as_f64(),
+        _ => choice == value,
+    };
+    if !rules.choices.is_empty() && !rules.choices.iter().any(is_same) {
+        let words: Vec<_> = rules.choices.iter().map(word).collect();
+        let words: Vec<_> = words.iter().map(String::as_str).collect();
+        outcome.add(FieldError::not_supported(place(at), value, &words));
+    }
+}
+
+/// A choice as it is shown: text as it is, everything else as JSON.
+fn word(choice: &Value) -> String {
+    choice.as_str().map_or_else(|| choice.to_string(), str::to_owned)
+}
