@@ -51,6 +51,23 @@ pub(super) fn label(name: &str) -> Vec<String> {
     wrong
 }
 
+/// Names such as `web` that begin with a letter.
+pub(super) fn rfc1035_label(name: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if name.len() > LABEL_MAX {
+        wrong.push(format!("must be no more than {LABEL_MAX} characters"));
+    }
+    if !is_label(name) || name.starts_with(|first: char| first.is_ascii_digit()) {
+        wrong.push(with_examples(
+            "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic \
+             character, and end with an alphanumeric character",
+            &["my-name", "abc-123"],
+            "[a-z]([-a-z0-9]*[a-z0-9])?",
+        ));
+    }
+    wrong
+}
+
 /// Domains in which names are looked up; unlike other names they may hold underscores.
 pub(super) fn search_domain(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();

@@ -141,7 +141,7 @@ fn integer(number: u32, value: i64, out: &mut Vec<u8>) {
     varint(value.cast_unsigned(), out);
 }
 
-fn bytes(number: u32, content: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn bytes(number: u32, content: &[u8], out: &mut Vec<u8>) {
     varint(u64::from(number) << 3 | 2, out);
     varint(content.len() as u64, out);
     out.extend_from_slice(content);
