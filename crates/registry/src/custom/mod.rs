@@ -3,21 +3,25 @@
 //! A definition carries a [`Structure`], its schema as data. Everything that the compiled-in schema says of other kinds
 //! (which fields there are, what they mean when left out, how lists merge), it says of these.
 
-mod columns;
-mod definition;
-mod paths;
-mod scaling;
 mod alternatives;
+pub(crate) mod approval;
+pub(crate) mod certificates;
+mod columns;
+pub(crate) mod condition;
+mod definition;
 mod embedded;
 mod fill;
 mod formats;
 mod judge;
 mod lists;
+pub mod naming;
 mod numbers;
 mod outcome;
+mod paths;
 mod pattern;
 mod prune;
 mod rules;
+mod scaling;
 mod structure;
 mod texts;
 
@@ -28,8 +32,11 @@ use crate::Refusal;
 pub use columns::Columns;
 pub use definition::{is_true, kinds_of, stored_kind_of};
 pub use paths::{FieldPath, Misfit};
-pub use scaling::Scaling;
 pub use rules::Rules;
+pub use scaling::Scaling;
+/// The finalizer that holds a definition until its objects are gone.
+pub const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+
 pub use structure::{Basic, Lists, Maps, Structure, Values};
 
 /// How objects of a custom kind get from one version to another.

@@ -40,7 +40,9 @@ pub(crate) fn absent(field: &Field) -> Option<Value> {
         Type::String | Type::Bool | Type::Int32 | Type::Int64 | Type::Float64 => {
             never_omitted.then(|| zero(&field.kind))
         }
-        Type::Bytes | Type::List(_) | Type::Map(_) | Type::Raw => never_omitted.then_some(Value::Null),
+        Type::Bytes | Type::List(_) | Type::Map(_) | Type::Raw | Type::Or(..) => {
+            never_omitted.then_some(Value::Null)
+        }
         // These are structs in Go, of which `omitempty` never thinks that they are empty.
         Type::Message(_)
         | Type::Inline(_)
@@ -61,7 +63,7 @@ pub(crate) fn zero(kind: &Type) -> Value {
         Type::Float64 => Value::from(0.0),
         Type::Quantity => Value::from("0"),
         Type::Duration => Value::from("0s"),
-        Type::Time | Type::MicroTime | Type::Raw | Type::List(_) | Type::Map(_) => Value::Null,
+        Type::Time | Type::MicroTime | Type::Raw | Type::List(_) | Type::Map(_) | Type::Or(..) => Value::Null,
         Type::Message(id) | Type::Inline(id) => {
             let mut members = Map::new();
             complete(&mut members, *id);
@@ -74,7 +76,7 @@ pub(crate) fn zero(kind: &Type) -> Value {
 pub(crate) fn is_unset(field: &Field, value: &Value) -> bool {
     match (value, &field.kind) {
         (Value::Null, _) => true,
-        (Value::Array(elements), Type::List(_)) => elements.is_empty(),
+        (Value::Array(elements), Type::List(_) | Type::Or(..)) => elements.is_empty(),
         (Value::Object(entries), Type::Map(_)) => entries.is_empty(),
         (Value::String(text), Type::String | Type::Bytes) => text.is_empty() && zero_is_unset(field),
         (Value::Bool(truth), Type::Bool) => !truth && zero_is_unset(field),

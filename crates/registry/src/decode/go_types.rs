@@ -3,7 +3,7 @@
 //! The schema knows that a restart policy is text; Kubernetes' errors say `v1.RestartPolicy`. Only what is shown to
 //! people depends on this table.
 
-use crate::schema::{Type, schema};
+use crate::schema::{Other, Type, schema};
 
 /// The Go type of a field, or of an element or entry of it if `kind` is that of one.
 pub(super) fn name(message: &str, field: &str, kind: &Type) -> String {
@@ -28,6 +28,14 @@ pub(super) fn name(message: &str, field: &str, kind: &Type) -> String {
         // They read themselves from a text.
         Type::Time | Type::MicroTime | Type::Duration => "string".to_owned(),
         Type::Raw => "runtime.RawExtension".to_owned(),
+        Type::Or(other, id) => {
+            let or = match other {
+                Other::Bool => "Bool",
+                Other::List => "Array",
+                Other::Texts => "StringArray",
+            };
+            format!("{}Or{or}", name(message, field, &Type::Message(*id)))
+        }
     }
 }
 

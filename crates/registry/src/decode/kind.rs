@@ -14,8 +14,9 @@ pub struct Gvk<'a> {
 }
 
 /// The API's groups, and what the schema calls them.
-const GROUPS: [(&str, &str); 16] = [
+const GROUPS: [(&str, &str); 17] = [
     ("", "core"),
+    ("apiextensions.k8s.io", "apiextensions"),
     ("apps", "apps"),
     ("batch", "batch"),
     ("policy", "policy"),

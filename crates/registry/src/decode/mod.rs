@@ -175,7 +175,7 @@ pub fn plain(body: &[u8], format: Format) -> Result<(Value, Vec<Finding>), Strin
         Format::Protobuf => return Err("protobuf is no format for this".to_owned()),
     };
     if document.depth > tree::SHALLOW {
-        return Err("exceeded max depth".to_owned());
+        return Err(tree::TOO_DEEP.to_owned());
     }
     document.root.duplicates("", &mut findings);
     Ok((document.root.take_value(), findings))
@@ -216,6 +216,19 @@ pub(crate) fn json_word(value: &Value) -> &'static str {
         Value::Array(_) => "array",
         Value::Object(_) => "object",
     }
+}
+
+/// A number as JSON has it: Go writes whole ones without a fraction.
+fn float(number: f64) -> Value {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() <= EXACT {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "it is whole, and so small that it has an integer"
+        )]
+        return Value::from(number as i64);
+    }
+    Value::from(number)
 }
 
 /// A body of which only kind and version were looked at.

@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 
 use super::complete::{complete, zero};
 use super::time::{self, Precision};
-use super::tree::SHALLOW;
+use super::tree::{MOST_NESTED, SHALLOW, TOO_DEEP};
 use super::wire::{CUT_SHORT, Wire, fields, varint};
-use super::{base64, json};
+use super::{base64, float, json};
 use crate::quantity::Quantity;
-use crate::schema::{Field, MessageId, Type, schema};
+use crate::schema::{Field, MessageId, Other, Type, schema};
 
 /// What comes before every body.
 const MAGIC: &[u8] = b"k8s\0";
@@ -59,35 +59,51 @@ pub(super) fn open(body: &[u8]) -> Result<Envelope, String> {
 
 /// Reads an object of this message.
 pub(super) fn object(bytes: &[u8], id: MessageId) -> Result<Map<String, Value>, String> {
+    nested_object(bytes, id, 0)
+}
+
+/// Where a value stands: in which field of which message, and how many messages are around it.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    message: &'a str,
+    field: &'a Field,
+    nested: usize,
+}
+
+fn nested_object(bytes: &[u8], id: MessageId, nested: usize) -> Result<Map<String, Value>, String> {
+    if nested >= MOST_NESTED {
+        return Err(TOO_DEEP.to_owned());
+    }
     let mut members = Map::new();
-    read(bytes, id, &mut members)?;
+    read(bytes, id, nested, &mut members)?;
     finish(&mut members, id);
     Ok(members)
 }
 
 /// Reads what stands in a message, inlined messages into the same object.
-fn read(bytes: &[u8], id: MessageId, members: &mut Map<String, Value>) -> Result<(), String> {
+fn read(bytes: &[u8], id: MessageId, nested: usize, members: &mut Map<String, Value>) -> Result<(), String> {
     let message = schema().message(id);
     for entry in fields(bytes) {
         let (number, wire) = entry?;
         let Some(field) = message.fields.iter().find(|field| field.number == number) else { continue };
+        let place = Place { message: message.name, field, nested };
         match (&field.kind, wire) {
-            (Type::Inline(inlined), Wire::Bytes(bytes)) => read(bytes, *inlined, members)?,
+            (Type::Inline(inlined), Wire::Bytes(bytes)) => read(bytes, *inlined, nested, members)?,
             (Type::List(element), wire) => {
                 let slot = members.entry(field.json).or_insert_with(|| Value::Array(Vec::new()));
                 if let Value::Array(list) = slot {
-                    elements(message.name, field, element, wire, list)?;
+                    elements(place, element, wire, list)?;
                 }
             }
             (Type::Map(kind), Wire::Bytes(bytes)) => {
-                let (key, value) = map_entry(message.name, field, kind, bytes)?;
+                let (key, value) = map_entry(place, kind, bytes)?;
                 let slot = members.entry(field.json).or_insert_with(|| Value::Object(Map::new()));
                 if let Value::Object(map) = slot {
                     map.insert(key, value);
                 }
             }
             (kind, wire) => {
-                let value = single(message.name, field, kind, wire)?;
+                let value = single(place, kind, wire)?;
                 members.insert(field.json.to_owned(), value);
             }
         }
@@ -115,28 +131,22 @@ fn finish(members: &mut Map<String, Value>, id: MessageId) {
     complete(members, id);
 }
 
-fn elements(
-    message: &str,
-    field: &Field,
-    element: &Type,
-    wire: Wire<'_>,
-    list: &mut Vec<Value>,
-) -> Result<(), String> {
+fn elements(place: Place<'_>, element: &Type, wire: Wire<'_>, list: &mut Vec<Value>) -> Result<(), String> {
     match (element, wire) {
         // Numbers may come packed.
         (Type::Int32 | Type::Int64 | Type::Bool, Wire::Bytes(mut packed)) => {
             while !packed.is_empty() {
                 let (number, rest) = varint(packed)?;
-                list.push(single(message, field, element, Wire::Varint(number))?);
+                list.push(single(place, element, Wire::Varint(number))?);
                 packed = rest;
             }
         }
-        (element, wire) => list.push(single(message, field, element, wire)?),
+        (element, wire) => list.push(single(place, element, wire)?),
     }
     Ok(())
 }
 
-fn map_entry(message: &str, field: &Field, kind: &Type, bytes: &[u8]) -> Result<(String, Value), String> {
+fn map_entry(place: Place<'_>, kind: &Type, bytes: &[u8]) -> Result<(String, Value), String> {
     let (mut key, mut value) = (String::new(), None);
     for entry in fields(bytes) {
         match (entry?, kind) {
@@ -146,32 +156,35 @@ fn map_entry(message: &str, field: &Field, kind: &Type, bytes: &[u8]) -> Result<
                 let mut list = Vec::new();
                 for entry in fields(bytes) {
                     if let (1, wire) = entry? {
-                        elements(message, field, element, wire, &mut list)?;
+                        elements(place, element, wire, &mut list)?;
                     }
                 }
                 value = Some(Value::Array(list));
             }
-            ((2, wire), kind) => value = Some(single(message, field, kind, wire)?),
+            ((2, wire), kind) => value = Some(single(place, kind, wire)?),
             _ => {}
         }
     }
     Ok((key, value.unwrap_or_else(|| zero(kind))))
 }
 
-fn single(message: &str, field: &Field, kind: &Type, wire: Wire<'_>) -> Result<Value, String> {
+fn single(place: Place<'_>, kind: &Type, wire: Wire<'_>) -> Result<Value, String> {
     Ok(match (kind, wire) {
         (Type::String | Type::Duration, Wire::Bytes(bytes)) => Value::String(text(bytes)),
         (Type::Bytes, Wire::Bytes(bytes)) => Value::String(base64::encode(bytes)),
         (Type::Bool, Wire::Varint(number)) => Value::Bool(number != 0),
         (Type::Int32, Wire::Varint(number)) => Value::from(int32(number)),
         (Type::Int64, Wire::Varint(number)) => Value::from(number.cast_signed()),
-        (Type::Float64, Wire::Fixed64(bits)) => Value::from(f64::from_bits(bits)),
-        (Type::Message(id), Wire::Bytes(bytes)) => Value::Object(object(bytes, *id)?),
+        (Type::Float64, Wire::Fixed64(bits)) => float(f64::from_bits(bits)),
+        (Type::Message(id), Wire::Bytes(bytes)) => {
+            Value::Object(nested_object(bytes, *id, place.nested + 1)?)
+        }
         (Type::Quantity, Wire::Bytes(bytes)) => quantity(bytes)?,
         (Type::IntOrString, Wire::Bytes(bytes)) => int_or_string(bytes)?,
         (Type::Time, Wire::Bytes(bytes)) => moment(bytes, Precision::Seconds)?,
         (Type::MicroTime, Wire::Bytes(bytes)) => moment(bytes, Precision::Micros)?,
         (Type::Raw, Wire::Bytes(bytes)) => raw(bytes)?,
+        (Type::Or(other, id), Wire::Bytes(bytes)) => either(place, *other, *id, bytes)?,
         (_, wire) => {
             let wire = match wire {
                 Wire::Varint(_) => 0,
@@ -179,9 +192,34 @@ fn single(message: &str, field: &Field, kind: &Type, wire: Wire<'_>) -> Result<V
                 Wire::Bytes(_) => 2,
                 Wire::Fixed32 => 5,
             };
-            let short = message.rsplit('.').next().unwrap_or(message);
-            return Err(format!("proto: wrong wireType = {wire} for field {short}.{}", field.json));
+            let short = place.message.rsplit('.').next().unwrap_or(place.message);
+            return Err(format!("proto: wrong wireType = {wire} for field {short}.{}", place.field.json));
         }
+    })
+}
+
+/// An object or what stands in its place; nothing at all if it is neither.
+fn either(place: Place<'_>, other: Other, id: MessageId, bytes: &[u8]) -> Result<Value, String> {
+    let (schema, element) = match other {
+        Other::Bool => (2, Type::Bool),
+        Other::List => (1, Type::Message(id)),
+        Other::Texts => (1, Type::String),
+    };
+    let (mut whole, mut list) = (None, Vec::new());
+    for entry in fields(bytes) {
+        match entry? {
+            (number, wire) if number == schema => {
+                whole = Some(single(place, &Type::Message(id), wire)?);
+            }
+            (1 | 2, wire) => list.push(single(place, &element, wire)?),
+            _ => {}
+        }
+    }
+    Ok(match (whole, other) {
+        (Some(whole), _) => whole,
+        (None, Other::Bool) => list.pop().unwrap_or(Value::Bool(false)),
+        (None, _) if list.is_empty() => Value::Null,
+        (None, _) => Value::Array(list),
     })
 }
 

@@ -7,16 +7,17 @@ use serde_json::{Map, Value};
 
 use super::complete::{complete, zero};
 use super::time::{self, Precision};
-use super::tree::{SHALLOW, Tree};
-use super::{Finding, base64, go_types, kind};
+use super::tree::{MOST_NESTED, SHALLOW, TOO_DEEP, Tree};
+use super::{Finding, base64, float, go_types, kind};
 use crate::quantity::Quantity;
-use crate::schema::{Field, MessageId, Type, schema};
+use crate::schema::{Field, MessageId, Other, Type, schema};
 
 /// Reads an object of this message; the error is Go's text.
 pub(super) fn object(root: &mut Tree, id: MessageId) -> Result<(Map<String, Value>, Vec<Finding>), String> {
     let mut walk = Walk {
         path: String::new(),
         fields: Vec::new(),
+        nested: 0,
         holder: schema().message(id).name,
         findings: Vec::new(),
         wrong_type: None,
@@ -36,6 +37,8 @@ struct Walk {
     path: String,
     /// Where we are, for type errors: without indices and keys.
     fields: Vec<&'static str>,
+    /// How many messages stand around what is being read.
+    nested: usize,
     /// The message around the field that is being read.
     holder: &'static str,
     findings: Vec<Finding>,
@@ -57,6 +60,10 @@ impl Walk {
         id: MessageId,
         level: Level,
     ) -> Result<Map<String, Value>, String> {
+        if self.nested >= MOST_NESTED {
+            return Err(TOO_DEEP.to_owned());
+        }
+        self.nested += 1;
         let holder = std::mem::replace(&mut self.holder, schema().message(id).name);
         let mut read = Map::new();
         let mut seen: Vec<&'static str> = Vec::new();
@@ -84,6 +91,7 @@ impl Walk {
         }
         complete(&mut read, id);
         self.holder = holder;
+        self.nested -= 1;
         Ok(read)
     }
 
@@ -144,7 +152,7 @@ impl Walk {
             }
             (Type::Int64, Tree::Number(text)) if text.parse::<i64>().is_ok() => integer(text),
             (Type::Float64, Tree::Number(text)) if text.parse::<f64>().is_ok_and(f64::is_finite) => {
-                Value::from(text.parse::<f64>().unwrap_or_default())
+                float(text.parse::<f64>().unwrap_or_default())
             }
             (Type::Int32 | Type::Int64 | Type::Float64, Tree::Number(text)) => {
                 let noun = format!("number {text}");
@@ -165,13 +173,40 @@ impl Walk {
                 return Err(self.type_error(field.json, kind, tree.noun()));
             }
             (Type::Raw, tree) if tree.is_within(SHALLOW) => tree.take_value(),
-            (Type::Raw, _) => return Err("exceeded max depth".to_owned()),
+            (Type::Raw, _) => return Err(TOO_DEEP.to_owned()),
+            (Type::Or(other, id), tree) => return self.either(field, *other, *id, tree),
             (_, tree) => {
                 let noun = tree.noun();
                 return Ok(self.mistyped(field, kind, noun));
             }
         };
         Ok(Some(value))
+    }
+
+    /// An object or what stands in its place. It is read by itself: what is wrong in it is told by its place in it,
+    /// and what is not known in it is dropped without a word.
+    fn either(
+        &mut self,
+        field: &'static Field,
+        other: Other,
+        id: MessageId,
+        tree: &mut Tree,
+    ) -> Result<Option<Value>, String> {
+        let findings = self.findings.len();
+        let fields = std::mem::take(&mut self.fields);
+        let value = match (other, tree) {
+            (_, Tree::Object(members)) => {
+                self.message(members, id, Level::Within).map(|members| Some(Value::Object(members)))
+            }
+            (Other::Bool, Tree::Bool(truth)) => Ok(Some(Value::Bool(*truth))),
+            (Other::Bool, _) => Err("boolean or JSON schema expected".to_owned()),
+            (Other::List, Tree::List(elements)) => self.list(field, &Type::Message(id), elements).map(Some),
+            (Other::Texts, Tree::List(elements)) => self.list(field, &Type::String, elements).map(Some),
+            (Other::List | Other::Texts, _) => Ok(None),
+        };
+        self.fields = fields;
+        self.findings.truncate(findings);
+        value
     }
 
     fn list(&mut self, field: &'static Field, element: &Type, trees: &mut [Tree]) -> Result<Value, String> {

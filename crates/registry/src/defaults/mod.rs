@@ -8,6 +8,7 @@ mod autoscaling;
 mod batch;
 mod cluster;
 mod container;
+mod definition;
 mod image;
 mod network;
 mod pod;
@@ -55,6 +56,7 @@ pub fn apply(kind: &Kind, value: &mut Value) {
         ("storage.k8s.io", "StorageClass") => cluster::storage_class(object),
         ("storage.k8s.io", "CSIDriver") => cluster::csi_driver(object),
         ("scheduling.k8s.io", "PriorityClass") => cluster::priority_class(object),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => definition::definition(object),
         _ => {}
     }
 }
@@ -80,6 +82,7 @@ fn first_status(kind: &Kind, object: &Object) -> Option<Value> {
         ("", "Pod") => Some(pod::first_status(object)),
         ("", "Namespace") => Some(json!({"phase": "Active"})),
         ("", "PersistentVolume" | "PersistentVolumeClaim") => Some(json!({"phase": "Pending"})),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => Some(definition::first_status(object)),
         _ => None,
     }
 }

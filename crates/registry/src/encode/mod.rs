@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::decode::complete::{absent, is_unset};
 use crate::kinds::Nature;
-use crate::schema::{MessageId, Type, schema};
+use crate::schema::{MessageId, Other, Type, schema};
 
 /// Whether kind and version are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +115,9 @@ fn message(value: &Value, id: MessageId, head: Head, bytes: &mut Vec<u8>) {
 
 fn typed(value: &Value, kind: &Type, bytes: &mut Vec<u8>) {
     match (value, kind) {
-        (Value::Object(_), Type::Message(id) | Type::Inline(id)) => message(value, *id, Head::Written, bytes),
+        (Value::Object(_), Type::Message(id) | Type::Inline(id) | Type::Or(_, id)) => {
+            message(value, *id, Head::Written, bytes);
+        }
         (Value::Array(elements), Type::List(element)) => {
             bytes.push(b'[');
             for (index, value) in elements.iter().enumerate() {
@@ -125,6 +127,9 @@ fn typed(value: &Value, kind: &Type, bytes: &mut Vec<u8>) {
                 typed(value, element, bytes);
             }
             bytes.push(b']');
+        }
+        (Value::Array(_), Type::Or(Other::List, id)) => {
+            typed(value, &Type::List(Box::new(Type::Message(*id))), bytes);
         }
         (Value::Object(entries), Type::Map(kind)) => {
             map(entries, bytes, |value, bytes| typed(value, kind, bytes));

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::definition::{self, is_definition};
 use super::options::{DeleteOptions, Propagation};
 use super::{
     FOREGROUND, ORPHAN, finalizers, generation, is_graceful, is_namespace, metadata, metadata_mut, namespace,
@@ -29,6 +30,9 @@ pub fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment)
             &finalizers_after(stored, options, kind),
             now,
         ));
+    }
+    if is_definition(kind) && text(stored, "deletionTimestamp").is_none() {
+        return Deletion::Linger(definition::begin_deletion(stored, now));
     }
     if namespace::is_held(stored, kind) {
         return Deletion::Unchanged;

@@ -4,6 +4,7 @@
 //! before, storage comes after. The resource version belongs to the store and is not touched here.
 
 mod create;
+mod definition;
 mod deletion;
 mod expiry;
 mod namespace;

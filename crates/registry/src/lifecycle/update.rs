@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::definition::{is_definition, remember_stored_version};
 use super::{
     asked_for, finalizers, generation, is_graceful, is_namespace, metadata, metadata_mut, namespace, text,
 };
@@ -107,6 +108,9 @@ fn keep_other_part(stored: &Value, object: &mut Value, part: Part, kind: &Kind) 
             keep(stored, object, "status");
             if is_namespace(kind) {
                 keep(stored, object, "spec");
+            }
+            if is_definition(kind) {
+                remember_stored_version(object);
             }
         }
         Part::Status => {

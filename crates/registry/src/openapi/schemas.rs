@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::custom::{self, Head};
 use super::{Dialect, Parts, Writing};
 use crate::kinds::{Kind, Kinds, Nature};
-use crate::schema::{Field, MessageId, Omit, Owning, StrategicMerge, Type, schema};
+use crate::schema::{Field, MessageId, Omit, Other, Owning, StrategicMerge, Type, schema};
 
 /// The schemas that a document refers to, each made once.
 pub(super) struct Schemas {
@@ -34,6 +34,7 @@ const KINDS_WITHOUT_RESOURCE: [(&str, &str, &str, &str); 5] = [
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 /// Under what a schema says of which kind it is.
 const NAMED: &str = "x-kubernetes-group-version-kind";
+const DEFINITIONS: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1";
 
 impl Schemas {
     pub(super) fn new(all: &Kinds, dialect: Dialect, writing: Writing) -> Self {
@@ -169,6 +170,10 @@ impl Schemas {
                 let reference = self.well_known(&format!("{META}.FieldsV1"), &json!({"type": "object"}));
                 self.wrapped(reference)
             }
+            Type::Raw if matches!(field.json, "default" | "example") => self.untyped("JSON"),
+            Type::List(ref element) if **element == Type::Raw && field.json == "enum" => {
+                json!({"type": "array", "items": self.untyped("JSON")})
+            }
             _ => self.within(&field.kind),
         };
         for (name, value) in extensions(field) {
@@ -194,6 +199,9 @@ impl Schemas {
                 let reference = self.message(*id);
                 self.wrapped(reference)
             }
+            Type::Or(Other::Bool, _) => self.untyped("JSONSchemaPropsOrBool"),
+            Type::Or(Other::List, _) => self.untyped("JSONSchemaPropsOrArray"),
+            Type::Or(Other::Texts, _) => self.untyped("JSONSchemaPropsOrStringArray"),
             Type::Quantity
             | Type::IntOrString
             | Type::Time
@@ -205,6 +213,12 @@ impl Schemas {
                 self.wrapped(reference)
             }
         }
+    }
+
+    /// A part of a definition that may be of several types.
+    fn untyped(&mut self, name: &str) -> Value {
+        let reference = self.well_known(&format!("{DEFINITIONS}.{name}"), &json!({}));
+        self.wrapped(reference)
     }
 
     /// Types that have rules of their own, and what they are in JSON.
@@ -274,9 +288,10 @@ fn custom_name(kind: &Kind, word: &str) -> String {
 
 /// `apps/v1.Deployment` is `io.k8s.api.apps.v1.Deployment`.
 fn definition_name(message: &str) -> String {
-    match message.strip_prefix("meta/v1.") {
-        Some(name) => format!("{META}.{name}"),
-        None => format!("io.k8s.api.{}", message.replace('/', ".")),
+    match message.split_once("/v1.") {
+        Some(("meta", name)) => format!("{META}.{name}"),
+        Some(("apiextensions", name)) => format!("{DEFINITIONS}.{name}"),
+        _ => format!("io.k8s.api.{}", message.replace('/', ".")),
     }
 }
 

@@ -62,9 +62,10 @@ impl Shape {
             (Type::List(element), Owning::MapList(keys)) => Self::Keyed { keys, element, whole: false },
             (Type::List(element), Owning::AtomicMapList(keys)) => Self::Keyed { keys, element, whole: true },
             (Type::List(element), Owning::Set) => Self::Set(element),
-            (Type::Message(_) | Type::Inline(_) | Type::Map(_) | Type::List(_) | Type::Raw, _) => {
-                Self::Atomic(kind)
-            }
+            (
+                Type::Message(_) | Type::Inline(_) | Type::Map(_) | Type::List(_) | Type::Raw | Type::Or(..),
+                _,
+            ) => Self::Atomic(kind),
             _ => Self::Scalar(kind),
         }
     }
@@ -92,7 +93,7 @@ impl Shape {
 
     /// The shape of something inside a list or a map, for which the schema has no rule.
     pub(crate) fn nested(kind: &'static Type) -> Self {
-        let whole = matches!(kind, Type::List(_) | Type::Raw);
+        let whole = matches!(kind, Type::List(_) | Type::Raw | Type::Or(..));
         Self::of(kind, if whole { Owning::Atomic } else { Owning::Granular })
     }
 

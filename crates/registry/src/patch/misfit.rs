@@ -30,7 +30,13 @@ fn of_type(value: &Value, kind: &Type) -> Option<String> {
         (_, Value::Null)
         | (Type::Bytes, Value::String(_))
         | (
-            Type::Quantity | Type::IntOrString | Type::Time | Type::MicroTime | Type::Duration | Type::Raw,
+            Type::Quantity
+            | Type::IntOrString
+            | Type::Time
+            | Type::MicroTime
+            | Type::Duration
+            | Type::Raw
+            | Type::Or(..),
             _,
         ) => None,
         (Type::Message(id) | Type::Inline(id), _) => of_message(value, *id),

@@ -100,6 +100,19 @@ pub enum Type {
     Duration,
     /// Any JSON at all.
     Raw,
+    /// An object of another message, or what may stand in its place.
+    Or(Other, MessageId),
+}
+
+/// What may stand in the place of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Other {
+    /// `true` or `false`.
+    Bool,
+    /// A list of such objects.
+    List,
+    /// A list of texts.
+    Texts,
 }
 
 /// Where a JSON name is found: in the message itself, or in one inlined into it.

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Field, Merging, Message, MessageId, Omit, Owning, Place, Schema, StrategicMerge, Type};
+use super::{Field, Merging, Message, MessageId, Omit, Other, Owning, Place, Schema, StrategicMerge, Type};
+
+/// The message in the place of which something else may stand.
+const OPEN_API: &str = "apiextensions/v1.JSONSchemaProps";
 
 /// Reads both tables; a problem names the line.
 pub(super) fn schema(fields: &'static str, lists: &'static str) -> Result<Schema, String> {
@@ -83,7 +86,10 @@ fn type_of(name: &str, by_name: &BTreeMap<&'static str, MessageId>) -> Option<Ty
         "meta/v1.Time" => Type::Time,
         "meta/v1.MicroTime" => Type::MicroTime,
         "meta/v1.Duration" => Type::Duration,
-        "runtime.RawExtension" | "meta/v1.FieldsV1" => Type::Raw,
+        "runtime.RawExtension" | "meta/v1.FieldsV1" | "apiextensions/v1.JSON" => Type::Raw,
+        "apiextensions/v1.JSONSchemaPropsOrBool" => Type::Or(Other::Bool, *by_name.get(OPEN_API)?),
+        "apiextensions/v1.JSONSchemaPropsOrArray" => Type::Or(Other::List, *by_name.get(OPEN_API)?),
+        "apiextensions/v1.JSONSchemaPropsOrStringArray" => Type::Or(Other::Texts, *by_name.get(OPEN_API)?),
         message => Type::Message(*by_name.get(message)?),
     })
 }
@@ -115,7 +121,7 @@ impl Rules {
 
     fn of(&self, message: &str, json: &str, kind: &Type) -> Merging {
         let whole = match kind {
-            Type::List(_) | Type::Raw => true,
+            Type::List(_) | Type::Raw | Type::Or(..) => true,
             Type::Message(id) => self.atomic_ids.contains(id),
             _ => false,
         };

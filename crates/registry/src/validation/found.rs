@@ -180,6 +180,11 @@ impl Found {
         self.errors.push(FieldError { field: at.to_string(), wrong });
     }
 
+    /// It has more members than it may have.
+    pub(super) fn too_many(&mut self, at: &Path<'_>, actual: usize, most: usize) {
+        self.errors.push(FieldError { field: at.to_string(), wrong: Wrong::TooMany { actual, most } });
+    }
+
     /// The number in a field of an object must not be negative, if it is there.
     pub(super) fn not_negative(&mut self, at: &Path<'_>, object: &Value, field: &str) {
         if number(object, field).is_some_and(|number| number < 0) {

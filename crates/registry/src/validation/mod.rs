@@ -6,6 +6,7 @@
 
 mod config;
 mod container;
+mod definition;
 mod deployment;
 mod downward;
 mod environment;
@@ -65,6 +66,7 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
         ("", "Pod") => pod::create(&mut found, object),
         ("" | "events.k8s.io", "Event") => event::create(&mut found, kind, object),
         ("scheduling.k8s.io", "PriorityClass") => plain::new_priority_class(&mut found, object),
+        ("apiextensions.k8s.io", _) => definition::create(&mut found, object),
         _ => specific(&mut found, kind, object),
     }
     if !found.errors.is_empty() {
@@ -83,6 +85,7 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
             pod_update::update(&mut found, old, new);
         }
         ("" | "events.k8s.io", "Event") => event::update(&mut found, kind, old, new),
+        ("apiextensions.k8s.io", _) => definition::update(&mut found, old, new),
         _ => {
             specific(&mut found, kind, new);
             changes(&mut found, kind, old, new);

@@ -63,7 +63,7 @@ fn write_message(out: &mut String, id: MessageId, value: &Value) {
 
 fn write_typed(out: &mut String, kind: &Type, value: &Value) {
     match (kind, value) {
-        (Type::Message(id) | Type::Inline(id), _) => write_message(out, *id, value),
+        (Type::Message(id) | Type::Inline(id) | Type::Or(_, id), _) => write_message(out, *id, value),
         (Type::List(element), Value::Array(list)) => {
             out.push('[');
             for (index, member) in list.iter().enumerate() {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::definition;
 use super::found::{Found, Path, is_set, list, number, text};
 use super::names::subdomain;
 use crate::kinds::Kind;
@@ -83,6 +84,7 @@ pub(super) fn status(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
         ("policy", "PodDisruptionBudget") => not_negative(found, &at, status, &DISRUPTION_BUDGET),
         ("", "Pod") => pod(found, &at, old, new),
         ("", "Namespace") => phase_of_namespace(found, new),
+        ("apiextensions.k8s.io", _) => definition::status(found, new),
         _ => {}
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::found::{Path, list, members, number, text};
 use super::names::label;
-use super::{environment, resources};
+use super::{definition, environment, resources};
 use crate::kinds::Kind;
 
 /// Labels of nodes that have newer names: the old one, since when, the new one.
@@ -29,6 +29,7 @@ pub(super) fn of(kind: &Kind, object: &Value) -> Vec<String> {
             name(&mut warnings, object, "Pod names and hostnames");
             template(&mut warnings, &Path::new("spec"), spec);
         }
+        ("apiextensions.k8s.io", _) => warnings.extend(definition::warnings(spec)),
         ("apps", "StatefulSet" | "DaemonSet") => template(&mut warnings, &Path::new("spec"), spec),
         ("batch", "CronJob") => {
             let at = Path::new("spec");

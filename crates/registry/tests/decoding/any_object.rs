@@ -1,6 +1,6 @@
 //! Objects of every kind with whatever the schema allows in them, made from a row of choices.
 
-use gantry_registry::schema::{MessageId, Type, schema};
+use gantry_registry::schema::{MessageId, Other, Type, schema};
 use serde_json::{Map, Value, json};
 
 /// A row of choices; when it has run out, the first choice is taken.
@@ -47,5 +47,11 @@ fn value(kind: &Type, choices: &mut Choices<'_>) -> Value {
             Value::Object(entries.collect())
         }
         Type::Message(id) | Type::Inline(id) => object(*id, choices),
+        Type::Or(other, id) => match (choice % 2, other) {
+            (0, _) => object(*id, choices),
+            (_, Other::Bool) => json!(choice % 4 == 1),
+            (_, Other::List) => (0..choice % 3).map(|_| object(*id, choices)).collect(),
+            (_, Other::Texts) => json!(["a", "b"]),
+        },
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
 mod any_object;
+mod definition;
 mod properties;
 mod protobuf_writer;
 mod recorded;

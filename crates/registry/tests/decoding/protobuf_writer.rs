@@ -1,6 +1,6 @@
 //! Writes request bodies as typed clients do: fields that are no pointers always, pointers only when set (A9.5).
 
-use gantry_registry::schema::{MessageId, Type, schema};
+use gantry_registry::schema::{MessageId, Other, Type, schema};
 use serde_json::{Map, Value};
 
 /// An object with kind and version as an enveloped body.
@@ -91,9 +91,23 @@ fn single(number: u32, kind: &Type, value: &Value, out: &mut Vec<u8>) {
         }
         Type::Raw => bytes(1, value.to_string().as_bytes(), &mut inner),
         Type::Message(id) => message(value.as_object().unwrap_or(&Map::new()), *id, &mut inner),
+        Type::Or(other, id) => match (other, value) {
+            (Other::Bool, Value::Bool(truth)) => integer(1, i64::from(*truth), &mut inner),
+            (Other::Bool, _) => {
+                integer(1, 1, &mut inner);
+                single(2, &Type::Message(*id), value, &mut inner);
+            }
+            (_, Value::Object(_)) => single(1, &Type::Message(*id), value, &mut inner),
+            (Other::List, _) => list(&Type::Message(*id), value, &mut inner),
+            (Other::Texts, _) => list(&Type::String, value, &mut inner),
+        },
         Type::Inline(_) | Type::List(_) | Type::Map(_) => panic!("{kind:?} is no single value"),
     }
     bytes(number, &inner, out);
+}
+
+fn list(element: &Type, values: &Value, out: &mut Vec<u8>) {
+    values.as_array().into_iter().flatten().for_each(|value| single(2, element, value, out));
 }
 
 /// Seconds and microseconds of a time in 2026, the only year the tests know.
@@ -127,7 +141,7 @@ fn integer(number: u32, value: i64, out: &mut Vec<u8>) {
     varint(value.cast_unsigned(), out);
 }
 
-fn bytes(number: u32, content: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn bytes(number: u32, content: &[u8], out: &mut Vec<u8>) {
     varint(u64::from(number) << 3 | 2, out);
     varint(content.len() as u64, out);
     out.extend_from_slice(content);

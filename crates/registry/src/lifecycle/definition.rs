@@ -1,0 +1,54 @@
+//! Definitions of custom kinds: their objects go before they do, and what was ever stored is remembered.
+//!
+//! ```text
+//! Established ── first DELETE ──► Terminating ── no objects left, finalizer taken off ──► gone
+//! ```
+
+use serde_json::{Value, json};
+
+use super::deletion::set_finalizers;
+use super::{finalizers, metadata_mut};
+use crate::custom::condition::{Condition, Truth};
+use crate::custom::{CLEANUP, condition};
+use crate::kinds::Kind;
+use crate::moment::Moment;
+
+/// Whether objects define kinds.
+pub(super) fn is_definition(kind: &Kind) -> bool {
+    (kind.group, kind.kind) == ("apiextensions.k8s.io", "CustomResourceDefinition")
+}
+
+/// The definition as the first request to delete it leaves it, whatever was said about dependents.
+pub(super) fn begin_deletion(stored: &Value, now: Moment) -> Value {
+    let mut object = stored.clone();
+    let mut held: Vec<String> = finalizers(stored).into_iter().map(str::to_owned).collect();
+    if !held.iter().any(|finalizer| finalizer == CLEANUP) {
+        held.push(CLEANUP.to_owned());
+    }
+    set_finalizers(&mut object, &held);
+    metadata_mut(&mut object).insert("deletionTimestamp".to_owned(), json!(now.to_string()));
+    let pending = Condition {
+        name: condition::TERMINATING,
+        truth: Truth::True,
+        reason: "InstanceDeletionPending",
+        message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+            .into(),
+    };
+    condition::set(&mut object["status"], &pending, now);
+    object
+}
+
+/// Adds the version in which objects are stored from now on to those in which some may be.
+pub(super) fn remember_stored_version(object: &mut Value) {
+    let versions = object.pointer("/spec/versions").and_then(Value::as_array);
+    let storage = versions.into_iter().flatten().find(|version| version["storage"] == true);
+    let Some(name) = storage.and_then(|version| version["name"].as_str()).map(str::to_owned) else { return };
+    if !object["status"].is_object() {
+        object["status"] = json!({});
+    }
+    match &mut object["status"]["storedVersions"] {
+        Value::Array(stored) if stored.iter().any(|stored| *stored == name) => {}
+        Value::Array(stored) => stored.push(json!(name)),
+        none => *none = json!([name]),
+    }
+}
