@@ -72,12 +72,12 @@ impl Call<'_> {
     }
 
     pub(super) fn printer(&self) -> Printer<'_> {
-        Printer::of(self.kind.group, self.kind.kind)
+        Printer::of_kind(self.kind)
     }
 
     /// By which fields objects of the kind can be selected.
     pub(super) fn selectable(&self) -> Selectable<'_> {
-        Selectable::of(self.kind.group, self.kind.kind)
+        Selectable::of_kind(self.kind)
     }
 
     pub(super) fn include(&self) -> Result<IncludeObject, Refusal> {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Conversion, Custom, Edition, Structure};
+use super::{Columns, Conversion, Custom, Edition, FieldPath, Scaling, Structure};
 use crate::kinds::{
     BlindPut, DefaultPropagation, DeleteAnswer, Generation, GroupVersion, Kind, NameRule, Nature, PutAbsent,
     Scope, Subresource, Verb, name, subresource,
 };
+use crate::ownership::ReplicasField;
 
 /// What can be done with objects of a custom kind, in the order in which Kubernetes lists it.
 const VERBS: [Verb; 8] = [
@@ -94,6 +95,10 @@ fn custom(definition: &Value, version: &Value) -> Custom {
     Custom {
         structure: Structure::read(schema),
         schema: schema.clone(),
+        columns: Columns::read(version),
+        selectable: FieldPath::selectable(version),
+        scaling: Scaling::read(version),
+        replicas: ReplicasField::ByVersion(Scaling::replicas_by_version(definition)),
         stored_as: name(&format!("{group}/{stored}")),
         edition: Edition::of(definition),
         goes: definition["metadata"]["deletionTimestamp"].is_string(),

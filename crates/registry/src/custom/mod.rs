@@ -28,6 +28,7 @@ mod texts;
 use serde_json::Value;
 
 use crate::Refusal;
+use crate::ownership::ReplicasField;
 
 pub use columns::Columns;
 pub use definition::{is_true, kinds_of, stored_kind_of};
@@ -57,12 +58,20 @@ pub struct Edition {
 }
 
 /// What is known of a custom kind beyond its names.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Custom {
     /// What its objects look like.
     pub structure: Structure,
     /// The same as somebody wrote it, to be published: `openAPIV3Schema`.
     pub schema: Value,
+    /// How they are shown in a table.
+    pub columns: Columns,
+    /// The fields by which they can be selected, besides those of any object.
+    pub selectable: Vec<FieldPath>,
+    /// Where their replicas are, if they can be scaled.
+    pub scaling: Option<Scaling>,
+    /// Where they are in every version.
+    pub replicas: ReplicasField,
     /// The version in which they are stored: `example.com/v1`.
     pub stored_as: &'static str,
     /// The edition of the definition.

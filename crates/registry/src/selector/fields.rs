@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::Refusal;
 use crate::custom::FieldPath;
-use crate::kinds::Scope;
+use crate::kinds::{Kind, Nature, Scope};
 use crate::patch::printed::as_go_prints;
 
 /// What some fields of an object have to be; without terms everything matches.
@@ -132,6 +132,14 @@ impl FieldSelector {
 }
 
 impl<'k> Selectable<'k> {
+    /// The fields of a kind that is served.
+    pub fn of_kind(kind: &'k Kind) -> Self {
+        match &kind.nature {
+            Nature::BuiltIn(_) => Self::of(kind.group, kind.kind),
+            Nature::Custom(custom) => Self::custom(&custom.selectable, kind.scope),
+        }
+    }
+
     /// The fields of a kind that everybody knows, or of one that is not known.
     pub fn of(group: &str, kind: &str) -> Self {
         Self(match (group, kind) {

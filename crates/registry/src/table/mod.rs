@@ -23,6 +23,7 @@ pub(crate) use column::NAME;
 pub use partial::{is_a_list, not_a_list, partial, partial_list};
 
 use crate::custom::Columns;
+use crate::kinds::{Kind, Nature};
 use crate::{FieldError, Moment, Refusal};
 
 /// How objects of one kind become rows.
@@ -83,6 +84,14 @@ pub struct Layout {
 }
 
 impl<'k> Printer<'k> {
+    /// The printer for a kind that is served.
+    pub fn of_kind(kind: &'k Kind) -> Self {
+        match &kind.nature {
+            Nature::BuiltIn(_) => Self::of(kind.group, kind.kind),
+            Nature::Custom(custom) => Self::custom(&custom.columns),
+        }
+    }
+
     /// The printer for a kind; it is the default one for kinds that are not known.
     pub fn of(group: &str, kind: &str) -> Self {
         let (columns, cells): (_, fn(&Value, Moment) -> Vec<Value>) = match (group, kind) {

@@ -42,7 +42,8 @@ mod workload;
 
 use serde_json::Value;
 
-use crate::kinds::Kind;
+use crate::custom::Custom;
+use crate::kinds::{Kind, Nature};
 use crate::lifecycle::Part;
 use crate::refusal::FieldError;
 use found::{Found, Path, list};
@@ -62,6 +63,11 @@ pub struct Judged {
 pub fn create(kind: &Kind, object: &Value) -> Judged {
     let mut found = Found::default();
     metadata::create(&mut found, kind, object);
+    if let Nature::Custom(custom) = &kind.nature {
+        found.errors.extend(custom.structure.judge(object));
+        found.errors.extend(wrong_scale(custom, object));
+        return Judged { errors: found.errors, warnings: Vec::new() };
+    }
     match (kind.group, kind.kind) {
         ("", "Pod") => pod::create(&mut found, object),
         ("" | "events.k8s.io", "Event") => event::create(&mut found, kind, object),
@@ -79,6 +85,11 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
 pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
     metadata::update(&mut found, old, new);
+    if let Nature::Custom(custom) = &kind.nature {
+        found.errors.extend(custom.structure.judge_change(old, new));
+        found.errors.extend(wrong_scale(custom, new));
+        return Judged { errors: found.errors, warnings: Vec::new() };
+    }
     match (kind.group, kind.kind) {
         ("", "Pod") => {
             pod::pod(&mut found, new);
@@ -103,8 +114,20 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
 pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
     metadata::update(&mut found, old, new);
-    status::status(&mut found, kind, old, new);
+    match &kind.nature {
+        Nature::BuiltIn(_) => status::status(&mut found, kind, old, new),
+        Nature::Custom(custom) => {
+            found.errors.extend(custom.structure.judge_status(old, new));
+            found.errors.extend(custom.scaling.iter().flat_map(|scaling| scaling.wrong_status(new)));
+        }
+    }
     Judged { errors: found.errors, warnings: Vec::new() }
+}
+
+/// What is wrong with what an object of a custom kind says of its replicas.
+fn wrong_scale(custom: &Custom, object: &Value) -> Vec<FieldError> {
+    let Some(scaling) = &custom.scaling else { return Vec::new() };
+    [scaling.wrong_spec(object), scaling.wrong_status(object)].concat()
 }
 
 /// Judges what was written through one part of an object.

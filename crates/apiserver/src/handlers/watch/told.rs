@@ -116,7 +116,7 @@ impl Form {
             View::Table(version) => {
                 let layout = Layout { version, include: self.include, headings: self.headings };
                 self.headings = Headings::Known;
-                let printer = Printer::of(self.kind.group, self.kind.kind);
+                let printer = Printer::of_kind(&self.kind);
                 wrapped(word, &printer.table_of_one(object, layout, self.server.surroundings.now()))
             }
         }
