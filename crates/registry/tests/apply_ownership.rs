@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use gantry_registry::kinds::Nature;
 use gantry_registry::ownership::{
     FieldSet, ManagedFields, Write, scale_entries, scale_entries_to_parent, track_update,
 };
-use gantry_registry::schema::{MessageId, schema};
+use gantry_registry::schema::schema;
 use serde_json::{Value, json};
 
 fn recorded(name: &str) -> Vec<Value> {
@@ -18,11 +19,11 @@ fn recorded(name: &str) -> Vec<Value> {
     serde_json::from_str(&text).unwrap()
 }
 
-fn kind_of(object: &Value) -> MessageId {
+fn nature_of(object: &Value) -> Nature {
     let version = object["apiVersion"].as_str().unwrap();
     let (group, version) = version.split_once('/').unwrap_or(("core", version));
     let group = group.split('.').next().unwrap();
-    schema().find(&format!("{group}/{version}.{}", object["kind"].as_str().unwrap())).unwrap()
+    schema().find(&format!("{group}/{version}.{}", object["kind"].as_str().unwrap())).unwrap().into()
 }
 
 fn entries(object: &Value) -> Vec<Value> {
@@ -42,8 +43,10 @@ fn track(old: Option<&Value>, new: &mut Value, request: &str) {
     let manager = request.split("fieldManager=").nth(1).and_then(|rest| rest.split('&').next());
     let reset = FieldSet::of_fields(if subresource == "status" { &["spec"] } else { &["status"] });
     let api_version = new["apiVersion"].as_str().unwrap().to_owned();
+    let (kind, nature) = (new["kind"].as_str().unwrap().to_owned(), nature_of(new));
     let write = Write {
-        kind: kind_of(new),
+        kind: &kind,
+        nature: &nature,
         api_version: &api_version,
         subresource,
         manager: manager.unwrap_or("conformance"),

@@ -10,7 +10,7 @@ use gantry_registry::decode;
 use gantry_registry::ownership::{
     FieldSet, ManagedFields, Write, scale_entries, scale_entries_to_parent, track_update,
 };
-use gantry_registry::schema::{MessageId, schema};
+use gantry_registry::schema::schema;
 use serde_json::{Value, json};
 
 /// One recorded exchange.
@@ -62,14 +62,14 @@ impl Exchange {
         }
     }
 
-    fn kind(&self) -> (MessageId, &'static str) {
-        let (name, version) = match self.path() {
-            path if path.ends_with("/scale") => ("autoscaling/v1.Scale", "autoscaling/v1"),
-            path if path.contains("deployments") => ("apps/v1.Deployment", "apps/v1"),
-            path if path.contains("statefulsets") => ("apps/v1.StatefulSet", "apps/v1"),
-            _ => ("core/v1.ConfigMap", "v1"),
-        };
-        (schema().find(name).unwrap(), version)
+    /// The kind with its version: `apps/v1.Deployment`.
+    fn kind(&self) -> &'static str {
+        match self.path() {
+            path if path.ends_with("/scale") => "autoscaling/v1.Scale",
+            path if path.contains("deployments") => "apps/v1.Deployment",
+            path if path.contains("statefulsets") => "apps/v1.StatefulSet",
+            _ => "core/v1.ConfigMap",
+        }
     }
 
     fn now(&self) -> String {
@@ -81,12 +81,13 @@ impl Exchange {
     }
 
     fn write<R>(&self, body: impl FnOnce(&Write<'_>) -> R) -> R {
-        let (kind, api_version) = self.kind();
+        let nature = schema().find(self.kind()).unwrap().into();
+        let (api_version, kind) = self.kind().trim_start_matches("core/").split_once('.').unwrap();
         let subresource = self.subresource();
         let reset = FieldSet::of_fields(if subresource == "status" { &["spec"] } else { &["status"] });
         let manager = self.query("fieldManager").unwrap_or("conformance");
         let now = self.now();
-        body(&Write { kind, api_version, subresource, manager, reset: &reset, now: &now })
+        body(&Write { kind, nature: &nature, api_version, subresource, manager, reset: &reset, now: &now })
     }
 
     fn apply_to(&self, live: Option<&Value>) -> Result<Applied, gantry_registry::Refusal> {

@@ -1,11 +1,11 @@
 //! The subresource `scale`: the size of a workload, without the rest of it.
 
-use gantry_registry::kinds::{Kind, Verb};
+use gantry_registry::kinds::{Kind, Nature, Verb};
 use gantry_registry::ownership::{
     FieldSet, ManagedFields, Write, scale_entries, scale_entries_to_parent, track_update,
 };
 use gantry_registry::patch;
-use gantry_registry::schema::{MessageId, schema};
+use gantry_registry::schema::schema;
 use gantry_registry::selector::LabelSelector;
 use gantry_registry::table::{Headings, Layout, Printer, not_a_list, partial};
 use gantry_registry::{FieldError, Refusal, apply, decode, encode, validation};
@@ -25,45 +25,46 @@ const VERSION: &str = "autoscaling/v1";
 impl Call<'_> {
     pub(super) async fn scale(&self, method: &Method) -> Result<Answer, Refusal> {
         let message = schema().find("autoscaling/v1.Scale").ok_or_else(method_not_allowed)?;
+        let nature = &Nature::from(message);
         match *method {
             Method::GET => {
                 allowed(self.kind, Verb::Get)?;
                 let parent = self.server.objects.get(self.place()).await?;
-                self.render_scale(message, &parent)
+                self.render_scale(nature, &parent)
             }
-            Method::PUT => self.put_scale(message).await,
-            Method::PATCH => self.patch_scale(message).await,
+            Method::PUT => self.put_scale(nature).await,
+            Method::PATCH => self.patch_scale(nature).await,
             _ => Err(method_not_allowed()),
         }
     }
 
-    async fn put_scale(&self, message: MessageId) -> Result<Answer, Refusal> {
+    async fn put_scale(&self, nature: &Nature) -> Result<Answer, Refusal> {
         let options = self.query.write_options("UpdateOptions", &self.user_agent)?;
         let gvk = decode::Gvk::new("autoscaling", "v1", "Scale");
         let decoded = decode::object(&self.body, self.format()?, gvk)?;
         let findings = decoded.findings.clone();
         let wanted =
             if options.validation == Validation::Strict { decoded.strict(gvk)? } else { decoded.object };
-        let written = self.resize(message, &options, |_| Ok((wanted.clone(), Ownership::ByChange))).await?;
-        Ok(warn(self.render_scale(message, &written.shown)?, &options, &findings))
+        let written = self.resize(nature, &options, |_| Ok((wanted.clone(), Ownership::ByChange))).await?;
+        Ok(warn(self.render_scale(nature, &written.shown)?, &options, &findings))
     }
 
-    async fn patch_scale(&self, message: MessageId) -> Result<Answer, Refusal> {
+    async fn patch_scale(&self, nature: &Nature) -> Result<Answer, Refusal> {
         let kind = self.patch_kind()?;
         let options = self.query.write_options("PatchOptions", &self.user_agent)?;
         let (body, mut findings) = self.patch_body(kind, &options)?;
         let now = self.server.surroundings.now().to_string();
         let reset = FieldSet::of_fields(&["status"]);
         let duplicates = findings.clone();
-        let resized = self.resize(message, &options, |scale| {
+        let resized = self.resize(nature, &options, |scale| {
             let Some(kind) = kind else {
-                let write = scale_write(message, &options, &reset, &now);
+                let write = scale_write(nature, &options, &reset, &now);
                 let applied = apply::apply(Some(scale), &body, &write, options.on_conflict())?;
                 return Ok((applied.object, Ownership::Settled));
             };
-            let patched = patch::apply(kind, scale, &message.into(), &body)?;
+            let patched = patch::apply(kind, scale, nature, &body)?;
             let undecodable = |why: &str| patch::undecodable(kind, &body, &patched, why);
-            let decoded = decode::value(patched.clone(), &message.into()).map_err(|why| undecodable(&why))?;
+            let decoded = decode::value(patched.clone(), nature).map_err(|why| undecodable(&why))?;
             findings = duplicates.iter().cloned().chain(decoded.findings).collect();
             match decode::strict_problem(&findings).filter(|_| options.validation == Validation::Strict) {
                 Some(problem) => Err(undecodable(&problem)),
@@ -71,13 +72,13 @@ impl Call<'_> {
             }
         });
         let written = resized.await?;
-        Ok(warn(self.render_scale(message, &written.shown)?, &options, &findings))
+        Ok(warn(self.render_scale(nature, &written.shown)?, &options, &findings))
     }
 
     /// Changes the parent as a changed Scale says, and returns the parent.
     async fn resize(
         &self,
-        message: MessageId,
+        nature: &Nature,
         options: &WriteOptions,
         mut change: impl FnMut(&Value) -> Result<(Value, Ownership), Refusal>,
     ) -> Result<Written, Refusal> {
@@ -94,7 +95,7 @@ impl Call<'_> {
                 return Err(Refusal::invalid("Scale", "autoscaling", self.place().name, &errors));
             }
             if ownership == Ownership::ByChange {
-                track_update(Some(&scale), &mut wanted, &scale_write(message, options, &reset, &now));
+                track_update(Some(&scale), &mut wanted, &scale_write(nature, options, &reset, &now));
             }
             let owners =
                 scale_entries_to_parent(&owners, &ManagedFields::of(&wanted), &self.kind.api_version());
@@ -110,10 +111,10 @@ impl Call<'_> {
     }
 
     /// The Scale of a workload in the form that was asked for.
-    fn render_scale(&self, message: MessageId, parent: &Value) -> Result<Answer, Refusal> {
+    fn render_scale(&self, nature: &Nature, parent: &Value) -> Result<Answer, Refusal> {
         let scale = scale_of(self.kind, parent);
         Ok(match self.view {
-            View::Plain | View::Discovery => Answer::json(200, encode::object(&scale, &message.into())),
+            View::Plain | View::Discovery => Answer::json(200, encode::object(&scale, nature)),
             View::Partial(version) => Answer::value(200, &partial(&scale, version)),
             View::PartialList(_) => return Err(not_a_list("autoscaling", "Scale")),
             View::Table(version) => {
@@ -127,13 +128,13 @@ impl Call<'_> {
 
 /// A write to a Scale, as ownership sees it.
 fn scale_write<'w>(
-    message: MessageId,
+    nature: &'w Nature,
     options: &'w WriteOptions,
     reset: &'w FieldSet,
     now: &'w str,
 ) -> Write<'w> {
     let manager = &options.manager;
-    Write { kind: message, api_version: VERSION, subresource: "scale", manager, reset, now }
+    Write { kind: "Scale", nature, api_version: VERSION, subresource: "scale", manager, reset, now }
 }
 
 /// The Scale of a workload.

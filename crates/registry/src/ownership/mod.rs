@@ -4,6 +4,7 @@
 //! Paths and sets are plain data; what has parts that are owned by themselves is decided by the schema alone.
 
 mod compare;
+mod described;
 mod fields_of;
 mod fields_v1;
 mod managed;
