@@ -1,7 +1,8 @@
 //! Kinds that users define: what a CustomResourceDefinition says, and what that means for its objects.
 //!
 //! A definition carries a [`Structure`], its schema as data. Everything that the compiled-in schema says of other kinds
-//! (which fields there are, what they mean when left out, how lists merge), it says of these.
+//! (which fields there are, what they mean when left out, how lists merge), it says of these. An object that comes in is
+//! pruned to what is declared, filled with defaults, and judged.
 
 mod alternatives;
 pub(crate) mod approval;
@@ -34,6 +35,7 @@ pub use columns::Columns;
 pub use definition::{is_true, kinds_of, stored_kind_of};
 pub use naming::{Ending, end, settle};
 pub use paths::{FieldPath, Misfit};
+pub use pattern::check_pattern;
 pub use rules::Rules;
 pub use scaling::Scaling;
 /// The finalizer that holds a definition until its objects are gone.
