@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::structure::{Lists, Structure, Values};
+use super::{Lists, Structure, Values};
 use crate::refusal::FieldError;
 use crate::validation::found::{Found, Path};
 

@@ -2,7 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-use super::structure::Basic;
+use super::Basic;
 use super::texts::{
     address, is_base64, is_cidr, is_credit_card, is_date, is_date_time, is_digits_with, is_duration,
     is_email, is_hex, is_hostname, is_isbn10, is_isbn13, is_mac, is_rgb, is_uri, is_uuid,

@@ -9,7 +9,7 @@ use super::formats::Format;
 use super::numbers::{self, Read};
 use super::outcome::{NOWHERE, Outcome, each_once, place};
 use super::rules::{Count, Rules};
-use super::structure::{Basic, Lists, Structure, Values};
+use super::{Basic, Lists, Structure, Values};
 use super::{alternatives, embedded, lists};
 use crate::refusal::{FieldError, Wrong};
 use crate::validation::found::Path;
