@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use gantry_registry::kinds::Nature;
 use gantry_registry::ownership::{
-    FieldSet, ManagedFields, Write, scale_entries, scale_entries_to_parent, track_update,
+    FieldSet, ManagedFields, REPLICAS, Write, scale_entries, scale_entries_to_parent, track_update,
 };
 use gantry_registry::schema::schema;
 use serde_json::{Value, json};
@@ -190,12 +190,12 @@ fn a_parent_follows_its_scale() {
         let owners = ManagedFields::of(&parent);
         let mut scale = json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "db"}});
         scale["spec"] = replicas;
-        scale_entries(&owners).store(&mut scale);
+        scale_entries(&owners, REPLICAS).store(&mut scale);
         let mut scaled = scale.clone();
         scaled["spec"] = exchange["body"]["spec"].clone();
         track(Some(&scale), &mut scaled, exchange["request"].as_str().unwrap());
         replicas = scaled["spec"].clone();
-        scale_entries_to_parent(&owners, &ManagedFields::of(&scaled), "apps/v1").store(&mut parent);
+        scale_entries_to_parent(&owners, &ManagedFields::of(&scaled), "apps/v1", REPLICAS).store(&mut parent);
         let by_scale = |entry: &&Value| entry["subresource"] == "scale";
         let owner = entries(&parent).iter().find(by_scale).cloned();
         let expected = replicas.get("replicas").map(|_| json!({"f:spec": {"f:replicas": {}}}));

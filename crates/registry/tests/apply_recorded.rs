@@ -8,7 +8,7 @@
 use gantry_registry::apply::{Applied, Change, OnConflict, apply};
 use gantry_registry::decode;
 use gantry_registry::ownership::{
-    FieldSet, ManagedFields, Write, scale_entries, scale_entries_to_parent, track_update,
+    FieldSet, ManagedFields, REPLICAS, Write, scale_entries, scale_entries_to_parent, track_update,
 };
 use gantry_registry::schema::schema;
 use serde_json::{Value, json};
@@ -368,13 +368,14 @@ fn scaling_is_recorded_on_the_parent() {
     exchanges[0].write(|write| track_update(None, &mut parent, write));
     let owners = ManagedFields::of(&parent);
     let mut scale = json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "db"}, "spec": {"replicas": 1}});
-    scale_entries(&owners).store(&mut scale);
+    scale_entries(&owners, REPLICAS).store(&mut scale);
 
     let refusal = exchanges[1].apply_to(Some(&scale)).unwrap_err();
     assert_eq!(refusal.status(), exchanges[1].value["body"]);
     let forced = exchanges[2].apply_to(Some(&scale)).unwrap();
     assert_eq!(forced.object["spec"]["replicas"], 3);
-    scale_entries_to_parent(&owners, &ManagedFields::of(&forced.object), "apps/v1").store(&mut parent);
+    scale_entries_to_parent(&owners, &ManagedFields::of(&forced.object), "apps/v1", REPLICAS)
+        .store(&mut parent);
     Replay::default().compare_entries("scale", &parent, stored);
 }
 
@@ -395,10 +396,10 @@ fn subresource_writes_have_entries_of_their_own() {
 
     let owners = ManagedFields::of(&reported);
     let mut scale = json!({"metadata": {"name": "db"}, "spec": {"replicas": 1}});
-    scale_entries(&owners).store(&mut scale);
+    scale_entries(&owners, REPLICAS).store(&mut scale);
     let mut scaled = scale.clone();
     scaled["spec"]["replicas"] = json!(3);
     exchanges[2].write(|write| track_update(Some(&scale), &mut scaled, write));
-    scale_entries_to_parent(&owners, &ManagedFields::of(&scaled), "apps/v1").store(&mut reported);
+    scale_entries_to_parent(&owners, &ManagedFields::of(&scaled), "apps/v1", REPLICAS).store(&mut reported);
     Replay::default().compare_entries("scale", &reported, stored);
 }

@@ -2,7 +2,7 @@
 
 use gantry_registry::kinds::{Kind, Nature, Verb};
 use gantry_registry::ownership::{
-    FieldSet, ManagedFields, Write, scale_entries, scale_entries_to_parent, track_update,
+    FieldSet, ManagedFields, REPLICAS, Write, scale_entries, scale_entries_to_parent, track_update,
 };
 use gantry_registry::patch;
 use gantry_registry::schema::schema;
@@ -87,7 +87,7 @@ impl Call<'_> {
         let changed = self.change(options, |stored| {
             let mut scale = scale_of(self.kind, stored);
             let owners = ManagedFields::of(stored);
-            scale_entries(&owners).store(&mut scale);
+            scale_entries(&owners, REPLICAS).store(&mut scale);
             let (mut wanted, ownership) = change(&scale)?;
             self.check_name(&wanted)?;
             let errors = validation::scale(&wanted).errors;
@@ -97,8 +97,12 @@ impl Call<'_> {
             if ownership == Ownership::ByChange {
                 track_update(Some(&scale), &mut wanted, &scale_write(nature, options, &reset, &now));
             }
-            let owners =
-                scale_entries_to_parent(&owners, &ManagedFields::of(&wanted), &self.kind.api_version());
+            let owners = scale_entries_to_parent(
+                &owners,
+                &ManagedFields::of(&wanted),
+                &self.kind.api_version(),
+                REPLICAS,
+            );
             let mut parent = stored.clone();
             parent["spec"]["replicas"] = json!(wanted["spec"]["replicas"].as_i64().unwrap_or(0));
             for precondition in ["resourceVersion", "uid"] {

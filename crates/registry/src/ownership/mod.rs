@@ -9,6 +9,7 @@ mod fields_of;
 mod fields_v1;
 mod managed;
 mod path;
+mod reconcile;
 mod scale;
 mod set;
 pub(crate) mod shape;
@@ -18,8 +19,9 @@ pub use compare::{Comparison, compare};
 pub use fields_of::fields_of;
 pub use managed::{Entry, Identity, ManagedFields, NotManaged, Operation};
 pub use path::{Malformed, PathElement, Scalar};
-pub use scale::{scale_entries, scale_entries_to_parent};
+pub use scale::{REPLICAS, scale_entries, scale_entries_to_parent};
 pub use set::{FieldNode, FieldSet};
 pub use update::{Write, differ_only_in_times, never_tracked, track_update};
 
+pub(crate) use reconcile::reconcile;
 pub(crate) use update::{initial_owner, strip};
