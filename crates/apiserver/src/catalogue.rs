@@ -3,7 +3,7 @@
 //! A catalogue is made when definitions have changed and somebody asks, and stays as it is: a request sees one of them
 //! from its beginning to its end. What is said about it (discovery, OpenAPI) is made once, when it is first wanted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use gantry_registry::custom;
@@ -117,7 +117,7 @@ impl Catalogues {
         let mut last = self.last();
         if let Some(definitions) = definitions.filter(|definitions| !Arc::ptr_eq(definitions, &last.0)) {
             let custom: Vec<_> =
-                definitions.all().flat_map(|definition| definition.kinds()).cloned().collect();
+                definitions.all().flat_map(Definition::kinds).cloned().collect();
             let catalogue = if custom.is_empty() {
                 Catalogue::built_in()
             } else {
@@ -154,7 +154,7 @@ impl Definitions {
 
 impl Definition {
     fn kinds(&self) -> &[Arc<Kind>] {
-        self.kinds.get_or_init(|| custom::kinds_of(&self.object))
+        self.kinds.get_or_init(|| custom::kinds_of(&self.object, &kept))
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -168,7 +168,7 @@ impl Definition {
 
     /// The kind as which its objects are stored, if there can be any.
     pub(crate) fn stored_kind(&self) -> Option<Arc<Kind>> {
-        custom::stored_kind_of(&self.object)
+        custom::stored_kind_of(&self.object, &kept)
     }
 }
 
@@ -185,6 +185,19 @@ impl Picture for Definitions {
     fn remove(&mut self, object: &Value) {
         self.0.remove(name_of(object));
     }
+}
+
+/// A name, for as long as the program runs. Each is kept once: they are few and short, and come again and again.
+fn kept(name: &str) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    // A set is whole at any moment, whoever panicked.
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name) {
+        return known;
+    }
+    let new: &'static str = name.to_owned().leak();
+    names.insert(new);
+    new
 }
 
 /// Which edition of its definition a custom kind is from.

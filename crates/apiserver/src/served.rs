@@ -36,7 +36,7 @@ pub(crate) fn stored(kind: &Kind, object: &mut Value) -> Bytes {
     }
     let mut bytes = Vec::with_capacity(2048);
     if let (Nature::Custom(custom), Value::Object(members)) = (&kind.nature, &mut *object) {
-        let version = members.insert("apiVersion".to_owned(), json!(custom.stored_as));
+        let version = members.insert("apiVersion".to_owned(), json!(&custom.stored_as));
         encode::object_into(object, &kind.nature, &mut bytes);
         object["apiVersion"] = version.into();
         return bytes.into_boxed_slice().into();

@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use gantry_registry::apply::{Change, OnConflict, apply};
+use gantry_registry::custom::{Custom, Structure};
 use gantry_registry::kinds::Nature;
 use gantry_registry::ownership::{
     FieldSet, ManagedFields, PathElement, Scalar, Write, compare, fields_of, track_update,
@@ -116,18 +118,28 @@ fn pods() -> Nature {
     schema().find("core/v1.Pod").unwrap().into()
 }
 
+/// A custom kind with this schema.
+fn custom(schema: &Value) -> Nature {
+    Nature::Custom(Arc::new(Custom::read(&json!({}), &json!({"schema": {"openAPIV3Schema": schema}}))))
+}
+
+/// A custom kind of which nothing is known, but for lists that are known by name and sets.
+fn loose() -> Nature {
+    let named = json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
+        "items": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+    custom(&json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {
+        "spec": {"x-kubernetes-preserve-unknown-fields": true, "properties": {"containers": named}},
+    }}))
+}
+
 fn write<R>(manager: &str, body: impl FnOnce(&Write<'_>) -> R) -> R {
+    write_to(&pods(), manager, body)
+}
+
+fn write_to<R>(nature: &Nature, manager: &str, body: impl FnOnce(&Write<'_>) -> R) -> R {
     let reset = FieldSet::of_fields(&["status"]);
-    let (nature, now) = (pods(), "2026-01-01T00:00:00Z");
-    body(&Write {
-        kind: "Pod",
-        nature: &nature,
-        api_version: "v1",
-        subresource: "",
-        manager,
-        reset: &reset,
-        now,
-    })
+    let now = "2026-01-01T00:00:00Z";
+    body(&Write { kind: "Pod", nature, api_version: "v1", subresource: "", manager, reset: &reset, now })
 }
 
 /// Applies; a conflict leaves everything as it was.
@@ -227,6 +239,44 @@ proptest! {
         let there = compare(&pods(), &json!({}), &new).added;
         for (identity, entry) in owned.entries() {
             prop_assert!(entry.fields.is_subset(&there), "{:?} owns what is not there", identity);
+        }
+    }
+
+    /// Appendix E, A3.22: of what nothing is known, anything may be stated, and stating it again changes nothing.
+    #[test]
+    fn anything_goes_where_nothing_is_known(before in nonsense(4), stated in nonsense(4), other in nonsense(4)) {
+        let nature = loose();
+        // An empty list of containers owns nothing, and who owns nothing is forgotten: everybody has a label.
+        let dressed = |spec: &Value| {
+            json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": {"a": "b"}}, "spec": spec})
+        };
+        let applied = |live: Option<&Value>, manager: &str, spec: &Value| {
+            let result = write_to(&nature, manager, |write| apply(live, &dressed(spec), write, OnConflict::Force));
+            result.ok().map(|applied| (applied.object, applied.change))
+        };
+        // Containers without names or with the same names are refused.
+        let Some((first, _)) = applied(None, "m1", &before) else { return Ok(()) };
+        let Some((second, _)) = applied(Some(&first), "m2", &stated) else { return Ok(()) };
+        let (again, change) = applied(Some(&second), "m2", &stated).unwrap();
+        prop_assert_eq!(&again, &second);
+        prop_assert_eq!(change, Change::Nothing);
+        let difference = compare(&nature, &dressed(&stated), &second);
+        prop_assert!(difference.modified.is_empty(), "{:?}", difference);
+        let mut last = dressed(&other);
+        write_to(&nature, "u1", |write| track_update(Some(&second), &mut last, write));
+        let there = compare(&nature, &json!({}), &last).added;
+        for (identity, entry) in ManagedFields::of(&last).entries() {
+            prop_assert!(entry.fields.is_subset(&there), "{:?} owns what is not there", identity);
+        }
+    }
+
+    /// Appendix E: no schema and no object make ownership panic.
+    #[test]
+    fn nonsensical_schemas_are_survived(schema in nonsense(5), live in nonsense(5), stated in nonsense(5)) {
+        for nature in [custom(&schema), custom(&json!({"type": "object", "properties": {"spec": schema}})), loose()] {
+            let mut dressed = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": stated});
+            let _ = write_to(&nature, "kubectl", |write| apply(Some(&live), &dressed, write, OnConflict::Refuse));
+            write_to(&nature, "u1", |write| track_update(Some(&live), &mut dressed, write));
         }
     }
 

@@ -121,7 +121,7 @@ impl<'a> Call<'a> {
     pub(super) fn check_conversion(&self) -> Result<(), Refusal> {
         match &self.kind.nature {
             Nature::Custom(custom) => {
-                custom.check_conversion(self.kind.kind, self.kind.api_version, custom.stored_as)
+                custom.check_conversion(self.kind.kind, self.kind.api_version, &custom.stored_as)
             }
             Nature::BuiltIn(_) => Ok(()),
         }

@@ -19,11 +19,14 @@ fn merge_value(shape: Shape<'_>, live: Option<&Value>, stated: &Value) -> Value 
         // Between nothing and nothing, how it is written counts: `null` or empty.
         _ if is_empty(live) && is_empty(Some(stated)) => stated.clone(),
         Parts::Elements => merge_elements(shape, as_list(live), as_list(Some(stated))),
-        // `null` leaves an object alone; anything else takes its place.
-        Parts::Deduced if !stated.is_object() && !(stated.is_null() && as_object(live).is_some()) => {
-            stated.clone()
-        }
-        Parts::Members | Parts::Deduced => merge_members(shape, as_object(live), as_object(Some(stated))),
+        Parts::Members => merge_members(shape, as_object(live), as_object(Some(stated))),
+        Parts::Deduced => match (as_object(live), stated) {
+            // `null` leaves an object alone; anything else takes its place.
+            (Some(_), Value::Null) | (_, Value::Object(_)) => {
+                merge_members(shape, as_object(live), as_object(Some(stated)))
+            }
+            _ => stated.clone(),
+        },
     }
 }
 

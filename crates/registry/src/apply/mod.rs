@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::Refusal;
 use crate::ownership::{
-    Entry, FieldSet, Identity, ManagedFields, Write, compare, fields_of, initial_owner, strip,
+    Entry, FieldSet, Identity, ManagedFields, Write, compare, fields_of, initial_owner, reconcile, strip,
 };
 
 /// Who an object belongs to that has no record of ownership when it is first applied.
@@ -75,7 +75,10 @@ pub fn apply(
         Some(live) => {
             let managed = match ManagedFields::of(live) {
                 none if none.is_empty() => initial_owner(live, write, BEFORE_FIRST_APPLY),
-                managed => managed,
+                mut managed => {
+                    reconcile(&mut managed, write.nature);
+                    managed
+                }
             };
             attempt(live, &statement, &managed, write, on_conflict)
                 .or_else(|conflicts| {

@@ -16,7 +16,7 @@ use crate::Refusal;
 use crate::ownership::ReplicasField;
 
 pub use columns::Columns;
-pub use definition::{CLEANUP, Ending, end, kinds_of, settle, stored_kind_of};
+pub use definition::{CLEANUP, Ending, Keep, end, kinds_of, settle, stored_kind_of};
 pub(crate) use definition::{approval, certificates, condition};
 pub use paths::{FieldPath, Misfit};
 pub use scaling::Scaling;
@@ -55,7 +55,7 @@ pub struct Custom {
     /// Where they are in every version.
     pub replicas: ReplicasField,
     /// The version in which they are stored: `example.com/v1`.
-    pub stored_as: &'static str,
+    pub stored_as: String,
     /// The edition of the definition.
     pub edition: Edition,
     /// How objects get from one version to another.

@@ -77,7 +77,7 @@ fn normal_metadata(metadata: Value, findings: &mut Vec<Finding>) -> Result<Map<S
         let finding = match finding {
             Finding::Unknown(path) => Finding::Unknown(format!("metadata.{path}")),
             Finding::Duplicate(path) => Finding::Duplicate(format!("metadata.{path}")),
-            other => other,
+            other @ Finding::Yaml(_) => other,
         };
         finding.note(findings);
     }

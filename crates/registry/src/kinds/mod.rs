@@ -4,7 +4,6 @@
 //! What a client sees of the table is rendered by [`discovery`].
 
 pub mod discovery;
-mod names;
 mod parse;
 mod subresources;
 mod versions;
@@ -15,7 +14,6 @@ use std::sync::{Arc, LazyLock};
 use crate::custom::Custom;
 use crate::schema::MessageId;
 
-pub use names::name;
 pub(crate) use subresources::subresource;
 pub use versions::{Priority, Stage, version_priority};
 

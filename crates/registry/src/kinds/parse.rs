@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::names::name;
 use super::subresources::subresource;
 use super::{
     BlindPut, DefaultPropagation, DeleteAnswer, Generation, GroupVersion, Kind, Kinds, NameRule, Nature,
@@ -59,10 +58,10 @@ fn kind(line: &'static str) -> Result<Kind, String> {
     Ok(Kind {
         group,
         version,
-        api_version: name(&GroupVersion { group, version }.to_string()),
+        api_version: GroupVersion { group, version }.to_string().leak(),
         resource,
         kind,
-        list_kind: name(&format!("{kind}List")),
+        list_kind: format!("{kind}List").leak(),
         singular,
         scope: word(scope, &[("N", Scope::Namespaced), ("C", Scope::Cluster)])?,
         short_names: words(short_names),

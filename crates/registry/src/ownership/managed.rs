@@ -173,6 +173,13 @@ impl ManagedFields {
         self.entries.remove(identity)
     }
 
+    /// Changes what everybody owns.
+    pub(super) fn for_each_set(&mut self, change: impl Fn(&mut FieldSet)) {
+        for entry in self.entries.values_mut() {
+            change(&mut entry.fields);
+        }
+    }
+
     /// Takes these paths from everybody but one.
     pub(crate) fn take_from_others(&mut self, spared: Option<&Identity>, paths: &FieldSet) {
         for (identity, entry) in &mut self.entries {

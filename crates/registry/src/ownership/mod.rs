@@ -9,6 +9,7 @@ mod fields_of;
 mod fields_v1;
 mod managed;
 mod path;
+mod reconcile;
 mod scale;
 mod set;
 pub(crate) mod shape;
@@ -22,4 +23,5 @@ pub use scale::ReplicasField;
 pub use set::{FieldNode, FieldSet};
 pub use update::{Write, differ_only_in_times, never_tracked, track_update};
 
+pub(crate) use reconcile::reconcile;
 pub(crate) use update::{initial_owner, strip};

@@ -59,6 +59,11 @@ impl FieldSet {
         self.nodes.iter()
     }
 
+    /// Every step down, to be changed; none may be left that says nothing.
+    pub(super) fn nodes_mut(&mut self) -> impl Iterator<Item = (&PathElement, &mut FieldNode)> {
+        self.nodes.iter_mut()
+    }
+
     /// Whether this path itself is in it.
     pub fn contains(&self, path: &[PathElement]) -> bool {
         match path {

@@ -184,7 +184,7 @@ impl<'a> Shape<'a> {
     }
 
     /// What the elements of a stored list are called; one without a name is known by its position.
-    pub(crate) fn named<'v>(self, list: &'v [Value]) -> impl Iterator<Item = (PathElement, &'v Value)> {
+    pub(crate) fn named(self, list: &[Value]) -> impl Iterator<Item = (PathElement, &Value)> {
         (0u64..).zip(list).map(move |(index, element)| {
             (self.name_of(element).unwrap_or(PathElement::Index(index)), element)
         })

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 use super::fields_of::zero;
-use super::{FieldSet, Identity, ManagedFields, compare};
+use super::{FieldSet, Identity, ManagedFields, compare, reconcile};
 use crate::kinds::Nature;
 
 /// One write, as ownership sees it.
@@ -37,6 +37,7 @@ pub fn track_update(old: Option<&Value>, new: &mut Value, write: &Write<'_>) {
         managed.store(new);
         return;
     }
+    reconcile(&mut managed, write.nature);
     let zero = old.is_none().then(|| zero(write.nature));
     if let Some(old) = old.or(zero.as_ref()) {
         record_change(&mut managed, old, new, write);

@@ -14,7 +14,7 @@ use condition::ESTABLISHED;
 use super::{Columns, Conversion, Custom, Edition, FieldPath, Scaling, Structure};
 use crate::kinds::{
     BlindPut, DefaultPropagation, DeleteAnswer, Generation, GroupVersion, Kind, NameRule, Nature, PutAbsent,
-    Scope, Subresource, Verb, name, subresource, version_priority,
+    Scope, Subresource, Verb, subresource, version_priority,
 };
 use crate::ownership::ReplicasField;
 
@@ -35,35 +35,39 @@ const VERBS: [Verb; 8] = [
     Verb::Watch,
 ];
 
+/// Keeps a name for as long as the program runs, as those of all other kinds are kept.
+pub type Keep<'k> = &'k dyn Fn(&str) -> &'static str;
+
 /// The kinds that a definition brings; none until its names are accepted.
-pub fn kinds_of(definition: &Value) -> Vec<Arc<Kind>> {
+pub fn kinds_of(definition: &Value, keep: Keep<'_>) -> Vec<Arc<Kind>> {
     if !condition::holds(definition, ESTABLISHED) {
         return Vec::new();
     }
     let versions = definition["spec"]["versions"].as_array().into_iter().flatten();
-    versions.filter(|version| version["served"] == true).map(|version| kind_of(definition, version)).collect()
+    let served = versions.filter(|version| version["served"] == true);
+    served.map(|version| kind_of(definition, version, keep)).collect()
 }
 
 /// The kind as which its objects are stored, served or not; none if its names were never accepted.
-pub fn stored_kind_of(definition: &Value) -> Option<Arc<Kind>> {
+pub fn stored_kind_of(definition: &Value, keep: Keep<'_>) -> Option<Arc<Kind>> {
     let versions = definition["spec"]["versions"].as_array().into_iter().flatten();
     let mut stored = versions.filter(|version| version["storage"] == true);
     stored
         .next()
         .filter(|_| condition::holds(definition, ESTABLISHED))
-        .map(|version| kind_of(definition, version))
+        .map(|version| kind_of(definition, version, keep))
 }
 
-fn kind_of(definition: &Value, version: &Value) -> Arc<Kind> {
+fn kind_of(definition: &Value, version: &Value, keep: Keep<'_>) -> Arc<Kind> {
     let (spec, names) = (&definition["spec"], &definition["status"]["acceptedNames"]);
-    let word = |value: &Value| name(value.as_str().unwrap_or_default());
+    let word = |value: &Value| keep(value.as_str().unwrap_or_default());
     let words = |value: &Value| value.as_array().into_iter().flatten().map(word).collect::<Vec<_>>();
     let (group, resource, kind) = (word(&spec["group"]), word(&names["plural"]), word(&names["kind"]));
     let own = GroupVersion { group, version: word(&version["name"]) };
     Arc::new(Kind {
         group,
         version: own.version,
-        api_version: name(&own.to_string()),
+        api_version: keep(&own.to_string()),
         resource,
         kind,
         list_kind: word(&names["listKind"]),
@@ -79,8 +83,8 @@ fn kind_of(definition: &Value, version: &Value) -> Arc<Kind> {
         blind_put: BlindPut::Refused,
         generation: Generation::Content,
         names: NameRule::Subdomain,
-        nature: Nature::Custom(Arc::new(custom(definition, version))),
-        segment: name(&format!("{group}/{resource}")),
+        nature: Nature::Custom(Arc::new(Custom::read(definition, version))),
+        segment: keep(&format!("{group}/{resource}")),
     })
 }
 
@@ -94,28 +98,31 @@ impl Edition {
     }
 }
 
-fn custom(definition: &Value, version: &Value) -> Custom {
-    let spec = &definition["spec"];
-    let versions = spec["versions"].as_array().into_iter().flatten();
-    let stored = versions.into_iter().find(|version| version["storage"] == true);
-    let stored = stored.and_then(|version| version["name"].as_str()).unwrap_or_default();
-    let group = spec["group"].as_str().unwrap_or_default();
-    let schema = &version["schema"]["openAPIV3Schema"];
-    Custom {
-        structure: Structure::read(schema),
-        schema: schema.clone(),
-        columns: Columns::read(version),
-        selectable: FieldPath::selectable(version),
-        scaling: Scaling::read(version),
-        replicas: ReplicasField::ByVersion(Scaling::replicas_by_version(definition)),
-        stored_as: name(&format!("{group}/{stored}")),
-        edition: Edition::of(definition),
-        goes: definition["metadata"]["deletionTimestamp"].is_string(),
-        conversion: match spec["conversion"]["strategy"].as_str() {
-            Some("Webhook") => Conversion::Webhook,
-            _ => Conversion::None,
-        },
-        deprecation: deprecation(spec, version),
+impl Custom {
+    /// What a version of a definition says.
+    pub fn read(definition: &Value, version: &Value) -> Self {
+        let spec = &definition["spec"];
+        let versions = spec["versions"].as_array().into_iter().flatten();
+        let stored = versions.into_iter().find(|version| version["storage"] == true);
+        let stored = stored.and_then(|version| version["name"].as_str()).unwrap_or_default();
+        let group = spec["group"].as_str().unwrap_or_default();
+        let schema = &version["schema"]["openAPIV3Schema"];
+        Self {
+            structure: Structure::read(schema),
+            schema: schema.clone(),
+            columns: Columns::read(version),
+            selectable: FieldPath::selectable(version),
+            scaling: Scaling::read(version),
+            replicas: ReplicasField::ByVersion(Scaling::replicas_by_version(definition)),
+            stored_as: format!("{group}/{stored}"),
+            edition: Edition::of(definition),
+            goes: definition["metadata"]["deletionTimestamp"].is_string(),
+            conversion: match spec["conversion"]["strategy"].as_str() {
+                Some("Webhook") => Conversion::Webhook,
+                _ => Conversion::None,
+            },
+            deprecation: deprecation(spec, version),
+        }
     }
 }
 
@@ -127,14 +134,14 @@ fn subresources(version: &Value, kind: &'static str) -> Vec<Subresource> {
 
 /// What whoever uses a version that is deprecated is told.
 fn deprecation(spec: &Value, version: &Value) -> Option<String> {
+    fn text(value: &Value) -> &str {
+        value.as_str().unwrap_or_default()
+    }
     if version["deprecated"] != true {
         return None;
     }
     if let Some(warning) = version["deprecationWarning"].as_str() {
         return Some(warning.to_owned());
-    }
-    fn text(value: &Value) -> &str {
-        value.as_str().unwrap_or_default()
     }
     let (group, kind, name) = (text(&spec["group"]), text(&spec["names"]["kind"]), text(&version["name"]));
     let versions = spec["versions"].as_array().into_iter().flatten();

@@ -116,7 +116,7 @@ impl Structure {
             || self.properties.values().any(Self::has_unevaluated_rules)
     }
 
-    pub(super) fn read_with(schema: &Value, patterns: &mut Patterns) -> Self {
+    fn read_with(schema: &Value, patterns: &mut Patterns) -> Self {
         let is = |key: &str| schema[key] == true;
         let properties = schema["properties"].as_object().into_iter().flatten();
         let basic = Basic::read(schema);

@@ -1,89 +1,12 @@
-//! Server-side apply and ownership as small stories: times, owners, conflicts and refusals that no recording shows.
+//! Kinds that are compiled in.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
-
-use gantry_registry::Refusal;
-use gantry_registry::apply::{Applied, Change, OnConflict, apply};
-use gantry_registry::ownership::{FieldSet, Write, differ_only_in_times, track_update};
-use gantry_registry::schema::schema;
+use gantry_registry::apply::{Change, OnConflict};
+use gantry_registry::ownership::differ_only_in_times;
 use serde_json::{Value, json};
 
+use crate::story::Story;
+
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-
-/// One object in memory, a clock that counts requests, and managers who write to it.
-struct Story {
-    kind: &'static str,
-    live: Option<Value>,
-    minute: usize,
-}
-
-impl Story {
-    fn of(kind: &'static str) -> Self {
-        Self { kind, live: None, minute: 0 }
-    }
-
-    fn write<R>(&mut self, manager: &str, body: impl FnOnce(Option<&Value>, &Write<'_>) -> R) -> R {
-        self.minute += 1;
-        let now = format!("2026-01-01T00:{:02}:00Z", self.minute);
-        let api_version = self.kind.split('.').next().unwrap().trim_start_matches("core/");
-        let nature = schema().find(self.kind).unwrap().into();
-        let kind = self.kind.split_once('.').unwrap().1;
-        let reset = FieldSet::of_fields(&["status"]);
-        let write =
-            Write { kind, nature: &nature, api_version, subresource: "", manager, reset: &reset, now: &now };
-        body(self.live.as_ref(), &write)
-    }
-
-    fn try_apply(
-        &mut self,
-        manager: &str,
-        stated: &Value,
-        on_conflict: OnConflict,
-    ) -> Result<Applied, Refusal> {
-        let mut object = stated.clone();
-        let (version, kind) = self.kind.split_once('.').unwrap();
-        object["apiVersion"] = json!(version.trim_start_matches("core/"));
-        object["kind"] = json!(kind);
-        object["metadata"]["name"] = json!("a");
-        let applied = self.write(manager, |live, write| apply(live, &object, write, on_conflict))?;
-        self.live = Some(applied.object.clone());
-        Ok(applied)
-    }
-
-    fn apply(&mut self, manager: &str, stated: &Value) -> Change {
-        self.try_apply(manager, stated, OnConflict::Refuse).unwrap().change
-    }
-
-    fn refused(&mut self, manager: &str, stated: &Value) -> String {
-        self.try_apply(manager, stated, OnConflict::Refuse).unwrap_err().message
-    }
-
-    fn update(&mut self, manager: &str, change: impl FnOnce(&mut Value)) {
-        let mut new = self.live.clone().unwrap_or_else(|| json!({"metadata": {"name": "a"}}));
-        change(&mut new);
-        self.write(manager, |live, write| track_update(live, &mut new, write));
-        self.live = Some(new);
-    }
-
-    fn live(&self) -> &Value {
-        self.live.as_ref().unwrap()
-    }
-
-    /// Manager, operation and minute of each entry.
-    fn owners(&self) -> Vec<String> {
-        let entries = self.live()["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
-        let owner = |entry: &Value| {
-            let time = entry["time"].as_str().map_or("never", |time| &time[14..16]);
-            format!("{} {} {time}", entry["manager"].as_str().unwrap(), entry["operation"].as_str().unwrap())
-        };
-        entries.iter().map(owner).collect()
-    }
-
-    fn fields(&self, manager: &str) -> Value {
-        let entries = self.live()["metadata"]["managedFields"].as_array().unwrap();
-        entries.iter().find(|entry| entry["manager"] == manager).unwrap()["fieldsV1"].clone()
-    }
-}
 
 fn pod(containers: &Value) -> Value {
     json!({"spec": {"containers": containers}})

@@ -1,0 +1,7 @@
+//! Server-side apply and ownership as small stories: times, owners, conflicts and refusals that no recording shows.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
+
+mod compiled_in;
+mod custom;
+mod story;
