@@ -51,13 +51,13 @@ pub(super) fn label(name: &str) -> Vec<String> {
     wrong
 }
 
-/// Names such as `web` that begin with a letter.
-pub(super) fn rfc1035_label(name: &str) -> Vec<String> {
+/// Names such as `web` that start with a letter.
+pub(crate) fn label_from_a_letter(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > LABEL_MAX {
         wrong.push(format!("must be no more than {LABEL_MAX} characters"));
     }
-    if !is_label(name) || name.starts_with(|first: char| first.is_ascii_digit()) {
+    if !is_label(name) || !name.starts_with(|first: char| first.is_ascii_lowercase()) {
         wrong.push(with_examples(
             "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic \
              character, and end with an alphanumeric character",

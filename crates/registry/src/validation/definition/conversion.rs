@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::super::found::{Found, Path, is_set, list, number, text};
-use super::super::names::{port_number, rfc1035_label, subdomain};
+use super::super::names::{label_from_a_letter, port_number, subdomain};
 use crate::custom::{certificates, condition};
 
 const REVIEWS: [&str; 2] = ["v1", "v1beta1"];
@@ -140,7 +140,7 @@ fn review_versions(found: &mut Found, at: &Path<'_>, versions: &[Value]) {
     for (index, version) in versions.iter().enumerate() {
         let name = version.as_str().unwrap_or_default();
         if seen.insert(name) {
-            found.invalid_text(&at.index(index), name, rfc1035_label(name));
+            found.invalid_text(&at.index(index), name, label_from_a_letter(name));
         } else {
             found.invalid(&at.index(index), version, "duplicate version");
         }

@@ -17,7 +17,7 @@ mod warnings;
 use serde_json::{Value, json};
 
 use super::found::{Found, Path, is_set, list, text};
-use super::names::{rfc1035_label, subdomain};
+use super::names::{label_from_a_letter, subdomain};
 use crate::custom::approval::{self, Approval};
 use crate::custom::condition;
 use crate::refusal::FieldError;
@@ -126,7 +126,7 @@ fn group(found: &mut Found, at: &Path<'_>, group: &str) {
 /// The first version has a place of its own where Kubernetes looks at it.
 fn first_version(found: &mut Found, at: &Path<'_>, versions: &[Value]) {
     let name = versions.first().map_or("", |version| text(version, "name"));
-    let wrong = rfc1035_label(name);
+    let wrong = label_from_a_letter(name);
     if !name.is_empty() && !wrong.is_empty() {
         found.invalid(at, &json!(name), wrong.join(","));
     }

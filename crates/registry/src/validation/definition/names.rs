@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::found::{Found, Path, list, text};
-use super::super::names::rfc1035_label;
+use super::super::names::label_from_a_letter;
 
 /// Names that are there must be names.
 pub(super) fn names(found: &mut Found, at: &Path<'_>, names: &Value) {
@@ -12,7 +12,7 @@ pub(super) fn names(found: &mut Found, at: &Path<'_>, names: &Value) {
     }
     for field in ["kind", "listKind"] {
         let name = text(names, field);
-        let wrong = rfc1035_label(&name.to_lowercase());
+        let wrong = label_from_a_letter(&name.to_lowercase());
         if !name.is_empty() && !wrong.is_empty() {
             let why = format!("may have mixed case, but should otherwise match: {}", wrong.join(","));
             found.invalid(&at.child(field), &json!(name), why);
@@ -27,7 +27,7 @@ pub(super) fn names(found: &mut Found, at: &Path<'_>, names: &Value) {
 }
 
 fn one(found: &mut Found, at: &Path<'_>, name: &str) {
-    let wrong = rfc1035_label(name);
+    let wrong = label_from_a_letter(name);
     if !name.is_empty() && !wrong.is_empty() {
         found.invalid(at, &json!(name), wrong.join(","));
     }
@@ -35,7 +35,7 @@ fn one(found: &mut Found, at: &Path<'_>, name: &str) {
 
 fn each(found: &mut Found, at: &Path<'_>, names: &[Value]) {
     for (index, name) in names.iter().enumerate() {
-        let wrong = rfc1035_label(name.as_str().unwrap_or_default());
+        let wrong = label_from_a_letter(name.as_str().unwrap_or_default());
         if !wrong.is_empty() {
             found.invalid(&at.index(index), name, wrong.join(","));
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::super::found::{Found, Path, is_set, list, text};
-use super::super::names::rfc1035_label;
+use super::super::names::label_from_a_letter;
 use super::{schema, selectable, shown};
 
 const COLUMN_TYPES: &str = "boolean,date,integer,number,string";
@@ -37,7 +37,7 @@ impl Shared {
 /// Every version, and that there is one to store objects in.
 pub(super) fn versions(found: &mut Found, at: &Path<'_>, versions: &[Value], shared: &Shared) {
     for (index, version) in versions.iter().enumerate() {
-        let wrong = rfc1035_label(text(version, "name"));
+        let wrong = label_from_a_letter(text(version, "name"));
         if !wrong.is_empty() {
             found.invalid(&at.index(index).child("name"), &json!(text(version, "name")), wrong.join(","));
         }
