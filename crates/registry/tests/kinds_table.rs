@@ -62,6 +62,9 @@ fn dependents_are_treated_by_kind() {
 fn writes_differ_by_kind() {
     let leases = kind("coordination.k8s.io", "v1", "leases");
     assert_eq!((leases.put_absent, leases.blind_put), (PutAbsent::Creates, BlindPut::Refused));
+    let definitions = kind("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+    assert_eq!((definitions.put_absent, definitions.blind_put), (PutAbsent::NotFound, BlindPut::Refused));
+    assert_eq!(definitions.generation, Generation::Spec);
     let deployments = kind("apps", "v1", "deployments");
     assert_eq!((deployments.put_absent, deployments.blind_put), (PutAbsent::NotFound, BlindPut::Overwrites));
     assert_eq!(deployments.generation, Generation::SpecOrAnnotations);

@@ -94,6 +94,23 @@ fn schemas_have_types_and_required_fields() {
     assert_eq!(schema(&rbac, "io.k8s.api.rbac.v1.PolicyRule")["required"], json!(["verbs"]));
 }
 
+/// Appendix E, A1.18: definitions have the names that clients know, and parts that may be anything have no type.
+#[test]
+fn definitions_describe_themselves() {
+    let document = v3("apiextensions.k8s.io", "v1");
+    let part = |name: &str| {
+        schema(&document, &format!("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.{name}"))
+    };
+    assert_eq!(part("CustomResourceDefinition")["required"], json!(["spec"]));
+    assert_eq!(part("CustomResourceDefinitionStatus").get("required"), None);
+    for either in ["JSON", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrArray", "JSONSchemaPropsOrStringArray"]
+    {
+        assert_eq!(*part(either), json!({}), "{either}");
+    }
+    let items = &part("JSONSchemaProps")["properties"]["enum"]["items"]["allOf"][0]["$ref"];
+    assert!(items.as_str().unwrap().ends_with(".v1.JSON"), "{items}");
+}
+
 /// A1.15: every group version that is served has a document, and no other.
 #[test]
 fn every_group_version_has_a_document() {
