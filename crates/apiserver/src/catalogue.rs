@@ -116,8 +116,7 @@ impl Catalogues {
     pub(crate) fn with(&self, definitions: Option<Arc<Definitions>>) -> Arc<Catalogue> {
         let mut last = self.last();
         if let Some(definitions) = definitions.filter(|definitions| !Arc::ptr_eq(definitions, &last.0)) {
-            let custom: Vec<_> =
-                definitions.all().flat_map(Definition::kinds).cloned().collect();
+            let custom: Vec<_> = definitions.all().flat_map(Definition::kinds).cloned().collect();
             let catalogue = if custom.is_empty() {
                 Catalogue::built_in()
             } else {

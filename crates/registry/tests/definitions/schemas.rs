@@ -213,6 +213,34 @@ fn lists_merge_as_what_they_are() {
     );
 }
 
+/// Appendix E: a default is declared, and is what the schema asks for.
+#[test]
+fn defaults_are_what_they_stand_for() {
+    assert_eq!(
+        member(
+            &json!({"type": "object", "default": {"b": 1, "c": 2}, "properties": {"b": {"type": "string"}}})
+        ),
+        [
+            ".default: Invalid value: {\"b\":1,\"c\":2}: must not have unknown fields",
+            ".default.b: Invalid value: \"integer\": b in body must be of type string: \"integer\"",
+        ]
+    );
+    assert_eq!(
+        member(&json!({"type": "integer", "default": "x"})),
+        [".default: Invalid value: \"string\":  in body must be of type integer: \"string\""]
+    );
+    assert_eq!(
+        member(&json!({"type": "array", "items": {"type": "string", "enum": ["a"], "default": "b"}})),
+        [".items.default: Unsupported value: \"b\": supported values: \"a\""]
+    );
+    assert_eq!(member(&json!({"type": "string", "default": "a", "pattern": "^a$"})), Vec::<String>::new());
+    let told = member(&json!({"type": "string", "pattern": "a("}));
+    assert!(
+        told[0]
+            .starts_with(".pattern: Invalid value: \"a(\": must be a valid regular expression, but isn't: ")
+    );
+}
+
 /// Appendix E: rules say something.
 #[test]
 fn rules_say_something() {

@@ -17,11 +17,16 @@ use crate::validation::found::Path;
 impl Structure {
     /// Says all that is wrong with a new object.
     pub fn judge(&self, object: &Value) -> Vec<FieldError> {
+        self.with_rules_not_reached(self.judge_part(object))
+    }
+
+    /// Says all that is wrong with a value that is part of an object; its places start there.
+    pub(crate) fn judge_part(&self, value: &Value) -> Vec<FieldError> {
         let root = Path::root();
-        let mut errors = each_once(self.outcome(&root, object, None).errors);
-        errors.extend(embedded::judge(self, object));
-        errors.extend(lists::judge(self, object));
-        self.with_rules_not_reached(errors)
+        let mut errors = each_once(self.outcome(&root, value, None).errors);
+        errors.extend(embedded::judge(self, value));
+        errors.extend(lists::judge(self, value));
+        errors
     }
 
     /// Says all that is wrong with a changed object, except with what was as wrong before and did not change.

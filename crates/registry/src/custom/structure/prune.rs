@@ -30,6 +30,13 @@ impl Structure {
         removed
     }
 
+    /// Whether all that is in a part of an object is declared.
+    pub(crate) fn declares(&self, value: &Value) -> bool {
+        let mut removed = Vec::new();
+        self.prune_value(&mut value.clone(), &Path::root(), &mut removed);
+        removed.is_empty()
+    }
+
     fn unknown(&self) -> Unknown {
         if self.preserves_unknown { Unknown::Kept } else { Unknown::Removed }
     }

@@ -2,9 +2,10 @@
 //!
 //! What all versions have in common is judged once, as if it stood in the definition itself: that is how Kubernetes
 //! sees it, and why its errors speak of `spec.validation` where only `spec.versions` was written. What is not judged:
-//! expressions of `x-kubernetes-validations`, and regular expressions.
+//! expressions of `x-kubernetes-validations`.
 
 mod conversion;
+mod defaults;
 mod extensions;
 mod names;
 mod schema;

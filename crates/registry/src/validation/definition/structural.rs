@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::super::found::{Found, Path, is_set, list, members, text};
+use crate::custom::check_pattern;
 
 /// What no schema may have, in the order in which it is looked for.
 const UNSUPPORTED: [&str; 7] =
@@ -178,6 +179,11 @@ fn values(found: &mut Found, at: &Path<'_>, schema: &Value, skips_any: bool, ski
         let here = at.child(step);
         let here = if step == "not" { here } else { here.index(index) };
         restricts(found, &here, inner, step == "allOf" && index == 0 && skips_any_of_first);
+    }
+    let pattern = text(schema, "pattern");
+    if let Err(problem) = check_pattern(pattern) {
+        let why = format!("must be a valid regular expression, but isn't: {problem}");
+        found.invalid(&at.child("pattern"), &schema["pattern"], why);
     }
 }
 
