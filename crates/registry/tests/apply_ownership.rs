@@ -5,10 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use gantry_registry::ownership::{
-    FieldSet, ManagedFields, Write, scale_entries, scale_entries_to_parent, track_update,
-};
-use gantry_registry::schema::{MessageId, schema};
+use gantry_registry::kinds::Nature;
+use gantry_registry::ownership::{FieldSet, ManagedFields, ReplicasField, Write, track_update};
+use gantry_registry::schema::schema;
 use serde_json::{Value, json};
 
 fn recorded(name: &str) -> Vec<Value> {
@@ -18,11 +17,11 @@ fn recorded(name: &str) -> Vec<Value> {
     serde_json::from_str(&text).unwrap()
 }
 
-fn kind_of(object: &Value) -> MessageId {
+fn nature_of(object: &Value) -> Nature {
     let version = object["apiVersion"].as_str().unwrap();
     let (group, version) = version.split_once('/').unwrap_or(("core", version));
     let group = group.split('.').next().unwrap();
-    schema().find(&format!("{group}/{version}.{}", object["kind"].as_str().unwrap())).unwrap()
+    schema().find(&format!("{group}/{version}.{}", object["kind"].as_str().unwrap())).unwrap().into()
 }
 
 fn entries(object: &Value) -> Vec<Value> {
@@ -42,8 +41,10 @@ fn track(old: Option<&Value>, new: &mut Value, request: &str) {
     let manager = request.split("fieldManager=").nth(1).and_then(|rest| rest.split('&').next());
     let reset = FieldSet::of_fields(if subresource == "status" { &["spec"] } else { &["status"] });
     let api_version = new["apiVersion"].as_str().unwrap().to_owned();
+    let (kind, nature) = (new["kind"].as_str().unwrap().to_owned(), nature_of(new));
     let write = Write {
-        kind: kind_of(new),
+        kind: &kind,
+        nature: &nature,
         api_version: &api_version,
         subresource,
         manager: manager.unwrap_or("conformance"),
@@ -187,12 +188,12 @@ fn a_parent_follows_its_scale() {
         let owners = ManagedFields::of(&parent);
         let mut scale = json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "db"}});
         scale["spec"] = replicas;
-        scale_entries(&owners).store(&mut scale);
+        ReplicasField::Usual.to_scale(&owners).store(&mut scale);
         let mut scaled = scale.clone();
         scaled["spec"] = exchange["body"]["spec"].clone();
         track(Some(&scale), &mut scaled, exchange["request"].as_str().unwrap());
         replicas = scaled["spec"].clone();
-        scale_entries_to_parent(&owners, &ManagedFields::of(&scaled), "apps/v1").store(&mut parent);
+        ReplicasField::Usual.to_parent(&owners, &ManagedFields::of(&scaled), "apps/v1").store(&mut parent);
         let by_scale = |entry: &&Value| entry["subresource"] == "scale";
         let owner = entries(&parent).iter().find(by_scale).cloned();
         let expected = replicas.get("replicas").map(|_| json!({"f:spec": {"f:replicas": {}}}));

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use gantry_registry::apply::{Change, OnConflict, apply};
+use gantry_registry::kinds::Nature;
 use gantry_registry::ownership::{
     FieldSet, ManagedFields, PathElement, Scalar, Write, compare, fields_of, track_update,
 };
@@ -111,11 +112,22 @@ fn nonsense(depth: u32) -> impl Strategy<Value = Value> {
     })
 }
 
+fn pods() -> Nature {
+    schema().find("core/v1.Pod").unwrap().into()
+}
+
 fn write<R>(manager: &str, body: impl FnOnce(&Write<'_>) -> R) -> R {
     let reset = FieldSet::of_fields(&["status"]);
-    let kind = schema().find("core/v1.Pod").unwrap();
-    let now = "2026-01-01T00:00:00Z";
-    body(&Write { kind, api_version: "v1", subresource: "", manager, reset: &reset, now })
+    let (nature, now) = (pods(), "2026-01-01T00:00:00Z");
+    body(&Write {
+        kind: "Pod",
+        nature: &nature,
+        api_version: "v1",
+        subresource: "",
+        manager,
+        reset: &reset,
+        now,
+    })
 }
 
 /// Applies; a conflict leaves everything as it was.
@@ -170,9 +182,8 @@ proptest! {
     /// A3.22: who states only what nobody else owns never conflicts, and takes nothing from anybody.
     #[test]
     fn disjoint_statements_never_conflict(one in statement(), other in statement()) {
-        let kind = schema().find("core/v1.Pod").unwrap();
         let (live, _) = applied(None, &one, "m1").unwrap();
-        let owned = fields_of(kind, &one);
+        let owned = fields_of(&pods(), &one);
         let mut other = other;
         let containers = one["spec"]["containers"].as_array().unwrap();
         let taken: Vec<_> = containers.iter().map(|container| container["name"].clone()).collect();
@@ -194,10 +205,9 @@ proptest! {
     /// A3.22: with force the object is as stated, and what was stated is owned.
     #[test]
     fn force_always_has_its_way(one in statement(), other in statement()) {
-        let kind = schema().find("core/v1.Pod").unwrap();
         let (live, _) = applied(None, &one, "m1").unwrap();
         let forced = write("m2", |write| apply(Some(&live), &other, write, OnConflict::Force)).unwrap();
-        let difference = compare(kind, &other, &forced.object);
+        let difference = compare(&pods(), &other, &forced.object);
         prop_assert!(difference.modified.is_empty(), "{:?}", difference);
         prop_assert!(difference.removed.is_empty(), "{:?}", difference);
     }
@@ -207,16 +217,14 @@ proptest! {
     fn a_writer_owns_what_it_changed(one in statement(), other in statement()) {
         let (old, _) = applied(None, &one, "m1").unwrap();
         let mut new = other;
-        let (kind, gained) = write("u1", |write| {
-            track_update(Some(&old), &mut new, write);
-            (write.kind, compare(write.kind, &old, &new).gained())
-        });
+        write("u1", |write| track_update(Some(&old), &mut new, write));
+        let gained = compare(&pods(), &old, &new).gained();
         let owned = ManagedFields::of(&new);
         let tracked = !ManagedFields::of(&old).is_empty();
         let mine = owned.entries().find(|(identity, _)| identity.manager == "u1");
         let mine = mine.map(|(_, entry)| entry.fields.clone()).unwrap_or_default();
         prop_assert_eq!(mine, if tracked { gained } else { FieldSet::new() });
-        let there = compare(kind, &json!({}), &new).added;
+        let there = compare(&pods(), &json!({}), &new).added;
         for (identity, entry) in owned.entries() {
             prop_assert!(entry.fields.is_subset(&there), "{:?} owns what is not there", identity);
         }

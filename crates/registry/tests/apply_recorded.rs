@@ -7,10 +7,8 @@
 
 use gantry_registry::apply::{Applied, Change, OnConflict, apply};
 use gantry_registry::decode;
-use gantry_registry::ownership::{
-    FieldSet, ManagedFields, Write, scale_entries, scale_entries_to_parent, track_update,
-};
-use gantry_registry::schema::{MessageId, schema};
+use gantry_registry::ownership::{FieldSet, ManagedFields, ReplicasField, Write, track_update};
+use gantry_registry::schema::schema;
 use serde_json::{Value, json};
 
 /// One recorded exchange.
@@ -62,14 +60,14 @@ impl Exchange {
         }
     }
 
-    fn kind(&self) -> (MessageId, &'static str) {
-        let (name, version) = match self.path() {
-            path if path.ends_with("/scale") => ("autoscaling/v1.Scale", "autoscaling/v1"),
-            path if path.contains("deployments") => ("apps/v1.Deployment", "apps/v1"),
-            path if path.contains("statefulsets") => ("apps/v1.StatefulSet", "apps/v1"),
-            _ => ("core/v1.ConfigMap", "v1"),
-        };
-        (schema().find(name).unwrap(), version)
+    /// The kind with its version: `apps/v1.Deployment`.
+    fn kind(&self) -> &'static str {
+        match self.path() {
+            path if path.ends_with("/scale") => "autoscaling/v1.Scale",
+            path if path.contains("deployments") => "apps/v1.Deployment",
+            path if path.contains("statefulsets") => "apps/v1.StatefulSet",
+            _ => "core/v1.ConfigMap",
+        }
     }
 
     fn now(&self) -> String {
@@ -81,12 +79,13 @@ impl Exchange {
     }
 
     fn write<R>(&self, body: impl FnOnce(&Write<'_>) -> R) -> R {
-        let (kind, api_version) = self.kind();
+        let nature = schema().find(self.kind()).unwrap().into();
+        let (api_version, kind) = self.kind().trim_start_matches("core/").split_once('.').unwrap();
         let subresource = self.subresource();
         let reset = FieldSet::of_fields(if subresource == "status" { &["spec"] } else { &["status"] });
         let manager = self.query("fieldManager").unwrap_or("conformance");
         let now = self.now();
-        body(&Write { kind, api_version, subresource, manager, reset: &reset, now: &now })
+        body(&Write { kind, nature: &nature, api_version, subresource, manager, reset: &reset, now: &now })
     }
 
     fn apply_to(&self, live: Option<&Value>) -> Result<Applied, gantry_registry::Refusal> {
@@ -367,13 +366,13 @@ fn scaling_is_recorded_on_the_parent() {
     exchanges[0].write(|write| track_update(None, &mut parent, write));
     let owners = ManagedFields::of(&parent);
     let mut scale = json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "db"}, "spec": {"replicas": 1}});
-    scale_entries(&owners).store(&mut scale);
+    ReplicasField::Usual.to_scale(&owners).store(&mut scale);
 
     let refusal = exchanges[1].apply_to(Some(&scale)).unwrap_err();
     assert_eq!(refusal.status(), exchanges[1].value["body"]);
     let forced = exchanges[2].apply_to(Some(&scale)).unwrap();
     assert_eq!(forced.object["spec"]["replicas"], 3);
-    scale_entries_to_parent(&owners, &ManagedFields::of(&forced.object), "apps/v1").store(&mut parent);
+    ReplicasField::Usual.to_parent(&owners, &ManagedFields::of(&forced.object), "apps/v1").store(&mut parent);
     Replay::default().compare_entries("scale", &parent, stored);
 }
 
@@ -394,10 +393,10 @@ fn subresource_writes_have_entries_of_their_own() {
 
     let owners = ManagedFields::of(&reported);
     let mut scale = json!({"metadata": {"name": "db"}, "spec": {"replicas": 1}});
-    scale_entries(&owners).store(&mut scale);
+    ReplicasField::Usual.to_scale(&owners).store(&mut scale);
     let mut scaled = scale.clone();
     scaled["spec"]["replicas"] = json!(3);
     exchanges[2].write(|write| track_update(Some(&scale), &mut scaled, write));
-    scale_entries_to_parent(&owners, &ManagedFields::of(&scaled), "apps/v1").store(&mut reported);
+    ReplicasField::Usual.to_parent(&owners, &ManagedFields::of(&scaled), "apps/v1").store(&mut reported);
     Replay::default().compare_entries("scale", &reported, stored);
 }

@@ -26,9 +26,11 @@ impl Story {
         self.minute += 1;
         let now = format!("2026-01-01T00:{:02}:00Z", self.minute);
         let api_version = self.kind.split('.').next().unwrap().trim_start_matches("core/");
-        let kind = schema().find(self.kind).unwrap();
+        let nature = schema().find(self.kind).unwrap().into();
+        let kind = self.kind.split_once('.').unwrap().1;
         let reset = FieldSet::of_fields(&["status"]);
-        let write = Write { kind, api_version, subresource: "", manager, reset: &reset, now: &now };
+        let write =
+            Write { kind, nature: &nature, api_version, subresource: "", manager, reset: &reset, now: &now };
         body(self.live.as_ref(), &write)
     }
 
@@ -271,8 +273,8 @@ fn statements_are_checked_against_the_schema() {
         (json!({"spec": {"containers": {"a": 1}}}), ".spec.containers: expected list, got &{map[a:1]}"),
         (
             json!({"spec": {"containers": [{"image": "x"}]}}),
-            ".spec.containers: element 0: associative list with keys has an element that omits key field \"name\" (and \
-             doesn't have default value)",
+            ".spec.containers: element 0: associative list with keys has an element that omits all key fields [\"name\"] \
+             (and doesn't have default values for any key fields)",
         ),
         (
             json!({"spec": {"containers": [null]}}),

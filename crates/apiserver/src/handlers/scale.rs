@@ -1,11 +1,10 @@
 //! The subresource `scale`: the size of a workload, without the rest of it.
 
-use gantry_registry::kinds::{Kind, Verb};
-use gantry_registry::ownership::{
-    FieldSet, ManagedFields, Write, scale_entries, scale_entries_to_parent, track_update,
-};
+use gantry_registry::custom::Scaling;
+use gantry_registry::kinds::{Kind, Nature, Verb};
+use gantry_registry::ownership::{FieldSet, ManagedFields, ReplicasField, Write, track_update};
 use gantry_registry::patch;
-use gantry_registry::schema::{MessageId, schema};
+use gantry_registry::schema::schema;
 use gantry_registry::selector::LabelSelector;
 use gantry_registry::table::{Headings, Layout, Printer, not_a_list, partial};
 use gantry_registry::{FieldError, Refusal, apply, decode, encode, validation};
@@ -25,45 +24,46 @@ const VERSION: &str = "autoscaling/v1";
 impl Call<'_> {
     pub(super) async fn scale(&self, method: &Method) -> Result<Answer, Refusal> {
         let message = schema().find("autoscaling/v1.Scale").ok_or_else(method_not_allowed)?;
+        let nature = &Nature::from(message);
         match *method {
             Method::GET => {
                 allowed(self.kind, Verb::Get)?;
                 let parent = self.server.objects.get(self.place()).await?;
-                self.render_scale(message, &parent)
+                self.render_scale(nature, &parent)
             }
-            Method::PUT => self.put_scale(message).await,
-            Method::PATCH => self.patch_scale(message).await,
+            Method::PUT => self.put_scale(nature).await,
+            Method::PATCH => self.patch_scale(nature).await,
             _ => Err(method_not_allowed()),
         }
     }
 
-    async fn put_scale(&self, message: MessageId) -> Result<Answer, Refusal> {
+    async fn put_scale(&self, nature: &Nature) -> Result<Answer, Refusal> {
         let options = self.query.write_options("UpdateOptions", &self.user_agent)?;
         let gvk = decode::Gvk::new("autoscaling", "v1", "Scale");
         let decoded = decode::object(&self.body, self.format()?, gvk)?;
         let findings = decoded.findings.clone();
         let wanted =
             if options.validation == Validation::Strict { decoded.strict(gvk)? } else { decoded.object };
-        let written = self.resize(message, &options, |_| Ok((wanted.clone(), Ownership::ByChange))).await?;
-        Ok(warn(self.render_scale(message, &written.shown)?, &options, &findings))
+        let written = self.resize(nature, &options, |_| Ok((wanted.clone(), Ownership::ByChange))).await?;
+        Ok(warn(self.render_scale(nature, &written.shown)?, &options, &findings))
     }
 
-    async fn patch_scale(&self, message: MessageId) -> Result<Answer, Refusal> {
+    async fn patch_scale(&self, nature: &Nature) -> Result<Answer, Refusal> {
         let kind = self.patch_kind()?;
         let options = self.query.write_options("PatchOptions", &self.user_agent)?;
         let (body, mut findings) = self.patch_body(kind, &options)?;
         let now = self.server.surroundings.now().to_string();
         let reset = FieldSet::of_fields(&["status"]);
         let duplicates = findings.clone();
-        let resized = self.resize(message, &options, |scale| {
+        let resized = self.resize(nature, &options, |scale| {
             let Some(kind) = kind else {
-                let write = scale_write(message, &options, &reset, &now);
+                let write = scale_write(nature, &options, &reset, &now);
                 let applied = apply::apply(Some(scale), &body, &write, options.on_conflict())?;
                 return Ok((applied.object, Ownership::Settled));
             };
-            let patched = patch::apply(kind, scale, &message.into(), &body)?;
+            let patched = patch::apply(kind, scale, nature, &body)?;
             let undecodable = |why: &str| patch::undecodable(kind, &body, &patched, why);
-            let decoded = decode::value(patched.clone(), &message.into()).map_err(|why| undecodable(&why))?;
+            let decoded = decode::value(patched.clone(), nature).map_err(|why| undecodable(&why))?;
             findings = duplicates.iter().cloned().chain(decoded.findings).collect();
             match decode::strict_problem(&findings).filter(|_| options.validation == Validation::Strict) {
                 Some(problem) => Err(undecodable(&problem)),
@@ -71,34 +71,34 @@ impl Call<'_> {
             }
         });
         let written = resized.await?;
-        Ok(warn(self.render_scale(message, &written.shown)?, &options, &findings))
+        Ok(warn(self.render_scale(nature, &written.shown)?, &options, &findings))
     }
 
     /// Changes the parent as a changed Scale says, and returns the parent.
     async fn resize(
         &self,
-        message: MessageId,
+        nature: &Nature,
         options: &WriteOptions,
         mut change: impl FnMut(&Value) -> Result<(Value, Ownership), Refusal>,
     ) -> Result<Written, Refusal> {
         let now = self.server.surroundings.now().to_string();
         let reset = FieldSet::of_fields(&["status"]);
         let changed = self.change(options, |stored| {
-            let mut scale = scale_of(self.kind, stored);
-            let owners = ManagedFields::of(stored);
-            scale_entries(&owners).store(&mut scale);
+            let mut scale = self.scale_to_change(stored)?;
+            let (owners, replicas) = (ManagedFields::of(stored), replicas_of(self.kind));
+            replicas.to_scale(&owners).store(&mut scale);
             let (mut wanted, ownership) = change(&scale)?;
             self.check_name(&wanted)?;
+            let mut parent = stored.clone();
+            self.set_replicas(&mut parent, &wanted)?;
             let errors = validation::scale(&wanted).errors;
             if !errors.is_empty() {
                 return Err(Refusal::invalid("Scale", "autoscaling", self.place().name, &errors));
             }
             if ownership == Ownership::ByChange {
-                track_update(Some(&scale), &mut wanted, &scale_write(message, options, &reset, &now));
+                track_update(Some(&scale), &mut wanted, &scale_write(nature, options, &reset, &now));
             }
-            let owners = scale_entries_to_parent(&owners, &ManagedFields::of(&wanted), self.kind.api_version);
-            let mut parent = stored.clone();
-            parent["spec"]["replicas"] = json!(wanted["spec"]["replicas"].as_i64().unwrap_or(0));
+            let owners = replicas.to_parent(&owners, &ManagedFields::of(&wanted), self.kind.api_version);
             for precondition in ["resourceVersion", "uid"] {
                 parent["metadata"][precondition] = wanted["metadata"][precondition].clone();
             }
@@ -108,11 +108,35 @@ impl Call<'_> {
         changed.await
     }
 
+    /// Where a custom kind has its replicas; the others all have them in the same place.
+    fn scaling(&self) -> Option<&Scaling> {
+        match &self.kind.nature {
+            Nature::BuiltIn(_) => None,
+            Nature::Custom(custom) => custom.scaling.as_ref(),
+        }
+    }
+
+    fn scale_to_change(&self, parent: &Value) -> Result<Value, Refusal> {
+        self.scaling()
+            .map_or_else(|| Ok(scale_of(self.kind, parent)), |scaling| scaling.scale_to_change(parent))
+    }
+
+    fn set_replicas(&self, parent: &mut Value, scale: &Value) -> Result<(), Refusal> {
+        if let Some(scaling) = self.scaling() {
+            return scaling.resize(parent, scale);
+        }
+        parent["spec"]["replicas"] = json!(scale["spec"]["replicas"].as_i64().unwrap_or(0));
+        Ok(())
+    }
+
     /// The Scale of a workload in the form that was asked for.
-    fn render_scale(&self, message: MessageId, parent: &Value) -> Result<Answer, Refusal> {
-        let scale = scale_of(self.kind, parent);
+    fn render_scale(&self, nature: &Nature, parent: &Value) -> Result<Answer, Refusal> {
+        let scale = match self.scaling() {
+            Some(scaling) => scaling.scale_of(parent)?,
+            None => scale_of(self.kind, parent),
+        };
         Ok(match self.view {
-            View::Plain | View::Discovery => Answer::json(200, encode::object(&scale, &message.into())),
+            View::Plain | View::Discovery => Answer::json(200, encode::object(&scale, nature)),
             View::Partial(version) => Answer::value(200, &partial(&scale, version)),
             View::PartialList(_) => return Err(not_a_list("autoscaling", "Scale")),
             View::Table(version) => {
@@ -126,13 +150,21 @@ impl Call<'_> {
 
 /// A write to a Scale, as ownership sees it.
 fn scale_write<'w>(
-    message: MessageId,
+    nature: &'w Nature,
     options: &'w WriteOptions,
     reset: &'w FieldSet,
     now: &'w str,
 ) -> Write<'w> {
     let manager = &options.manager;
-    Write { kind: message, api_version: VERSION, subresource: "scale", manager, reset, now }
+    Write { kind: "Scale", nature, api_version: VERSION, subresource: "scale", manager, reset, now }
+}
+
+/// Where the owners of replicas have them.
+fn replicas_of(kind: &Kind) -> &ReplicasField {
+    match &kind.nature {
+        Nature::BuiltIn(_) => &ReplicasField::Usual,
+        Nature::Custom(custom) => &custom.replicas,
+    }
 }
 
 /// The Scale of a workload.

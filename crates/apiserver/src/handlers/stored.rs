@@ -1,7 +1,7 @@
 //! The last steps of every write: who owns what, what the server itself writes, whether it may be stored.
 
 use gantry_registry::Refusal;
-use gantry_registry::kinds::Kind;
+use gantry_registry::kinds::{Kind, Nature};
 use gantry_registry::lifecycle::{self, Updated};
 use gantry_registry::ownership::{FieldSet, Write, differ_only_in_times, track_update};
 use gantry_registry::validation;
@@ -70,7 +70,7 @@ pub(super) enum Ownership {
 
 /// One write, as ownership sees it.
 pub(super) fn writing<'w>(
-    call: &Call<'_>,
+    call: &'w Call<'_>,
     part: Part,
     options: &'w WriteOptions,
     reset: &'w FieldSet,
@@ -78,7 +78,8 @@ pub(super) fn writing<'w>(
 ) -> Write<'w> {
     let (api_version, subresource) = (call.kind.api_version, part.subresource());
     Write {
-        kind: call.kind.nature.message().unwrap_or_else(|| unreachable!()),
+        kind: call.kind.kind,
+        nature: &call.kind.nature,
         api_version,
         subresource,
         manager: &options.manager,
@@ -89,6 +90,9 @@ pub(super) fn writing<'w>(
 
 /// What a write cannot change, and so cannot own.
 pub(super) fn reset_fields(kind: &Kind, part: Part) -> FieldSet {
+    if let (Part::Status, Nature::Custom(_)) = (part, &kind.nature) {
+        return FieldSet::of_fields(&["metadata", "spec"]);
+    }
     match (part, kind.group, kind.kind) {
         (Part::Status, "apps", "Deployment") => FieldSet::of_fields(&["spec", "metadata.labels"]),
         (Part::Status, "", "Pod") => {

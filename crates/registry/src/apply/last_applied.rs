@@ -45,8 +45,8 @@ pub(super) fn rewrite(object: &mut Value, applied: &Value, write: &Write<'_>) {
 /// What the annotation states and is still so.
 fn still_as_applied(live: &Value, write: &Write<'_>) -> Option<FieldSet> {
     let last: Value = serde_json::from_str(annotation(live)?).ok()?;
-    let mut same = fields_of(write.kind, &last);
-    let comparison = compare(write.kind, &last, live);
+    let mut same = fields_of(write.nature, &last);
+    let comparison = compare(write.nature, &last, live);
     for different in [&comparison.modified, &comparison.added, &comparison.removed] {
         same.subtract(different);
     }

@@ -4,29 +4,31 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use crate::kinds::Nature;
 use crate::ownership::PathElement;
-use crate::ownership::shape::{Shape, as_list, as_object, is_empty};
-use crate::schema::MessageId;
+use crate::ownership::shape::{Parts, Shape, as_list, as_object, is_empty};
 
 /// Merges a statement into an object of this kind.
-pub(super) fn merge(kind: MessageId, live: &Value, stated: &Value) -> Value {
-    merge_value(Shape::Root(kind), Some(live), stated)
+pub(super) fn merge(nature: &Nature, live: &Value, stated: &Value) -> Value {
+    merge_members(Shape::root(nature), live.as_object(), stated.as_object())
 }
 
-fn merge_value(shape: Shape, live: Option<&Value>, stated: &Value) -> Value {
-    match shape {
-        Shape::Scalar(_) | Shape::Atomic(_) => stated.clone(),
+fn merge_value(shape: Shape<'_>, live: Option<&Value>, stated: &Value) -> Value {
+    match shape.parts() {
+        Parts::None => stated.clone(),
         // Between nothing and nothing, how it is written counts: `null` or empty.
         _ if is_empty(live) && is_empty(Some(stated)) => stated.clone(),
-        Shape::Keyed { .. } | Shape::Set(_) => merge_elements(shape, as_list(live), as_list(Some(stated))),
-        Shape::Root(_) | Shape::Struct(_) | Shape::Map(_) => {
-            merge_members(shape, as_object(live), as_object(Some(stated)))
+        Parts::Elements => merge_elements(shape, as_list(live), as_list(Some(stated))),
+        // `null` leaves an object alone; anything else takes its place.
+        Parts::Deduced if !stated.is_object() && !(stated.is_null() && as_object(live).is_some()) => {
+            stated.clone()
         }
+        Parts::Members | Parts::Deduced => merge_members(shape, as_object(live), as_object(Some(stated))),
     }
 }
 
 fn merge_members(
-    shape: Shape,
+    shape: Shape<'_>,
     live: Option<&Map<String, Value>>,
     stated: Option<&Map<String, Value>>,
 ) -> Value {
@@ -46,7 +48,7 @@ fn merge_members(
 }
 
 /// What is stated comes in the order stated; what is not keeps its place before whatever followed it.
-fn merge_elements(shape: Shape, live: &[Value], stated: &[Value]) -> Value {
+fn merge_elements(shape: Shape<'_>, live: &[Value], stated: &[Value]) -> Value {
     let live: Vec<_> = shape.named(live).collect();
     let stated: Vec<_> = shape.named(stated).collect();
     let live_by_name: BTreeMap<&PathElement, &Value> =
@@ -85,7 +87,7 @@ mod tests {
             let containers: Vec<_> = names.iter().map(|name| json!({"name": name})).collect();
             json!({"spec": {"containers": containers}})
         };
-        let merged = merge(schema().find("core/v1.Pod").unwrap(), &pod(live), &pod(stated));
+        let merged = merge(&schema().find("core/v1.Pod").unwrap().into(), &pod(live), &pod(stated));
         let containers = merged["spec"]["containers"].as_array().unwrap();
         containers.iter().map(|container| container["name"].as_str().unwrap().to_owned()).collect()
     }
@@ -111,20 +113,20 @@ mod tests {
     /// A3.22: ports are the same if their protocols are, and an absent protocol is TCP.
     #[test]
     fn a_port_without_protocol_merges_into_the_tcp_port() {
-        let kind = schema().find("core/v1.Pod").unwrap();
+        let kind = schema().find("core/v1.Pod").unwrap().into();
         let pod = |ports: Value| json!({"spec": {"containers": [{"name": "c", "ports": ports}]}});
         let live =
             pod(json!([{"containerPort": 53, "protocol": "TCP"}, {"containerPort": 53, "protocol": "UDP"}]));
-        let merged = merge(kind, &live, &pod(json!([{"containerPort": 53, "name": "dns"}])));
+        let merged = merge(&kind, &live, &pod(json!([{"containerPort": 53, "name": "dns"}])));
         let expected = json!([{"containerPort": 53, "protocol": "TCP", "name": "dns"}, {"containerPort": 53, "protocol": "UDP"}]);
         assert_eq!(merged["spec"]["containers"][0]["ports"], expected);
     }
 
     #[test]
     fn null_replaces_a_value_but_leaves_a_map_alone() {
-        let kind = schema().find("apps/v1.Deployment").unwrap();
+        let kind = schema().find("apps/v1.Deployment").unwrap().into();
         let live = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"replicas": 3}});
-        let merged = merge(kind, &live, &json!({"metadata": {"labels": null}, "spec": {"replicas": null}}));
+        let merged = merge(&kind, &live, &json!({"metadata": {"labels": null}, "spec": {"replicas": null}}));
         assert_eq!(merged, json!({"metadata": {"labels": {"a": "b"}}, "spec": {"replicas": null}}));
     }
 }

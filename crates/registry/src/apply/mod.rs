@@ -18,7 +18,6 @@ use crate::Refusal;
 use crate::ownership::{
     Entry, FieldSet, Identity, ManagedFields, Write, compare, fields_of, initial_owner, strip,
 };
-use crate::schema::schema;
 
 /// Who an object belongs to that has no record of ownership when it is first applied.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
@@ -70,8 +69,7 @@ pub fn apply(
         return Err(Refusal::bad_request("metadata.managedFields must be nil"));
     }
     typed::check(applied, write)?;
-    let mut statement = applied.clone();
-    prune::remove(&mut statement, write.reset);
+    let statement = stated(applied, write.reset);
     let Attempt { object, managed } = match live {
         None => create(&statement, write),
         Some(live) => {
@@ -100,12 +98,24 @@ pub fn apply(
     Ok(Applied { object, change })
 }
 
+/// What counts of a statement: all but what this write cannot change. What it expects of the object stays with it.
+fn stated(applied: &Value, reset: &FieldSet) -> Value {
+    let mut statement = applied.clone();
+    prune::remove(&mut statement, reset);
+    for expected in ["resourceVersion", "uid"] {
+        if let Some(value) = applied.get("metadata").and_then(|metadata| metadata.get(expected)) {
+            statement["metadata"][expected] = value.clone();
+        }
+    }
+    statement
+}
+
 fn create(statement: &Value, write: &Write<'_>) -> Attempt {
     let mut managed = ManagedFields::new();
     let entry = Entry {
         api_version: write.api_version.to_owned(),
         time: Some(write.now.to_owned()),
-        fields: strip(fields_of(write.kind, statement)),
+        fields: strip(fields_of(write.nature, statement)),
     };
     managed.set(Identity::applier(write.manager, write.subresource), entry);
     Attempt { object: Some(statement.clone()), managed }
@@ -119,8 +129,8 @@ fn attempt(
     on_conflict: OnConflict,
 ) -> Result<Attempt, Vec<Conflict>> {
     let me = Identity::applier(write.manager, write.subresource);
-    let stated = fields_of(write.kind, statement);
-    let mut merged = merge::merge(write.kind, live, statement);
+    let stated = fields_of(write.nature, statement);
+    let mut merged = merge::merge(write.nature, live, statement);
     if let Some(last) = managed.get(&me)
         && !last.fields.is_subset(&stated)
     {
@@ -128,9 +138,9 @@ fn attempt(
         for (_, entry) in managed.entries().filter(|(identity, _)| **identity != me) {
             owned.absorb(entry.fields.clone());
         }
-        prune::prune(write.kind, &mut merged, &last.fields, &owned);
+        prune::prune(write.nature, &mut merged, &last.fields, &owned);
     }
-    let mut comparison = compare(write.kind, live, &merged);
+    let mut comparison = compare(write.nature, live, &merged);
     comparison.ignore(write.reset);
     let gained = comparison.gained();
     if on_conflict == OnConflict::Refuse {
@@ -166,7 +176,7 @@ fn check_type(applied: &Value, write: &Write<'_>) -> Result<(), Refusal> {
     };
     let text = |key: &str| members.get(key).and_then(Value::as_str).unwrap_or("");
     let (version, kind) = (text("apiVersion"), text("kind"));
-    if version == write.api_version && kind == schema().message(write.kind).short_name() {
+    if version == write.api_version && kind == write.kind {
         return Ok(());
     }
     Err(Refusal::bad_request(format!("invalid object type: {}", typed::group_version_kind(version, kind))))

@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 
-use crate::ownership::shape::{Shape, is_empty};
+use crate::kinds::Nature;
+use crate::ownership::shape::{Parts, Shape, is_empty};
 use crate::ownership::{FieldNode, FieldSet, PathElement};
-use crate::schema::MessageId;
 
 /// Removes what was stated the last time and is owned by nobody now.
 ///
 /// A declared field is owned if anything below it is; an element of a list or a key of a map goes with all that is
 /// below it when nobody owns the element itself.
-pub(super) fn prune(kind: MessageId, object: &mut Value, last: &FieldSet, owned: &FieldSet) {
-    prune_value(Shape::Root(kind), object, last, owned);
+pub(super) fn prune(nature: &Nature, object: &mut Value, last: &FieldSet, owned: &FieldSet) {
+    prune_value(Shape::root(nature), object, last, owned);
 }
 
 /// Removes these fields and all below them; only plain fields can be named.
@@ -27,17 +27,16 @@ pub(super) fn remove(object: &mut Value, paths: &FieldSet) {
     }
 }
 
-fn prune_value(shape: Shape, value: &mut Value, last: &FieldSet, owned: &FieldSet) {
-    match (shape, value) {
-        (Shape::Root(_) | Shape::Struct(_) | Shape::Map(_), Value::Object(members)) => {
-            let declared = shape.has_declared_fields();
+fn prune_value(shape: Shape<'_>, value: &mut Value, last: &FieldSet, owned: &FieldSet) {
+    match (shape.parts(), value) {
+        (Parts::Members | Parts::Deduced, Value::Object(members)) => {
             members.retain(|name, member| {
                 let element = PathElement::field(name);
                 let Some(mine) = last.node(&element) else { return true };
-                stays(shape.member(name), member, mine, owned.node(&element), declared)
+                stays(shape.member(name), member, mine, owned.node(&element), shape.declares(name))
             });
         }
-        (Shape::Keyed { .. } | Shape::Set(_), Value::Array(elements)) => {
+        (Parts::Elements, Value::Array(elements)) => {
             let mut index = 0;
             elements.retain_mut(|element| {
                 let name = shape.name_of(element).unwrap_or(PathElement::Index(index));
@@ -51,7 +50,7 @@ fn prune_value(shape: Shape, value: &mut Value, last: &FieldSet, owned: &FieldSe
 }
 
 fn stays(
-    shape: Option<Shape>,
+    shape: Option<Shape<'_>>,
     value: &mut Value,
     mine: &FieldNode,
     owned: Option<&FieldNode>,

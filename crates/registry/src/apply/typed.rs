@@ -5,14 +5,15 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::Refusal;
+use crate::custom::Basic;
 use crate::ownership::Write;
-use crate::ownership::shape::{Nameless, Shape};
+use crate::ownership::shape::{Nameless, Parts, Shape};
 use crate::schema::Type;
 
 /// Refuses a statement that is not of its kind's shape.
 pub(super) fn check(applied: &Value, write: &Write<'_>) -> Result<(), Refusal> {
     let mut walk = Walk { path: String::new(), errors: Vec::new() };
-    walk.value(Shape::Root(write.kind), applied);
+    walk.value(Shape::root(write.nature), applied);
     let problem = match walk.errors.as_slice() {
         [] => return Ok(()),
         [only] => only.clone(),
@@ -39,7 +40,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn value(&mut self, shape: Shape, value: &Value) {
+    fn value(&mut self, shape: Shape<'_>, value: &Value) {
         if value.is_null() {
             return;
         }
@@ -48,13 +49,21 @@ impl Walk {
             Shape::Atomic(Type::Message(id) | Type::Inline(id)) => self.members(Shape::Struct(*id), value),
             Shape::Atomic(Type::Map(inner)) => self.members(Shape::Map(inner), value),
             Shape::Atomic(Type::List(element)) => self.plain_list(Shape::nested(element), value),
-            Shape::Atomic(_) => {}
+            Shape::Atomic(_) | Shape::Free => {}
             Shape::Root(_) | Shape::Struct(_) | Shape::Map(_) => self.members(shape, value),
             Shape::Keyed { .. } | Shape::Set(_) => self.named_list(shape, value),
+            Shape::Described(described) => match (described.basic(), value) {
+                (Some(Basic::Array), _) if shape.parts() == Parts::Elements => self.named_list(shape, value),
+                (Some(Basic::Array), _) | (None | Some(Basic::IntOrString), Value::Array(_)) => {
+                    self.plain_list(shape.element(), value);
+                }
+                (Some(Basic::Object), _) | (_, Value::Object(_)) => self.members(shape, value),
+                _ => {}
+            },
         }
     }
 
-    fn members(&mut self, shape: Shape, value: &Value) {
+    fn members(&mut self, shape: Shape<'_>, value: &Value) {
         let Value::Object(members) = value else {
             return self.error(&format!("expected map, got &{{{}}}", in_go(value)));
         };
@@ -66,19 +75,19 @@ impl Walk {
         }
     }
 
-    fn plain_list(&mut self, element: Shape, value: &Value) {
+    fn plain_list(&mut self, element: Shape<'_>, value: &Value) {
         let Value::Array(elements) = value else { return self.no_list(value) };
         for (index, value) in elements.iter().enumerate() {
             self.at(&format!("[{index}]"), |walk| walk.value(element, value));
         }
     }
 
-    fn named_list(&mut self, shape: Shape, value: &Value) {
+    fn named_list(&mut self, shape: Shape<'_>, value: &Value) {
         let Value::Array(elements) = value else { return self.no_list(value) };
         let mut seen = BTreeSet::new();
         for (index, element) in elements.iter().enumerate() {
             match shape.name_of(element) {
-                Err(why) => self.error(&format!("element {index}: {}", in_words(why))),
+                Err(why) => self.error(&format!("element {index}: {}", in_words(why, shape))),
                 Ok(name) => {
                     let step = name.to_string();
                     if !seen.insert(name) {
@@ -128,13 +137,18 @@ impl Walk {
     }
 }
 
-fn in_words(why: Nameless) -> String {
+fn in_words(why: Nameless, list: Shape<'_>) -> String {
     match why {
         Nameless::Null => "associative list with keys may not have a null element".to_owned(),
         Nameless::NoObject => "associative list with keys may not have non-map elements".to_owned(),
-        Nameless::Lacks(key) => format!(
-            "associative list with keys has an element that omits key field {key:?} (and doesn't have default value)"
-        ),
+        Nameless::LacksKeys => {
+            let keys: Vec<_> = list.keys().iter().map(|key| format!("{key:?}")).collect();
+            format!(
+                "associative list with keys has an element that omits all key fields [{}] (and doesn't have default \
+                 values for any key fields)",
+                keys.join(" ")
+            )
+        }
         Nameless::Object => "associative list without keys has an element that's a map type".to_owned(),
         Nameless::List => "not supported: associative list with lists as elements".to_owned(),
         Nameless::NullValue => {

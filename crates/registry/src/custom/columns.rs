@@ -203,7 +203,7 @@ mod tests {
             ("string", ".spec.servers[7].hosts", json!(null)),
             ("string", ".spec.word[0]", json!(null)),
             ("string", ".status.conditions[?(@.type==\"Ready\")].status", json!("True")),
-            ("string", ".status.conditions[?(@.type=='Ready')].status", json!("True")),
+            ("string", ".status.conditions[?(@.type == 'Ready')].status", json!("True")),
             ("string", ".status.conditions[?(@.type==\"Gone\")].status", json!(null)),
             ("string", ".", json!(null)),
             ("date", ".metadata.creationTimestamp", json!("12h")),

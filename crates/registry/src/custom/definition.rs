@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Columns, Conversion, Custom, Edition, FieldPath, Scaling, Structure};
 use crate::kinds::{
     BlindPut, DefaultPropagation, DeleteAnswer, Generation, GroupVersion, Kind, NameRule, Nature, PutAbsent,
-    Scope, Subresource, Verb, name, subresource,
+    Scope, Subresource, Verb, name, subresource, version_priority,
 };
 use crate::ownership::ReplicasField;
 
@@ -124,7 +124,14 @@ fn deprecation(spec: &Value, version: &Value) -> Option<String> {
     if let Some(warning) = version["deprecationWarning"].as_str() {
         return Some(warning.to_owned());
     }
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let (group, kind) = (text(&spec["group"]), text(&spec["names"]["kind"]));
-    Some(format!("{group}/{} {kind} is deprecated", text(&version["name"])))
+    fn text(value: &Value) -> &str {
+        value.as_str().unwrap_or_default()
+    }
+    let (group, kind, name) = (text(&spec["group"]), text(&spec["names"]["kind"]), text(&version["name"]));
+    let versions = spec["versions"].as_array().into_iter().flatten();
+    let current = versions.filter(|one| one["served"] == true && one["deprecated"] != true);
+    let better = current.map(|one| text(&one["name"])).min_by_key(|one| version_priority(one));
+    let better = better.filter(|better| version_priority(better) < version_priority(name));
+    let instead = better.map(|better| format!("; use {group}/{better} {kind}")).unwrap_or_default();
+    Some(format!("{group}/{name} {kind} is deprecated{instead}"))
 }

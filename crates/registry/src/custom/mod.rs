@@ -14,7 +14,7 @@ mod fill;
 mod formats;
 mod judge;
 mod lists;
-pub mod naming;
+mod naming;
 mod numbers;
 mod outcome;
 mod paths;
@@ -32,6 +32,7 @@ use crate::ownership::ReplicasField;
 
 pub use columns::Columns;
 pub use definition::{is_true, kinds_of, stored_kind_of};
+pub use naming::{Ending, end, settle};
 pub use paths::{FieldPath, Misfit};
 pub use rules::Rules;
 pub use scaling::Scaling;

@@ -11,8 +11,9 @@ use super::Finding;
 
 /// How many levels a part without a schema may have, for the sake of those who walk it recursively afterwards.
 pub(super) const SHALLOW: usize = 500;
-/// How many messages may stand in one another, of those that hold others like themselves.
-pub(super) const MOST_NESTED: usize = SHALLOW / 2;
+/// How many messages may stand in one another. Schemas hold schemas, two levels of JSON apart at most, and what is
+/// stored is read again by a reader that knows 128 levels.
+pub(super) const MOST_NESTED: usize = 60;
 pub(super) const TOO_DEEP: &str = "exceeded max depth";
 
 /// A document that is safe to drop, however deep.

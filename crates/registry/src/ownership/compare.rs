@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::shape::{Shape, as_list, as_object, is_empty};
+use super::shape::{Parts, Shape, as_list, as_object, is_empty};
 use super::{FieldNode, FieldSet, PathElement};
-use crate::schema::MessageId;
+use crate::kinds::Nature;
 
 /// What differs between an old object and a new one. Orders of lists known by name do not count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,9 +29,9 @@ enum Change {
 }
 
 /// Compares two objects of this kind; the record of ownership itself does not count.
-pub fn compare(kind: MessageId, old: &Value, new: &Value) -> Comparison {
+pub fn compare(nature: &Nature, old: &Value, new: &Value) -> Comparison {
     let mut comparison = Comparison::default();
-    compare_members(Shape::Root(kind), Some(old), Some(new), &mut comparison);
+    compare_members(Shape::root(nature), Some(old), Some(new), &mut comparison);
     comparison
 }
 
@@ -68,17 +68,21 @@ impl Comparison {
     }
 }
 
-fn compare_node(shape: Shape, old: Option<&Value>, new: Option<&Value>) -> (Change, Comparison) {
+fn compare_node(shape: Shape<'_>, old: Option<&Value>, new: Option<&Value>) -> (Change, Comparison) {
     let mut below = Comparison::default();
-    let leaf = match shape {
-        Shape::Scalar(_) | Shape::Atomic(_) => true,
-        _ => is_empty(old) && is_empty(new),
+    let leaf = match shape.parts() {
+        Parts::None => true,
+        parts => {
+            let leaf = is_empty(old) && is_empty(new);
+            match parts {
+                _ if leaf => {}
+                Parts::Elements => compare_elements(shape, old, new, &mut below),
+                _ => compare_members(shape, old, new, &mut below),
+            }
+            // What was an object and is one no more, or the other way round, is itself another.
+            leaf || parts == Parts::Deduced && !(may_have_members(old) && may_have_members(new))
+        }
     };
-    match shape {
-        _ if leaf => {}
-        Shape::Keyed { .. } | Shape::Set(_) => compare_elements(shape, old, new, &mut below),
-        _ => compare_members(shape, old, new, &mut below),
-    }
     let change = match (old, new) {
         (None, Some(_)) => Change::Added,
         (Some(_), None) => Change::Removed,
@@ -88,7 +92,7 @@ fn compare_node(shape: Shape, old: Option<&Value>, new: Option<&Value>) -> (Chan
     (change, below)
 }
 
-fn compare_members(shape: Shape, old: Option<&Value>, new: Option<&Value>, into: &mut Comparison) {
+fn compare_members(shape: Shape<'_>, old: Option<&Value>, new: Option<&Value>, into: &mut Comparison) {
     let (old, new) = (as_object(old), as_object(new));
     let mut visit = |name: &str, before: Option<&Value>, after: Option<&Value>| {
         let Some(inner) = shape.member(name).filter(|_| !shape.is_record(name)) else { return };
@@ -107,7 +111,7 @@ fn compare_members(shape: Shape, old: Option<&Value>, new: Option<&Value>, into:
     }
 }
 
-fn compare_elements(shape: Shape, old: Option<&Value>, new: Option<&Value>, into: &mut Comparison) {
+fn compare_elements(shape: Shape<'_>, old: Option<&Value>, new: Option<&Value>, into: &mut Comparison) {
     if old.is_some() && old == new {
         return;
     }
@@ -122,6 +126,11 @@ fn compare_elements(shape: Shape, old: Option<&Value>, new: Option<&Value>, into
         let (change, below) = compare_node(shape.element(), before, after);
         into.insert(&name, change, below);
     }
+}
+
+/// Whether a value of which nothing is known has members, or might: `null` is whatever the other one is.
+fn may_have_members(value: Option<&Value>) -> bool {
+    matches!(value, None | Some(Value::Null | Value::Object(_)))
 }
 
 /// Whether two values are the same; `1` and `1.0` are.

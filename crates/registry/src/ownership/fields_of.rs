@@ -2,33 +2,36 @@
 
 use serde_json::{Map, Value, json};
 
-use super::shape::Shape;
+use super::shape::{Parts, Shape};
 use super::{FieldNode, FieldSet, PathElement};
+use crate::kinds::Nature;
 use crate::schema::{MessageId, Omit, Type, schema};
 
 /// The paths that an object of this kind states: its leaves, and the elements of its lists.
-pub fn fields_of(kind: MessageId, object: &Value) -> FieldSet {
-    node_of(Shape::Root(kind), object).below
+pub fn fields_of(nature: &Nature, object: &Value) -> FieldSet {
+    members_of(Shape::root(nature), object)
 }
 
-/// An object of this kind with nothing but zero values, as a creation is compared with.
-pub(crate) fn zero(kind: MessageId) -> Value {
-    let mut members = Map::new();
-    add_zeros(kind, &mut members);
-    Value::Object(members)
-}
-
-fn node_of(shape: Shape, value: &Value) -> FieldNode {
-    match shape {
-        Shape::Scalar(_) | Shape::Atomic(_) => FieldNode::leaf(),
-        Shape::Root(_) | Shape::Struct(_) | Shape::Map(_) => {
-            FieldNode { owned: false, below: members_of(shape, value) }
-        }
-        Shape::Keyed { .. } | Shape::Set(_) => FieldNode { owned: false, below: elements_of(shape, value) },
+/// An object of this kind as a creation is compared with: with nothing but zero values.
+///
+/// Objects of custom kinds are what was written of them, so theirs is empty.
+pub(crate) fn zero(nature: &Nature) -> Value {
+    match nature {
+        Nature::BuiltIn(message) => zero_of(*message),
+        Nature::Custom(_) => json!({}),
     }
 }
 
-fn members_of(shape: Shape, value: &Value) -> FieldSet {
+fn node_of(shape: Shape<'_>, value: &Value) -> FieldNode {
+    match shape.parts() {
+        Parts::None => FieldNode::leaf(),
+        Parts::Deduced if !value.is_object() && !value.is_null() => FieldNode::leaf(),
+        Parts::Members | Parts::Deduced => FieldNode { owned: false, below: members_of(shape, value) },
+        Parts::Elements => FieldNode { owned: false, below: elements_of(shape, value) },
+    }
+}
+
+fn members_of(shape: Shape<'_>, value: &Value) -> FieldSet {
     let mut set = FieldSet::new();
     for (name, member) in value.as_object().into_iter().flatten() {
         if shape.is_record(name) {
@@ -36,13 +39,13 @@ fn members_of(shape: Shape, value: &Value) -> FieldSet {
         }
         let mut node = shape.member(name).map_or_else(FieldNode::leaf, |inner| node_of(inner, member));
         let states_emptiness = member.is_null() || member.as_object().is_some_and(Map::is_empty);
-        node.owned |= states_emptiness || !shape.has_declared_fields();
+        node.owned |= states_emptiness || !shape.declares(name);
         set.insert_node(PathElement::field(name), node);
     }
     set
 }
 
-fn elements_of(shape: Shape, value: &Value) -> FieldSet {
+fn elements_of(shape: Shape<'_>, value: &Value) -> FieldSet {
     let mut set = FieldSet::new();
     for (name, element) in shape.named(value.as_array().map_or(&[], Vec::as_slice)) {
         let mut node = node_of(shape.element(), element);
@@ -50,6 +53,12 @@ fn elements_of(shape: Shape, value: &Value) -> FieldSet {
         set.insert_node(name, node);
     }
     set
+}
+
+fn zero_of(message: MessageId) -> Value {
+    let mut members = Map::new();
+    add_zeros(message, &mut members);
+    Value::Object(members)
 }
 
 fn add_zeros(id: MessageId, members: &mut Map<String, Value>) {
@@ -60,7 +69,7 @@ fn add_zeros(id: MessageId, members: &mut Map<String, Value>) {
                 continue;
             }
             (_, Omit::Zero) => continue,
-            (Type::Message(inner), _) if !field.pointer => zero(*inner),
+            (Type::Message(inner), _) if !field.pointer => zero_of(*inner),
             (_, Omit::Empty) => continue,
             _ if field.pointer => Value::Null,
             (Type::String, Omit::Never) => json!(""),
@@ -78,8 +87,8 @@ fn add_zeros(id: MessageId, members: &mut Map<String, Value>) {
 mod tests {
     use super::*;
 
-    fn kind(name: &str) -> MessageId {
-        schema().find(name).unwrap()
+    fn kind(name: &str) -> Nature {
+        schema().find(name).unwrap().into()
     }
 
     /// A3.26: elements of lists are owned themselves, plain maps are not; A3.14: atomics are leaves.
@@ -111,7 +120,7 @@ mod tests {
                 }},
             },
         });
-        assert_eq!(fields_of(kind("apps/v1.Deployment"), &deployment).encode(), expected);
+        assert_eq!(fields_of(&kind("apps/v1.Deployment"), &deployment).encode(), expected);
     }
 
     /// Appendix B: owner references are known by uid and owned as a whole, finalizers are a set.
@@ -125,7 +134,7 @@ mod tests {
             "f:finalizers": {"v:\"example.com/f\"": {}},
             "f:ownerReferences": {"k:{\"uid\":\"u\"}": {}},
         }});
-        assert_eq!(fields_of(kind("core/v1.ConfigMap"), &object).encode(), expected);
+        assert_eq!(fields_of(&kind("core/v1.ConfigMap"), &object).encode(), expected);
     }
 
     /// Appendix B: structs that are owned as a whole wherever they stand, and the one place where they are not.
@@ -149,13 +158,13 @@ mod tests {
             ),
         ];
         for (name, object, spec) in table {
-            assert_eq!(fields_of(kind(name), &object).encode(), json!({"f:spec": spec}), "{name}");
+            assert_eq!(fields_of(&kind(name), &object).encode(), json!({"f:spec": spec}), "{name}");
         }
     }
 
     #[test]
     fn the_zero_deployment_has_what_is_never_left_out() {
-        let zero = zero(kind("apps/v1.Deployment"));
+        let zero = zero(&kind("apps/v1.Deployment"));
         assert_eq!(zero["spec"]["template"]["spec"], json!({"containers": null}));
         assert_eq!(zero["spec"]["selector"], Value::Null);
         assert_eq!(zero["metadata"], json!({}));

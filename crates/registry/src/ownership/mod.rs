@@ -4,6 +4,7 @@
 //! Paths and sets are plain data; what has parts that are owned by themselves is decided by the schema alone.
 
 mod compare;
+mod described;
 mod fields_of;
 mod fields_v1;
 mod managed;
@@ -17,7 +18,7 @@ pub use compare::{Comparison, compare};
 pub use fields_of::fields_of;
 pub use managed::{Entry, Identity, ManagedFields, NotManaged, Operation};
 pub use path::{Malformed, PathElement, Scalar};
-pub use scale::{ReplicasField, scale_entries, scale_entries_to_parent};
+pub use scale::ReplicasField;
 pub use set::{FieldNode, FieldSet};
 pub use update::{Write, differ_only_in_times, never_tracked, track_update};
 

@@ -20,20 +20,6 @@ pub enum ReplicasField {
     ByVersion(BTreeMap<String, Option<FieldPath>>),
 }
 
-/// The owners of the parent's replicas, as owners of the Scale's.
-pub fn scale_entries(parent: &ManagedFields) -> ManagedFields {
-    ReplicasField::Usual.to_scale(parent)
-}
-
-/// Brings the owners of the Scale's replicas back to the parent, which is of this version.
-pub fn scale_entries_to_parent(
-    parent: &ManagedFields,
-    scale: &ManagedFields,
-    parent_version: &str,
-) -> ManagedFields {
-    ReplicasField::Usual.to_parent(parent, scale, parent_version)
-}
-
 impl ReplicasField {
     /// The owners of the parent's replicas, as owners of the Scale's.
     pub fn to_scale(&self, parent: &ManagedFields) -> ManagedFields {

@@ -1,16 +1,17 @@
 //! How a value is walked when it is about ownership: what has parts that are owned by themselves, and their names.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
+use super::described::Described;
 use super::{PathElement, Scalar};
+use crate::kinds::Nature;
 use crate::schema::{MessageId, Owning, Type, schema};
 
 /// What ownership sees in a value.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Shape {
+pub(crate) enum Shape<'a> {
     /// A number, a text, `true`; this may be one of several scalar types.
     Scalar(&'static Type),
     /// Something with parts that is owned as a whole.
@@ -32,6 +33,23 @@ pub(crate) enum Shape {
     },
     /// A list of which each value is an element of a set.
     Set(&'static Type),
+    /// Something that the definition of a custom kind describes.
+    Described(Described<'a>),
+    /// Something of which nothing is known: what it is, is deduced from the value.
+    Free,
+}
+
+/// What parts of a value are owned by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parts {
+    /// None: it is owned as a whole.
+    None,
+    /// Its members.
+    Members,
+    /// Its elements.
+    Elements,
+    /// Its members if it turns out to be an object, else none.
+    Deduced,
 }
 
 /// Why an element of a list has no name.
@@ -41,8 +59,8 @@ pub(crate) enum Nameless {
     Null,
     /// It is no object, where names are made of fields.
     NoObject,
-    /// It lacks this key.
-    Lacks(&'static str),
+    /// It lacks every key.
+    LacksKeys,
     /// It is an object, where names are values.
     Object,
     /// It is a list, where names are values.
@@ -52,9 +70,22 @@ pub(crate) enum Nameless {
 }
 
 static TEXT: Type = Type::String;
-static OBJECT_META: LazyLock<Option<MessageId>> = LazyLock::new(|| schema().find("meta/v1.ObjectMeta"));
 
-impl Shape {
+/// What metadata is.
+pub(super) fn object_meta() -> Option<MessageId> {
+    static OBJECT_META: LazyLock<Option<MessageId>> = LazyLock::new(|| schema().find("meta/v1.ObjectMeta"));
+    *OBJECT_META
+}
+
+impl<'a> Shape<'a> {
+    /// What ownership sees in an object.
+    pub(crate) fn root(nature: &'a Nature) -> Self {
+        match nature {
+            Nature::BuiltIn(message) => Self::Root(*message),
+            Nature::Custom(custom) => Self::Described(Described::root(&custom.structure)),
+        }
+    }
+
     pub(crate) fn of(kind: &'static Type, owning: Owning) -> Self {
         match (kind, owning) {
             (Type::Message(id), Owning::Granular) => Self::Struct(*id),
@@ -70,6 +101,17 @@ impl Shape {
         }
     }
 
+    /// What parts it has that are owned by themselves.
+    pub(crate) fn parts(self) -> Parts {
+        match self {
+            Self::Scalar(_) | Self::Atomic(_) => Parts::None,
+            Self::Struct(_) | Self::Root(_) | Self::Map(_) => Parts::Members,
+            Self::Keyed { .. } | Self::Set(_) => Parts::Elements,
+            Self::Described(described) => described.parts(),
+            Self::Free => Parts::Deduced,
+        }
+    }
+
     /// The shape of a field or a map's key; `None` if it is not declared.
     pub(crate) fn member(self, name: &str) -> Option<Self> {
         match self {
@@ -78,6 +120,8 @@ impl Shape {
                 schema().field(id, name).map(|field| Self::of(&field.kind, field.merging.owning))
             }
             Self::Map(value) => Some(Self::nested(value)),
+            Self::Described(described) => described.member(name),
+            Self::Free => Some(Self::Free),
             _ => None,
         }
     }
@@ -87,6 +131,7 @@ impl Shape {
         match self {
             Self::Keyed { element, whole: true, .. } => Self::Atomic(element),
             Self::Keyed { element, .. } | Self::Set(element) => Self::nested(element),
+            Self::Described(described) => described.element(),
             other => other,
         }
     }
@@ -97,25 +142,29 @@ impl Shape {
         Self::of(kind, if whole { Owning::Atomic } else { Owning::Granular })
     }
 
-    /// Whether its members are declared fields, and not keys of a map.
-    pub(crate) fn has_declared_fields(self) -> bool {
-        matches!(self, Self::Root(_) | Self::Struct(_))
+    /// Whether this member is a declared field, and not the key of a map.
+    pub(crate) fn declares(self, name: &str) -> bool {
+        match self {
+            Self::Root(_) | Self::Struct(_) => true,
+            Self::Described(described) => described.declares(name),
+            _ => false,
+        }
     }
 
     /// Whether this member is the record of ownership itself.
     pub(crate) fn is_record(self, member: &str) -> bool {
         member == "managedFields"
-            && matches!(self, Self::Struct(id) | Self::Root(id) if Some(id) == *OBJECT_META)
+            && matches!(self, Self::Struct(id) | Self::Root(id) if Some(id) == object_meta())
     }
 
     /// What an element of a list is called.
     pub(crate) fn name_of(self, element: &Value) -> Result<PathElement, Nameless> {
         match self {
-            Self::Keyed { keys, .. } => match element {
-                Value::Object(fields) => key_of(keys, fields),
-                Value::Null => Err(Nameless::Null),
-                _ => Err(Nameless::NoObject),
-            },
+            Self::Keyed { keys, .. } => named_by(keys.iter().map(|key| (*key, default_of(key))), element),
+            Self::Described(list) if !list.keys().is_empty() => {
+                let keys = list.keys().iter();
+                named_by(keys.map(|key| (key.as_str(), list.default_of(key))), element)
+            }
             _ => match element {
                 Value::Object(_) => Err(Nameless::Object),
                 Value::Array(_) => Err(Nameless::List),
@@ -125,29 +174,46 @@ impl Shape {
         }
     }
 
+    /// The fields that make the name of an element; none where names are values.
+    pub(crate) fn keys(self) -> Vec<&'a str> {
+        match self {
+            Self::Keyed { keys, .. } => keys.to_vec(),
+            Self::Described(list) => list.keys().iter().map(String::as_str).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// What the elements of a stored list are called; one without a name is known by its position.
-    pub(crate) fn named(self, list: &[Value]) -> impl Iterator<Item = (PathElement, &Value)> {
+    pub(crate) fn named<'v>(self, list: &'v [Value]) -> impl Iterator<Item = (PathElement, &'v Value)> {
         (0u64..).zip(list).map(move |(index, element)| {
             (self.name_of(element).unwrap_or(PathElement::Index(index)), element)
         })
     }
 }
 
-fn key_of(keys: &'static [&'static str], fields: &Map<String, Value>) -> Result<PathElement, Nameless> {
+/// The name that these keys, each with its default, give an element; one that is left out is no part of it.
+fn named_by<'k>(
+    keys: impl ExactSizeIterator<Item = (&'k str, Option<&'k Value>)>,
+    element: &Value,
+) -> Result<PathElement, Nameless> {
+    let fields = match element {
+        Value::Object(fields) => fields,
+        Value::Null => return Err(Nameless::Null),
+        _ => return Err(Nameless::NoObject),
+    };
     let mut named = Vec::with_capacity(keys.len());
-    for key in keys {
-        let value = match fields.get(*key) {
-            Some(value) => Cow::Borrowed(value),
-            None => Cow::Owned(default_of(key).ok_or(Nameless::Lacks(key))?),
-        };
-        named.push(((*key).into(), Scalar::of(&value)));
+    for (key, default) in keys {
+        if let Some(value) = fields.get(key).or(default) {
+            named.push((key.into(), Scalar::of(value)));
+        }
     }
-    Ok(PathElement::key(named))
+    if named.is_empty() { Err(Nameless::LacksKeys) } else { Ok(PathElement::key(named)) }
 }
 
-/// The only key with a default is the protocol of a port, for containers as for Services.
-fn default_of(key: &str) -> Option<Value> {
-    (key == "protocol").then(|| Value::from("TCP"))
+/// The only key of a compiled-in kind with a default is the protocol of a port, for containers as for Services.
+fn default_of(key: &str) -> Option<&'static Value> {
+    static TCP: LazyLock<Value> = LazyLock::new(|| Value::from("TCP"));
+    (key == "protocol").then(|| &*TCP)
 }
 
 /// Whether a granular value has no parts: absent, `null` or empty.

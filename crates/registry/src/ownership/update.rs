@@ -6,13 +6,15 @@ use serde_json::{Map, Value};
 
 use super::fields_of::zero;
 use super::{FieldSet, Identity, ManagedFields, compare};
-use crate::schema::MessageId;
+use crate::kinds::Nature;
 
 /// One write, as ownership sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Write<'a> {
-    /// What kind of object is written.
-    pub kind: MessageId,
+    /// The kind of object that is written, such as `Deployment`.
+    pub kind: &'a str,
+    /// What its objects look like.
+    pub nature: &'a Nature,
     /// The version it is written in, such as `apps/v1`.
     pub api_version: &'a str,
     /// The subresource written through; empty for the object itself.
@@ -35,7 +37,7 @@ pub fn track_update(old: Option<&Value>, new: &mut Value, write: &Write<'_>) {
         managed.store(new);
         return;
     }
-    let zero = old.is_none().then(|| zero(write.kind));
+    let zero = old.is_none().then(|| zero(write.nature));
     if let Some(old) = old.or(zero.as_ref()) {
         record_change(&mut managed, old, new, write);
     }
@@ -106,12 +108,12 @@ pub(crate) fn strip(mut fields: FieldSet) -> FieldSet {
 /// The record of an object that never had one: all of it belongs to whoever came before.
 pub(crate) fn initial_owner(live: &Value, write: &Write<'_>, manager: &str) -> ManagedFields {
     let mut record = ManagedFields::new();
-    record_change(&mut record, &zero(write.kind), live, &Write { manager, ..*write });
+    record_change(&mut record, &zero(write.nature), live, &Write { manager, ..*write });
     record
 }
 
 fn record_change(managed: &mut ManagedFields, old: &Value, new: &Value, write: &Write<'_>) {
-    let mut comparison = compare(write.kind, old, new);
+    let mut comparison = compare(write.nature, old, new);
     comparison.ignore(write.reset);
     if comparison.is_same() {
         return;

@@ -31,7 +31,7 @@ fn schema_of(definition: &Value) -> &Value {
 fn a_definition_is_the_same_in_every_format() {
     let id = definition().message().unwrap();
     let from_yaml = read(WRITTEN.as_bytes(), Format::Yaml);
-    let json = encode::object(&from_yaml, id);
+    let json = encode::object(&from_yaml, &id.into());
     assert_eq!(read(&json, Format::Json), from_yaml);
     assert_eq!(read(&protobuf_writer::body(&from_yaml, id), Format::Protobuf), from_yaml);
     let text = String::from_utf8(json).unwrap();

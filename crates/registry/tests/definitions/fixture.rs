@@ -1,0 +1,58 @@
+//! A definition that is fine, and how to spoil it.
+
+use gantry_registry::decode::{self, Gvk};
+use gantry_registry::kinds::{Kind, kinds};
+use gantry_registry::{Moment, defaults, lifecycle, validation};
+use serde_json::{Value, json};
+
+pub(crate) const NOON: Moment = Moment::from_secs(1_767_268_800);
+
+pub(crate) fn kind() -> &'static Kind {
+    kinds().kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition").unwrap()
+}
+
+/// Widgets of a shop, as little of them as is needed.
+pub(crate) fn widgets() -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.shop.example.com"},
+        "spec": {
+            "group": "shop.example.com", "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget", "shortNames": ["wd"]},
+            "versions": [version("v1", &json!({"type": "object"}))],
+        },
+    })
+}
+
+/// A version in which objects are stored.
+pub(crate) fn version(name: &str, schema: &Value) -> Value {
+    json!({"name": name, "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}})
+}
+
+/// The object with something else in one place; `null` takes it away.
+pub(crate) fn with(mut object: Value, pointer: &str, value: Value) -> Value {
+    let (parent, field) = pointer.rsplit_once('/').unwrap();
+    let parent = object.pointer_mut(parent).unwrap_or_else(|| panic!("no {parent}"));
+    match parent {
+        Value::Array(list) => list[field.parse::<usize>().unwrap()] = value,
+        parent => parent[field] = value,
+    }
+    object
+}
+
+/// The definition as it is stored when it is posted.
+pub(crate) fn posted(definition: &Value) -> Value {
+    let stamp = lifecycle::Stamp { uid: "u", now: NOON, name_suffix: "" };
+    let gvk = Gvk::new("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
+    let mut object = decode::value(definition.clone(), gvk.message().unwrap()).unwrap().object;
+    defaults::apply(kind(), &mut object);
+    let mut object = lifecycle::create(object, kind(), &stamp);
+    defaults::on_create(kind(), &mut object);
+    object
+}
+
+/// Why it cannot be posted.
+pub(crate) fn refused(definition: &Value) -> Vec<String> {
+    let found = validation::create(kind(), &posted(definition));
+    found.errors.iter().map(ToString::to_string).collect()
+}

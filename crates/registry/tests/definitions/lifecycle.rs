@@ -1,0 +1,70 @@
+//! New, changed and deleted definitions.
+
+use gantry_registry::lifecycle::{DeleteOptions, Deletion, Part, Propagation, Updated, delete, update};
+use gantry_registry::validation;
+use serde_json::json;
+
+use crate::fixture::{NOON, kind, posted, refused, version, widgets, with};
+
+/// Appendix E: names follow from others, nothing converts, and the first status knows only what is stored.
+#[test]
+fn a_new_definition_is_filled_in() {
+    let stored = posted(&with(widgets(), "/status", json!({"storedVersions": ["v9"], "conditions": []})));
+    assert_eq!(refused(&widgets()), Vec::<String>::new());
+    let names = json!({
+        "plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList", "shortNames": ["wd"],
+    });
+    assert_eq!(stored["spec"]["names"], names);
+    assert_eq!(stored["spec"]["conversion"], json!({"strategy": "None"}));
+    let status =
+        json!({"conditions": null, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": ["v1"]});
+    assert_eq!(stored["status"], status);
+    assert_eq!(stored["metadata"]["generation"], 1);
+    let service = json!({"strategy": "Webhook", "webhook": {
+        "conversionReviewVersions": ["v1"], "clientConfig": {"service": {"namespace": "n", "name": "s"}}}});
+    let converting = posted(&with(widgets(), "/spec/conversion", service));
+    assert_eq!(converting["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["port"], 443);
+}
+
+/// Appendix E: in which versions objects may be stored is remembered; changes of the spec are counted.
+#[test]
+fn a_change_of_the_stored_version_is_remembered() {
+    let stored = posted(&widgets());
+    let v2 = version("v2", &json!({"type": "object"}));
+    let v1 = with(version("v1", &json!({"type": "object"})), "/storage", json!(false));
+    let wanted = with(stored.clone(), "/spec/versions", json!([v1, v2]));
+    let wanted = with(wanted, "/status", json!({"storedVersions": ["v2"]}));
+    let Updated::Store(changed) = update(&stored, wanted, Part::Main, kind()) else { panic!() };
+    assert_eq!(changed["status"]["storedVersions"], json!(["v1", "v2"]));
+    assert_eq!(changed["metadata"]["generation"], 2);
+    assert_eq!(validation::update(kind(), &stored, &changed).errors, []);
+    let Updated::Store(again) =
+        update(&changed, with(changed.clone(), "/metadata/labels", json!({"a": "b"})), Part::Main, kind())
+    else {
+        panic!()
+    };
+    assert_eq!(again["status"], changed["status"]);
+    assert_eq!(again["metadata"]["generation"], 2);
+}
+
+/// Appendix E: the first request to delete a definition leaves it with a finalizer and says so, whatever it asks.
+#[test]
+fn a_definition_waits_for_its_objects() {
+    let stored = posted(&widgets());
+    let options = DeleteOptions { propagation: Some(Propagation::Orphan), ..DeleteOptions::default() };
+    let Deletion::Linger(ending) = delete(&stored, &options, kind(), NOON) else { panic!() };
+    let cleanup = "customresourcecleanup.apiextensions.k8s.io";
+    assert_eq!(ending["metadata"]["finalizers"], json!([cleanup]));
+    assert_eq!(ending["metadata"]["deletionTimestamp"], "2026-01-01T12:00:00Z");
+    assert_eq!(ending["metadata"]["generation"], 1);
+    assert_eq!(
+        ending["status"]["conditions"],
+        json!([{
+            "type": "Terminating", "status": "True", "lastTransitionTime": "2026-01-01T12:00:00Z",
+            "reason": "InstanceDeletionPending",
+            "message": "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+        }])
+    );
+    let plain = DeleteOptions::default();
+    assert!(!matches!(delete(&ending, &plain, kind(), NOON), Deletion::Remove(_)), "it is held");
+}

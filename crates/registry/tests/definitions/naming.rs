@@ -1,0 +1,190 @@
+//! Whose names are whose, which kinds are served, and when a definition may go.
+
+use gantry_registry::Moment;
+use gantry_registry::custom::naming::{Ending, end, settle};
+use gantry_registry::kinds::kinds;
+use gantry_registry::lifecycle::{DeleteOptions, Deletion, delete};
+use serde_json::{Value, json};
+
+use crate::fixture::{NOON, kind, posted, widgets, with};
+
+const LATER: Moment = NOON.plus(60);
+
+/// A definition with the status that it should have beside others.
+fn settled(definition: &Value, others: &[&Value]) -> Value {
+    let status = settle(definition, others, NOON).unwrap_or_else(|| definition["status"].clone());
+    with(definition.clone(), "/status", status)
+}
+
+/// What is said in a condition: whether it holds, why, in words.
+fn said(definition: &Value, condition: &str) -> [String; 3] {
+    let all = definition["status"]["conditions"].as_array().unwrap();
+    let found =
+        all.iter().find(|found| found["type"] == condition).unwrap_or_else(|| panic!("no {condition}"));
+    ["status", "reason", "message"].map(|field| found[field].as_str().unwrap().to_owned())
+}
+
+/// The same shop, other goods, some of the names.
+fn gadgets(names: &Value) -> Value {
+    let plural = names["plural"].as_str().unwrap();
+    let definition = with(widgets(), "/metadata/name", json!(format!("{plural}.shop.example.com")));
+    posted(&with(definition, "/spec/names", names.clone()))
+}
+
+/// Appendix E: names that nobody has are accepted, and the kind is served.
+#[test]
+fn free_names_are_accepted_and_the_kind_is_served() {
+    let new = posted(&widgets());
+    let done = settled(&new, &[&new]);
+    assert_eq!(done["status"]["acceptedNames"], new["spec"]["names"]);
+    let time = "2026-01-01T12:00:00Z";
+    assert_eq!(
+        done["status"]["conditions"],
+        json!([
+            {"type": "NamesAccepted", "status": "True", "lastTransitionTime": time, "reason": "NoConflicts",
+             "message": "no conflicts found"},
+            {"type": "Established", "status": "True", "lastTransitionTime": time,
+             "reason": "InitialNamesAccepted", "message": "the initial names have been accepted"},
+        ])
+    );
+    assert_eq!(done["status"]["storedVersions"], json!(["v1"]));
+    assert_eq!(settle(&done, &[&done], LATER), None, "asking again changes nothing");
+}
+
+/// Appendix E: a name that somebody has is not shared, and the last conflict is the one that is told.
+#[test]
+fn names_that_are_taken_are_refused_with_their_reason() {
+    let widgets = settled(&posted(&widgets()), &[]);
+    let table = [
+        (json!({"plural": "wd", "kind": "Other"}), "PluralConflict", r#""wd" is already in use"#),
+        (
+            json!({"plural": "others", "singular": "widget", "kind": "Other"}),
+            "SingularConflict",
+            r#""widget" is already in use"#,
+        ),
+        (
+            json!({"plural": "others", "kind": "Other", "shortNames": ["wd", "widgets", "o"]}),
+            "ShortNamesConflict",
+            r#"["wd" is already in use, "widgets" is already in use]"#,
+        ),
+        (
+            json!({"plural": "others", "singular": "o", "kind": "Widget", "listKind": "OtherList"}),
+            "KindConflict",
+            r#""Widget" is already in use"#,
+        ),
+        (
+            json!({"plural": "wd", "kind": "Other", "listKind": "WidgetList"}),
+            "ListKindConflict",
+            r#""WidgetList" is already in use"#,
+        ),
+    ];
+    for (names, reason, message) in table {
+        let other = settled(&gadgets(&names), &[&widgets]);
+        assert_eq!(said(&other, "NamesAccepted"), ["False", reason, message]);
+        assert_eq!(said(&other, "Established"), ["False", "NotAccepted", "not all names are accepted"]);
+        assert_eq!(settle(&other, &[&widgets], LATER), None, "{reason}");
+    }
+    let elsewhere = with(posted(&crate::fixture::widgets()), "/spec/group", json!("other.example.com"));
+    assert_eq!(said(&settled(&elsewhere, &[&widgets]), "NamesAccepted")[0], "True", "groups are apart");
+}
+
+/// Appendix E: when the names become free, the kind is served; its time is that of the change.
+#[test]
+fn a_definition_gets_its_names_when_they_become_free() {
+    let widgets = settled(&posted(&widgets()), &[]);
+    let waiting =
+        settled(&gadgets(&json!({"plural": "gadgets", "kind": "Gadget", "shortNames": ["wd"]})), &[&widgets]);
+    assert_eq!(waiting["status"]["acceptedNames"]["plural"], "gadgets", "it gets what is free");
+    assert_eq!(waiting["status"]["acceptedNames"].get("shortNames"), None);
+    let status = settle(&waiting, &[], LATER).unwrap();
+    let served = with(waiting, "/status", status);
+    assert_eq!(said(&served, "Established")[0], "True");
+    assert_eq!(served["status"]["conditions"][1]["lastTransitionTime"], "2026-01-01T12:01:00Z");
+}
+
+/// Appendix E: a kind that is served stays so, under its old names, when it asks for names that are taken.
+#[test]
+fn what_is_served_keeps_its_names() {
+    let widgets = settled(&posted(&widgets()), &[]);
+    let gadgets = settled(&gadgets(&json!({"plural": "gadgets", "kind": "Gadget"})), &[&widgets]);
+    let greedy = with(gadgets, "/spec/names/shortNames", json!(["wd"]));
+    let told = settled(&greedy, &[&widgets, &greedy]);
+    assert_eq!(said(&told, "NamesAccepted")[1], "ShortNamesConflict");
+    assert_eq!(said(&told, "Established")[0], "True");
+    assert_eq!(told["status"]["acceptedNames"]["plural"], "gadgets");
+}
+
+/// Appendix E: kinds that are always served keep their names, and their groups want an approval.
+#[test]
+fn groups_of_kubernetes_are_guarded() {
+    assert!(kinds().kind("networking.k8s.io", "v1", "Ingress").is_some());
+    let names = json!({"plural": "ingresses", "kind": "Ingress"});
+    let ingresses = with(gadgets(&names), "/spec/group", json!("networking.k8s.io"));
+    let refused = settled(&ingresses, &[]);
+    assert_eq!(said(&refused, "NamesAccepted")[1], "ListKindConflict");
+    let approved = |annotation: &str| {
+        let annotations = json!({"api-approved.kubernetes.io": annotation});
+        let definition = with(posted(&widgets()), "/spec/group", json!("shop.k8s.io"));
+        said(
+            &settled(&with(definition, "/metadata/annotations", annotations), &[]),
+            "KubernetesAPIApprovalPolicyConformant",
+        )
+    };
+    let link = "https://github.com/kubernetes/enhancements/pull/1111";
+    assert_eq!(approved(link), ["True", "ApprovedAnnotation", &format!("approved in {link}")]);
+    assert_eq!(
+        approved("unapproved, a test"),
+        ["False", "UnapprovedAnnotation", "not approved: \"unapproved, a test\""]
+    );
+    assert_eq!(approved("")[..2], ["False", "MissingAnnotation"]);
+    assert_eq!(approved("because")[..2], ["False", "InvalidAnnotation"]);
+}
+
+/// Appendix E: a kind whose objects are converted by somebody who cannot be trusted yet is not served yet.
+#[test]
+fn a_bundle_without_certificates_keeps_a_kind_from_being_served() {
+    let conversion = |bundle: &str| {
+        let config = json!({"url": "https://shop.example.com", "caBundle": bundle});
+        json!({"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": config}})
+    };
+    let waiting = settled(&posted(&with(widgets(), "/spec/conversion", conversion("Cg=="))), &[]);
+    assert_eq!(
+        said(&waiting, "Established"),
+        ["False", "InvalidCABundle", "The conversion webhook CABundle is invalid"]
+    );
+    // "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"
+    let bundle = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1BQT0KLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo=";
+    let trusted = with(waiting, "/spec/conversion", conversion(bundle));
+    assert_eq!(said(&settled(&trusted, &[]), "Established")[0], "True");
+}
+
+/// Appendix E: objects are deleted first; when none is left, the definition is let go.
+#[test]
+fn a_definition_is_let_go_when_its_objects_are_gone() {
+    let served = settled(&posted(&widgets()), &[]);
+    assert_eq!(end(&served, 0, NOON), Ending::Nothing, "nobody deletes it");
+    let Deletion::Linger(deleted) = delete(&served, &DeleteOptions::default(), kind(), NOON) else {
+        panic!()
+    };
+    let deleted = with(
+        deleted,
+        "/metadata/finalizers",
+        json!(["example.com/other", "customresourcecleanup.apiextensions.k8s.io"]),
+    );
+    let Ending::Wait(waiting) = end(&deleted, 3, LATER) else { panic!() };
+    assert_eq!(
+        said(&waiting, "Terminating"),
+        ["True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"]
+    );
+    assert_eq!(end(&waiting, 2, LATER), Ending::Nothing, "it was said");
+    let Ending::Release(free) = end(&waiting, 0, LATER) else { panic!() };
+    assert_eq!(said(&free, "Terminating"), ["False", "InstanceDeletionCompleted", "removed all instances"]);
+    assert_eq!(free["metadata"]["finalizers"], json!(["example.com/other"]));
+    assert_eq!(end(&free, 0, LATER), Ending::Nothing, "others hold it");
+    let Deletion::Linger(new) = delete(&posted(&widgets()), &DeleteOptions::default(), kind(), NOON) else {
+        panic!()
+    };
+    let Ending::Release(never) = end(&new, 0, LATER) else { panic!() };
+    assert_eq!(said(&never, "Terminating"), ["False", "NeverEstablished", "resource was never established"]);
+    assert_eq!(never["metadata"].get("finalizers"), None);
+}

@@ -1,0 +1,275 @@
+//! Schemas that are refused.
+
+use serde_json::{Value, json};
+
+use crate::fixture::{refused, version, widgets, with};
+
+const ROOT: &str = "spec.validation.openAPIV3Schema";
+
+/// What is told of a schema, without where every schema stands.
+fn told(schema: &Value) -> Vec<String> {
+    let refused = refused(&with(widgets(), "/spec/versions", json!([version("v1", schema)])));
+    refused.into_iter().map(|text| text.strip_prefix(ROOT).unwrap_or(&text).to_owned()).collect()
+}
+
+/// What is told of the schema of one member.
+fn member(schema: &Value) -> Vec<String> {
+    let told = told(&json!({"type": "object", "properties": {"a": schema}}));
+    told.into_iter().map(|text| text.strip_prefix(".properties[a]").unwrap_or(&text).to_owned()).collect()
+}
+
+/// Appendix E: everything that is declared has a type, at the root an object.
+#[test]
+fn everything_has_a_type() {
+    assert_eq!(told(&json!({})), [".type: Required value: must not be empty at the root"]);
+    assert_eq!(
+        told(&json!({"type": "string"})),
+        [".type: Invalid value: \"string\": must be object at the root"]
+    );
+    assert_eq!(member(&json!({})), [".type: Required value: must not be empty for specified object fields"]);
+    assert_eq!(
+        member(&json!({"type": "array", "items": {}})),
+        [".items.type: Required value: must not be empty for specified array items"]
+    );
+    assert_eq!(member(&json!({"type": "array"})), [".items: Required value: must be specified"]);
+    assert_eq!(
+        member(&json!({"type": "any"})),
+        [concat!(
+            ".type: Unsupported value: \"any\": supported values: \"array\", \"boolean\", \"integer\", \"number\", ",
+            "\"object\", \"string\""
+        )]
+    );
+    for untyped in [
+        json!({"x-kubernetes-preserve-unknown-fields": true}),
+        json!({"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}]}),
+        json!({"x-kubernetes-int-or-string": true,
+               "allOf": [{"anyOf": [{"type": "integer"}, {"type": "string"}]}, {"pattern": "x"}]}),
+    ] {
+        assert_eq!(member(&untyped), Vec::<String>::new(), "{untyped}");
+    }
+}
+
+/// Appendix E: what of OpenAPI is not supported is refused by its place.
+#[test]
+fn some_of_openapi_is_not_supported() {
+    for field in ["id", "$ref"] {
+        assert_eq!(
+            member(&json!({"type": "string", field: "x"})),
+            [format!(".{field}: Forbidden: {field} is not supported")]
+        );
+    }
+    for field in ["patternProperties", "definitions", "dependencies"] {
+        assert_eq!(
+            member(&json!({"type": "object", field: {"x": {"type": "string"}}})),
+            [format!(".{field}: Forbidden: {field} is not supported")]
+        );
+    }
+    assert_eq!(
+        member(&json!({"type": "array", "items": [{"type": "string"}]})),
+        [".items: Forbidden: items must be a schema object and not an array"]
+    );
+    assert_eq!(
+        member(&json!({"type": "string", "$schema": "x"})),
+        [": Invalid value: \"\": OpenAPIV3Schema 'schema' is not supported"]
+    );
+    assert_eq!(
+        member(&json!({"type": "array", "uniqueItems": true, "items": {"type": "string"}})),
+        [
+            ".uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
+        ]
+    );
+    assert_eq!(
+        member(&json!({"type": "object", "properties": {"b": {"type": "string"}},
+                       "additionalProperties": {"type": "string"}})),
+        [".additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive"]
+    );
+    assert_eq!(
+        member(&json!({"type": "object", "x-kubernetes-preserve-unknown-fields": false})),
+        [".x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined"]
+    );
+}
+
+/// Appendix E: what stands under a junctor restricts what is declared, and says nothing else.
+#[test]
+fn junctors_only_restrict() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string"}},
+        "anyOf": [{"required": ["a"]}, {"properties": {"b": {"minLength": 1}}}],
+        "not": {"properties": {"a": {"type": "string", "description": "x", "nullable": true}, "metadata": {}}}});
+    assert_eq!(
+        told(&schema),
+        [
+            ".not.properties[a].description: Forbidden: must be empty to be structural".to_owned(),
+            ".not.properties[a].nullable: Forbidden: must be false to be structural".to_owned(),
+            ".not.properties[a].type: Forbidden: must be empty to be structural".to_owned(),
+            ".not.properties[metadata]: Forbidden: must not be specified in a nested context".to_owned(),
+            format!(".properties[b]: Required value: because it is defined in {ROOT}.anyOf[1].properties[b]"),
+            format!(
+                ".properties[metadata]: Required value: because it is defined in {ROOT}.not.properties[metadata]"
+            ),
+        ]
+    );
+}
+
+/// Appendix E: metadata is what it is; resources in resources say what they are.
+#[test]
+fn metadata_is_not_redefined() {
+    let only =
+        "must not specify anything other than name and generateName, but metadata is implicitly specified";
+    let root = |properties: Value| told(&json!({"type": "object", "properties": properties}));
+    assert_eq!(
+        root(
+            json!({"metadata": {"type": "object", "properties": {"name": {"type": "string", "maxLength": 9}}}})
+        ),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        root(json!({"metadata": {"type": "object", "properties": {"labels": {"type": "object"}}}})),
+        [format!(".properties[metadata]: Forbidden: {only}")]
+    );
+    assert_eq!(
+        root(json!({"kind": {"type": "integer"}, "metadata": {"type": "string", "default": "x"}})),
+        [
+            ".properties[kind].type: Invalid value: \"integer\": must be string",
+            ".properties[metadata].type: Invalid value: \"string\": must be object",
+            ".properties[metadata].default: Forbidden: must not be set in top-level metadata",
+        ]
+    );
+    assert_eq!(
+        member(&json!({"x-kubernetes-embedded-resource": true})),
+        [
+            concat!(
+                ".properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without ",
+                "x-kubernetes-preserve-unknown-fields"
+            ),
+            ".type: Required value: must be object if x-kubernetes-embedded-resource is true",
+        ]
+    );
+    assert_eq!(
+        told(&json!({"type": "object", "additionalProperties": {"type": "string"}, "nullable": true})),
+        [
+            ".nullable: Forbidden: nullable cannot be true at the root",
+            ".additionalProperties: Forbidden: must not be used at the root",
+        ]
+    );
+}
+
+/// Appendix E: lists and objects merge as what they are; elements of maps always have their keys.
+#[test]
+fn lists_merge_as_what_they_are() {
+    let list = |list: &str, keys: Value, items: Value| {
+        member(&json!({"type": "array", "x-kubernetes-list-type": list, "x-kubernetes-list-map-keys": keys,
+                       "items": items}))
+    };
+    let named = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+    assert_eq!(
+        list("map", json!(["name"]), named.clone()),
+        [concat!(
+            ".items.properties[name].default: Required value: this property is in x-kubernetes-list-map-keys, so it ",
+            "must have a default or be a required property"
+        )]
+    );
+    let required = with(named.clone(), "/required", json!(["name"]));
+    assert_eq!(list("map", json!(["name"]), required.clone()), Vec::<String>::new());
+    let keys = ".x-kubernetes-list-map-keys";
+    assert_eq!(
+        list("map", json!([]), required.clone()),
+        [format!("{keys}: Required value: must not be empty if x-kubernetes-list-type is map")]
+    );
+    assert_eq!(
+        list("map", json!(["name", "name", "x"]), required.clone()),
+        [
+            format!("{keys}: Invalid value: [\"name\",\"name\",\"x\"]: must not contain duplicate entries"),
+            format!(
+                "{keys}: Invalid value: [\"name\",\"name\",\"x\"]: entries must all be names of item properties"
+            ),
+        ]
+    );
+    assert_eq!(
+        list("set", json!(["name"]), named),
+        [
+            concat!(
+                ".items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with ",
+                "x-kubernetes-list-type=set"
+            ),
+            concat!(
+                ".x-kubernetes-list-type: Invalid value: \"set\": must be map if x-kubernetes-list-map-keys is ",
+                "non-empty"
+            ),
+        ]
+    );
+    assert_eq!(
+        list("bag", json!([]), json!({"type": "string"})),
+        [
+            ".x-kubernetes-list-type: Unsupported value: \"bag\": supported values: \"atomic\", \"set\", \"map\""
+        ]
+    );
+    assert_eq!(
+        member(&json!({"type": "string", "x-kubernetes-map-type": "x", "x-kubernetes-list-type": "atomic"})),
+        [
+            ".type: Invalid value: \"string\": must be object if x-kubernetes-map-type is specified",
+            ".x-kubernetes-map-type: Unsupported value: \"x\": supported values: \"atomic\", \"granular\"",
+            ".type: Invalid value: \"string\": must be array if x-kubernetes-list-type is specified",
+        ]
+    );
+}
+
+/// Appendix E: rules say something.
+#[test]
+fn rules_say_something() {
+    let rule = |rule: Value| {
+        let schema = json!({"type": "object", "properties": {"b": {"type": "string"}},
+            "x-kubernetes-validations": [rule]});
+        member(&schema)
+    };
+    let at = ".x-kubernetes-validations[0]";
+    assert_eq!(
+        rule(
+            json!({"rule": "self.b != ''", "message": "b is needed", "reason": "FieldValueRequired", "fieldPath": ".b"})
+        ),
+        Vec::<String>::new()
+    );
+    assert_eq!(rule(json!({"rule": " "})), [format!("{at}.rule: Required value: rule is not specified")]);
+    assert_eq!(
+        rule(json!({"rule": "a\nb"})),
+        [format!("{at}.message: Required value: message must be specified if rule contains line breaks")]
+    );
+    assert_eq!(
+        rule(json!({"rule": "true", "message": "a\nb", "reason": "Because", "fieldPath": ".nope"})),
+        [
+            format!("{at}.message: Invalid value: \"a\\nb\": must not contain line breaks"),
+            format!(
+                "{at}.reason: Unsupported value: \"Because\": supported values: \"FieldValueDuplicate\", \
+                 \"FieldValueForbidden\", \"FieldValueInvalid\", \"FieldValueRequired\""
+            ),
+            format!("{at}.fieldPath: Invalid value: \".nope\": must be a valid path"),
+        ]
+    );
+}
+
+/// Appendix E: if the status is a part by itself, the root says nothing that would be lost with it.
+#[test]
+fn a_root_with_a_status_is_plain() {
+    let mut version = version("v1", &json!({"type": "object", "maxProperties": 3}));
+    version["subresources"] = json!({"status": {}});
+    let told = refused(&with(widgets(), "/spec/versions", json!([version])));
+    assert_eq!(told.len(), 1);
+    let shown =
+        r#"{"ID":"","Schema":"","Ref":null,"Description":"","Type":"object","Nullable":false,"Format":"","#;
+    assert!(told[0].starts_with(&format!("{ROOT}: Invalid value: {shown}")), "{told:?}");
+    let why = "only [Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength \
+               MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs \
+               Example XPreserveUnknownFields XValidations] fields are allowed at the root of the schema if the \
+               status subresource is enabled";
+    assert!(told[0].contains(r#""MaxProperties":3,"#) && told[0].ends_with(why), "{told:?}");
+}
+
+/// Appendix E: versions with schemas of their own are told by their own places.
+#[test]
+fn schemas_of_their_own_are_told_in_their_version() {
+    let other = with(version("v2", &json!({})), "/storage", json!(false));
+    let versions = json!([version("v1", &json!({"type": "object"})), other]);
+    assert_eq!(
+        refused(&with(widgets(), "/spec/versions", versions)),
+        ["spec.versions[1].schema.openAPIV3Schema.type: Required value: must not be empty at the root"]
+    );
+}
