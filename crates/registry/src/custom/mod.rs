@@ -1,29 +1,14 @@
 //! Kinds that users define: what a CustomResourceDefinition says, and what that means for its objects.
 //!
 //! A definition carries a [`Structure`], its schema as data. Everything that the compiled-in schema says of other kinds
-//! (which fields there are, what they mean when left out, how lists merge), it says of these.
+//! (which fields there are, what they mean when left out, how lists merge), it says of these. An object that comes in is
+//! pruned to what is declared, filled with defaults, and judged.
 
-mod alternatives;
-pub(crate) mod approval;
-pub(crate) mod certificates;
 mod columns;
-pub(crate) mod condition;
 mod definition;
-mod embedded;
-mod fill;
-mod formats;
-mod judge;
-mod lists;
-mod naming;
-mod numbers;
-mod outcome;
 mod paths;
-mod pattern;
-mod prune;
-mod rules;
 mod scaling;
 mod structure;
-mod texts;
 
 use serde_json::Value;
 
@@ -31,15 +16,11 @@ use crate::Refusal;
 use crate::ownership::ReplicasField;
 
 pub use columns::Columns;
-pub use definition::{is_true, kinds_of, stored_kind_of};
-pub use naming::{Ending, end, settle};
+pub use definition::{CLEANUP, Ending, end, kinds_of, settle, stored_kind_of};
+pub(crate) use definition::{approval, certificates, condition};
 pub use paths::{FieldPath, Misfit};
-pub use rules::Rules;
 pub use scaling::Scaling;
-/// The finalizer that holds a definition until its objects are gone.
-pub const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
-
-pub use structure::{Basic, Lists, Maps, Structure, Values};
+pub use structure::{Basic, Lists, Maps, Rules, Structure, Values, check_pattern};
 
 /// How objects of a custom kind get from one version to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -44,7 +44,7 @@ pub(crate) fn with(mut object: Value, pointer: &str, value: Value) -> Value {
 pub(crate) fn posted(definition: &Value) -> Value {
     let stamp = lifecycle::Stamp { uid: "u", now: NOON, name_suffix: "" };
     let gvk = Gvk::new("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
-    let mut object = decode::value(definition.clone(), gvk.message().unwrap()).unwrap().object;
+    let mut object = decode::value(definition.clone(), &gvk.message().unwrap().into()).unwrap().object;
     defaults::apply(kind(), &mut object);
     let mut object = lifecycle::create(object, kind(), &stamp);
     defaults::on_create(kind(), &mut object);

@@ -1,7 +1,7 @@
 //! Whose names are whose, which kinds are served, and when a definition may go.
 
 use gantry_registry::Moment;
-use gantry_registry::custom::naming::{Ending, end, settle};
+use gantry_registry::custom::{Ending, end, settle};
 use gantry_registry::kinds::kinds;
 use gantry_registry::lifecycle::{DeleteOptions, Deletion, delete};
 use serde_json::{Value, json};

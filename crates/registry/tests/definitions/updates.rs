@@ -1,6 +1,6 @@
 //! Changes of definitions that are refused.
 
-use gantry_registry::custom::naming::settle;
+use gantry_registry::custom::settle;
 use gantry_registry::validation;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::structure::Structure;
+use super::Structure;
 use crate::refusal::FieldError;
 use crate::validation::found::{Found, Path};
 use crate::validation::metadata;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::structure::{Lists, Structure, Values};
+use super::{Lists, Structure, Values};
 use crate::refusal::FieldError;
 use crate::validation::found::{Found, Path};
 
@@ -13,6 +13,17 @@ pub(super) fn judge(structure: &Structure, object: &Value) -> Vec<FieldError> {
     let mut found = Found::default();
     structure.judge_uniqueness(&mut found, &Path::root(), object);
     found.errors
+}
+
+/// The elements of a list by the values of their keys; the first of each.
+pub(super) fn by_keys<'a>(elements: &'a [Value], keys: &[String]) -> BTreeMap<String, &'a Value> {
+    elements.iter().rev().map(|element| (keys_of(element, keys).to_string(), element)).collect()
+}
+
+/// By what an element is known: the members that are keys.
+pub(super) fn keys_of(element: &Value, keys: &[String]) -> Value {
+    let known = keys.iter().filter_map(|key| Some((key.clone(), element.get(key)?.clone())));
+    Value::Object(known.collect::<Map<_, _>>())
 }
 
 impl Structure {
@@ -56,12 +67,8 @@ fn judge_map(found: &mut Found, at: &Path<'_>, elements: &[Value], keys: &[Strin
         let why = "must be an object for an array of list-type map";
         return found.invalid(&at.index(index), &elements[index], why);
     }
-    let keys_of = |element: &Value| -> Value {
-        let known = keys.iter().filter_map(|key| Some((key.clone(), element.get(key)?.clone())));
-        Value::Object(known.collect::<Map<_, _>>())
-    };
-    for index in repeated(elements.iter().map(|element| keys_of(element).to_string())) {
-        found.duplicate(&at.index(index), &keys_of(&elements[index]));
+    for index in repeated(elements.iter().map(|element| keys_of(element, keys).to_string())) {
+        found.duplicate(&at.index(index), &keys_of(&elements[index], keys));
     }
 }
 

@@ -1,8 +1,15 @@
 //! What a definition brings: a kind for each of its versions that is served.
 
+pub(crate) mod approval;
+pub(crate) mod certificates;
+pub(crate) mod condition;
+mod naming;
+
 use std::sync::Arc;
 
 use serde_json::Value;
+
+use condition::ESTABLISHED;
 
 use super::{Columns, Conversion, Custom, Edition, FieldPath, Scaling, Structure};
 use crate::kinds::{
@@ -10,6 +17,11 @@ use crate::kinds::{
     Scope, Subresource, Verb, name, subresource, version_priority,
 };
 use crate::ownership::ReplicasField;
+
+pub use naming::{Ending, end, settle};
+
+/// The finalizer that holds a definition until its objects are gone.
+pub const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// What can be done with objects of a custom kind, in the order in which Kubernetes lists it.
 const VERBS: [Verb; 8] = [
@@ -25,7 +37,7 @@ const VERBS: [Verb; 8] = [
 
 /// The kinds that a definition brings; none until its names are accepted.
 pub fn kinds_of(definition: &Value) -> Vec<Arc<Kind>> {
-    if !is_true(definition, "Established") {
+    if !condition::holds(definition, ESTABLISHED) {
         return Vec::new();
     }
     let versions = definition["spec"]["versions"].as_array().into_iter().flatten();
@@ -36,13 +48,10 @@ pub fn kinds_of(definition: &Value) -> Vec<Arc<Kind>> {
 pub fn stored_kind_of(definition: &Value) -> Option<Arc<Kind>> {
     let versions = definition["spec"]["versions"].as_array().into_iter().flatten();
     let mut stored = versions.filter(|version| version["storage"] == true);
-    stored.next().filter(|_| is_true(definition, "Established")).map(|version| kind_of(definition, version))
-}
-
-/// Whether a condition of the definition is true.
-pub fn is_true(definition: &Value, condition: &str) -> bool {
-    let conditions = definition["status"]["conditions"].as_array().into_iter().flatten();
-    conditions.into_iter().any(|one| one["type"] == condition && one["status"] == "True")
+    stored
+        .next()
+        .filter(|_| condition::holds(definition, ESTABLISHED))
+        .map(|version| kind_of(definition, version))
 }
 
 fn kind_of(definition: &Value, version: &Value) -> Arc<Kind> {

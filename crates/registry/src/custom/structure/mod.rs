@@ -2,12 +2,27 @@
 //!
 //! Reading one never fails: what makes no sense was refused when its definition was written.
 
+mod alternatives;
+mod embedded;
+mod fill;
+mod formats;
+mod judge;
+mod lists;
+mod numbers;
+mod outcome;
+mod pattern;
+mod prune;
+mod rules;
+mod texts;
+
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::pattern::Patterns;
-use super::rules::Rules;
+pub use pattern::check_pattern;
+pub use rules::Rules;
+
+use pattern::Patterns;
 
 /// The schema of a value, and of everything in it.
 #[derive(Clone, Debug, Default, PartialEq)]

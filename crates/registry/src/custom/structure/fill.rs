@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::structure::{Structure, Values};
+use super::{Structure, Values};
 
 impl Structure {
     /// Fills in defaults, and removes `null` where it may not stand. Doing it again changes nothing.

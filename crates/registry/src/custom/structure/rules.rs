@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::formats::Format;
 use super::pattern::{Pattern, Patterns};
-use super::structure::{Basic, Structure};
+use super::{Basic, Structure};
 
 /// What a schema demands of a value beyond its type, each only if it is demanded.
 #[derive(Clone, Debug, Default, PartialEq)]

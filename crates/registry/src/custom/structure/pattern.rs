@@ -24,6 +24,11 @@ pub(super) struct Pattern {
 #[derive(Debug, Default)]
 pub(super) struct Patterns(BTreeMap<String, Arc<Pattern>>);
 
+/// Says why a text is no pattern, if it is none.
+pub fn check_pattern(text: &str) -> Result<(), String> {
+    Pattern::new(text).compiled.map(|_| ())
+}
+
 impl Patterns {
     /// The pattern of this text.
     pub(super) fn get(&mut self, text: &str) -> Arc<Pattern> {
@@ -276,6 +281,8 @@ mod tests {
     #[test]
     fn what_is_no_pattern_matches_nothing() {
         let broken = Pattern::new("(a");
+        assert_eq!(check_pattern("(a"), Err("unclosed group".to_owned()));
+        assert_eq!(check_pattern("^a$"), Ok(()));
         assert_eq!(broken.check("a"), Err("(a, but pattern is invalid: unclosed group".to_owned()));
     }
 

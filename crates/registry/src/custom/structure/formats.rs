@@ -2,7 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-use super::structure::Basic;
+use super::Basic;
 use super::texts::{
     address, is_base64, is_cidr, is_credit_card, is_date, is_date_time, is_digits_with, is_duration,
     is_email, is_hex, is_hostname, is_isbn10, is_isbn13, is_mac, is_rgb, is_uri, is_uuid,
@@ -151,6 +151,8 @@ impl TextFormat {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// Appendix E: what a text of each format looks like.
@@ -222,5 +224,20 @@ mod tests {
             Format::read("date-time", None),
             Some(Format::Text(TextFormat::DateTime, "date-time".to_owned()))
         );
+    }
+
+    proptest! {
+        /// Whatever is written where a format or a pattern is demanded, it is judged.
+        #[test]
+        fn any_text_can_be_judged(text in ".{0,20}|[0-9a-fT:./%+<>@\\[\\]{}^$(|)*?\\\\pQdswx-]{0,12}") {
+            let names = [
+                "byte", "cidr", "creditcard", "date", "datetime", "duration", "email", "hostname", "ipv4", "ipv6", "isbn",
+                "mac", "rgbcolor", "ssn", "uri", "uuid",
+            ];
+            for name in names {
+                let _ = TextFormat::read(name).map(|format| format.accepts(&text));
+            }
+            let _ = crate::custom::check_pattern(&text);
+        }
     }
 }

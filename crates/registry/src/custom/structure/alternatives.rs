@@ -1,8 +1,8 @@
 //! Schemas of which a value has to match any, one, all or none.
 
+use super::Structure;
 use super::outcome::Outcome;
 use super::rules::Rules;
-use super::structure::Structure;
 use crate::refusal::quoted;
 use crate::validation::found::Path;
 

@@ -1,5 +1,7 @@
 //! What is wrong with a value, as far as it was judged.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::refusal::{FieldError, quoted};
@@ -11,7 +13,7 @@ pub(super) const NOWHERE: &str = "<nil>";
 /// What came out of judging a value.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// In the order in which they were found, each once.
+    /// In the order in which they were found; alternatives may find the same.
     pub(super) errors: Vec<FieldError>,
     /// How much of the value was as it should be: the alternative with most of it was probably meant.
     pub(super) matched: usize,
@@ -34,20 +36,23 @@ impl Outcome {
         self.add(FieldError::type_invalid(place(at), &json!(is), why));
     }
 
-    /// What is said already is not said again.
+    /// Something is wrong.
     pub(super) fn add(&mut self, error: FieldError) {
-        if !self.errors.contains(&error) {
-            self.errors.push(error);
-        }
+        self.errors.push(error);
     }
 
     /// What came out of judging a part of the value, or the value again.
     pub(super) fn merge(&mut self, other: Self) {
         self.matched += other.matched;
-        for error in other.errors {
-            self.add(error);
-        }
+        self.errors.extend(other.errors);
     }
+}
+
+/// What is said already is not said again.
+pub(super) fn each_once(mut errors: Vec<FieldError>) -> Vec<FieldError> {
+    let mut said = BTreeSet::new();
+    errors.retain(|error| said.insert(error.to_string()));
+    errors
 }
 
 /// How an error names a place.

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::formats::Format;
 use super::numbers::{self, Read};
-use super::outcome::{NOWHERE, Outcome, place};
+use super::outcome::{NOWHERE, Outcome, each_once, place};
 use super::rules::{Count, Rules};
-use super::structure::{Basic, Lists, Structure, Values};
+use super::{Basic, Lists, Structure, Values};
 use super::{alternatives, embedded, lists};
 use crate::refusal::{FieldError, Wrong};
 use crate::validation::found::Path;
@@ -18,7 +18,7 @@ impl Structure {
     /// Says all that is wrong with a new object.
     pub fn judge(&self, object: &Value) -> Vec<FieldError> {
         let root = Path::root();
-        let mut errors = self.outcome(&root, object, None).errors;
+        let mut errors = each_once(self.outcome(&root, object, None).errors);
         errors.extend(embedded::judge(self, object));
         errors.extend(lists::judge(self, object));
         self.with_rules_not_reached(errors)
@@ -54,7 +54,10 @@ impl Structure {
         let root = Path::root();
         let outcome = self.outcome(&root, new, None);
         // Most objects are right, and then it does not matter what they were before.
-        if outcome.errors.is_empty() { outcome.errors } else { self.outcome(&root, new, Some(old)).errors }
+        if outcome.errors.is_empty() {
+            return outcome.errors;
+        }
+        each_once(self.outcome(&root, new, Some(old)).errors)
     }
 
     /// Lists that had duplicates before may have them still.
@@ -182,19 +185,17 @@ impl Structure {
         before: Option<&Value>,
     ) {
         let Some(items) = &self.items else { return };
+        // Elements without keys are not known again.
+        let before = match (&self.lists, before.and_then(Value::as_array)) {
+            (Lists::Map(keys), Some(old)) => Some((keys, lists::by_keys(old, keys))),
+            _ => None,
+        };
         for (index, element) in elements.iter().enumerate() {
-            let before = before.and_then(|before| self.same_element(before, index, element));
+            let before = before
+                .as_ref()
+                .and_then(|(keys, old)| old.get(&lists::keys_of(element, keys).to_string()).copied());
             outcome.merge(items.outcome(&at.index(index), element, before));
         }
-    }
-
-    /// The element of a list that this one was before; only those with keys are known again.
-    fn same_element<'a>(&self, before: &'a Value, index: usize, element: &Value) -> Option<&'a Value> {
-        let Lists::Map(keys) = &self.lists else { return None };
-        let is_same = |old: &&Value| keys.iter().all(|key| old.get(key) == element.get(key));
-        let old = before.as_array()?;
-        // Most stay where they are.
-        old.get(index).filter(is_same).or_else(|| old.iter().find(is_same))
     }
 
     fn judge_members(

@@ -2,10 +2,10 @@
 
 use serde_json::{Number, Value, json};
 
+use super::Basic;
 use super::formats::Format;
 use super::outcome::Outcome;
 use super::rules::{Bound, NumberRules};
-use super::structure::Basic;
 use crate::refusal::go_float;
 use crate::validation::found::Path;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::structure::{Structure, Values};
+use super::{Structure, Values};
 use crate::validation::found::Path;
 
 /// What every object has, declared or not.
