@@ -7,6 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Dialect;
+use crate::kinds::Nature;
 
 /// What every object has: `apiVersion`, `kind` and `metadata`.
 pub(super) type Head = Map<String, Value>;
@@ -31,6 +32,15 @@ pub(super) fn object(schema: &Value, dialect: Dialect, head: &Head) -> Value {
     let mut published = publishing.schema(schema);
     publishing.add_head(&mut published);
     Value::Object(published)
+}
+
+/// Says by which fields objects of a kind, or those of a list, can be selected, if its definition names any.
+pub(super) fn name_selectable(schema: &mut Value, nature: &Nature) {
+    let Nature::Custom(custom) = nature else { return };
+    if !custom.selectable.is_empty() {
+        let fields = custom.selectable.iter().map(|field| json!({"fieldPath": field.label()}));
+        schema["x-kubernetes-selectable-fields"] = fields.collect();
+    }
 }
 
 impl Publishing<'_> {

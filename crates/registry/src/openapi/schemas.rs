@@ -68,6 +68,7 @@ impl Schemas {
                     let head = self.head("meta/v1.ObjectMeta");
                     let mut published = custom::object(&custom.schema, self.dialect, &head);
                     published[NAMED] = named(kind.group, kind.version, kind.kind);
+                    custom::name_selectable(&mut published, &kind.nature);
                     self.made.insert(name.clone(), (self.writing.schema)(&published));
                 }
                 self.reference(&name)
@@ -88,11 +89,12 @@ impl Schemas {
             };
             let mut properties = self.head("meta/v1.ListMeta");
             properties.insert("items".to_owned(), json!({"type": "array", "items": items}));
-            let list = json!({
+            let mut list = json!({
                 "description": format!("{} is a list of {}.", kind.list_kind, kind.kind),
                 "type": "object", "required": ["items"], "properties": properties,
                 NAMED: named(kind.group, kind.version, kind.list_kind),
             });
+            custom::name_selectable(&mut list, &kind.nature);
             self.made.insert(name.clone(), (self.writing.schema)(&list));
         }
         self.reference(&name)

@@ -1,8 +1,9 @@
 //! The definitions of a kind and of its list.
 
+use gantry_registry::openapi;
 use serde_json::{Value, json};
 
-use crate::{V2_META, V3_META, v2, v2_definition, v3, v3_definition};
+use crate::{V2_META, V3_META, v2, v2_definition, v3, v3_definition, widgets, with};
 
 fn named(kind: &str) -> Value {
     json!([{"group": "shop.example.com", "version": "v1", "kind": kind}])
@@ -71,6 +72,28 @@ fn a_list_is_called_what_the_definition_calls_it() {
         assert_eq!(list["required"], json!(["items"]));
         assert_eq!(list["x-kubernetes-group-version-kind"], named("Widgets"));
         assert!(list["properties"]["metadata"].to_string().contains("ListMeta"), "{list}");
+    }
+}
+
+/// Appendix E: a kind and its list name the fields to select by, if there are any.
+#[test]
+fn fields_to_select_by_are_named() {
+    const KEY: &str = "x-kubernetes-selectable-fields";
+    let mut definition = widgets(&json!({"type": "object"}));
+    for (fields, wanted) in [
+        (Value::Null, Value::Null),
+        (
+            json!([{"jsonPath": ".spec.colour"}, {"jsonPath": ".size"}]),
+            json!([{"fieldPath": "spec.colour"}, {"fieldPath": "size"}]),
+        ),
+    ] {
+        definition["spec"]["versions"][0]["selectableFields"] = fields;
+        let kinds = with(std::slice::from_ref(&definition));
+        let document: Value = serde_json::from_slice(&openapi::v2(&kinds)).unwrap();
+        for name in ["Widget", "Widgets"] {
+            let schema = &document["definitions"][format!("com.example.shop.v1.{name}")];
+            assert_eq!(schema[KEY], wanted, "{name}");
+        }
     }
 }
 
