@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use gantry_registry::apply::{Change, OnConflict, apply};
-use gantry_registry::custom::{Custom, Structure};
+use gantry_registry::custom::Custom;
 use gantry_registry::kinds::Nature;
 use gantry_registry::ownership::{
     FieldSet, ManagedFields, PathElement, Scalar, Write, compare, fields_of, track_update,

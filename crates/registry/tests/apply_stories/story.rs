@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gantry_registry::Refusal;
 use gantry_registry::apply::{Applied, Change, OnConflict, apply};
-use gantry_registry::custom::{Custom, Structure};
+use gantry_registry::custom::Custom;
 use gantry_registry::kinds::Nature;
 use gantry_registry::ownership::{FieldSet, Write, track_update};
 use gantry_registry::schema::schema;
