@@ -79,8 +79,10 @@ async fn objects_are_reduced_to_their_metadata() {
 async fn a_deleted_object_is_a_success() {
     let server = with_widgets().await;
     make(&server, "a", json!({"size": 1})).await;
-    let (status, answer) = call(&server, Method::DELETE, &format!("{WIDGETS}/a"), Value::Null).await;
-    assert_eq!((status, &answer["status"]), (200, &json!("Success")));
+    let options =
+        json!({"kind": "DeleteOptions", "apiVersion": "example.com/v1", "propagationPolicy": "Background"});
+    let (status, answer) = call(&server, Method::DELETE, &format!("{WIDGETS}/a"), options).await;
+    assert_eq!((status, &answer["status"]), (200, &json!("Success")), "{answer}");
     assert_eq!(answer["details"]["kind"], "widgets");
     assert_eq!(answer["details"]["group"], "example.com");
 }

@@ -124,10 +124,13 @@ pub fn delete_options(body: &[u8], format: Format, group: &str, version: &str) -
     let default = Gvk::new(group, version, "DeleteOptions");
     let (head, content) = read(body, format).map_err(Refusal::bad_request)?;
     let gvk = head.gvk(default).map_err(Refusal::bad_request)?;
-    if !gvk.is_known() {
+    // A group that definitions bring has the same options as any other.
+    let is_own = gvk == default;
+    if !is_own && !gvk.is_known() {
         return Err(Refusal::bad_request(unregistered(gvk)));
     }
-    let id = gvk.message().filter(|_| gvk.kind == default.kind);
+    let known = if is_own { Gvk::new("meta.k8s.io", "v1", gvk.kind) } else { gvk };
+    let id = known.message().filter(|_| gvk.kind == default.kind);
     let id = id.ok_or_else(|| Refusal::bad_request("decoded object cannot be converted to DeleteOptions"))?;
     let (members, _) = content.object(id).map_err(Refusal::bad_request)?;
     Ok(Value::Object(members))

@@ -34,7 +34,7 @@ fn groups_of_definitions_come_last_by_name() {
     assert_eq!(names[built_in..], ["aaa.example.com", "zoo.example.com"]);
     assert_eq!(names[..2], ["", "apps"]);
     assert_eq!(versions(&kinds, "apps"), ["v1", "v7"], "a built-in group keeps its order");
-    let later = with(&defined[..1]).and(defined[1..].iter().flat_map(gantry_registry::custom::kinds_of));
+    let later = with(&defined[..1]).and(defined[1..].iter().flat_map(super::brought));
     assert_eq!(later.groups(), kinds.groups());
     let listed = discovery::aggregated_groups(&kinds);
     let last = listed["items"].as_array().unwrap().last().unwrap();

@@ -8,8 +8,10 @@ mod paths;
 mod protobuf;
 mod values;
 
+use std::sync::Arc;
+
 use gantry_registry::custom::kinds_of;
-use gantry_registry::kinds::{Kinds, kinds};
+use gantry_registry::kinds::{Kind, Kinds, kinds};
 use gantry_registry::openapi;
 use serde_json::{Value, json};
 
@@ -41,9 +43,14 @@ fn widgets(schema: &Value) -> Value {
     })
 }
 
+/// The kinds that a definition brings.
+fn brought(definition: &Value) -> Vec<Arc<Kind>> {
+    kinds_of(definition, &|name| name.to_owned().leak())
+}
+
 /// Everything that is built in, and what these definitions bring.
 fn with(definitions: &[Value]) -> Kinds {
-    kinds().and(definitions.iter().flat_map(kinds_of))
+    kinds().and(definitions.iter().flat_map(brought))
 }
 
 /// The document in OpenAPI 2 of widgets with this schema.
