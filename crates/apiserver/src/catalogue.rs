@@ -89,7 +89,7 @@ impl Catalogues {
 
     /// The resource of this group, version and plural, as far as is known without asking the store.
     pub(crate) fn known(&self, group: &str, version: &str, resource: &str) -> Option<Arc<Kind>> {
-        let of_last = || self.last().1.kinds.kept(group, version, resource);
+        let of_last = || self.last().kinds.kept(group, version, resource);
         kinds().kept(group, version, resource).or_else(of_last)
     }
 
@@ -107,14 +107,19 @@ impl Catalogues {
         }
     }
 
-    fn last(&self) -> MutexGuard<'_, (Arc<Definitions>, Arc<Catalogue>)> {
+    /// The catalogue that somebody asked for last.
+    pub(crate) fn last(&self) -> Arc<Catalogue> {
+        Arc::clone(&self.locked().1)
+    }
+
+    fn locked(&self) -> MutexGuard<'_, (Arc<Definitions>, Arc<Catalogue>)> {
         // What is in there is whole at any moment, whoever panicked.
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What these definitions make of what is served.
     pub(crate) fn with(&self, definitions: Option<Arc<Definitions>>) -> Arc<Catalogue> {
-        let mut last = self.last();
+        let mut last = self.locked();
         if let Some(definitions) = definitions.filter(|definitions| !Arc::ptr_eq(definitions, &last.0)) {
             let custom: Vec<_> = definitions.all().flat_map(Definition::kinds).cloned().collect();
             let catalogue = if custom.is_empty() {
@@ -132,8 +137,8 @@ impl Catalogues {
 impl ApiServer {
     /// What is served now. While the store cannot be asked, it is what was served last.
     pub(crate) async fn catalogue(&self) -> Arc<Catalogue> {
-        let definitions = self.catalogues.definitions(self.objects.store.as_ref()).await;
-        self.catalogues.with(definitions.ok())
+        let definitions = self.objects.catalogues.definitions(self.objects.store.as_ref()).await;
+        self.objects.catalogues.with(definitions.ok())
     }
 
     /// The resource of this group, version and plural, if it is served.

@@ -12,6 +12,7 @@ use gantry_store::{Error, Key, Op, Prefix, Revision, Store, Transaction, Version
 use serde_json::Value;
 
 use crate::admission::{self, Taken, holds_claims, is_claim};
+use crate::catalogue::Catalogues;
 use crate::served;
 
 /// Where all objects are.
@@ -24,6 +25,8 @@ const ATTEMPTS_MAX: usize = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct Objects {
     pub(crate) store: Arc<dyn Store>,
+    /// What kinds of them there are.
+    pub(crate) catalogues: Arc<Catalogues>,
     /// What services are given when they are stored.
     pub(crate) services: Arc<ServiceRanges>,
 }
@@ -74,7 +77,7 @@ pub(crate) struct Shown {
 
 impl Objects {
     pub(crate) fn new(store: Arc<dyn Store>, services: ServiceRanges) -> Self {
-        Self { store, services: Arc::new(services) }
+        Self { store, catalogues: Arc::default(), services: Arc::new(services) }
     }
 
     /// All keys of a kind, or of one namespace of it.
