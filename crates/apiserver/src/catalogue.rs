@@ -143,10 +143,15 @@ impl ApiServer {
 
     /// The resource of this group, version and plural, if it is served.
     pub(crate) async fn kind(&self, group: &str, version: &str, resource: &str) -> Option<Arc<Kind>> {
-        match kinds().kept(group, version, resource) {
-            Some(kind) => Some(kind),
-            None => self.catalogue().await.kinds.kept(group, version, resource),
+        if let Some(kind) = kinds().kept(group, version, resource) {
+            return Some(kind);
         }
+        if let Some(kind) = self.catalogue().await.kinds.kept(group, version, resource) {
+            return Some(kind);
+        }
+        // Another server may have defined it a moment ago: before anybody is told that it is not there, all is taken in.
+        drop(self.objects.catalogues.writing());
+        self.catalogue().await.kinds.kept(group, version, resource)
     }
 }
 
