@@ -34,6 +34,8 @@ pub(crate) struct Catalogue {
 pub(crate) struct Catalogues {
     definitions: Mirror<Definitions>,
     last: Mutex<(Arc<Definitions>, Arc<Catalogue>)>,
+    /// Who looks at the definitions says what came of it before the next one looks.
+    turn: tokio::sync::Mutex<()>,
     /// Tells whoever is served for long that there is a new catalogue.
     changes: watch::Sender<()>,
 }
@@ -71,6 +73,7 @@ impl Default for Catalogues {
         Self {
             definitions: Mirror::default(),
             last: Mutex::new((Arc::default(), Catalogue::built_in())),
+            turn: tokio::sync::Mutex::default(),
             changes: watch::Sender::default(),
         }
     }
@@ -118,7 +121,7 @@ impl Catalogues {
     }
 
     /// What these definitions make of what is served.
-    pub(crate) fn with(&self, definitions: Option<Arc<Definitions>>) -> Arc<Catalogue> {
+    fn with(&self, definitions: Option<Arc<Definitions>>) -> Arc<Catalogue> {
         let mut last = self.locked();
         if let Some(definitions) = definitions.filter(|definitions| !Arc::ptr_eq(definitions, &last.0)) {
             let custom: Vec<_> = definitions.all().flat_map(Definition::kinds).cloned().collect();
@@ -137,8 +140,10 @@ impl Catalogues {
 impl ApiServer {
     /// What is served now. While the store cannot be asked, it is what was served last.
     pub(crate) async fn catalogue(&self) -> Arc<Catalogue> {
-        let definitions = self.objects.catalogues.definitions(self.objects.store.as_ref()).await;
-        self.objects.catalogues.with(definitions.ok())
+        let catalogues = &self.objects.catalogues;
+        let _turn = catalogues.turn.lock().await;
+        let definitions = catalogues.definitions(self.objects.store.as_ref()).await;
+        catalogues.with(definitions.ok())
     }
 
     /// The resource of this group, version and plural, if it is served.

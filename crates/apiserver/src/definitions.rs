@@ -38,7 +38,8 @@ impl ApiServer {
                 is_settled &= !self.settle_definition(definition, &definitions).await?;
             }
             if is_settled {
-                self.objects.catalogues.with(Some(definitions));
+                // Whoever watches a kind that is no more is told now, and not when somebody asks next.
+                self.catalogue().await;
                 break;
             }
         }
