@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::ApiServer;
 use crate::catalogue::{DEFINITIONS, Definition, Definitions};
+use crate::handlers::no_such_resource;
 use crate::objects::{Change, Objects, Outcome, Place, failed};
 use crate::served;
 
@@ -69,46 +70,39 @@ impl ApiServer {
     /// Deletes the objects of a definition that goes, and lets it go when there are none.
     async fn end_definition(&self, definition: &Definition) -> Result<bool, Refusal> {
         let now = self.surroundings.now();
-        let end = |stored: &Value, left| match custom::end(stored, left, now) {
-            Ending::Nothing => Change::Keep,
-            Ending::Wait(waiting) => Change::Store(waiting),
-            Ending::Release(released) if is_held(&released) => Change::Store(released),
-            Ending::Release(_) => Change::Remove(None),
-        };
+        let end = |stored: &Value, left| ended(custom::end(stored, left, now));
         let Some(kind) = definition.stored_kind() else {
             return self.change_definition(definition, |stored| end(stored, 0)).await;
         };
-        let began = self.change_definition(definition, |stored| end(stored, 1)).await?;
-        let left = self.delete_all(&kind, now).await?;
-        Ok(self.change_definition(definition, |stored| end(stored, left)).await? || began)
+        let began = !custom::is_stuck(&definition.object)
+            && self.change_definition(definition, |stored| end(stored, 1)).await?;
+        let found = self.delete_all(definition, &kind, now).await;
+        let said = self.change_definition(definition, |stored| match &found {
+            Ok(left) => end(stored, *left),
+            // The others should not have to wait for this one.
+            Err(refusal) => ended(custom::hold(stored, &refusal.message, now)),
+        });
+        Ok(said.await? || began)
     }
 
-    /// Deletes all objects of a kind, and says how many of them are held.
-    async fn delete_all(&self, kind: &Arc<Kind>, now: Moment) -> Result<usize, Refusal> {
-        let options = DeleteOptions::default();
+    /// Deletes all objects of a definition that goes, and says how many of them are held.
+    async fn delete_all(
+        &self,
+        definition: &Definition,
+        kind: &Arc<Kind>,
+        now: Moment,
+    ) -> Result<usize, Refusal> {
         let mut request = ListRequest::all(Objects::prefix(kind, None)).limit(PAGE);
         let mut held = 0;
         loop {
             let page = self.objects.store.list(request.clone()).await.map_err(|error| failed(&error))?;
+            // Objects are found under its name. As long as it is there, none of them can be of another of that name.
+            if !self.is_still_there(definition).await? {
+                return Ok(held);
+            }
             for item in page.items {
                 let object = served::parse(kind, &item.value, item.revision)?;
-                let text = |field: &str| object["metadata"][field].as_str();
-                let place =
-                    Place { kind, namespace: text("namespace"), name: text("name").unwrap_or_default() };
-                let deleted = self.objects.change(place, |stored| {
-                    Ok(match lifecycle::delete(stored, &options, kind, now) {
-                        Deletion::Unchanged => Change::Keep,
-                        Deletion::Linger(object) => Change::Store(object),
-                        Deletion::Remove(before) => Change::Remove(before),
-                    })
-                });
-                match deleted.await {
-                    Ok(Outcome::Removed(_)) => {}
-                    Ok(Outcome::Kept(_) | Outcome::Stored(_)) => held += 1,
-                    // Somebody was faster.
-                    Err(refusal) if refusal.code == 404 => {}
-                    Err(refusal) => return Err(refusal),
-                }
+                held += usize::from(self.delete_one(kind, &object, now).await?);
             }
             match page.next {
                 Some(next) => request.start = Some(next),
@@ -117,32 +111,137 @@ impl ApiServer {
         }
     }
 
+    /// Deletes an object, and says whether it is held.
+    async fn delete_one(&self, kind: &Arc<Kind>, object: &Value, now: Moment) -> Result<bool, Refusal> {
+        let options = DeleteOptions::default();
+        let text = |field: &str| object["metadata"][field].as_str();
+        let place = Place { kind, namespace: text("namespace"), name: text("name").unwrap_or_default() };
+        let deleted = self.objects.change(place, |stored| {
+            if stored["metadata"]["uid"] != object["metadata"]["uid"] {
+                return Ok(Change::Keep);
+            }
+            Ok(match lifecycle::delete(stored, &options, kind, now) {
+                Deletion::Unchanged => Change::Keep,
+                Deletion::Linger(object) => Change::Store(object),
+                Deletion::Remove(before) => Change::Remove(before),
+            })
+        });
+        match deleted.await {
+            Ok(Outcome::Removed(_)) => Ok(false),
+            Ok(Outcome::Kept(_) | Outcome::Stored(_)) => Ok(true),
+            // Somebody was faster.
+            Err(refusal) if refusal.code == 404 => Ok(false),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// Whether a definition is stored, and not another of its name.
+    async fn is_still_there(&self, definition: &Definition) -> Result<bool, Refusal> {
+        match self.definition(definition.name()).await {
+            Ok(stored) => Ok(is_same(&stored, &definition.object)),
+            Err(refusal) if refusal.code == 404 => Ok(false),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// The definition of this name, as it is stored at this moment.
+    async fn definition(&self, name: &str) -> Result<Value, Refusal> {
+        self.objects.get(Place { kind: kind_of_definitions()?, namespace: None, name }).await
+    }
+
     /// Writes a definition, and says whether there was anything to write.
     async fn change_definition(
         &self,
         definition: &Definition,
         mut decide: impl FnMut(&Value) -> Change,
     ) -> Result<bool, Refusal> {
-        let Some(kind) = kinds().resource(DEFINITIONS, "v1", "customresourcedefinitions") else {
-            return Ok(false);
-        };
-        let place = Place { kind, namespace: None, name: definition.name() };
-        match self.objects.change(place, |stored| Ok(decide(stored))).await {
-            Ok(Outcome::Kept(_)) => Ok(false),
+        let place = Place { kind: kind_of_definitions()?, namespace: None, name: definition.name() };
+        let mut is_another = false;
+        let changed = self.objects.change(place, |stored| {
+            is_another = !is_same(stored, &definition.object);
+            Ok(if is_another { Change::Keep } else { decide(stored) })
+        });
+        match changed.await {
+            // Whoever knows another one should look again.
+            Ok(Outcome::Kept(_)) => Ok(is_another),
             Ok(_) => Ok(true),
             Err(refusal) if refusal.code == 404 => Ok(true),
             Err(refusal) => Err(refusal),
         }
     }
 
+    /// Takes back a new object of a custom kind if its definition went in the meantime.
+    ///
+    /// Whoever ends a definition says so first and looks for its objects then. So either a new object is found there, or
+    /// its definition is found to go here, after the object was stored. It never outlives its definition.
+    pub(crate) async fn confirm_created(&self, place: Place<'_>, object: &Value) -> Result<(), Refusal> {
+        let Nature::Custom(custom) = &place.kind.nature else { return Ok(()) };
+        let refusal = match self.definition(&place.kind.group_resource()).await {
+            Ok(definition) if !custom.edition.is_of(&definition) => no_such_resource(),
+            Ok(definition) if definition["metadata"]["deletionTimestamp"].is_string() => goes(place),
+            Ok(_) => return Ok(()),
+            Err(refusal) if refusal.code == 404 => no_such_resource(),
+            Err(refusal) => return Err(refusal),
+        };
+        let uid = &object["metadata"]["uid"];
+        let taken_back = self.objects.change(place, |stored| {
+            let is_it = stored["metadata"]["uid"] == *uid;
+            Ok(if is_it { Change::Remove(None) } else { Change::Keep })
+        });
+        match taken_back.await {
+            Err(failed) if failed.code != 404 => return Err(failed),
+            _ => {}
+        }
+        // Perhaps it was found before, and waited for.
+        self.settle_definitions().await?;
+        Err(refusal)
+    }
+
     /// Does what a write to objects of this kind asks for besides: definitions are settled.
     pub(crate) async fn follow_write(&self, kind: &Kind) -> Result<(), Refusal> {
         let concerns_definitions = match &kind.nature {
             Nature::BuiltIn(_) => kind.group == DEFINITIONS,
-            // The last object that is held may be what its definition waits for.
-            Nature::Custom(custom) => custom.goes,
+            // The last object that is held may be what its definition waits for, perhaps since a moment ago.
+            Nature::Custom(_) => {
+                let now = self.kind(kind.group, kind.version, kind.resource).await;
+                now.is_some_and(|now| matches!(&now.nature, Nature::Custom(custom) if custom.goes))
+            }
         };
         if concerns_definitions { self.settle_definitions().await } else { Ok(()) }
+    }
+}
+
+/// Nothing new comes of a kind whose definition goes.
+pub(crate) fn goes(place: Place<'_>) -> Refusal {
+    let name = if place.name.is_empty() { String::new() } else { format!(" \"{}\"", place.name) };
+    Refusal {
+        code: 403,
+        reason: "Forbidden",
+        message: format!(
+            "{}{name} is forbidden: create not allowed while custom resource definition is terminating",
+            place.kind.group_resource()
+        ),
+        details: Some(Box::new(place.details())),
+    }
+}
+
+fn kind_of_definitions() -> Result<&'static Kind, Refusal> {
+    let kind = kinds().resource(DEFINITIONS, "v1", "customresourcedefinitions");
+    kind.ok_or_else(|| Refusal::server_error("definitions are not served"))
+}
+
+/// Whether two are states of one definition.
+fn is_same(one: &Value, other: &Value) -> bool {
+    one["metadata"]["uid"] == other["metadata"]["uid"]
+}
+
+/// What is written of a definition that goes.
+fn ended(ending: Ending) -> Change {
+    match ending {
+        Ending::Nothing => Change::Keep,
+        Ending::Wait(waiting) => Change::Store(waiting),
+        Ending::Release(released) if is_held(&released) => Change::Store(released),
+        Ending::Release(_) => Change::Remove(None),
     }
 }
 

@@ -43,7 +43,10 @@ pub(crate) async fn store(server: &ApiServer, place: Place<'_>, mut object: Valu
     for _ in 0..CHARGES_MAX {
         let charges = quota::charges(&server.objects, place, &object).await?;
         match server.objects.create_with(place, object, &charges).await? {
-            Created::Stored(shown) => return Ok(shown),
+            Created::Stored(shown) => {
+                server.confirm_created(place, &shown).await?;
+                return Ok(shown);
+            }
             Created::Overtaken(again) => object = again,
         }
     }

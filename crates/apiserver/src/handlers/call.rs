@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::pods;
 use crate::ApiServer;
 use crate::accept::{Offer, View, negotiate};
+use crate::definitions;
 use crate::guard::Caller;
 use crate::objects::Place;
 use crate::query::Query;
@@ -105,14 +106,12 @@ impl<'a> Call<'a> {
     }
 
     /// Nothing new comes of a kind whose definition goes.
-    pub(super) fn check_lasting(&self) -> Result<(), Refusal> {
+    pub(super) fn check_lasting(&self, object: &Value) -> Result<(), Refusal> {
         match &self.kind.nature {
-            Nature::Custom(custom) if custom.goes => Err(Refusal {
-                code: 405,
-                reason: "MethodNotAllowed",
-                message: "create not allowed while custom resource definition is terminating".to_owned(),
-                details: Some(Box::new(Place { name: "", ..self.place() }.details())),
-            }),
+            Nature::Custom(custom) if custom.goes => {
+                let name = object["metadata"]["name"].as_str().unwrap_or_default();
+                Err(definitions::goes(self.place_of(name)))
+            }
             _ => Ok(()),
         }
     }
@@ -146,9 +145,14 @@ impl<'a> Call<'a> {
 
     /// The same for an object of a custom kind, for which there are no protobuf messages.
     pub(super) fn text_format(&self) -> Result<Format, Refusal> {
-        match self.format() {
-            Ok(format) if format != Format::Protobuf => Ok(format),
-            _ => Err(unknown_format("application/json, application/yaml")),
+        match self.format()? {
+            Format::Protobuf => Err(Refusal::bad_request(format!(
+                "{kind} in version \"{}\" cannot be handled as a {kind}: object *unstructured.Unstructured does not \
+                 implement the protobuf marshalling interface and cannot be encoded to a protobuf message",
+                self.kind.version,
+                kind = self.kind.kind
+            ))),
+            format => Ok(format),
         }
     }
 }

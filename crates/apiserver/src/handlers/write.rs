@@ -54,6 +54,7 @@ impl Call<'_> {
     ) -> Result<Written, Refusal> {
         check_place(self, &mut object)?;
         lifecycle::disown(&mut object);
+        self.check_lasting(&object)?;
         self.check_namespace(&object).await?;
         self.check_creation(&object)?;
         let twice = validation::fold_owners(&mut object);
