@@ -2,7 +2,7 @@
 
 use gantry_registry::apply;
 use gantry_registry::decode::{self, Finding, Format, strict_problem};
-use gantry_registry::kinds::{Kind, Verb};
+use gantry_registry::kinds::{Kind, Nature, Verb};
 use gantry_registry::patch::{self, PatchKind};
 use gantry_registry::{FieldError, Refusal, defaults};
 use serde_json::{Value, json};
@@ -102,7 +102,15 @@ impl Call<'_> {
             Ok(patched) => patch::undecodable(kind, body, &patched, why),
             Err(refusal) => refusal,
         };
-        decode::check_kind(&patched, self.gvk()).map_err(|why| undecodable(&why))?;
+        match &self.kind.nature {
+            Nature::BuiltIn(_) => {
+                decode::check_kind(&patched, self.gvk()).map_err(|why| undecodable(&why))?;
+            }
+            Nature::Custom(_) if patched["kind"].as_str().is_none_or(str::is_empty) => {
+                return Err(undecodable(&format!("Object 'Kind' is missing in '{patched}'")));
+            }
+            Nature::Custom(_) => decode::custom::check_kind(&patched, self.gvk())?,
+        }
         if kind == PatchKind::Strategic
             && let Some(why) = patch::misfit(&patched, &self.kind.nature)
         {

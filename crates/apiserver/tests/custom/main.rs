@@ -8,6 +8,7 @@ mod harness;
 mod definitions;
 mod documents;
 mod ending;
+mod misuse;
 mod objects;
 mod parts;
 mod quotas;

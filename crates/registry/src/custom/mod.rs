@@ -16,7 +16,7 @@ use crate::Refusal;
 use crate::ownership::ReplicasField;
 
 pub use columns::Columns;
-pub use definition::{CLEANUP, Ending, Keep, end, kinds_of, settle, stored_kind_of};
+pub use definition::{CLEANUP, Ending, Keep, end, hold, is_stuck, kinds_of, settle, stored_kind_of};
 pub(crate) use definition::{approval, certificates, condition};
 pub use paths::{FieldPath, Misfit};
 pub use scaling::Scaling;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::found::{Found, Path, is_set, list, members, number, text};
 use super::names::{label, label_value, path_segment, qualified_name, subdomain};
 use super::shown::{in_order, list_in_order};
-use crate::kinds::{Kind, NameRule, Scope};
+use crate::kinds::{Kind, NameRule, Nature, Scope};
 
 const ANNOTATIONS_MAX_BYTES: usize = 262_144;
 const OWNER: &str = "meta/v1.OwnerReference";
@@ -20,6 +20,7 @@ pub(super) fn create(found: &mut Found, kind: &Kind, object: &Value) {
     name(found, kind, metadata, &at);
     namespace(found, kind, metadata, &at);
     attached(found, &at, metadata);
+    own_finalizers(found, kind, object);
 }
 
 /// The metadata of an object within an object: of any kind, and perhaps without a name yet.
@@ -53,6 +54,32 @@ pub(super) fn update(found: &mut Found, old: &Value, new: &Value) {
         let is_same = !is_set(new, field) || new[field] == old[field];
         found.immutable(&at.child(field), is_same, &new[field]);
     }
+}
+
+/// Finalizers have a domain, or are known; those of custom kinds and of definitions need not.
+pub(super) fn own_finalizers(found: &mut Found, kind: &Kind, object: &Value) {
+    if matches!(kind.nature, Nature::Custom(_)) || kind.group == "apiextensions.k8s.io" {
+        return;
+    }
+    let at = Path::new("metadata");
+    let at = at.child("finalizers");
+    for (index, name) in list(&object["metadata"], "finalizers").iter().enumerate() {
+        known_finalizer(found, &at.index(index), name.as_str().unwrap_or(""));
+    }
+}
+
+/// What is odd about the finalizers of an object of a custom kind.
+pub(super) fn odd_finalizers(object: &Value) -> Vec<String> {
+    let names: BTreeSet<_> =
+        list(&object["metadata"], "finalizers").iter().filter_map(Value::as_str).collect();
+    let odd = |name: &str| {
+        let path = if name.contains('.') { " including a path (/)" } else { "" };
+        let why = format!(
+            "prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers"
+        );
+        format!("metadata.finalizers: {name:?}: {why}")
+    };
+    names.into_iter().filter(|name| !is_known(name)).map(odd).collect()
 }
 
 /// Labels, of objects and of pod templates; keys and values are shown, not where they stand.
@@ -221,13 +248,14 @@ fn finalizers(found: &mut Found, at: &Path<'_>, finalizers: &[Value]) {
         let why = "finalizer orphan and foregroundDeletion cannot be both set";
         found.invalid(at, &json!(finalizers), why);
     }
-    for (index, name) in finalizers.iter().enumerate() {
-        known_finalizer(found, &at.index(index), name.as_str().unwrap_or(""));
-    }
+}
+
+fn is_known(finalizer: &str) -> bool {
+    finalizer.contains('/') || STANDARD_FINALIZERS.contains(&finalizer)
 }
 
 fn known_finalizer(found: &mut Found, at: &Path<'_>, name: &str) {
-    if !name.contains('/') && !STANDARD_FINALIZERS.contains(&name) {
+    if !is_known(name) {
         let why = "name is neither a standard finalizer name nor is it fully qualified";
         found.invalid(at, &json!(name), why);
     }

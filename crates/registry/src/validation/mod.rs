@@ -66,7 +66,7 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
     if let Nature::Custom(custom) = &kind.nature {
         found.errors.extend(custom.structure.judge(object));
         found.errors.extend(wrong_scale(custom, object));
-        return Judged { errors: found.errors, warnings: Vec::new() };
+        return judged(found, || metadata::odd_finalizers(object));
     }
     match (kind.group, kind.kind) {
         ("", "Pod") => pod::create(&mut found, object),
@@ -75,20 +75,18 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
         ("apiextensions.k8s.io", _) => definition::create(&mut found, object),
         _ => specific(&mut found, kind, object),
     }
-    if !found.errors.is_empty() {
-        return Judged { errors: found.errors, warnings: Vec::new() };
-    }
-    Judged { errors: Vec::new(), warnings: warnings::of(kind, object) }
+    judged(found, || warnings::of(kind, object))
 }
 
 /// Judges a changed object; its uid and times are already those of the stored one where the client left them out.
 pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
     metadata::update(&mut found, old, new);
+    metadata::own_finalizers(&mut found, kind, new);
     if let Nature::Custom(custom) = &kind.nature {
         found.errors.extend(custom.structure.judge_change(old, new));
         found.errors.extend(wrong_scale(custom, new));
-        return Judged { errors: found.errors, warnings: Vec::new() };
+        return judged(found, || added(metadata::odd_finalizers(new), &metadata::odd_finalizers(old)));
     }
     match (kind.group, kind.kind) {
         ("", "Pod") => {
@@ -102,18 +100,14 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
             changes(&mut found, kind, old, new);
         }
     }
-    if !found.errors.is_empty() {
-        return Judged { errors: found.errors, warnings: Vec::new() };
-    }
-    let before = warnings::of(kind, old);
-    let warnings = warnings::of(kind, new).into_iter().filter(|warning| !before.contains(warning)).collect();
-    Judged { errors: Vec::new(), warnings }
+    judged(found, || added(warnings::of(kind, new), &warnings::of(kind, old)))
 }
 
 /// Judges a write to the subresource `status`.
 pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
     metadata::update(&mut found, old, new);
+    metadata::own_finalizers(&mut found, kind, new);
     match &kind.nature {
         Nature::BuiltIn(_) => status::status(&mut found, kind, old, new),
         Nature::Custom(custom) => {
@@ -122,6 +116,17 @@ pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
         }
     }
     Judged { errors: found.errors, warnings: Vec::new() }
+}
+
+/// What is odd is only of interest where nothing is wrong.
+fn judged(found: Found, warnings: impl FnOnce() -> Vec<String>) -> Judged {
+    let warnings = if found.errors.is_empty() { warnings() } else { Vec::new() };
+    Judged { errors: found.errors, warnings }
+}
+
+/// The warnings that were not given before.
+fn added(warnings: Vec<String>, before: &[String]) -> Vec<String> {
+    warnings.into_iter().filter(|warning| !before.contains(warning)).collect()
 }
 
 /// What is wrong with what an object of a custom kind says of its replicas.
@@ -145,6 +150,7 @@ pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value) -> Judged {
 pub fn finalize(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
     metadata::update(&mut found, old, new);
+    metadata::own_finalizers(&mut found, kind, new);
     specific(&mut found, kind, new);
     Judged { errors: found.errors, warnings: Vec::new() }
 }
