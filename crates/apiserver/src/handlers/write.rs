@@ -282,7 +282,8 @@ pub(super) fn warn(answer: Answer, options: &WriteOptions, findings: &[Finding])
         return answer;
     }
     let texts = findings.iter().map(ToString::to_string).collect::<Vec<_>>();
-    // A header has one line; what YAML's reader says in several becomes several.
-    let lines = texts.iter().flat_map(|text| text.lines()).map(str::trim);
+    // A header has one line; what YAML's reader says in several becomes several, without its heading.
+    let lines = texts.iter().flat_map(|text| text.lines()).filter(|line| *line != "yaml: unmarshal errors:");
+    let lines = lines.map(str::trim);
     lines.fold(answer, Answer::warning)
 }

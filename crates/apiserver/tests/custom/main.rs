@@ -5,9 +5,12 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+mod bodies;
 mod definitions;
 mod documents;
+mod embedded;
 mod ending;
+mod metadata;
 mod objects;
 mod parts;
 mod versions;

@@ -66,7 +66,7 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
     if let Nature::Custom(custom) = &kind.nature {
         found.errors.extend(custom.structure.judge(object));
         found.errors.extend(wrong_scale(custom, object));
-        return Judged { errors: found.errors, warnings: Vec::new() };
+        return judged_custom(found.errors, &Value::Null, object);
     }
     match (kind.group, kind.kind) {
         ("", "Pod") => pod::create(&mut found, object),
@@ -84,11 +84,11 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
 /// Judges a changed object; its uid and times are already those of the stored one where the client left them out.
 pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
-    metadata::update(&mut found, old, new);
+    metadata::update(&mut found, kind, old, new);
     if let Nature::Custom(custom) = &kind.nature {
         found.errors.extend(custom.structure.judge_change(old, new));
         found.errors.extend(wrong_scale(custom, new));
-        return Judged { errors: found.errors, warnings: Vec::new() };
+        return judged_custom(found.errors, old, new);
     }
     match (kind.group, kind.kind) {
         ("", "Pod") => {
@@ -113,7 +113,7 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
 /// Judges a write to the subresource `status`.
 pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
-    metadata::update(&mut found, old, new);
+    metadata::update(&mut found, kind, old, new);
     match &kind.nature {
         Nature::BuiltIn(_) => status::status(&mut found, kind, old, new),
         Nature::Custom(custom) => {
@@ -122,6 +122,12 @@ pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
         }
     }
     Judged { errors: found.errors, warnings: Vec::new() }
+}
+
+/// What is odd about an object of a custom kind is said if nothing is wrong with it.
+fn judged_custom(errors: Vec<FieldError>, old: &Value, new: &Value) -> Judged {
+    let warnings = if errors.is_empty() { metadata::odd_finalizers(old, new) } else { Vec::new() };
+    Judged { errors, warnings }
 }
 
 /// What is wrong with what an object of a custom kind says of its replicas.
@@ -136,32 +142,32 @@ pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value) -> Judged {
         Part::Main => update(kind, old, new),
         Part::Status => status(kind, old, new),
         Part::Finalize => finalize(kind, old, new),
-        Part::EphemeralContainers => ephemeral_containers(old, new),
-        Part::Resize => resize(old, new),
+        Part::EphemeralContainers => ephemeral_containers(kind, old, new),
+        Part::Resize => resize(kind, old, new),
     }
 }
 
 /// Judges a write to a namespace's subresource `finalize`.
 pub fn finalize(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
-    metadata::update(&mut found, old, new);
+    metadata::update(&mut found, kind, old, new);
     specific(&mut found, kind, new);
     Judged { errors: found.errors, warnings: Vec::new() }
 }
 
 /// Judges a write to a pod's subresource `resize`.
-pub fn resize(old: &Value, new: &Value) -> Judged {
+pub fn resize(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
-    metadata::update(&mut found, old, new);
+    metadata::update(&mut found, kind, old, new);
     pod::pod(&mut found, new);
     resize::resize(&mut found, old, new);
     Judged { errors: found.errors, warnings: Vec::new() }
 }
 
 /// Judges a write to a pod's subresource `ephemeralcontainers`.
-pub fn ephemeral_containers(old: &Value, new: &Value) -> Judged {
+pub fn ephemeral_containers(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
-    metadata::update(&mut found, old, new);
+    metadata::update(&mut found, kind, old, new);
     pod::pod(&mut found, new);
     pod_update::ephemeral_containers(&mut found, old, new);
     Judged { errors: found.errors, warnings: Vec::new() }

@@ -43,6 +43,8 @@ pub struct Structure {
     pub preserves_unknown: bool,
     /// Whether it is an object with kind, version and metadata of its own.
     pub embedded: bool,
+    /// Whether it or anything in it is such an object.
+    pub embeds: bool,
     /// How lists merge.
     pub lists: Lists,
     /// How objects merge.
@@ -119,21 +121,27 @@ impl Structure {
     fn read_with(schema: &Value, patterns: &mut Patterns) -> Self {
         let is = |key: &str| schema[key] == true;
         let properties = schema["properties"].as_object().into_iter().flatten();
+        let properties: BTreeMap<_, _> =
+            properties.map(|(name, inner)| (name.clone(), Self::read_with(inner, patterns))).collect();
+        let values = Values::read(&schema["additionalProperties"], patterns);
+        let items = schema.get("items").filter(|items| items.is_object());
+        let items = items.map(|items| Box::new(Self::read_with(items, patterns)));
         let basic = Basic::read(schema);
+        let embedded = is("x-kubernetes-embedded-resource");
+        let embeds = embedded
+            || items.as_ref().is_some_and(|items| items.embeds)
+            || matches!(&values, Values::Like(values) if values.embeds)
+            || properties.values().any(|declared| declared.embeds);
         Self {
             basic,
-            properties: properties
-                .map(|(name, inner)| (name.clone(), Self::read_with(inner, patterns)))
-                .collect(),
-            values: Values::read(&schema["additionalProperties"], patterns),
-            items: schema
-                .get("items")
-                .filter(|items| items.is_object())
-                .map(|items| Box::new(Self::read_with(items, patterns))),
+            properties,
+            values,
+            items,
             default: schema.get("default").filter(|default| !default.is_null()).cloned(),
             nullable: is("nullable"),
             preserves_unknown: is("x-kubernetes-preserve-unknown-fields"),
-            embedded: is("x-kubernetes-embedded-resource"),
+            embedded,
+            embeds,
             lists: Lists::read(schema),
             maps: match schema["x-kubernetes-map-type"].as_str() {
                 Some("atomic") => Maps::Atomic,

@@ -1,0 +1,121 @@
+//! Objects embedded in objects of custom kinds.
+
+use super::*;
+
+const HOLDERS: &str = "/apis/example.com/v1/holders";
+
+/// A server on which holders are defined: of an object, of an object that holds one, and of one by default.
+async fn with_holders() -> ApiServer {
+    let server = server().await;
+    let any = json!({
+        "type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true,
+    });
+    let (mut nested, mut by_default) = (any.clone(), any.clone());
+    nested["properties"] = json!({"held": any.clone()});
+    by_default["default"] = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": {"a": "b"}}});
+    let definition = json!({
+        "kind": "CustomResourceDefinition", "apiVersion": "apiextensions.k8s.io/v1",
+        "metadata": {"name": "holders.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Cluster", "names": {"plural": "holders", "kind": "Holder"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+                "type": "object", "properties": {
+                    "held": any, "nested": nested, "byDefault": by_default,
+                    "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+                    "many": {"type": "object", "additionalProperties": any},
+                },
+            }}}],
+        },
+    });
+    define(&server, definition).await;
+    server
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "parts are written where they are used")]
+fn holder(name: &str, parts: Value) -> Value {
+    let mut holder = json!({"kind": "Holder", "apiVersion": "example.com/v1", "metadata": {"name": name}});
+    holder.as_object_mut().unwrap().extend(parts.as_object().unwrap().clone());
+    holder
+}
+
+fn pod(metadata: &Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata})
+}
+
+/// Appendix E: the metadata of an embedded object is that of any object; where nothing is said, anything stays.
+#[tokio::test]
+async fn embedded_metadata_has_known_fields_only() {
+    let server = with_holders().await;
+    let odd = pod(&json!({"name": "a", "colour": "red", "creationTimestamp": null}));
+    let mut nested = odd.clone();
+    nested["held"] = odd.clone();
+    let parts = json!({"held": odd, "nested": nested, "free": odd, "many": {"x": odd}});
+    let (status, made) = call(&server, Method::POST, HOLDERS, holder("a", parts)).await;
+    assert_eq!(status, 201, "{made}");
+    let plain = json!({"name": "a"});
+    for place in ["/held", "/nested", "/nested/held", "/many/x"] {
+        assert_eq!(made.pointer(&format!("{place}/metadata")), Some(&plain), "{place}: {made}");
+    }
+    assert_eq!(made["free"]["metadata"]["colour"], "red");
+    assert_eq!(made["byDefault"]["metadata"], json!({"labels": {"a": "b"}}));
+}
+
+/// Appendix E: metadata that is none is refused before anything is validated.
+#[tokio::test]
+async fn malformed_embedded_metadata_is_refused() {
+    let server = with_holders().await;
+    let table = [
+        (
+            json!({"held": pod(&json!({"name": "a", "namespace": 42}))}),
+            "held.metadata: Invalid value: {\"name\":\"a\",\"namespace\":42}: json: cannot unmarshal number into Go struct \
+             field ObjectMeta.namespace of type string",
+        ),
+        (
+            json!({"many": {"x": pod(&json!("a"))}}),
+            "many[x].metadata: Invalid value: \"a\": json: cannot unmarshal string into Go value of type v1.ObjectMeta",
+        ),
+        (json!({"held": {"apiVersion": "v1", "kind": 1}}), "held.kind: Invalid value: 1: must be a string"),
+    ];
+    for (parts, problem) in table {
+        let (status, answer) = call(&server, Method::POST, HOLDERS, holder("a", parts)).await;
+        assert_eq!(status, 400, "{answer}");
+        let expected = format!("Holder in version \"v1\" cannot be handled as a Holder: {problem}");
+        assert_eq!(answer["message"], expected);
+    }
+}
+
+/// Appendix E: embedded objects are judged as objects, when they are made and when they change.
+#[tokio::test]
+async fn invalid_embedded_objects_are_refused() {
+    let server = with_holders().await;
+    let wrong = json!({"apiVersion": "v1", "kind": "%", "metadata": {"name": ".."}});
+    let mut nested = wrong.clone();
+    nested["held"] = wrong.clone();
+    let mut new = holder("a", json!({"held": wrong, "nested": nested}));
+    new["metadata"]["labels"] = json!({"a": "x y"});
+    let expect = |answer: &Value| {
+        let causes = answer["details"]["causes"].as_array().unwrap();
+        let fields: Vec<_> = causes.iter().map(|cause| cause["field"].as_str().unwrap()).collect();
+        assert_eq!(
+            fields,
+            [
+                "metadata.labels",
+                "held.kind",
+                "held.metadata.name",
+                "nested.kind",
+                "nested.metadata.name",
+                "nested.held.kind",
+                "nested.held.metadata.name",
+            ],
+            "{answer}"
+        );
+    };
+    let (status, answer) = call(&server, Method::POST, HOLDERS, new.clone()).await;
+    assert_eq!(status, 422);
+    expect(&answer);
+    let (_, made) = call(&server, Method::POST, HOLDERS, holder("a", json!({}))).await;
+    new["metadata"]["resourceVersion"] = made["metadata"]["resourceVersion"].clone();
+    let (status, answer) = call(&server, Method::PUT, &format!("{HOLDERS}/a"), new).await;
+    assert_eq!(status, 422);
+    expect(&answer);
+}
