@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::depth::{self, TOO_DEEP};
 use super::tree::{SHALLOW, Tree};
 use super::{Content, Decoded, Finding, Format, Gvk, json_word, read, walk};
-use crate::custom::{Custom, Structure, Values};
+use crate::custom::{Custom, Holds, Structure, Values};
 use crate::schema::schema;
 use crate::validation::found::Path;
 use crate::{FieldError, Refusal};
@@ -125,7 +125,7 @@ fn normalize_embedded(
     at: &Path<'_>,
     unknown: &mut Vec<String>,
 ) -> Result<(), String> {
-    if !structure.embeds {
+    if structure.holds == Holds::None {
         return Ok(());
     }
     match value {

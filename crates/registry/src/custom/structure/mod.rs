@@ -43,8 +43,8 @@ pub struct Structure {
     pub preserves_unknown: bool,
     /// Whether it is an object with kind, version and metadata of its own.
     pub embedded: bool,
-    /// Whether it or anything in it is such an object.
-    pub embeds: bool,
+    /// What is to be found in it, itself included.
+    pub holds: Holds,
     /// How lists merge.
     pub lists: Lists,
     /// How objects merge.
@@ -76,6 +76,16 @@ pub enum Values {
     Any,
     /// Those of which the value looks like this.
     Like(Box<Structure>),
+}
+
+/// Whether a value, or anything in it, is an object with kind, version and metadata of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Holds {
+    /// No such object.
+    #[default]
+    None,
+    /// Perhaps some.
+    Objects,
 }
 
 /// `x-kubernetes-list-type`: how lists merge.
@@ -128,10 +138,10 @@ impl Structure {
         let items = items.map(|items| Box::new(Self::read_with(items, patterns)));
         let basic = Basic::read(schema);
         let embedded = is("x-kubernetes-embedded-resource");
-        let embeds = embedded
-            || items.as_ref().is_some_and(|items| items.embeds)
-            || matches!(&values, Values::Like(values) if values.embeds)
-            || properties.values().any(|declared| declared.embeds);
+        let holds_some = embedded
+            || items.as_ref().is_some_and(|items| items.holds == Holds::Objects)
+            || matches!(&values, Values::Like(values) if values.holds == Holds::Objects)
+            || properties.values().any(|declared| declared.holds == Holds::Objects);
         Self {
             basic,
             properties,
@@ -141,7 +151,7 @@ impl Structure {
             nullable: is("nullable"),
             preserves_unknown: is("x-kubernetes-preserve-unknown-fields"),
             embedded,
-            embeds,
+            holds: if holds_some { Holds::Objects } else { Holds::None },
             lists: Lists::read(schema),
             maps: match schema["x-kubernetes-map-type"].as_str() {
                 Some("atomic") => Maps::Atomic,
