@@ -195,7 +195,7 @@ impl Call<'_> {
         let decoded = decode::assembled(object, &self.kind.nature).map_err(Refusal::server_error)?;
         let mut object = decoded.object;
         self.check_name(&object)?;
-        defaults::apply(self.kind, &mut object);
+        defaults::apply_to_applied(self.kind, &mut object);
         Ok(object)
     }
 }

@@ -57,7 +57,9 @@ impl Call<'_> {
         self.check_namespace(&object).await?;
         self.check_creation(&object)?;
         let twice = validation::fold_owners(&mut object);
-        defaults::apply(self.kind, &mut object);
+        if ownership == Ownership::ByChange {
+            defaults::apply(self.kind, &mut object);
+        }
         let surroundings = &self.server.surroundings;
         let now = surroundings.now();
         if ownership == Ownership::ByChange {

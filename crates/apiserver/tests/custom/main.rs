@@ -5,6 +5,7 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+mod applying;
 mod bodies;
 mod definitions;
 mod documents;

@@ -29,6 +29,18 @@ pub fn apply(kind: &Kind, value: &mut Value) {
     if let Nature::Custom(custom) = &kind.nature {
         return custom.structure.fill(value);
     }
+    compiled_in(kind, value);
+}
+
+/// The same for what server-side apply makes of an object: `null` stays what it is in custom kinds.
+pub fn apply_to_applied(kind: &Kind, value: &mut Value) {
+    match &kind.nature {
+        Nature::Custom(custom) => custom.structure.fill_applied(value),
+        Nature::BuiltIn(_) => compiled_in(kind, value),
+    }
+}
+
+fn compiled_in(kind: &Kind, value: &mut Value) {
     let Some(object) = object(value) else { return };
     match (kind.group, kind.kind) {
         ("", "Pod") => pod::pod(object),

@@ -128,6 +128,11 @@ impl Structure {
             || self.properties.values().any(Self::has_unevaluated_rules)
     }
 
+    /// Whether it is text of some format. Ownership takes any scalar for it: judging it comes later.
+    pub(crate) fn is_formatted_text(&self) -> bool {
+        self.basic == Some(Basic::String) && self.rules.as_ref().is_some_and(|rules| rules.is_formatted)
+    }
+
     fn read_with(schema: &Value, patterns: &mut Patterns) -> Self {
         let is = |key: &str| schema[key] == true;
         let properties = schema["properties"].as_object().into_iter().flatten();
