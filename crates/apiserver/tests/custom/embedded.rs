@@ -119,3 +119,45 @@ async fn invalid_embedded_objects_are_refused() {
     assert_eq!(status, 422);
     expect(&answer);
 }
+
+/// Appendix E: what defaults say of embedded metadata, and no metadata has, is left out.
+#[tokio::test]
+async fn defaults_of_embedded_metadata_have_known_fields_only() {
+    let server = server().await;
+    let default =
+        json!({"apiVersion": "foos/v1", "kind": "Foo", "metadata": {"name": "Bar", "unknown": "x"}});
+    let text = |default: &str| json!({"type": "string", "default": default});
+    let one = |metadata: Value| {
+        json!({"type": "object", "x-kubernetes-embedded-resource": true, "properties": {
+            "apiVersion": text("foos/v1"), "kind": text("Foo"), "metadata": metadata,
+        }})
+    };
+    let definition = json!({
+        "kind": "CustomResourceDefinition", "apiVersion": "apiextensions.k8s.io/v1",
+        "metadata": {"name": "holders.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Cluster", "names": {"plural": "holders", "kind": "Holder"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+                "type": "object", "properties": {
+                    "fields": one(json!({"type": "object", "properties": {"name": text("Bar"), "unknown": text("x")}})),
+                    "metadata_": one(json!({"type": "object", "default": default["metadata"]})),
+                    "whole": {"type": "object", "x-kubernetes-embedded-resource": true,
+                        "x-kubernetes-preserve-unknown-fields": true, "default": default},
+                    "around": {"type": "object", "default": {"held": default}, "properties": {
+                        "held": {"type": "object", "x-kubernetes-embedded-resource": true,
+                            "x-kubernetes-preserve-unknown-fields": true},
+                    }},
+                },
+            }}}],
+        },
+    });
+    define(&server, definition).await;
+    let parts = json!({"fields": {"metadata": {}}, "metadata_": {}});
+    let (status, made) = call(&server, Method::POST, HOLDERS, holder("a", parts)).await;
+    assert_eq!(status, 201, "{made}");
+    let expected = json!({"apiVersion": "foos/v1", "kind": "Foo", "metadata": {"name": "Bar"}});
+    for place in ["/fields", "/metadata_", "/whole", "/around/held"] {
+        assert_eq!(made.pointer(place), Some(&expected), "{place}: {made}");
+    }
+    assert_eq!(get(&server, &format!("{HOLDERS}/a")).await.1, made);
+}

@@ -14,6 +14,7 @@ mod ending;
 mod metadata;
 mod objects;
 mod parts;
+mod values;
 mod versions;
 mod writes;
 

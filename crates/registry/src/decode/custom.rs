@@ -113,6 +113,12 @@ pub(super) fn value(mut object: Value, custom: &Custom, malformed: Malformed) ->
     Ok(Decoded { object, findings })
 }
 
+/// Leaves out what defaults have brought into the metadata of embedded objects, and no metadata has.
+pub(crate) fn tidy(structure: &Structure, object: &mut Value) {
+    // What is malformed is left out, so nothing is refused.
+    let _ = normalize_embedded(structure, object, Malformed::Dropped, &Path::root(), &mut Vec::new());
+}
+
 fn kind_is_missing(body: &str) -> String {
     format!("Object 'Kind' is missing in '{body}'")
 }
