@@ -161,3 +161,42 @@ async fn defaults_of_embedded_metadata_have_known_fields_only() {
     }
     assert_eq!(get(&server, &format!("{HOLDERS}/a")).await.1, made);
 }
+
+/// Appendix E: what is stored is read, whatever a later definition thinks of it; and written again when it is right.
+#[tokio::test]
+async fn stored_objects_are_read_whatever_comes() {
+    let server = server().await;
+    let definition = |held: Value| {
+        json!({
+            "kind": "CustomResourceDefinition", "apiVersion": "apiextensions.k8s.io/v1",
+            "metadata": {"name": "holders.example.com"},
+            "spec": {
+                "group": "example.com", "scope": "Cluster", "names": {"plural": "holders", "kind": "Holder"},
+                "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+                    "type": "object", "properties": {"held": held},
+                }}}],
+            },
+        })
+    };
+    let mut held = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    define(&server, definition(held.clone())).await;
+    let metadata =
+        json!({"name": "x", "unknown": 42, "annotations": {"a": 42, "b": "c"}, "labels": {"l": "x y"}});
+    let wrong = json!({"kind": 7, "apiVersion": "v1", "metadata": metadata});
+    call(&server, Method::POST, HOLDERS, holder("a", json!({"held": wrong}))).await;
+    let path = format!("{DEFINITIONS}/holders.example.com");
+    held["x-kubernetes-embedded-resource"] = json!(true);
+    let mut later = definition(held);
+    later["metadata"]["resourceVersion"] = get(&server, &path).await.1["metadata"]["resourceVersion"].clone();
+    assert_eq!(call(&server, Method::PUT, &path, later).await.0, 200);
+    let (status, mut found) = get(&server, &format!("{HOLDERS}/a")).await;
+    let expected = json!({"apiVersion": "v1", "metadata": {"name": "x", "labels": {"l": "x y"}}});
+    assert_eq!((status, &found["held"]), (200, &expected), "{found}");
+    assert_eq!(get(&server, HOLDERS).await.1["items"][0]["held"], expected);
+    found["metadata"]["labels"] = json!({"l": "m"});
+    let (status, answer) = call(&server, Method::PUT, &format!("{HOLDERS}/a"), found.clone()).await;
+    assert_eq!(status, 422, "{answer}");
+    found["held"] = pod(&json!({"name": "x"}));
+    let (status, answer) = call(&server, Method::PUT, &format!("{HOLDERS}/a"), found).await;
+    assert_eq!(status, 200, "{answer}");
+}

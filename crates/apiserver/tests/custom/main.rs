@@ -14,6 +14,7 @@ mod ending;
 mod metadata;
 mod objects;
 mod parts;
+mod selecting;
 mod values;
 mod versions;
 mod writes;
