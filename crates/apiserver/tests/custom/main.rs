@@ -5,13 +5,19 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+mod applying;
+mod bodies;
 mod definitions;
 mod documents;
+mod embedded;
 mod ending;
+mod metadata;
 mod misuse;
 mod objects;
 mod parts;
 mod quotas;
+mod selecting;
+mod values;
 mod versions;
 mod writes;
 

@@ -20,7 +20,7 @@ pub use definition::{CLEANUP, Ending, Keep, end, hold, is_stuck, kinds_of, settl
 pub(crate) use definition::{approval, certificates, condition};
 pub use paths::{FieldPath, Misfit};
 pub use scaling::Scaling;
-pub use structure::{Basic, Lists, Maps, Rules, Structure, Values, check_pattern};
+pub use structure::{Basic, Holds, Lists, Maps, Rules, Structure, Values, check_pattern};
 
 /// How objects of a custom kind get from one version to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

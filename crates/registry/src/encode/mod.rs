@@ -142,7 +142,7 @@ fn anything(value: &Value, bytes: &mut Vec<u8>) {
     match value {
         Value::Null => bytes.extend_from_slice(b"null"),
         Value::Bool(truth) => bytes.extend_from_slice(if *truth { b"true" } else { b"false" }),
-        Value::Number(number) => bytes.extend_from_slice(number.to_string().as_bytes()),
+        Value::Number(number) => bytes.extend_from_slice(text::number(number).as_bytes()),
         Value::String(value) => text::string(value, bytes),
         Value::Array(elements) => {
             bytes.push(b'[');
@@ -240,6 +240,26 @@ mod tests {
              \"items\":[{\"metadata\":{\"name\":\"n\"}}]}\n"
         );
         assert!(list("ConfigMapList", "v1", &json!({}), [], &nature).ends_with(b"\"items\":[]}\n"));
+    }
+
+    /// A0.4: numbers that are not whole are written as Go writes them, whole ones without a fraction.
+    #[test]
+    fn numbers_are_written_as_go_writes_them() {
+        let table = [
+            ("1.0", "1"),
+            ("-2.50", "-2.5"),
+            ("1e3", "1000"),
+            ("1e20", "100000000000000000000"),
+            ("1e21", "1e+21"),
+            ("0.000001", "0.000001"),
+            ("0.00000015", "1.5e-7"),
+            ("9223372036854775807", "9223372036854775807"),
+            ("18446744073709551615", "18446744073709552000"),
+        ];
+        for (read, expected) in table {
+            let value: Value = serde_json::from_str(read).unwrap();
+            assert_eq!(String::from_utf8(plain(&value)).unwrap(), expected, "{read}");
+        }
     }
 
     /// The fields of references that are called so stay where the schema has them.

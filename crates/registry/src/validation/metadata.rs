@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::found::{Found, Path, is_set, list, members, number, text};
 use super::names::{label, label_value, path_segment, qualified_name, subdomain};
 use super::shown::{in_order, list_in_order};
-use crate::kinds::{Kind, NameRule, Nature, Scope};
+use crate::kinds::{Kind, NameRule, Scope};
 
 const ANNOTATIONS_MAX_BYTES: usize = 262_144;
 const OWNER: &str = "meta/v1.OwnerReference";
@@ -20,7 +20,7 @@ pub(super) fn create(found: &mut Found, kind: &Kind, object: &Value) {
     name(found, kind, metadata, &at);
     namespace(found, kind, metadata, &at);
     attached(found, &at, metadata);
-    own_finalizers(found, kind, object);
+    known_finalizers(found, kind, &at, metadata);
 }
 
 /// The metadata of an object within an object: of any kind, and perhaps without a name yet.
@@ -38,10 +38,11 @@ pub(crate) fn embedded(found: &mut Found, at: &Path<'_>, metadata: &Value) {
 }
 
 /// The metadata of a changed object.
-pub(super) fn update(found: &mut Found, old: &Value, new: &Value) {
+pub(super) fn update(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
     let at = Path::new("metadata");
     let (old, new) = (&old["metadata"], &new["metadata"]);
     attached(found, &at, new);
+    known_finalizers(found, kind, &at, new);
     if is_set(old, "deletionTimestamp") {
         no_new_finalizers(found, &at.child("finalizers"), old, new);
     }
@@ -54,32 +55,6 @@ pub(super) fn update(found: &mut Found, old: &Value, new: &Value) {
         let is_same = !is_set(new, field) || new[field] == old[field];
         found.immutable(&at.child(field), is_same, &new[field]);
     }
-}
-
-/// Finalizers have a domain, or are known; those of custom kinds and of definitions need not.
-pub(super) fn own_finalizers(found: &mut Found, kind: &Kind, object: &Value) {
-    if matches!(kind.nature, Nature::Custom(_)) || kind.group == "apiextensions.k8s.io" {
-        return;
-    }
-    let at = Path::new("metadata");
-    let at = at.child("finalizers");
-    for (index, name) in list(&object["metadata"], "finalizers").iter().enumerate() {
-        known_finalizer(found, &at.index(index), name.as_str().unwrap_or(""));
-    }
-}
-
-/// What is odd about the finalizers of an object of a custom kind.
-pub(super) fn odd_finalizers(object: &Value) -> Vec<String> {
-    let names: BTreeSet<_> =
-        list(&object["metadata"], "finalizers").iter().filter_map(Value::as_str).collect();
-    let odd = |name: &str| {
-        let path = if name.contains('.') { " including a path (/)" } else { "" };
-        let why = format!(
-            "prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers"
-        );
-        format!("metadata.finalizers: {name:?}: {why}")
-    };
-    names.into_iter().filter(|name| !is_known(name)).map(odd).collect()
 }
 
 /// Labels, of objects and of pod templates; keys and values are shown, not where they stand.
@@ -250,12 +225,33 @@ fn finalizers(found: &mut Found, at: &Path<'_>, finalizers: &[Value]) {
     }
 }
 
-fn is_known(finalizer: &str) -> bool {
-    finalizer.contains('/') || STANDARD_FINALIZERS.contains(&finalizer)
+/// Whose finalizers have no domain must be known, unless users define the kind; about theirs, there are warnings.
+fn known_finalizers(found: &mut Found, kind: &Kind, at: &Path<'_>, metadata: &Value) {
+    let is_of_extensions = kind.nature.message().is_none() || kind.group == "apiextensions.k8s.io";
+    let finalizers = list(metadata, "finalizers").iter().filter(|_| !is_of_extensions);
+    for (index, name) in finalizers.enumerate() {
+        known_finalizer(found, &at.child("finalizers").index(index), name.as_str().unwrap_or(""));
+    }
+}
+
+/// What is odd about the finalizers that an object of a custom kind got.
+pub(super) fn odd_finalizers(old: &Value, new: &Value) -> Vec<String> {
+    let before = list(&old["metadata"], "finalizers");
+    let added = list(&new["metadata"], "finalizers").iter().filter(|name| !before.contains(name));
+    let added: BTreeSet<_> = added.filter_map(Value::as_str).collect();
+    let is_odd = |name: &&str| !name.contains('/') && !STANDARD_FINALIZERS.contains(name);
+    let warning = |name: &str| {
+        let path = if name.contains('.') { " including a path (/)" } else { "" };
+        format!(
+            "metadata.finalizers: {name:?}: prefer a domain-qualified finalizer name{path} to avoid accidental conflicts \
+             with other finalizer writers"
+        )
+    };
+    added.into_iter().filter(is_odd).map(warning).collect()
 }
 
 fn known_finalizer(found: &mut Found, at: &Path<'_>, name: &str) {
-    if !is_known(name) {
+    if !name.contains('/') && !STANDARD_FINALIZERS.contains(&name) {
         let why = "name is neither a standard finalizer name nor is it fully qualified";
         found.invalid(at, &json!(name), why);
     }

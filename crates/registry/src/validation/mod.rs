@@ -66,7 +66,7 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
     if let Nature::Custom(custom) = &kind.nature {
         found.errors.extend(custom.structure.judge(object));
         found.errors.extend(wrong_scale(custom, object));
-        return judged(found, || metadata::odd_finalizers(object));
+        return judged_custom(found.errors, &Value::Null, object);
     }
     match (kind.group, kind.kind) {
         ("", "Pod") => pod::create(&mut found, object),
@@ -75,18 +75,20 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
         ("apiextensions.k8s.io", _) => definition::create(&mut found, object),
         _ => specific(&mut found, kind, object),
     }
-    judged(found, || warnings::of(kind, object))
+    if !found.errors.is_empty() {
+        return Judged { errors: found.errors, warnings: Vec::new() };
+    }
+    Judged { errors: Vec::new(), warnings: warnings::of(kind, object) }
 }
 
 /// Judges a changed object; its uid and times are already those of the stored one where the client left them out.
 pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
-    metadata::update(&mut found, old, new);
-    metadata::own_finalizers(&mut found, kind, new);
+    metadata::update(&mut found, kind, old, new);
     if let Nature::Custom(custom) = &kind.nature {
         found.errors.extend(custom.structure.judge_change(old, new));
         found.errors.extend(wrong_scale(custom, new));
-        return judged(found, || added(metadata::odd_finalizers(new), &metadata::odd_finalizers(old)));
+        return judged_custom(found.errors, old, new);
     }
     match (kind.group, kind.kind) {
         ("", "Pod") => {
@@ -100,14 +102,18 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
             changes(&mut found, kind, old, new);
         }
     }
-    judged(found, || added(warnings::of(kind, new), &warnings::of(kind, old)))
+    if !found.errors.is_empty() {
+        return Judged { errors: found.errors, warnings: Vec::new() };
+    }
+    let before = warnings::of(kind, old);
+    let warnings = warnings::of(kind, new).into_iter().filter(|warning| !before.contains(warning)).collect();
+    Judged { errors: Vec::new(), warnings }
 }
 
 /// Judges a write to the subresource `status`.
 pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
-    metadata::update(&mut found, old, new);
-    metadata::own_finalizers(&mut found, kind, new);
+    metadata::update(&mut found, kind, old, new);
     match &kind.nature {
         Nature::BuiltIn(_) => status::status(&mut found, kind, old, new),
         Nature::Custom(custom) => {
@@ -118,15 +124,10 @@ pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
     Judged { errors: found.errors, warnings: Vec::new() }
 }
 
-/// What is odd is only of interest where nothing is wrong.
-fn judged(found: Found, warnings: impl FnOnce() -> Vec<String>) -> Judged {
-    let warnings = if found.errors.is_empty() { warnings() } else { Vec::new() };
-    Judged { errors: found.errors, warnings }
-}
-
-/// The warnings that were not given before.
-fn added(warnings: Vec<String>, before: &[String]) -> Vec<String> {
-    warnings.into_iter().filter(|warning| !before.contains(warning)).collect()
+/// What is odd about an object of a custom kind is said if nothing is wrong with it.
+fn judged_custom(errors: Vec<FieldError>, old: &Value, new: &Value) -> Judged {
+    let warnings = if errors.is_empty() { metadata::odd_finalizers(old, new) } else { Vec::new() };
+    Judged { errors, warnings }
 }
 
 /// What is wrong with what an object of a custom kind says of its replicas.
@@ -141,33 +142,32 @@ pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value) -> Judged {
         Part::Main => update(kind, old, new),
         Part::Status => status(kind, old, new),
         Part::Finalize => finalize(kind, old, new),
-        Part::EphemeralContainers => ephemeral_containers(old, new),
-        Part::Resize => resize(old, new),
+        Part::EphemeralContainers => ephemeral_containers(kind, old, new),
+        Part::Resize => resize(kind, old, new),
     }
 }
 
 /// Judges a write to a namespace's subresource `finalize`.
 pub fn finalize(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
-    metadata::update(&mut found, old, new);
-    metadata::own_finalizers(&mut found, kind, new);
+    metadata::update(&mut found, kind, old, new);
     specific(&mut found, kind, new);
     Judged { errors: found.errors, warnings: Vec::new() }
 }
 
 /// Judges a write to a pod's subresource `resize`.
-pub fn resize(old: &Value, new: &Value) -> Judged {
+pub fn resize(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
-    metadata::update(&mut found, old, new);
+    metadata::update(&mut found, kind, old, new);
     pod::pod(&mut found, new);
     resize::resize(&mut found, old, new);
     Judged { errors: found.errors, warnings: Vec::new() }
 }
 
 /// Judges a write to a pod's subresource `ephemeralcontainers`.
-pub fn ephemeral_containers(old: &Value, new: &Value) -> Judged {
+pub fn ephemeral_containers(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
-    metadata::update(&mut found, old, new);
+    metadata::update(&mut found, kind, old, new);
     pod::pod(&mut found, new);
     pod_update::ephemeral_containers(&mut found, old, new);
     Judged { errors: found.errors, warnings: Vec::new() }

@@ -43,6 +43,8 @@ pub struct Structure {
     pub preserves_unknown: bool,
     /// Whether it is an object with kind, version and metadata of its own.
     pub embedded: bool,
+    /// What is to be found in it, itself included.
+    pub holds: Holds,
     /// How lists merge.
     pub lists: Lists,
     /// How objects merge.
@@ -74,6 +76,16 @@ pub enum Values {
     Any,
     /// Those of which the value looks like this.
     Like(Box<Structure>),
+}
+
+/// Whether a value, or anything in it, is an object with kind, version and metadata of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Holds {
+    /// No such object.
+    #[default]
+    None,
+    /// Perhaps some.
+    Objects,
 }
 
 /// `x-kubernetes-list-type`: how lists merge.
@@ -116,24 +128,35 @@ impl Structure {
             || self.properties.values().any(Self::has_unevaluated_rules)
     }
 
+    /// Whether it is text of some format. Ownership takes any scalar for it: judging it comes later.
+    pub(crate) fn is_formatted_text(&self) -> bool {
+        self.basic == Some(Basic::String) && self.rules.as_ref().is_some_and(|rules| rules.is_formatted)
+    }
+
     fn read_with(schema: &Value, patterns: &mut Patterns) -> Self {
         let is = |key: &str| schema[key] == true;
         let properties = schema["properties"].as_object().into_iter().flatten();
+        let properties: BTreeMap<_, _> =
+            properties.map(|(name, inner)| (name.clone(), Self::read_with(inner, patterns))).collect();
+        let values = Values::read(&schema["additionalProperties"], patterns);
+        let items = schema.get("items").filter(|items| items.is_object());
+        let items = items.map(|items| Box::new(Self::read_with(items, patterns)));
         let basic = Basic::read(schema);
+        let embedded = is("x-kubernetes-embedded-resource");
+        let holds_some = embedded
+            || items.as_ref().is_some_and(|items| items.holds == Holds::Objects)
+            || matches!(&values, Values::Like(values) if values.holds == Holds::Objects)
+            || properties.values().any(|declared| declared.holds == Holds::Objects);
         Self {
             basic,
-            properties: properties
-                .map(|(name, inner)| (name.clone(), Self::read_with(inner, patterns)))
-                .collect(),
-            values: Values::read(&schema["additionalProperties"], patterns),
-            items: schema
-                .get("items")
-                .filter(|items| items.is_object())
-                .map(|items| Box::new(Self::read_with(items, patterns))),
+            properties,
+            values,
+            items,
             default: schema.get("default").filter(|default| !default.is_null()).cloned(),
             nullable: is("nullable"),
             preserves_unknown: is("x-kubernetes-preserve-unknown-fields"),
-            embedded: is("x-kubernetes-embedded-resource"),
+            embedded,
+            holds: if holds_some { Holds::Objects } else { Holds::None },
             lists: Lists::read(schema),
             maps: match schema["x-kubernetes-map-type"].as_str() {
                 Some("atomic") => Maps::Atomic,

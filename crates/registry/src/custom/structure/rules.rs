@@ -23,6 +23,8 @@ pub struct Rules {
     pub(super) any_of: Vec<Structure>,
     pub(super) one_of: Vec<Structure>,
     pub(super) not: Option<Structure>,
+    /// Whether it has a format beyond that of bytes, known or not.
+    pub(super) is_formatted: bool,
     /// Whether there are expressions, `x-kubernetes-validations`.
     pub(super) has_expressions: bool,
 }
@@ -91,6 +93,7 @@ impl Rules {
             any_of,
             one_of,
             not: schema["not"].is_object().then(|| Structure::read_with(&schema["not"], patterns)),
+            is_formatted: schema["format"].as_str().is_some_and(|format| !matches!(format, "" | "byte")),
             has_expressions: schema["x-kubernetes-validations"]
                 .as_array()
                 .is_some_and(|rules| !rules.is_empty()),
