@@ -34,6 +34,8 @@ pub(crate) struct Catalogue {
 pub(crate) struct Catalogues {
     definitions: Mirror<Definitions>,
     last: Mutex<(Arc<Definitions>, Arc<Catalogue>)>,
+    /// Who looks at the definitions says what came of it before the next one looks.
+    turn: tokio::sync::Mutex<()>,
     /// Tells whoever is served for long that there is a new catalogue.
     changes: watch::Sender<()>,
 }
@@ -71,6 +73,7 @@ impl Default for Catalogues {
         Self {
             definitions: Mirror::default(),
             last: Mutex::new((Arc::default(), Catalogue::built_in())),
+            turn: tokio::sync::Mutex::default(),
             changes: watch::Sender::default(),
         }
     }
@@ -89,7 +92,7 @@ impl Catalogues {
 
     /// The resource of this group, version and plural, as far as is known without asking the store.
     pub(crate) fn known(&self, group: &str, version: &str, resource: &str) -> Option<Arc<Kind>> {
-        let of_last = || self.last().1.kinds.kept(group, version, resource);
+        let of_last = || self.last().kinds.kept(group, version, resource);
         kinds().kept(group, version, resource).or_else(of_last)
     }
 
@@ -107,14 +110,19 @@ impl Catalogues {
         }
     }
 
-    fn last(&self) -> MutexGuard<'_, (Arc<Definitions>, Arc<Catalogue>)> {
+    /// The catalogue that somebody asked for last.
+    pub(crate) fn last(&self) -> Arc<Catalogue> {
+        Arc::clone(&self.locked().1)
+    }
+
+    fn locked(&self) -> MutexGuard<'_, (Arc<Definitions>, Arc<Catalogue>)> {
         // What is in there is whole at any moment, whoever panicked.
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What these definitions make of what is served.
-    pub(crate) fn with(&self, definitions: Option<Arc<Definitions>>) -> Arc<Catalogue> {
-        let mut last = self.last();
+    fn with(&self, definitions: Option<Arc<Definitions>>) -> Arc<Catalogue> {
+        let mut last = self.locked();
         if let Some(definitions) = definitions.filter(|definitions| !Arc::ptr_eq(definitions, &last.0)) {
             let custom: Vec<_> = definitions.all().flat_map(Definition::kinds).cloned().collect();
             let catalogue = if custom.is_empty() {
@@ -132,16 +140,23 @@ impl Catalogues {
 impl ApiServer {
     /// What is served now. While the store cannot be asked, it is what was served last.
     pub(crate) async fn catalogue(&self) -> Arc<Catalogue> {
-        let definitions = self.catalogues.definitions(self.objects.store.as_ref()).await;
-        self.catalogues.with(definitions.ok())
+        let catalogues = &self.objects.catalogues;
+        let _turn = catalogues.turn.lock().await;
+        let definitions = catalogues.definitions(self.objects.store.as_ref()).await;
+        catalogues.with(definitions.ok())
     }
 
     /// The resource of this group, version and plural, if it is served.
     pub(crate) async fn kind(&self, group: &str, version: &str, resource: &str) -> Option<Arc<Kind>> {
-        match kinds().kept(group, version, resource) {
-            Some(kind) => Some(kind),
-            None => self.catalogue().await.kinds.kept(group, version, resource),
+        if let Some(kind) = kinds().kept(group, version, resource) {
+            return Some(kind);
         }
+        if let Some(kind) = self.catalogue().await.kinds.kept(group, version, resource) {
+            return Some(kind);
+        }
+        // Another server may have defined it a moment ago: before anybody is told that it is not there, all is taken in.
+        drop(self.objects.catalogues.writing());
+        self.catalogue().await.kinds.kept(group, version, resource)
     }
 }
 

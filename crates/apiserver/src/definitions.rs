@@ -30,15 +30,16 @@ impl ApiServer {
     pub async fn settle_definitions(&self) -> Result<(), Refusal> {
         for _ in 0..PASSES_MAX {
             // What was written before this pass began is to be seen by it.
-            drop(self.catalogues.writing());
-            let definitions = self.catalogues.definitions(self.objects.store.as_ref()).await;
+            drop(self.objects.catalogues.writing());
+            let definitions = self.objects.catalogues.definitions(self.objects.store.as_ref()).await;
             let definitions = definitions.map_err(|error| failed(&error))?;
             let mut is_settled = true;
             for definition in definitions.all() {
                 is_settled &= !self.settle_definition(definition, &definitions).await?;
             }
             if is_settled {
-                self.catalogues.with(Some(definitions));
+                // Whoever watches a kind that is no more is told now, and not when somebody asks next.
+                self.catalogue().await;
                 break;
             }
         }

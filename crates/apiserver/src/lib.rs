@@ -48,7 +48,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gantry_store::Store;
 
-use catalogue::Catalogues;
 use guard::Guard;
 use health::Pulse;
 use metrics::{Metered, Metrics};
@@ -60,7 +59,6 @@ pub struct ApiServer {
     objects: Objects,
     surroundings: Arc<dyn Surroundings>,
     guard: Arc<Guard>,
-    catalogues: Arc<Catalogues>,
     settings: Arc<Settings>,
     pulse: Arc<Pulse>,
     metrics: Arc<Metrics>,
@@ -75,7 +73,6 @@ impl ApiServer {
             objects: Objects::new(store, settings.services.clone()),
             surroundings,
             guard: Arc::default(),
-            catalogues: Arc::default(),
             settings: Arc::new(settings),
             pulse: Arc::default(),
             metrics,
@@ -85,7 +82,7 @@ impl ApiServer {
     /// Answers one request that was read to its end.
     pub async fn answer(&self, request: http::Request<Bytes>) -> http::Response<Body> {
         let (mut parts, body) = request.into_parts();
-        let measured = self.metrics.begin(&parts, &self.catalogues);
+        let measured = self.metrics.begin(&parts, &self.objects.catalogues);
         let answer = match guard::admit(self, &mut parts).await {
             Ok(_admitted) => handlers::dispatch(self, &parts, body).await,
             Err(refusal) => Err(refusal),

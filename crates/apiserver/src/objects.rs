@@ -11,7 +11,8 @@ use gantry_registry::{Details, Refusal};
 use gantry_store::{Error, Key, Op, Prefix, Revision, Store, Transaction, Versioned};
 use serde_json::Value;
 
-use crate::admission::{self, Taken, holds_claims, is_claim};
+use crate::admission::{self, Grounds, Taken, holds_claims, is_claim};
+use crate::catalogue::Catalogues;
 use crate::served;
 
 /// Where all objects are.
@@ -24,6 +25,8 @@ const ATTEMPTS_MAX: usize = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct Objects {
     pub(crate) store: Arc<dyn Store>,
+    /// What kinds of them there are.
+    pub(crate) catalogues: Arc<Catalogues>,
     /// What services are given when they are stored.
     pub(crate) services: Arc<ServiceRanges>,
 }
@@ -52,6 +55,8 @@ pub(crate) enum Created {
     Stored(Shown),
     /// It is not, because something that was to be written with it has changed. This is the object.
     Overtaken(Value),
+    /// It is not, because what it stands on has changed. This is the object.
+    Unfounded(Value),
 }
 
 /// What became of an object.
@@ -74,7 +79,7 @@ pub(crate) struct Shown {
 
 impl Objects {
     pub(crate) fn new(store: Arc<dyn Store>, services: ServiceRanges) -> Self {
-        Self { store, services: Arc::new(services) }
+        Self { store, catalogues: Arc::default(), services: Arc::new(services) }
     }
 
     /// All keys of a kind, or of one namespace of it.
@@ -105,12 +110,13 @@ impl Objects {
         }
     }
 
-    /// Stores a new object together with other writes, all or none.
+    /// Stores a new object together with other writes, all or none, while its grounds hold.
     pub(crate) async fn create_with(
         &self,
         place: Place<'_>,
         mut object: Value,
         also: &[(Key, Op)],
+        grounds: &Grounds,
     ) -> Result<Created, Refusal> {
         let key = key(place)?;
         let unallotted = holds_claims(place).then(|| object.clone());
@@ -120,7 +126,7 @@ impl Objects {
             let transaction = Transaction::create(key.clone(), value.clone());
             let transaction = self.with_claims(place, transaction, None, Some(&object)).await;
             let transaction = transaction.map_err(|error| failed(&error))?;
-            match self.store.commit(with(transaction, also)?).await {
+            match self.store.commit(grounds.under(with(transaction, also)?)).await {
                 Ok(revision) => return Ok(Created::Stored(Shown::stored(object, value, revision))),
                 Err(Error::Conflict { key: met, current }) if met == key => {
                     return Err(already_exists(place, current.as_ref()));
@@ -129,6 +135,9 @@ impl Objects {
                     let taken = self.taken().await.map_err(|error| failed(&error))?;
                     object = unallotted.clone().unwrap_or(object);
                     self.allot(place, None, &mut object, &taken)?;
+                }
+                Err(Error::Conflict { key: met, .. }) if grounds.include(&met) => {
+                    return Ok(Created::Unfounded(object));
                 }
                 Err(Error::Conflict { .. }) => return Ok(Created::Overtaken(object)),
                 Err(error) => return Err(failed(&error)),

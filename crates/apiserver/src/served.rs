@@ -7,11 +7,13 @@
 //! ```
 //!
 //! So a read copies bytes and parses nothing. What somebody else wrote into the store does not look like that; it is
-//! parsed, brought into normal form, given its defaults and encoded each time it is read.
+//! parsed, brought into normal form, given its defaults and encoded each time it is read. Objects of custom kinds are parsed
+//! each time, too: what their definition declares, and what it says of what is left out, may have changed since.
 
 use std::io::Write as _;
 
 use bytes::Bytes;
+use gantry_registry::custom::Custom;
 use gantry_registry::decode::{self, Format, Gvk};
 use gantry_registry::kinds::{Kind, Nature};
 use gantry_registry::{Refusal, conversion, defaults, encode};
@@ -35,19 +37,18 @@ pub(crate) fn stored(kind: &Kind, object: &mut Value) -> Bytes {
         metadata.remove("resourceVersion");
     }
     let mut bytes = Vec::with_capacity(2048);
-    if let (Nature::Custom(custom), Value::Object(members)) = (&kind.nature, &mut *object) {
-        let version = members.insert("apiVersion".to_owned(), json!(&custom.stored_as));
-        encode::object_into(object, &kind.nature, &mut bytes);
-        object["apiVersion"] = version.into();
-        return bytes.into_boxed_slice().into();
-    }
-    match conversion::stored_kind(kind) {
-        Some(other) => {
+    match (&kind.nature, conversion::stored_kind(kind)) {
+        (Nature::Custom(custom), _) => {
+            let version = std::mem::replace(&mut object["apiVersion"], json!(custom.stored_as));
+            encode::object_into(object, &kind.nature, &mut bytes);
+            object["apiVersion"] = version;
+        }
+        (Nature::BuiltIn(_), Some(other)) => {
             let mut object = conversion::to_storage(kind, object.clone());
             defaults::apply(other, &mut object);
             encode::object_into(&object, &other.nature, &mut bytes);
         }
-        None => encode::object_into(object, &kind.nature, &mut bytes),
+        (Nature::BuiltIn(_), None) => encode::object_into(object, &kind.nature, &mut bytes),
     }
     // What is stored stays for long: without the room that is left.
     bytes.into_boxed_slice().into()
@@ -154,8 +155,25 @@ fn text_member<'a>(bytes: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     (value[end] == b'"').then(|| &value[end + 1..])
 }
 
+/// An object of a custom kind, as its definition is now.
+fn custom(kind: &Kind, custom: &Custom, stored: &[u8]) -> Result<Value, Refusal> {
+    let mut object: Value = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
+    if !object.is_object() {
+        return Err(unreadable("it is no object"));
+    }
+    let stored_as = object["apiVersion"].as_str().unwrap_or_default();
+    custom.check_conversion(kind.kind, stored_as, kind.api_version)?;
+    custom.structure.prune(&mut object);
+    custom.structure.fill(&mut object);
+    object["apiVersion"] = json!(kind.api_version);
+    Ok(object)
+}
+
 /// An object that is stored as another kind, or that somebody else wrote, as we would have written it.
 fn foreign(kind: &Kind, stored: &[u8]) -> Result<Value, Refusal> {
+    if let Nature::Custom(definition) = &kind.nature {
+        return custom(kind, definition, stored);
+    }
     match conversion::stored_kind(kind) {
         Some(other) if cut(other, stored).is_some() => {
             let object = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
@@ -172,10 +190,6 @@ fn foreign(kind: &Kind, stored: &[u8]) -> Result<Value, Refusal> {
         let read: Value = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
         decode::value(read, &of_store.nature).map_err(|problem| unreadable(&problem))?.object
     };
-    if let Nature::Custom(custom) = &kind.nature {
-        let stored_as = read["apiVersion"].as_str().unwrap_or_default();
-        custom.check_conversion(kind.kind, stored_as, kind.api_version)?;
-    }
     let mut object = conversion::from_storage(kind, read);
     defaults::apply(kind, &mut object);
     if let Value::Object(members) = &mut object {

@@ -47,12 +47,12 @@ impl Writer<'_> {
     /// Commits the transaction, trying again as long as it is known that nothing happened.
     pub(crate) async fn commit(self, transaction: &Transaction) -> Result<Revision, Error> {
         keyspace::check(transaction)?;
-        if transaction.bytes() > VALUE_BYTES_MAX || transaction.ops().len() > TRANSACTION_OPS_MAX {
+        let conditions = transaction.conditions().count();
+        if transaction.bytes() > VALUE_BYTES_MAX || conditions > TRANSACTION_OPS_MAX {
             return Err(Error::TooLarge { bytes_max: VALUE_BYTES_MAX });
         }
         let deadline = self.cluster.deadline();
-        let mut is_marked =
-            self.lost_answers == LostAnswers::Resolve && transaction.ops().len() < TRANSACTION_OPS_MAX;
+        let mut is_marked = self.lost_answers == LostAnswers::Resolve && conditions < TRANSACTION_OPS_MAX;
         let mut backoff = Backoff::default();
         loop {
             let tried = if is_marked {
@@ -163,11 +163,14 @@ fn read_unmarked(transaction: &Transaction, answer: &TxnResponse) -> Result<Revi
 /// The transaction in etcd's words: its conditions, its writes, and what to read if a condition does not hold.
 fn request(transaction: &Transaction) -> TxnRequest {
     let mut request = TxnRequest::default();
-    for (key, op) in transaction.ops() {
+    for (key, expected) in transaction.conditions() {
         let key = Bytes::copy_from_slice(key.as_bytes());
         // 0 is etcd's "absent".
-        request.compare.push(Compare::modified_at(key.clone(), op.expects().map_or(0, number)));
-        request.failure.push(RequestOp::get(key.clone()));
+        request.compare.push(Compare::modified_at(key.clone(), expected.map_or(0, number)));
+        request.failure.push(RequestOp::get(key));
+    }
+    for (key, op) in transaction.ops() {
+        let key = Bytes::copy_from_slice(key.as_bytes());
         request.success.push(match op {
             Op::Create { value } | Op::Update { value, .. } => RequestOp::put(key, value.clone()),
             Op::Delete { .. } => RequestOp::delete(key),
@@ -178,9 +181,9 @@ fn request(transaction: &Transaction) -> TxnRequest {
 
 /// The first key whose condition does not hold, by what was read of each.
 fn conflict(transaction: &Transaction, read: &[crate::wire::ResponseOp]) -> Option<Error> {
-    transaction.ops().zip(read).find_map(|((key, op), response)| {
+    transaction.conditions().zip(read).find_map(|((key, expected), response)| {
         let current = response.found().map(versioned);
-        let holds = current.as_ref().map(|current| current.revision) == op.expects();
+        let holds = current.as_ref().map(|current| current.revision) == expected;
         (!holds).then(|| Error::Conflict { key: key.clone(), current })
     })
 }

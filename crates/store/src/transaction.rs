@@ -36,6 +36,8 @@ pub enum Op {
 pub struct Transaction {
     /// In the order of their keys, each once. A vector, because almost every transaction is of one write.
     ops: Vec<(Key, Op)>,
+    /// What must not have changed, without being written.
+    provided: Vec<(Key, Revision)>,
 }
 
 /// The transaction already does something to this key.
@@ -45,7 +47,7 @@ pub struct DuplicateKey(pub Key);
 impl Transaction {
     /// A transaction of one write.
     pub fn single(key: Key, op: Op) -> Self {
-        Self { ops: vec![(key, op)] }
+        Self { ops: vec![(key, op)], provided: Vec::new() }
     }
 
     /// Writes the value if the key is absent.
@@ -74,6 +76,19 @@ impl Transaction {
         }
     }
 
+    /// The same transaction on one more condition: this key, which it does not write, was last written at `seen`.
+    #[must_use]
+    pub fn provided(mut self, key: Key, seen: Revision) -> Self {
+        self.provided.push((key, seen));
+        self
+    }
+
+    /// The revision that each key must be at, `None` for absent: those that are written, then those that are not.
+    pub fn conditions(&self) -> impl Iterator<Item = (&Key, Option<Revision>)> {
+        let written = self.ops.iter().map(|(key, op)| (key, op.expects()));
+        written.chain(self.provided.iter().map(|(key, seen)| (key, Some(*seen))))
+    }
+
     /// The writes, in the order of their keys.
     pub fn ops(&self) -> impl ExactSizeIterator<Item = (&Key, &Op)> {
         self.ops.iter().map(|(key, op)| (key, op))
@@ -84,7 +99,7 @@ impl Transaction {
         self.ops.into_iter()
     }
 
-    /// The bytes of all keys and values together.
+    /// The bytes of all keys and values that are written together.
     pub fn bytes(&self) -> usize {
         self.ops.iter().map(|(key, op)| key.as_bytes().len() + op.value().map_or(0, Bytes::len)).sum()
     }
@@ -93,7 +108,10 @@ impl Transaction {
     ///
     /// A value cut from a request's buffer would keep the whole buffer alive for as long as it is stored.
     pub fn detached(&self) -> Self {
-        Self { ops: self.ops.iter().map(|(key, op)| (key.detached(), op.detached())).collect() }
+        Self {
+            ops: self.ops.iter().map(|(key, op)| (key.detached(), op.detached())).collect(),
+            provided: self.provided.iter().map(|(key, seen)| (key.detached(), *seen)).collect(),
+        }
     }
 }
 

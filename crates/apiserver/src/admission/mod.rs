@@ -5,9 +5,12 @@
 
 mod accounts;
 mod claims;
+mod grounds;
 mod limits;
 mod priority;
 pub(crate) mod quota;
+
+use std::borrow::Cow;
 
 use gantry_registry::kinds::{Kind, kinds};
 use gantry_registry::{Refusal, admission};
@@ -19,6 +22,7 @@ use crate::objects::{Created, Objects, Place, Shown, conflict, failed};
 use crate::served;
 
 pub(crate) use claims::{Taken, holds_claims, is_claim};
+pub(crate) use grounds::{Grounds, check as grounds};
 
 /// How often a new object is charged anew because others were charged in between.
 const CHARGES_MAX: usize = 256;
@@ -38,13 +42,23 @@ pub(crate) async fn create(server: &ApiServer, place: Place<'_>, object: &mut Va
     }
 }
 
-/// Stores a new object, charged to the quotas of its namespace.
-pub(crate) async fn store(server: &ApiServer, place: Place<'_>, mut object: Value) -> Result<Shown, Refusal> {
+/// Stores a new object on these grounds, charged to the quotas of its namespace.
+pub(crate) async fn store(
+    server: &ApiServer,
+    place: Place<'_>,
+    mut object: Value,
+    grounds: &Grounds,
+) -> Result<Shown, Refusal> {
+    let mut grounds = Cow::Borrowed(grounds);
     for _ in 0..CHARGES_MAX {
         let charges = quota::charges(&server.objects, place, &object).await?;
-        match server.objects.create_with(place, object, &charges).await? {
+        match server.objects.create_with(place, object, &charges, &grounds).await? {
             Created::Stored(shown) => return Ok(shown),
             Created::Overtaken(again) => object = again,
+            Created::Unfounded(again) => {
+                object = again;
+                grounds = Cow::Owned(self::grounds(&server.objects, place, &object).await?);
+            }
         }
     }
     Err(conflict(place))

@@ -94,8 +94,10 @@ async fn recount(objects: &Objects, place: Place<'_>) -> Result<Counted, Refusal
     for item in quotas(objects, place).await? {
         let kind = known("", "resourcequotas")?;
         let quota = served::parse(kind, &item.value, item.revision)?;
-        let is_counted = |counted: &gantry_registry::kinds::Kind| counted.segment == place.kind.segment;
-        if quota::recorded(&quota).is_none() || !quota::counted_kinds(&quota).into_iter().any(is_counted) {
+        let catalogue = objects.catalogues.last();
+        let mut counted = quota::counted_kinds(&quota, &catalogue.kinds).into_iter();
+        let is_counted = counted.any(|counted| counted.segment == place.kind.segment);
+        if quota::recorded(&quota).is_none() || !is_counted {
             continue;
         }
         let mut counted = quota::with_used(&quota, &count(objects, place, &quota).await?);
@@ -119,7 +121,8 @@ async fn quotas(objects: &Objects, place: Place<'_>) -> Result<Vec<Item>, Refusa
 
 async fn count(objects: &Objects, place: Place<'_>, quota: &Value) -> Result<Usage, Refusal> {
     let mut used = Usage::default();
-    for kind in quota::counted_kinds(quota) {
+    let catalogue = objects.catalogues.last();
+    for kind in quota::counted_kinds(quota, &catalogue.kinds) {
         let found = all(objects, kind, place.namespace).await?;
         used = used.plus(&quota::count(quota, kind, &found));
     }

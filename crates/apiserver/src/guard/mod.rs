@@ -84,7 +84,7 @@ pub(crate) async fn admit<'s>(server: &'s ApiServer, parts: &mut Parts) -> Resul
     let group = path.strip_prefix("/apis/").and_then(|rest| rest.split('/').next());
     Ok(Admitted(match group.filter(|_| parts.method != Method::GET) {
         Some(RBAC) => Some(server.guard.policies.writing()),
-        Some(DEFINITIONS) => Some(server.catalogues.writing()),
+        Some(DEFINITIONS) => Some(server.objects.catalogues.writing()),
         _ => None,
     }))
 }

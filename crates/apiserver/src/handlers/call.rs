@@ -104,19 +104,6 @@ impl<'a> Call<'a> {
         self.check_handout(None, object)
     }
 
-    /// Nothing new comes of a kind whose definition goes.
-    pub(super) fn check_lasting(&self) -> Result<(), Refusal> {
-        match &self.kind.nature {
-            Nature::Custom(custom) if custom.goes => Err(Refusal {
-                code: 405,
-                reason: "MethodNotAllowed",
-                message: "create not allowed while custom resource definition is terminating".to_owned(),
-                details: Some(Box::new(Place { name: "", ..self.place() }.details())),
-            }),
-            _ => Ok(()),
-        }
-    }
-
     /// A version of a custom kind that only a webhook knows how to store is not written.
     pub(super) fn check_conversion(&self) -> Result<(), Refusal> {
         match &self.kind.nature {

@@ -74,11 +74,7 @@ async fn objects(server: &ApiServer, path: &Path<'_>, parts: &Parts, body: Bytes
         (&Method::POST, None, None) if kind.kind == "Binding" && call.namespace.is_some() => {
             call.bind().await
         }
-        (&Method::POST, None, None) => {
-            allowed(kind, Verb::Create)?;
-            call.check_lasting()?;
-            call.create().await
-        }
+        (&Method::POST, None, None) => allowed(kind, Verb::Create).map(|()| call)?.create().await,
         (&Method::DELETE, None, None) => {
             allowed(kind, Verb::DeleteCollection).map(|()| call)?.delete_collection().await
         }

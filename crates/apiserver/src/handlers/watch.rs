@@ -102,7 +102,7 @@ pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<Answ
         ends: Box::pin(sleep_until(end)),
         bookmarks,
         retired: call.kind.nature.message().is_none().then(|| {
-            let catalogues = Arc::clone(&call.server.catalogues);
+            let catalogues = Arc::clone(&call.server.objects.catalogues);
             Box::pin(catalogues.retired(call.kind)) as Pin<Box<dyn Future<Output = ()> + Send>>
         }),
         over: false,

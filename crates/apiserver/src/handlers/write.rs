@@ -1,11 +1,11 @@
 //! Create and update.
 
 use gantry_registry::decode::{self, Finding, Format, strict_problem};
-use gantry_registry::kinds::{BlindPut, Nature, PutAbsent, Scope, Verb, kinds};
+use gantry_registry::kinds::{BlindPut, Nature, PutAbsent, Scope, Verb};
 use gantry_registry::lifecycle::{self, Stamp};
 use gantry_registry::ownership::track_update;
 use gantry_registry::validation::{self, Judged};
-use gantry_registry::{Cause, Details, FieldError, Refusal, conversion, defaults};
+use gantry_registry::{Details, FieldError, Refusal, conversion, defaults};
 use serde_json::{Value, json};
 
 pub(super) use gantry_registry::lifecycle::Part;
@@ -15,9 +15,8 @@ use super::call::Call;
 use super::stored::{Ownership, Settled, check_place, reset_fields, settle, writing};
 use crate::admission;
 use crate::answer::Answer;
-use crate::objects::{Change, Place, Shown};
+use crate::objects::{Change, Shown};
 use crate::query::{Validation, WriteOptions};
-use crate::served;
 
 /// What a write came to.
 pub(super) struct Written {
@@ -28,8 +27,6 @@ pub(super) struct Written {
 
 /// How often a name is made up before giving up.
 const NAME_ATTEMPTS: usize = 8;
-/// What the bytes of everything that is being deleted contain.
-const DELETION: &[u8] = b"\"deletionTimestamp\"";
 
 impl Call<'_> {
     pub(super) async fn create(&self) -> Result<Answer, Refusal> {
@@ -54,7 +51,7 @@ impl Call<'_> {
     ) -> Result<Written, Refusal> {
         check_place(self, &mut object)?;
         lifecycle::disown(&mut object);
-        self.check_namespace(&object).await?;
+        let grounds = admission::grounds(&self.server.objects, self.place(), &object).await?;
         self.check_creation(&object)?;
         let twice = validation::fold_owners(&mut object);
         defaults::apply(self.kind, &mut object);
@@ -82,7 +79,7 @@ impl Call<'_> {
             let stored = if options.dry_run {
                 admission::would_store(self.server, place, stamped).await
             } else {
-                admission::store(self.server, place, stamped).await
+                admission::store(self.server, place, stamped, &grounds).await
             };
             match stored {
                 Err(exists) if exists.reason == "AlreadyExists" && is_generated => {
@@ -235,36 +232,6 @@ impl Call<'_> {
             return Err(Refusal::bad_request(message));
         }
         Ok(())
-    }
-
-    /// New objects need a namespace that exists and is not on its way out.
-    pub(super) async fn check_namespace(&self, object: &Value) -> Result<(), Refusal> {
-        let Some(namespace) = self.namespace else { return Ok(()) };
-        let Some(kind) = kinds().resource("", "v1", "namespaces") else { return Ok(()) };
-        let place = Place { kind, namespace: None, name: namespace };
-        let found = self.server.objects.fetch(place).await?;
-        // Almost every namespace is alive, and looking for a word is quicker than reading everything.
-        if !found.value.windows(DELETION.len()).any(|part| part == DELETION) {
-            return Ok(());
-        }
-        let found = served::parse(kind, &found.value, found.revision)?;
-        if found["metadata"]["deletionTimestamp"].is_null() {
-            return Ok(());
-        }
-        let text = |field: &str| object["metadata"][field].as_str().filter(|text| !text.is_empty());
-        let name = text("name").or_else(|| text("generateName")).unwrap_or_default();
-        let message = format!(
-            "{} \"{name}\" is forbidden: unable to create new content in namespace {namespace} because it is being \
-             terminated",
-            self.kind.group_resource()
-        );
-        let cause = Cause {
-            reason: "NamespaceTerminating",
-            message: format!("namespace {namespace} is being terminated"),
-            field: "metadata.namespace".to_owned(),
-        };
-        let details = Details { causes: vec![cause], ..self.place_of(name).details() };
-        Err(Refusal { code: 403, reason: "Forbidden", message, details: Some(Box::new(details)) })
     }
 }
 

@@ -10,6 +10,7 @@ mod documents;
 mod ending;
 mod objects;
 mod parts;
+mod quotas;
 mod versions;
 mod writes;
 

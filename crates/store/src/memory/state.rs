@@ -94,9 +94,9 @@ impl State {
 
     /// Whether every condition of a transaction holds after those staged before it.
     fn check(&self, staged: &Staged, transaction: &Transaction) -> Result<(), Error> {
-        for (key, op) in transaction.ops() {
+        for (key, expected) in transaction.conditions() {
             let current = staged.get(key).map_or_else(|| self.live.get(key), Option::as_ref);
-            if op.expects() != current.map(|version| version.revision) {
+            if expected != current.map(|version| version.revision) {
                 return Err(Error::Conflict { key: key.clone(), current: current.cloned() });
             }
         }

@@ -44,6 +44,7 @@ macro_rules! conformance {
             a_deleted_key_can_be_created_anew,
             a_transaction_happens_at_one_revision,
             a_transaction_with_one_conflict_changes_nothing,
+            a_condition_on_another_key_holds_or_stops_the_write,
             a_transaction_as_large_as_promised_is_taken,
             any_bytes_come_back_as_they_were,
             what_is_too_large_is_refused_and_nothing_breaks,

@@ -94,6 +94,23 @@ pub async fn a_transaction_with_one_conflict_changes_nothing(store: Subject) {
     assert_eq!(current(&store).await, old);
 }
 
+/// A key can be a condition without being written, and it is told apart from nothing: it does not move.
+pub async fn a_condition_on_another_key_holds_or_stops_the_write(store: Subject) {
+    let seen = create(&store, "/w/ground", "firm").await;
+    let on_ground = |name: &str| Transaction::create(key(name), "v").provided(key("/w/ground"), seen);
+    let built = store.commit(on_ground("/w/a")).await.unwrap();
+    assert_eq!(store.get(&key("/w/ground")).await.unwrap().found.map(|found| found.revision), Some(seen));
+    let moved = store.commit(Transaction::update(key("/w/ground"), "moved", seen)).await.unwrap();
+    let there = Some(Versioned { value: "moved".into(), revision: moved });
+    let conflict = Err(Error::Conflict { key: key("/w/ground"), current: there });
+    assert_eq!(store.commit(on_ground("/w/b")).await, conflict);
+    delete(&store, "/w/ground", moved).await;
+    let gone = Err(Error::Conflict { key: key("/w/ground"), current: None });
+    assert_eq!(store.commit(on_ground("/w/b")).await, gone);
+    assert_eq!(store.get(&key("/w/a")).await.unwrap().found.map(|found| found.revision), Some(built));
+    assert_eq!(store.get(&key("/w/b")).await.unwrap().found, None);
+}
+
 /// The number of writes the port promises fits into one transaction.
 pub async fn a_transaction_as_large_as_promised_is_taken(store: Subject) {
     let mut transaction = Transaction::create(key("/w/0"), "0");

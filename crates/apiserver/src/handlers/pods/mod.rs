@@ -16,6 +16,7 @@ use super::call::Call;
 use super::stored::check_place;
 use super::write::{Part, warn};
 use super::{method_not_allowed, no_such_resource, read};
+use crate::admission;
 use crate::answer::Answer;
 use crate::query::{Validation, WriteOptions};
 
@@ -78,7 +79,8 @@ impl Call<'_> {
         };
         check_place(self, &mut object)?;
         let name = self.name.or_else(|| object["metadata"]["name"].as_str()).unwrap_or_default();
-        self.check_namespace(&json!({"metadata": {"name": name}})).await?;
+        admission::grounds(&self.server.objects, self.place_of(name), &json!({"metadata": {"name": name}}))
+            .await?;
         Ok((object, findings))
     }
 }

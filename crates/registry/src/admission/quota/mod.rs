@@ -10,7 +10,7 @@ mod usage;
 use serde_json::{Value, json};
 
 use super::Denied;
-use crate::kinds::{Kind, kinds};
+use crate::kinds::{Kind, Kinds};
 
 pub use usage::Usage;
 
@@ -82,13 +82,11 @@ pub fn with_used(quota: &Value, used: &Usage) -> Value {
     quota
 }
 
-/// The kinds whose objects must be looked at to count what a quota limits.
-pub fn counted_kinds(quota: &Value) -> Vec<&'static Kind> {
+/// The kinds among these whose objects must be looked at to count what a quota limits.
+pub fn counted_kinds<'k>(quota: &Value, kinds: &'k Kinds) -> Vec<&'k Kind> {
     let hard = Usage::parse(&quota["spec"]["hard"]);
-    let preferred =
-        |kind: &&Kind| kinds().preferred(kind.group) == Some(kind.version) || kind.group.is_empty();
-    let kinds = kinds().all().filter(preferred);
-    kinds.filter(|kind| hard.names().any(|name| usage::is_of(name, kind))).collect()
+    let preferred = |kind: &&Kind| kinds.preferred(kind.group) == Some(kind.version) || kind.group.is_empty();
+    kinds.all().filter(preferred).filter(|kind| hard.names().any(|name| usage::is_of(name, kind))).collect()
 }
 
 /// What objects of a kind use of what the quota limits.
