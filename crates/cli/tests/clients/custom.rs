@@ -92,8 +92,8 @@ fn on_the_server(kubectl: &Kubectl<'_>) {
     let conflict = kubectl.run(&apply("other"), &sail("spinnaker", 4));
     assert!(!conflict.is_success && conflict.text.contains(".spec.crew"), "{}", conflict.text);
     kubectl.reads(&apply("other"), &sail("spinnaker", 3), "boat.sea.example.com/anna serverside-applied");
-    let names = "jsonpath={.spec.sails[*].name}";
-    let named = kubectl.run(&["get", "boat", "anna", "-o", names], "").text;
+    let sails = "jsonpath={.spec.sails[*].name}";
+    let named = kubectl.run(&["get", "boat", "anna", "-o", sails], "").text;
     assert_eq!(named, "main jib spinnaker", "sails are known by name");
 }
 

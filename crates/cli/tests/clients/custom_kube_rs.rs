@@ -115,8 +115,8 @@ async fn writes_typed_objects(boats: &Api<Boat>) {
     anna.status = Some(BoatStatus { phase: Some("ignored".to_owned()) });
     let mut replaced = boats.replace("anna", &PostParams::default(), &anna).await.unwrap();
     assert_eq!((replaced.spec.crew, &replaced.status, replaced.metadata.generation), (4, &None, Some(2)));
-    let stale = boats.replace("anna", &PostParams::default(), &anna).await.unwrap_err();
-    assert!(matches!(stale, kube::Error::Api(status) if status.reason == "Conflict"));
+    let overtaken = boats.replace("anna", &PostParams::default(), &anna).await.unwrap_err();
+    assert!(matches!(overtaken, kube::Error::Api(status) if status.reason == "Conflict"));
     replaced.status = Some(BoatStatus { phase: Some("at sea".to_owned()) });
     let told = boats.replace_status("anna", &PostParams::default(), &replaced).await.unwrap();
     assert_eq!((&told.status, told.metadata.generation), (&replaced.status, Some(2)));
