@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::marks::{annotations, labels};
 use crate::field::text;
-use crate::print::jsonpath;
+use crate::print::jsonpath::as_go_prints;
 
 /// Words that are written in capitals.
 const ACRONYMS: [&str; 4] = ["API", "URL", "UID", "GUID"];
@@ -51,24 +51,11 @@ fn member(key: &str, value: &Value, level: usize, out: &mut String) {
                     Value::Object(members) => {
                         members.iter().for_each(|(key, value)| member(key, value, level + 1, out));
                     }
-                    scalar => out.push_str(&format!("{indent}  {}\n", shown(scalar))),
+                    scalar => out.push_str(&format!("{indent}  {}\n", as_go_prints(scalar))),
                 }
             }
         }
-        scalar => out.push_str(&format!("{indent}{title}:\t{}\n", shown(scalar))),
-    }
-}
-
-/// A value in one line, as Go prints it.
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Null => "<nil>".to_owned(),
-        Value::Array(elements) => format!("[{}]", elements.iter().map(shown).collect::<Vec<_>>().join(" ")),
-        Value::Object(members) => {
-            let members = members.iter().map(|(key, value)| format!("{key}:{}", shown(value)));
-            format!("map[{}]", members.collect::<Vec<_>>().join(" "))
-        }
-        scalar => jsonpath::shown(scalar),
+        scalar => out.push_str(&format!("{indent}{title}:\t{}\n", as_go_prints(scalar))),
     }
 }
 
