@@ -10,7 +10,11 @@ use std::time::{Duration, Instant};
 
 use futures::TryStreamExt as _;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{
+    Api, ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams, WatchEvent, WatchParams,
+};
+use kube::core::GroupVersionKind;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use running::{Scratch, Server};
 use serde_json::json;
@@ -148,4 +152,56 @@ async fn two_servers_on_one_etcd_see_each_others_writes_at_once() {
     let expected =
         (0..20).flat_map(|round| ["added", "modified", "deleted"].map(|word| format!("{word} news-{round}")));
     assert_eq!(told, expected.collect::<Vec<_>>());
+}
+
+/// Appendix E: what is defined or forgotten by one server is served or refused by the other, and by its documents.
+#[tokio::test]
+async fn two_servers_on_one_etcd_serve_the_same_kinds() {
+    let scratch = Scratch::new("two-catalogues");
+    let etcd = Etcd::start(&scratch);
+    let serve = |name: &str| Server::start("127.0.0.1:0", &scratch.join(name), &["--etcd", &etcd.url]);
+    let servers = [serve("one"), serve("other")];
+    let clients = [servers[0].client().await, servers[1].client().await];
+    for round in 0..10 {
+        // Each of them has its turn.
+        let (one, other) = (&clients[round % 2], &clients[(round + 1) % 2]);
+        let definitions: Api<CustomResourceDefinition> = Api::all(one.clone());
+        definitions.create(&PostParams::default(), &definition()).await.unwrap();
+        let boat: DynamicObject = serde_json::from_value(json!({
+            "apiVersion": "sea.example.com/v1", "kind": "Boat", "metadata": {"name": "anna"}, "spec": {"crew": 3},
+        }))
+        .unwrap();
+        let created = boats(other).create(&PostParams::default(), &boat).await.unwrap();
+        assert_eq!(boats(one).get("anna").await.unwrap(), created, "what one acknowledged, the other has");
+        let groups = other.list_api_groups().await.unwrap().groups;
+        assert!(groups.iter().any(|group| group.name == "sea.example.com"), "{groups:?}");
+
+        let mut watch = Box::pin(boats(other).watch(&WatchParams::default(), "0").await.unwrap());
+        definitions.delete("boats.sea.example.com", &DeleteParams::default()).await.unwrap();
+        let refused = boats(other).create(&PostParams::default(), &boat).await.unwrap_err();
+        assert!(matches!(&refused, kube::Error::Api(status) if status.code == 404), "{refused}");
+        let told = tokio::time::timeout(Duration::from_secs(20), async {
+            let mut told = Vec::new();
+            while let Ok(Some(event)) = watch.try_next().await {
+                told.push(event);
+            }
+            told
+        });
+        let told = told.await.expect("a watch ends with its kind, whoever served it");
+        let [WatchEvent::Added(_), .., WatchEvent::Deleted(_)] = &told[..] else { panic!("{told:?}") };
+    }
+}
+
+fn boats(client: &kube::Client) -> Api<DynamicObject> {
+    let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("sea.example.com", "v1", "Boat"));
+    Api::default_namespaced_with(client.clone(), &kind)
+}
+
+fn definition() -> CustomResourceDefinition {
+    let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+    let version = json!({"name": "v1", "served": true, "storage": true, "schema": schema});
+    let names = json!({"plural": "boats", "kind": "Boat"});
+    let spec =
+        json!({"group": "sea.example.com", "scope": "Namespaced", "names": names, "versions": [version]});
+    serde_json::from_value(json!({"metadata": {"name": "boats.sea.example.com"}, "spec": spec})).unwrap()
 }

@@ -122,7 +122,10 @@ impl Refused {
                  hint: the token or certificate is missing, wrong or expired; check the user of the kubeconfig\n",
                 self.message()
             ),
-            // A server that is no API server says no reason.
+            "" if self.status["kind"] == "Status" => {
+                format!("Error from server: {doing}{}\n", self.message())
+            }
+            // What is no API server says nothing of the kind.
             "" => format!("error: {doing}{}\n", self.message()),
             reason => format!("Error from server ({reason}): {doing}{}\n", self.message()),
         }
@@ -191,6 +194,13 @@ mod tests {
             failure.lines(),
             "Error from server (NotFound): error when creating \"s.yaml\": namespaces \"a\" not found\n"
         );
+    }
+
+    /// K0.3: a server that has no reason to give is still quoted as the server.
+    #[test]
+    fn a_refusal_without_a_reason_is_the_servers_too() {
+        let status = json!({"kind": "Status", "message": "field not declared"});
+        assert_eq!(refused(status).lines(), "Error from server: field not declared\n");
     }
 
     /// K0.3: several errors have a line each, without doubling the prefix.

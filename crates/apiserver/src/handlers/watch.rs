@@ -43,8 +43,10 @@ struct Stream {
     started: Revision,
     ends: Pin<Box<Sleep>>,
     bookmarks: Option<Bookmarks>,
-    /// Ends when a custom kind is no longer served as it was.
-    retired: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// Ends when a custom kind is no longer served as it was, with how far the store is by then.
+    retired: Option<Pin<Box<dyn Future<Output = Revision> + Send>>>,
+    /// How far to tell before ending: what became of the last objects of a kind may arrive after the news of its end.
+    last: Option<Revision>,
     over: bool,
 }
 
@@ -101,12 +103,21 @@ pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<Answ
         started: after,
         ends: Box::pin(sleep_until(end)),
         bookmarks,
-        retired: call.kind.nature.message().is_none().then(|| {
-            let catalogues = Arc::clone(&call.server.objects.catalogues);
-            Box::pin(catalogues.retired(call.kind)) as Pin<Box<dyn Future<Output = ()> + Send>>
-        }),
+        retired: call.kind.nature.message().is_none().then(|| retired(call)),
+        last: None,
         over: false,
     }))
+}
+
+/// Waits until a custom kind is no longer served as it was, and says how far the store is then.
+fn retired(call: &Call<'_>) -> Pin<Box<dyn Future<Output = Revision> + Send>> {
+    let objects = &call.server.objects;
+    let (retired, store) = (Arc::clone(&objects.catalogues).retired(call.kind), Arc::clone(&objects.store));
+    Box::pin(async move {
+        retired.await;
+        // A store that cannot be asked has nothing more to tell.
+        store.bounds().await.map_or(Revision::EMPTY, |bounds| bounds.current)
+    })
 }
 
 /// How long a watch lasts.
@@ -141,9 +152,7 @@ impl Chunks for Stream {
             }
             if let Poll::Ready(notice) = self.watch.poll(context) {
                 self.take(notice);
-            } else if self.is_retired(context) {
-                return Poll::Ready(None);
-            } else if !self.is_bookmark_due(context) {
+            } else if !self.is_retired(context) && !self.is_bookmark_due(context) {
                 return Poll::Pending;
             }
         }
@@ -184,6 +193,11 @@ impl Stream {
                     let line = self.form.bookmark(revision, None);
                     self.ready.push_back(line);
                 }
+                match self.last {
+                    Some(last) if revision < last => self.watch.request_progress(),
+                    Some(_) => self.over = true,
+                    None => {}
+                }
             }
             Some(Err(Error::Compacted { floor })) => {
                 self.fail(&expired_watch(self.started.get(), floor.get()));
@@ -198,9 +212,14 @@ impl Stream {
         self.over = true;
     }
 
-    /// Whether whoever watches should look again what it is they watch.
+    /// Whether the kind was retired just now. Then the watch ends, as soon as it has told all that happened before.
     fn is_retired(&mut self, context: &mut Context<'_>) -> bool {
-        self.retired.as_mut().is_some_and(|retired| retired.as_mut().poll(context).is_ready())
+        let retired = self.retired.as_mut().map(|retired| retired.as_mut().poll(context));
+        let Some(Poll::Ready(last)) = retired else { return false };
+        self.retired = None;
+        self.last = Some(last);
+        self.watch.request_progress();
+        true
     }
 
     /// Asks the store how far it is when it is time to say so; the answer comes behind every change up to there.

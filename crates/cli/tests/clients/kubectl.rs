@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use super::running::InMemory;
 use super::tool;
@@ -22,16 +22,19 @@ spec:
       - {name: side, image: 'side:1'}
 ";
 
+/// Somebody who edits a file has one thing to change in it.
+const EDITOR: &str = "sed -i s/Hamburg/Bremen/";
+
 /// One kubectl, talking to one server.
-struct Kubectl<'s> {
-    binary: PathBuf,
-    server: &'s InMemory,
+pub(crate) struct Kubectl<'s> {
+    pub(crate) binary: PathBuf,
+    pub(crate) server: &'s InMemory,
 }
 
 /// What a command said.
-struct Said {
-    text: String,
-    is_success: bool,
+pub(crate) struct Said {
+    pub(crate) text: String,
+    pub(crate) is_success: bool,
 }
 
 #[test]
@@ -136,25 +139,29 @@ fn is_told_what_is_wrong(kubectl: &Kubectl<'_>) {
 }
 
 impl Kubectl<'_> {
-    fn run(&self, arguments: &[&str], input: &str) -> Said {
+    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
         let mut command = Command::new(&self.binary);
         command.args(arguments).env("KUBECONFIG", self.server.kubeconfig());
         // Its cache of discovery must not outlive the server.
-        command.env("HOME", self.server.folder());
+        command.env("HOME", self.server.folder()).env("EDITOR", EDITOR);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str], input: &str) -> Said {
+        let mut child = self.start(arguments);
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         let said = [output.stdout, output.stderr].concat();
         Said { text: String::from_utf8_lossy(&said).into_owned(), is_success: output.status.success() }
     }
 
-    fn says(&self, arguments: &[&str], expected: &str) {
+    pub(crate) fn says(&self, arguments: &[&str], expected: &str) {
         self.reads(arguments, "", expected);
     }
 
     /// Runs a command that reads its input, and expects it to succeed and to say something.
-    fn reads(&self, arguments: &[&str], input: &str, expected: &str) {
+    pub(crate) fn reads(&self, arguments: &[&str], input: &str, expected: &str) {
         let said = self.run(arguments, input);
         let is_said = said.is_success && said.text.contains(expected);
         assert!(is_said, "{} {arguments:?} said:\n{}", self.binary.display(), said.text);

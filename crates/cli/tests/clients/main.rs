@@ -1,11 +1,13 @@
 //! Clients that nobody here wrote, against the real binary over TLS: kubectl (the one on the `PATH` and Debian's 1.20),
 //! the Python client, the JavaScript client and kube-rs. Each creates, reads, lists, watches through a reconnect, patches
-//! in every way and deletes with every policy.
+//! in every way and deletes with every policy, of kinds that are built in and of one that is defined in `boats.yaml`.
 //!
 //! `cargo xtask test` installs the clients below `target/tools`; a client that is missing is a failure, not a pass.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
+mod custom;
+mod custom_kube_rs;
 mod kube_rs;
 mod kubectl;
 #[path = "../running/mod.rs"]
@@ -32,14 +34,18 @@ fn succeeds(command: &mut Command) {
 #[test]
 fn the_python_client_works_unmodified() {
     let server = InMemory::apiserver();
-    let python = tool("python/bin").join("python3");
-    succeeds(Command::new(python).arg(script("session.py")).env("KUBECONFIG", server.kubeconfig()));
+    for session in ["session.py", "custom.py"] {
+        let python = tool("python/bin").join("python3");
+        succeeds(Command::new(python).arg(script(session)).env("KUBECONFIG", server.kubeconfig()));
+    }
 }
 
 #[test]
 fn the_javascript_client_works_unmodified() {
     let server = InMemory::apiserver();
-    let mut node = Command::new("node");
-    node.arg(script("session.mjs")).env("KUBECONFIG", server.kubeconfig());
-    succeeds(node.env("NODE_CLIENT", tool("node")));
+    for session in ["session.mjs", "custom.mjs"] {
+        let mut node = Command::new("node");
+        node.arg(script(session)).env("KUBECONFIG", server.kubeconfig());
+        succeeds(node.env("NODE_CLIENT", tool("node")));
+    }
 }

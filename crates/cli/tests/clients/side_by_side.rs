@@ -85,6 +85,52 @@ const LOOKED_AT: &[&str] = &[
     "describe pod nope",
 ];
 
+const CUSTOM: &[&str] = &[
+    "get boats",
+    "get bt -o wide",
+    "get boats -A --show-labels",
+    "get boat anna -o yaml",
+    "get boats -o json",
+    "get boats.v1.sea.example.com anna",
+    "get boat/anna nope",
+    "get fleet",
+    "get all",
+    "get boats,services",
+    "get boats --sort-by=.spec.crew -o custom-columns=N:.metadata.name,C:.spec.crew",
+    "get boats --field-selector=spec.crew=3",
+    "get crd boats.sea.example.com -o yaml",
+    "get crd -o wide",
+    "describe boat anna",
+    "describe crd boats.sea.example.com",
+    "describe bt nope",
+    "explain boat",
+    "explain boat --recursive",
+    "explain bt.spec.sails",
+    "explain boats.spec.sails.area",
+    "explain boat.spec.nope",
+    "explain boat --api-version=sea.example.com/v1",
+    "explain boat.spec -o plaintext-openapiv2",
+    "explain crd.spec.names",
+    "api-resources --api-group=sea.example.com -o wide",
+    "api-resources --categories=fleet",
+    "wait --for=condition=Established crd/boats.sea.example.com",
+    "wait --for=jsonpath={.spec.crew}=3 boat/anna",
+    "wait --for=condition=Sailing --timeout=0 boat/anna",
+    "diff -f ANNA",
+    "apply -f ANNA",
+    "apply -f ANNA --dry-run=server",
+    "apply -f ANNA --server-side",
+    "create -f ANNA",
+    "replace -f ANNA",
+    "label boat anna tier=front",
+    "annotate boat anna note=here --overwrite",
+    "patch boat anna --type=merge -p={\"spec\":{\"crew\":3}}",
+    "patch boat anna --type=merge -p={\"spec\":{\"crew\":30}}",
+    "scale boat anna --replicas=3",
+    "events --for=boat/anna",
+    "delete boat nope",
+];
+
 /// How often both may be run until they ran within one second: what they say has ages in it.
 const TRIES: usize = 40;
 /// How long the pods may take to get into their trouble.
@@ -117,6 +163,20 @@ fn gantry_and_kubectl_say_the_same() {
     wait_for_trouble(&server);
     for command in LOOKED_AT {
         says_the_same(&server, command);
+    }
+}
+
+/// K0.1, K1.3, K2, K3, Appendix E: the same of a kind that was defined, looked at and written to.
+#[test]
+fn gantry_and_kubectl_say_the_same_of_custom_kinds() {
+    let server = InMemory::apiserver();
+    let anna = script("anna.yaml").display().to_string();
+    for file in [&script("boats.yaml").display().to_string(), &anna] {
+        let applied = run(&server, env!("CARGO_BIN_EXE_gantry"), &format!("apply -f {file}"));
+        assert!(applied.is_success, "{applied:?}");
+    }
+    for command in CUSTOM {
+        says_the_same(&server, &command.replace("ANNA", &anna));
     }
 }
 

@@ -114,3 +114,19 @@ fn answers_follow_the_flags_in_the_line() {
     assert_eq!(desk.candidates("apply -f "), [":files"]);
     assert!(desk.candidates("get ").contains(&"replicasets".to_owned()));
 }
+
+/// Appendix E: what was defined is completed like everything else.
+#[test]
+fn what_was_defined_is_completed() {
+    let desk = Desk::new("custom");
+    let file = |name: &str| format!("{}/tests/clients/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    for name in ["boats", "anna"] {
+        assert_eq!(desk.types(&format!("apply -f {}", file(name))).code, Some(0));
+    }
+    assert_eq!(desk.candidates("get boa"), ["boats"]);
+    assert_eq!(desk.candidates("get bt "), ["anna"]);
+    assert_eq!(desk.candidates("delete boats.sea.example.com a"), ["anna"]);
+    assert_eq!(desk.candidates("describe boat/"), ["boat/anna"]);
+    assert_eq!(desk.candidates("scale boat "), ["anna"]);
+    assert_eq!(desk.candidates("get crd bo"), ["boats.sea.example.com"]);
+}

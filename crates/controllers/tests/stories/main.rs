@@ -4,6 +4,7 @@
 
 mod clock_steps;
 mod cluster;
+mod custom;
 mod deletion;
 mod interruptions;
 mod rollouts;

@@ -3,7 +3,11 @@
 use serde_json::Value;
 
 use super::marks::{annotations, labels};
-use crate::field::{shown, text};
+use crate::field::text;
+use crate::print::jsonpath::as_go_prints;
+
+/// Words that are written in capitals.
+const ACRONYMS: [&str; 4] = ["API", "URL", "UID", "GUID"];
 
 /// An object, its fields named in words.
 pub(crate) fn object(object: &Value) -> String {
@@ -47,26 +51,93 @@ fn member(key: &str, value: &Value, level: usize, out: &mut String) {
                     Value::Object(members) => {
                         members.iter().for_each(|(key, value)| member(key, value, level + 1, out));
                     }
-                    scalar => out.push_str(&format!("{indent}  {}\n", shown(scalar))),
+                    scalar => out.push_str(&format!("{indent}  {}\n", as_go_prints(scalar))),
                 }
             }
         }
-        scalar => out.push_str(&format!("{indent}{title}:\t{}\n", shown(scalar))),
+        scalar => out.push_str(&format!("{indent}{title}:\t{}\n", as_go_prints(scalar))),
     }
 }
 
-/// `creationTimestamp` as `Creation Timestamp`.
+/// `creationTimestamp` as `Creation Timestamp`. What is no name of words, such as `app.io/name`, stays as it is.
 fn in_words(key: &str) -> String {
-    let mut words = String::new();
-    for (nth, letter) in key.chars().enumerate() {
-        if nth == 0 {
-            words.extend(letter.to_uppercase());
-        } else {
-            if letter.is_uppercase() && !words.ends_with(char::is_uppercase) {
-                words.push(' ');
+    if !key.chars().all(|letter| letter.is_alphabetic() || letter == '-') {
+        return key.to_owned();
+    }
+    let mut words = words(key);
+    // Capitals belong to what follows: `CIDRs`.
+    for nth in (1..words.len()).rev() {
+        let (before, word) = (&words[nth - 1], &words[nth]);
+        let are_capitals = before.len() > 1 && !before.contains(char::is_lowercase) && before != "-";
+        if are_capitals && word.starts_with(char::is_uppercase) {
+            let word = words.remove(nth);
+            words[nth - 1].push_str(&word);
+        }
+    }
+    words.iter().map(|word| titled(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// The words of a name in camel case; signs are words of their own.
+fn words(key: &str) -> Vec<String> {
+    let class = |letter: char| (letter.is_lowercase(), letter.is_uppercase());
+    let mut words: Vec<String> = Vec::new();
+    for letter in key.chars() {
+        match words.last_mut() {
+            Some(word) if word.ends_with(|last: char| class(last) == class(letter)) => word.push(letter),
+            // The last of several capitals begins the word that follows.
+            Some(word) if letter.is_lowercase() && word.ends_with(char::is_uppercase) => {
+                let capital = word.pop().unwrap_or_default();
+                if word.is_empty() {
+                    words.pop();
+                }
+                words.push(format!("{capital}{letter}"));
             }
-            words.push(letter);
+            _ => words.push(letter.to_string()),
         }
     }
     words
+}
+
+fn titled(word: &str) -> String {
+    let capitals = word.to_uppercase();
+    let mut letters = word.chars();
+    match letters.next() {
+        _ if ACRONYMS.contains(&capitals.as_str()) => capitals,
+        Some(first) if !word.contains(char::is_uppercase) => first.to_uppercase().chain(letters).collect(),
+        _ => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// K3: as kubectl titles the fields of a kind that it does not know.
+    #[test]
+    fn fields_are_titled_in_words() {
+        let titles = [
+            ("creationTimestamp", "Creation Timestamp"),
+            ("uid", "UID"),
+            ("apiVersion", "API Version"),
+            ("selfURL", "Self URL"),
+            ("podCIDRs", "Pod CIDRs"),
+            ("x-kubernetes-list-type", "X - Kubernetes - List - Type"),
+            ("openAPIV3Schema", "openAPIV3Schema"),
+            ("app.io/name", "app.io/name"),
+            ("A", "A"),
+        ];
+        for (key, title) in titles {
+            assert_eq!(in_words(key), title);
+        }
+    }
+
+    /// K3: what is deeper than a list of objects is shown in a line, as kubectl does.
+    #[test]
+    fn lists_of_lists_are_shown_in_a_line() {
+        let object = json!({"spec": {"none": null, "grid": [[1, 2.5], ["a", {"b": true}]], "much": 1e30}});
+        let told = super::object(&object);
+        let spec = told.split_once("Spec:\n").unwrap().1;
+        assert_eq!(spec, "  Grid:\n    [1 2.5]\n    [a map[b:true]]\n  Much:\t1e+30\n  None:\t<nil>\n");
+    }
 }

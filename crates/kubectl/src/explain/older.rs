@@ -120,7 +120,9 @@ fn type_name(schemas: Schemas<'_>, schema: &Value) -> String {
     match text(here, "/type") {
         // What may be one or the other is written as a text.
         "" if here.get("oneOf").is_some() => "string".to_owned(),
-        "" | "object" if properties(here).is_none() => "map[string]".to_owned(),
+        "" if properties(here).is_none() => String::new(),
+        "object" if here["x-kubernetes-preserve-unknown-fields"] == true => String::new(),
+        "object" if properties(here).is_none() => "map[string]".to_owned(),
         "" | "object" => "Object".to_owned(),
         own => own.to_owned(),
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::jsonpath::{Template, shown};
+use super::jsonpath::{Template, as_go_prints};
 use super::rows::{Rows, Widths};
 use crate::failure::Failure;
 use crate::field::list;
@@ -50,7 +50,7 @@ impl CustomColumns {
 
     fn row(&self, object: &Value) -> Result<Vec<String>, Failure> {
         let cell = |template: &Template| {
-            let found: Vec<String> = template.find(object)?.iter().map(|value| shown(value)).collect();
+            let found: Vec<String> = template.find(object)?.iter().map(|value| as_go_prints(value)).collect();
             Ok(if found.is_empty() { "<none>".to_owned() } else { found.join(",") })
         };
         self.0.iter().map(|(_, template)| cell(template)).collect()
@@ -61,6 +61,15 @@ impl CustomColumns {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    /// K2.2: maps and lists are shown as kubectl shows them.
+    #[test]
+    fn columns_show_maps_as_go_prints_them() {
+        let columns = CustomColumns::parse("LABELS:.labels,GRID:.grid").unwrap();
+        let object = json!({"labels": {"b": "2", "a": "1"}, "grid": [[1, 2.5], [null]]});
+        let told = columns.print(&object).unwrap();
+        assert_eq!(told, "LABELS         GRID\nmap[a:1 b:2]   [[1 2.5] [<nil>]]\n");
+    }
 
     /// K2.2: a column for each path; what is not there is `<none>`.
     #[test]

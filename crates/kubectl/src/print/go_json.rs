@@ -5,19 +5,7 @@ use serde_json::Value;
 
 /// In one line.
 pub(crate) fn compact(value: &Value) -> String {
-    let sorted = sorted(value).to_string();
-    let mut text = String::with_capacity(sorted.len());
-    for letter in sorted.chars() {
-        match letter {
-            '<' => text.push_str("\\u003c"),
-            '>' => text.push_str("\\u003e"),
-            '&' => text.push_str("\\u0026"),
-            '\u{2028}' => text.push_str("\\u2028"),
-            '\u{2029}' => text.push_str("\\u2029"),
-            other => text.push(other),
-        }
-    }
-    text
+    String::from_utf8_lossy(&encode::plain(value)).into_owned()
 }
 
 /// A member in each line, four spaces a level, without a newline at the end.
@@ -79,19 +67,6 @@ pub(crate) fn json_list(objects: &[Value]) -> String {
     format!(
         "{{\n    \"kind\": \"List\",\n    \"apiVersion\": \"v1\",\n    \"metadata\": {{}},\n    \"items\": {items}\n}}\n"
     )
-}
-
-/// The members by name, whatever order the map keeps.
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(members) => {
-            let mut members: Vec<_> = members.iter().collect();
-            members.sort_by_key(|(key, _)| *key);
-            members.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect()
-        }
-        Value::Array(elements) => elements.iter().map(sorted).collect(),
-        other => other.clone(),
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::go_json::indented;
 use crate::failure::Failure;
 
-pub(crate) use gantry_registry::jsonpath::shown;
+pub(crate) use gantry_registry::jsonpath::{as_go_prints, shown};
 
 /// A template that was understood.
 #[derive(Clone, Debug, PartialEq)]

@@ -72,7 +72,14 @@ async fn put(session: &mut Session, asked: &Replace, written: &Placed) -> Result
         Some(part) => format!("{}/{part}", written.path()),
         None => written.path(),
     };
-    let call = Call::put(path, &written.object).by(manager(asked), asked.report.dry_run);
+    let mut object = written.object.clone();
+    if object["metadata"]["resourceVersion"].as_str().unwrap_or_default().is_empty() {
+        // Not every kind is replaced whatever its version. What cannot be read is for the write to complain of.
+        if let Ok(stored) = session.ask(Call::get(path.clone())).await {
+            object["metadata"]["resourceVersion"] = stored["metadata"]["resourceVersion"].clone();
+        }
+    }
+    let call = Call::put(path, &object).by(manager(asked), asked.report.dry_run);
     session.ask(call.validated(asked.validation)).await
 }
 

@@ -235,7 +235,7 @@ fn number(text: &str) -> Option<String> {
     let mantissa = size.split(['e', 'E']).next().unwrap_or(size);
     let float_like = mantissa.bytes().all(|b| b.is_ascii_digit() || b == b'.') && mantissa != ".";
     let value: f64 = size.parse().ok().filter(|value: &f64| value.is_finite() && float_like)?;
-    Some(format!("{sign}{}", shortest(value)))
+    Some(format!("{}{}", if value == 0.0 { "" } else { sign }, shortest(value)))
 }
 
 /// Go writes large and small numbers with an exponent and all others without.

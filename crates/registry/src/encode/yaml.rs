@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::refusal::go_float;
+
 /// Rewrites JSON; `None` if it is none.
 pub fn yaml(json: &[u8]) -> Option<String> {
     serde_json::from_slice(json).ok().as_ref().map(yaml_text)
@@ -44,7 +46,13 @@ fn write_elements(elements: &[Value], level: usize, out: &mut String) {
                 out.push(' ');
                 out.push_str(inner.trim_start());
             }
-            Value::Array(inner) if !inner.is_empty() => write_value(element, level + 1, out),
+            Value::Array(elements) if !elements.is_empty() => {
+                // So does the first element.
+                let mut inner = String::new();
+                write_elements(elements, level + 1, &mut inner);
+                out.push(' ');
+                out.push_str(inner.trim_start());
+            }
             scalar => write_scalar(scalar, level, out),
         }
     }
@@ -76,6 +84,10 @@ fn written(scalar: &Value, level: usize, column: usize) -> String {
         Value::String(string) => text(string, level, column),
         Value::Object(_) => "{}".to_owned(),
         Value::Array(_) => "[]".to_owned(),
+        Value::Number(number) if number.is_f64() => match number.as_f64() {
+            Some(float) if float != 0.0 => go_float(float),
+            _ => "0".to_owned(),
+        },
         other => other.to_string(),
     }
 }
@@ -207,6 +219,11 @@ mod tests {
         let written = yaml(object.to_string().as_bytes()).unwrap();
         assert_eq!(plain(written.as_bytes(), Format::Yaml).unwrap().0, object, "{written}");
         assert!(written.contains("metadata:\n  finalizers:\n  - a/b\n  - c\n"), "{written}");
+        assert_eq!(
+            yaml_text(&json!([1_234_567.5, 1e30, 1e-6, 0.25, -0.0])),
+            "- 1.2345675e+06\n- 1e+30\n- 1e-06\n- 0.25\n- 0\n"
+        );
+        assert!(written.contains("  - deep:\n    - - 1\n      - 2\n    - []\n    name: x\n"), "{written}");
         assert_eq!(yaml(b"nonsense"), None);
     }
 

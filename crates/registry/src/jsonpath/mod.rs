@@ -11,7 +11,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::encode;
-use crate::patch::printed::as_go_prints;
+pub use crate::patch::printed::as_go_prints;
 
 /// A template that was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! JSON values as Go prints them, because some refusals show parts of the patch that way: `map[image:x:2 name:b]`.
 
-use std::fmt::Write;
-
 use serde_json::{Number, Value};
 
+use crate::refusal::go_float;
+
 /// The value as Go's `%v` prints it: maps by key, strings without quotes, lists in brackets.
-pub(crate) fn as_go_prints(value: &Value) -> String {
+pub fn as_go_prints(value: &Value) -> String {
     let mut text = String::new();
     print(value, &mut text);
     text
@@ -64,25 +64,11 @@ fn print_list(values: &[Value], text: &mut String) {
     text.push(']');
 }
 
-/// Whole numbers are printed as they are; others with an exponent of two digits when very small or very large.
+/// Whole numbers are printed as they are.
 fn print_number(number: &Number, text: &mut String) {
-    let float = match number.as_f64() {
-        Some(float) if number.is_f64() => float,
-        _ => {
-            text.push_str(&number.to_string());
-            return;
-        }
-    };
-    let scientific = format!("{float:e}");
-    let exponent =
-        scientific.split_once('e').and_then(|(_, exponent)| exponent.parse::<i32>().ok()).unwrap_or(0);
-    if (-4..21).contains(&exponent) {
-        text.push_str(&float.to_string());
-    } else {
-        let digits = scientific.split('e').next().unwrap_or_default();
-        let sign = if exponent < 0 { '-' } else { '+' };
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{digits}e{sign}{:02}", exponent.unsigned_abs());
+    match number.as_f64() {
+        Some(float) if number.is_f64() => text.push_str(&go_float(float)),
+        _ => text.push_str(&number.to_string()),
     }
 }
 
@@ -98,7 +84,7 @@ mod tests {
             (json!({"image": "x:2", "$patch": "merge"}), "map[$patch:merge image:x:2]"),
             (json!([{"name": "a"}, {"name": "b"}]), "[map[name:a] map[name:b]]"),
             (json!({"a": null, "b": true, "c": [1, -2], "d": {}}), "map[a:<nil> b:true c:[1 -2] d:map[]]"),
-            (json!([1.5, 1.0, 1e21, 2.5e-7, 1e20]), "[1.5 1 1e+21 2.5e-07 100000000000000000000]"),
+            (json!([1.5, 1.0, 1e21, 2.5e-7, 1_234_567.5]), "[1.5 1 1e+21 2.5e-07 1.2345675e+06]"),
         ] {
             assert_eq!(as_go_prints(&value), text);
         }

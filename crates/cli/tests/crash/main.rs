@@ -12,6 +12,8 @@
     reason = "a test judges by panicking and prints its seed"
 )]
 
+mod definitions;
+#[path = "../running/mod.rs"]
 mod running;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,171 @@
+//! Objects of kinds that users define, as owners, as dependents and in namespaces that go (Appendix E).
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, items};
+
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const BOATS: &str = "/apis/sea.example.com/v1/namespaces/default/boats";
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+/// How long a kind that is new may stay unnoticed.
+const NEXT_DISCOVERY: Duration = Duration::from_secs(31);
+
+/// Boats are defined from now on.
+async fn define(cluster: &Cluster) {
+    let open = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+    let version = json!({"name": "v1", "served": true, "storage": true, "schema": open});
+    let names = json!({"plural": "boats", "kind": "Boat"});
+    let spec =
+        json!({"group": "sea.example.com", "scope": "Namespaced", "names": names, "versions": [version]});
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "boats.sea.example.com"}, "spec": spec,
+    });
+    cluster.send("POST", DEFINITIONS, definition).await;
+}
+
+/// A cluster whose controllers have known boats from their start.
+async fn with_boats() -> Cluster {
+    let mut cluster = Cluster::without_controllers().await;
+    define(&cluster).await;
+    cluster.start();
+    cluster.settle().await;
+    cluster
+}
+
+/// Creates an object with these owners, and returns what others refer to it by.
+async fn create(cluster: &Cluster, collection: &str, name: &str, owners: &[&Value]) -> Value {
+    let is_boat = collection.ends_with("boats");
+    let (version, kind) = if is_boat { ("sea.example.com/v1", "Boat") } else { ("v1", "ConfigMap") };
+    let metadata = json!({"name": name, "ownerReferences": owners});
+    let object = json!({"apiVersion": version, "kind": kind, "metadata": metadata});
+    let created = cluster.send("POST", collection, object).await;
+    let uid = &created["metadata"]["uid"];
+    json!({"apiVersion": version, "kind": kind, "name": name, "uid": uid, "blockOwnerDeletion": true})
+}
+
+async fn delete(cluster: &Cluster, path: &str, propagation: &str) {
+    cluster.send("DELETE", path, json!({"propagationPolicy": propagation})).await;
+    cluster.settle().await;
+}
+
+/// Plays all three ways to delete an owner of one kind with a dependent of another.
+async fn plays_every_policy(cluster: &Cluster, owners: &str, dependents: &str) {
+    let (owner, dependent) = (format!("{owners}/owner"), format!("{dependents}/dependent"));
+    for propagation in ["Background", "Foreground"] {
+        let reference = create(cluster, owners, "owner", &[]).await;
+        create(cluster, dependents, "dependent", &[&reference]).await;
+        cluster.settle().await;
+        assert!(cluster.exists(&dependent).await, "{propagation}: an owner that is there keeps it");
+        delete(cluster, &owner, propagation).await;
+        assert!(!cluster.exists(&owner).await, "{propagation}");
+        assert!(!cluster.exists(&dependent).await, "{propagation}");
+    }
+    let reference = create(cluster, owners, "owner", &[]).await;
+    create(cluster, dependents, "dependent", &[&reference]).await;
+    cluster.settle().await;
+    delete(cluster, &owner, "Orphan").await;
+    assert!(!cluster.exists(&owner).await, "Orphan");
+    let left = cluster.get(&dependent).await;
+    assert!(left["metadata"]["ownerReferences"].is_null(), "it is nobody's: {left}");
+}
+
+/// G2.7, G5.3, G7.0: what a custom object owns goes with it, before it, or stays.
+#[tokio::test(start_paused = true)]
+async fn a_custom_object_is_an_owner_like_any_other() {
+    plays_every_policy(&with_boats().await, BOATS, MAPS).await;
+}
+
+/// G2.7, G5.3, G7.0: a custom object goes with its owner, before it, or stays.
+#[tokio::test(start_paused = true)]
+async fn a_custom_object_is_a_dependent_like_any_other() {
+    plays_every_policy(&with_boats().await, MAPS, BOATS).await;
+}
+
+/// G5.5: an owner that goes last waits for a custom object that somebody else holds.
+#[tokio::test(start_paused = true)]
+async fn an_owner_waits_for_a_custom_object_that_is_held() {
+    let cluster = with_boats().await;
+    let owner = create(&cluster, MAPS, "harbour", &[]).await;
+    create(&cluster, BOATS, "anna", &[&owner]).await;
+    let anna = format!("{BOATS}/anna");
+    cluster.send("PATCH", &anna, json!({"metadata": {"finalizers": ["example.com/hold"]}})).await;
+    delete(&cluster, &format!("{MAPS}/harbour"), "Foreground").await;
+    assert!(cluster.get(&anna).await["metadata"]["deletionTimestamp"].is_string(), "it is told to go");
+    assert!(cluster.exists(&format!("{MAPS}/harbour")).await, "and waited for");
+    cluster.send("PATCH", &anna, json!({"metadata": {"finalizers": null}})).await;
+    cluster.settle().await;
+    assert!(!cluster.exists(&anna).await && !cluster.exists(&format!("{MAPS}/harbour")).await);
+}
+
+/// G6.1: custom objects know no strategic merge, so a dead reference is taken out of the list the other way.
+#[tokio::test(start_paused = true)]
+async fn references_of_custom_objects_are_removed_by_a_merge() {
+    let cluster = with_boats().await;
+    let (one, other) = (create(&cluster, MAPS, "one", &[]).await, create(&cluster, MAPS, "other", &[]).await);
+    create(&cluster, BOATS, "anna", &[&one, &other]).await;
+    cluster.settle().await;
+    let before = cluster.wire.writes();
+    delete(&cluster, &format!("{MAPS}/one"), "Background").await;
+    let anna = cluster.get(&format!("{BOATS}/anna")).await;
+    assert_eq!(anna["metadata"]["ownerReferences"], json!([other]), "one owner is enough to stay");
+    let patch = format!("PATCH {BOATS}/anna");
+    let written = cluster.wire.written_since(before);
+    assert_eq!(written, [patch.clone(), patch], "one that is refused, and one that is not");
+}
+
+/// G1.1: a kind that is defined later is watched from the next discovery on; what happened before is made good.
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_is_defined_later_is_collected_too() {
+    let cluster = Cluster::new().await;
+    define(&cluster).await;
+    let owner = create(&cluster, MAPS, "harbour", &[]).await;
+    create(&cluster, BOATS, "anna", &[&owner]).await;
+    cluster.settle().await;
+    delete(&cluster, &format!("{MAPS}/harbour"), "Background").await;
+    tokio::time::sleep(NEXT_DISCOVERY).await;
+    cluster.settle().await;
+    assert!(!cluster.exists(&format!("{BOATS}/anna")).await);
+    plays_every_policy(&cluster, BOATS, MAPS).await;
+}
+
+/// G1.1, G2.7: with a definition go its objects, and with them what they own; then the kind is watched no longer.
+#[tokio::test(start_paused = true)]
+async fn what_custom_objects_own_goes_with_their_definition() {
+    let cluster = with_boats().await;
+    let anna = create(&cluster, BOATS, "anna", &[]).await;
+    create(&cluster, MAPS, "logbook", &[&anna]).await;
+    cluster.settle().await;
+    cluster.send("DELETE", &format!("{DEFINITIONS}/boats.sea.example.com"), Value::Null).await;
+    cluster.settle().await;
+    assert!(!cluster.exists(&format!("{MAPS}/logbook")).await);
+    tokio::time::sleep(NEXT_DISCOVERY).await;
+    define(&cluster).await;
+    tokio::time::sleep(NEXT_DISCOVERY).await;
+    plays_every_policy(&cluster, MAPS, BOATS).await;
+}
+
+/// A6.5: a namespace takes custom objects along, also those of a kind that nobody knew of a moment ago.
+#[tokio::test(start_paused = true)]
+async fn a_namespace_takes_custom_objects_along() {
+    let cluster = Cluster::new().await;
+    define(&cluster).await;
+    let (shop, boats) = ("/api/v1/namespaces/shop", "/apis/sea.example.com/v1/namespaces/shop/boats");
+    cluster.send("POST", "/api/v1/namespaces", json!({"metadata": {"name": "shop"}})).await;
+    for name in ["anna", "bertha"] {
+        create(&cluster, boats, name, &[]).await;
+    }
+    let hold = json!({"metadata": {"finalizers": ["example.com/hold"]}});
+    cluster.send("PATCH", &format!("{boats}/anna"), hold).await;
+    cluster.send("DELETE", shop, Value::Null).await;
+    cluster.settle().await;
+    let left = cluster.get(boats).await;
+    assert_eq!(items(&left).map(|boat| &boat["metadata"]["name"]).collect::<Vec<_>>(), ["anna"]);
+    let told = cluster.get(shop).await["status"]["conditions"].to_string();
+    assert!(told.contains("boats.sea.example.com has 1 resource instances"), "{told}");
+    cluster.send("PATCH", &format!("{boats}/anna"), json!({"metadata": {"finalizers": null}})).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(!cluster.exists(shop).await);
+}
