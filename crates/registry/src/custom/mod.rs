@@ -21,6 +21,7 @@ pub(crate) use definition::{approval, certificates, condition};
 pub use paths::{FieldPath, Misfit};
 pub use scaling::Scaling;
 pub use structure::{Basic, Lists, Maps, Rules, Structure, Values, check_pattern};
+pub(crate) use structure::{Pattern, texts};
 
 /// How objects of a custom kind get from one version to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -48,6 +48,7 @@ use crate::lifecycle::Part;
 use crate::refusal::FieldError;
 use found::{Found, Path, list};
 
+pub(crate) use definition::steps_to;
 pub use same::same;
 
 /// What was found.

@@ -1,7 +1,7 @@
 //! Whether an object of a custom kind is what its schema says, in the order and the words of Kubernetes.
 //!
 //! What is wrong is said about the first place where it shows. Errors about alternatives (`oneOf` and its like) have
-//! no place: Kubernetes writes `<nil>` for it. Expressions are not evaluated.
+//! no place: Kubernetes writes `<nil>` for it. Expressions come last, and only if the object is right enough for them.
 
 use serde_json::{Map, Value, json};
 
@@ -10,14 +10,14 @@ use super::numbers::{self, Read};
 use super::outcome::{NOWHERE, Outcome, each_once, place};
 use super::rules::{Count, Rules};
 use super::{Basic, Lists, Structure, Values};
-use super::{alternatives, embedded, lists};
+use super::{alternatives, embedded, evaluation, lists};
 use crate::refusal::{FieldError, Wrong};
 use crate::validation::found::Path;
 
 impl Structure {
     /// Says all that is wrong with a new object.
     pub fn judge(&self, object: &Value) -> Vec<FieldError> {
-        self.with_rules_not_reached(self.judge_part(object))
+        self.with_rules(self.judge_part(object), object, None)
     }
 
     /// Says all that is wrong with a value that is part of an object; its places start there.
@@ -34,7 +34,7 @@ impl Structure {
         let mut errors = self.changed(old, new);
         errors.extend(embedded::judge(self, new));
         errors.extend(self.changed_lists(old, new));
-        self.with_rules_not_reached(errors)
+        self.with_rules(errors, new, Some(old))
     }
 
     /// Says all that is wrong with the status of an object, of which nothing else changed.
@@ -52,7 +52,7 @@ impl Structure {
             };
         }
         errors.extend(self.changed_lists(old, new));
-        self.with_rules_not_reached(errors)
+        self.with_rules(errors, new, Some(old))
     }
 
     fn changed(&self, old: &Value, new: &Value) -> Vec<FieldError> {
@@ -71,8 +71,16 @@ impl Structure {
         if errors.is_empty() || lists::judge(self, old).is_empty() { errors } else { Vec::new() }
     }
 
-    /// Of an object that is wrong in certain ways, nobody would evaluate expressions either, and Kubernetes says so.
-    fn with_rules_not_reached(&self, mut errors: Vec<FieldError>) -> Vec<FieldError> {
+    /// Of an object that is wrong in certain ways, expressions are not evaluated, and Kubernetes says so.
+    fn with_rules(
+        &self,
+        mut errors: Vec<FieldError>,
+        object: &Value,
+        old: Option<&Value>,
+    ) -> Vec<FieldError> {
+        if !self.is_ruled {
+            return errors;
+        }
         let blocks = |error: &FieldError| {
             matches!(
                 error.wrong,
@@ -83,10 +91,12 @@ impl Structure {
                     | Wrong::TypeInvalid { .. }
             )
         };
-        if errors.iter().any(blocks) && self.has_unevaluated_rules() {
+        if errors.iter().any(blocks) {
             let why = "some validation rules were not checked because the object was invalid; correct the existing \
                        errors to complete validation";
             errors.push(FieldError::invalid(NOWHERE, &Value::Null, why));
+        } else {
+            errors.extend(evaluation::judge(self, object, old).0);
         }
         errors
     }
