@@ -342,12 +342,12 @@ fn what_did_not_change_is_not_held_against_a_change() {
         (json!({"size": 1, "set": ["a", "a"]}), json!({"size": 1, "set": ["b", "b"]}), &[]),
     ];
     for (old, new, expected) in table {
-        let errors = structure.judge_change(&json!({"spec": old}), &json!({"spec": new}));
+        let errors = structure.judge_change(&json!({"spec": old}), &json!({"spec": new})).errors;
         assert_eq!(texts(&errors), expected, "{old} to {new}");
     }
     let errors = structure
         .judge_change(&json!({"spec": {"size": 1}}), &json!({"spec": {"size": 1, "set": ["b", "b"]}}));
-    assert_eq!(texts(&errors), ["spec.set[1]: Duplicate value: \"b\""]);
+    assert_eq!(texts(&errors.errors), ["spec.set[1]: Duplicate value: \"b\""]);
 }
 
 /// Appendix E: a write to the status is judged by the status, in sentences that start there.
@@ -359,7 +359,7 @@ fn a_status_is_judged_by_itself() {
             "anyOf": [{"required": ["ready"]}]},
     }}));
     let judged = |new: Value| {
-        texts(&structure.judge_status(&json!({"spec": {}}), &json!({"spec": {}, "status": new})))
+        texts(&structure.judge_status(&json!({"spec": {}}), &json!({"spec": {}, "status": new})).errors)
     };
     assert_eq!(judged(json!({"phase": "a", "ready": 1})), Vec::<String>::new());
     assert_eq!(
@@ -376,7 +376,7 @@ fn a_status_is_judged_by_itself() {
             "status.ready: Required value",
         ]
     );
-    assert!(structure.judge_status(&json!({}), &json!({})).is_empty());
+    assert!(structure.judge_status(&json!({}), &json!({})).errors.is_empty());
 }
 
 /// Appendix E: of an object that is wrong otherwise, expressions are not evaluated, and it hears of that.

@@ -26,5 +26,5 @@ fn created(structure: &Structure, spec: &Value) -> Vec<String> {
 /// What a changed object hears.
 fn changed(structure: &Structure, old: &Value, new: &Value) -> Vec<String> {
     let object = |spec: &Value| json!({"metadata": {"name": "one"}, "spec": spec});
-    texts(&structure.judge_change(&object(old), &object(new)))
+    texts(&structure.judge_change(&object(old), &object(new)).errors)
 }

@@ -10,6 +10,7 @@ mod documents;
 mod ending;
 mod objects;
 mod parts;
+mod rules;
 mod versions;
 mod writes;
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::library;
 use super::syntax::{Call, Complaint, Expr, Literal, Loop, LoopKind, Mode, Node, Operator};
+use super::time;
 use super::types::Type;
 
 /// What names stand for, the innermost first.
@@ -46,20 +47,22 @@ impl Checker {
                 self.index(&of, &by, *mode, expr.at)
             }
             Node::List(elements) => {
-                let kinds = elements.iter().map(|(element, mode)| present(self.check(element, scope), *mode));
-                let kind = kinds.collect::<Vec<_>>().into_iter().reduce(|one, other| one.or(&other));
-                Type::List(Arc::new(kind.unwrap_or(Type::Dyn)))
+                let mut common = None;
+                for (element, mode) in elements {
+                    let kind = present(self.check(element, scope), *mode);
+                    self.join(&mut common, kind, element.at);
+                }
+                Type::List(Arc::new(common.unwrap_or(Type::Dyn)))
             }
             Node::Map(entries) => {
-                let kinds = entries.iter().map(|(key, value, mode)| {
-                    (self.check(key, scope), present(self.check(value, scope), *mode))
-                });
-                let both = kinds
-                    .collect::<Vec<_>>()
-                    .into_iter()
-                    .reduce(|one, other| (one.0.or(&other.0), one.1.or(&other.1)));
-                let (key, value) = both.unwrap_or((Type::Dyn, Type::Dyn));
-                Type::Map(Arc::new(key), Arc::new(value))
+                let (mut keys, mut values) = (None, None);
+                for (key, value, mode) in entries {
+                    let kind = self.check(key, scope);
+                    self.join(&mut keys, kind, key.at);
+                    let kind = present(self.check(value, scope), *mode);
+                    self.join(&mut values, kind, value.at);
+                }
+                Type::Map(Arc::new(keys.unwrap_or(Type::Dyn)), Arc::new(values.unwrap_or(Type::Dyn)))
             }
             Node::Not(inner) => self.truth(inner, scope, "!_"),
             Node::Negative(inner) => {
@@ -104,6 +107,20 @@ impl Checker {
 
     fn complain(&mut self, at: usize, why: String) {
         self.complaints.push(Complaint::new(at, why));
+    }
+
+    /// What elements have in common, one more included: they are all of one type.
+    fn join<'a>(&mut self, common: &mut Option<Type<'a>>, kind: Type<'a>, at: usize) {
+        *common = Some(match common.take() {
+            None => kind,
+            Some(known) if known == kind => kind,
+            Some(known) => {
+                if !known.takes(&kind, &mut None) && !kind.takes(&known, &mut None) {
+                    self.complain(at, format!("expected type '{known}' but found '{kind}'"));
+                }
+                Type::Dyn
+            }
+        });
     }
 
     fn no_overload(&mut self, at: usize, function: &str, args: &[&Type<'_>]) {
@@ -185,7 +202,7 @@ impl Checker {
     }
 
     fn call<'a>(&mut self, call: &Call, at: usize, scope: &Scope<'_, 'a>) -> Type<'a> {
-        let args: Vec<_> = call.args.iter().map(|arg| self.check(arg, scope)).collect();
+        let args: Vec<_> = call.args.iter().map(|arg| self.argument(call, arg, scope)).collect();
         let Some(function) = library::find(&call.function) else {
             self.undeclared(&call.function, at);
             return Type::Dyn;
@@ -206,6 +223,27 @@ impl Checker {
             return Type::Dyn;
         };
         result
+    }
+
+    /// What is written out is looked at more closely, or less.
+    fn argument<'a>(&mut self, call: &Call, arg: &Expr, scope: &Scope<'_, 'a>) -> Type<'a> {
+        match (call.function.as_str(), &arg.node) {
+            // What is formatted is of many types.
+            ("format", Node::List(elements)) => {
+                for (element, _) in elements {
+                    self.check(element, scope);
+                }
+                return Type::List(Arc::new(Type::Dyn));
+            }
+            ("duration", Node::Literal(Literal::Text(text))) if time::duration(text).is_none() => {
+                self.complain(arg.at, "invalid duration argument".to_owned());
+            }
+            ("timestamp", Node::Literal(Literal::Text(text))) if time::timestamp(text).is_none() => {
+                self.complain(arg.at, "invalid timestamp argument".to_owned());
+            }
+            _ => {}
+        }
+        self.check(arg, scope)
     }
 
     fn repeated<'a>(&mut self, repeated: &Loop, at: usize, scope: &Scope<'_, 'a>) -> Type<'a> {

@@ -7,7 +7,7 @@ use crate::moment;
 pub(super) const SECOND: i64 = 1_000_000_000;
 const DAY: i128 = 86_400 * SECOND as i128;
 /// The years 1 to 9999.
-const FIRST: i128 = -62_135_596_800 * SECOND as i128;
+pub(super) const FIRST: i128 = -62_135_596_800 * SECOND as i128;
 const LAST: i128 = 253_402_300_800 * SECOND as i128 - 1;
 
 /// The parts of a moment.

@@ -8,9 +8,9 @@ use std::rc::Rc;
 
 use serde_json::{Map as Members, Value as Json};
 
-use super::data;
 use super::library::{Address, Network, Url, Version};
 use super::meter::Fault;
+use super::{data, time};
 use crate::custom::{Lists, Structure};
 use crate::quantity::Quantity;
 
@@ -134,6 +134,7 @@ impl<'a> Value<'a> {
             Self::Text(text) => text.is_empty(),
             Self::Bytes(bytes) => bytes.is_empty(),
             Self::Duration(nanos) => *nanos == 0,
+            Self::Timestamp(nanos) => *nanos == time::FIRST,
             Self::List(list) => list.len() == 0,
             Self::Map(map) => map.len() == 0,
             Self::Object(object) => object.members.is_empty(),

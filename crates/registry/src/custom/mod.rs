@@ -20,7 +20,7 @@ pub use definition::{CLEANUP, Ending, Keep, end, kinds_of, settle, stored_kind_o
 pub(crate) use definition::{approval, certificates, condition};
 pub use paths::{FieldPath, Misfit};
 pub use scaling::Scaling;
-pub use structure::{Basic, Lists, Maps, Rules, Structure, Values, check_pattern};
+pub use structure::{Basic, Judgement, Lists, Maps, Rules, Structure, Values, check_pattern};
 pub(crate) use structure::{Pattern, texts};
 
 /// How objects of a custom kind get from one version to another.

@@ -87,9 +87,10 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
     metadata::update(&mut found, old, new);
     if let Nature::Custom(custom) = &kind.nature {
-        found.errors.extend(custom.structure.judge_change(old, new));
+        let judged = custom.structure.judge_change(old, new);
+        found.errors.extend(judged.errors);
         found.errors.extend(wrong_scale(custom, new));
-        return Judged { errors: found.errors, warnings: Vec::new() };
+        return Judged { errors: found.errors, warnings: as_warnings(&judged.excused) };
     }
     match (kind.group, kind.kind) {
         ("", "Pod") => {
@@ -115,14 +116,22 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
 pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
     metadata::update(&mut found, old, new);
+    let mut warnings = Vec::new();
     match &kind.nature {
         Nature::BuiltIn(_) => status::status(&mut found, kind, old, new),
         Nature::Custom(custom) => {
-            found.errors.extend(custom.structure.judge_status(old, new));
+            let judged = custom.structure.judge_status(old, new);
+            found.errors.extend(judged.errors);
             found.errors.extend(custom.scaling.iter().flat_map(|scaling| scaling.wrong_status(new)));
+            warnings = as_warnings(&judged.excused);
         }
     }
-    Judged { errors: found.errors, warnings: Vec::new() }
+    Judged { errors: found.errors, warnings }
+}
+
+/// What is let pass is still told.
+fn as_warnings(excused: &[FieldError]) -> Vec<String> {
+    excused.iter().map(ToString::to_string).collect()
 }
 
 /// What is wrong with what an object of a custom kind says of its replicas.

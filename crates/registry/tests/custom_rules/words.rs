@@ -197,6 +197,18 @@ fn what_did_not_change_is_excused() {
     }
 }
 
+/// Appendix E: what is excused is told in a warning.
+#[test]
+fn what_is_excused_is_still_told() {
+    let structure = with_spec(
+        &json!({"type": "object", "properties": {"m": {"type": "integer"}, "n": {"type": "integer",
+        "x-kubernetes-validations": [{"rule": "self % 2 == 0", "message": "must be even"}]}}}),
+    );
+    let judged = structure.judge_change(&json!({"spec": {"n": 1}}), &json!({"spec": {"n": 1, "m": 1}}));
+    assert_eq!(texts(&judged.excused), ["spec.n: Invalid value: 1: must be even"]);
+    assert!(judged.errors.is_empty());
+}
+
 /// Appendix E: a write to the status evaluates all rules, and those of the spec are as they were.
 #[test]
 fn a_status_obeys_rules_too() {
@@ -209,13 +221,13 @@ fn a_status_obeys_rules_too() {
             "x-kubernetes-validations": [{"rule": "self >= oldSelf", "message": "never goes down"}]}}},
     }}));
     let object = |ready: i64| json!({"spec": {"replicas": 2}, "status": {"ready": ready}});
-    assert!(structure.judge_status(&object(1), &object(2)).is_empty());
+    assert!(structure.judge_status(&object(1), &object(2)).errors.is_empty());
     assert_eq!(
-        texts(&structure.judge_status(&object(2), &object(3))),
+        texts(&structure.judge_status(&object(2), &object(3)).errors),
         ["<nil>: Invalid value: more than wanted"]
     );
     assert_eq!(
-        texts(&structure.judge_status(&object(2), &object(1))),
+        texts(&structure.judge_status(&object(2), &object(1)).errors),
         ["status.ready: Invalid value: 1: never goes down"]
     );
 }

@@ -175,6 +175,13 @@ fn slice<'a>(list: &List<'a>, from: i64, to: i64) -> Result<Value<'a>, Fault> {
         (Ok(start), Ok(end)) if start <= end && end <= list.len() => {
             list.iter().skip(start).take(end - start).collect::<Result<_, _>>().map(Value::list)
         }
+        (Err(_), _) | (_, Err(_)) => {
+            Err(Fault::new(format!("cannot slice({from}, {to}), negative indexes not supported")))
+        }
+        (Ok(start), Ok(end)) if start > end => {
+            let why = "start index must be less than or equal to end index";
+            Err(Fault::new(format!("cannot slice({from}, {to}), {why}")))
+        }
         _ => Err(Fault::new(format!("cannot slice({from}, {to}), list is length {}", list.len()))),
     }
 }

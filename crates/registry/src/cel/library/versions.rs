@@ -102,7 +102,7 @@ fn whole(text: &str) -> Option<u64> {
 
 /// `v01.2` as `1.2.0`.
 fn normal(text: &str) -> String {
-    let text = text.trim().trim_start_matches('v');
+    let text = text.strip_prefix('v').unwrap_or(text);
     let (core, rest) = text.split_at(text.find(['-', '+']).unwrap_or(text.len()));
     let mut parts: Vec<_> = core
         .split('.')

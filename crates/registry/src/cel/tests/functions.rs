@@ -32,7 +32,7 @@ fn texts_are_searched_cut_and_written() {
 fn texts_are_made_from_forms() {
     all_true(&[
         "'%s is %d'.format(['a', 1]) == 'a is 1' && '100%%'.format([]) == '100%'",
-        "'%s %s %s'.format([[1, 'a'], {'k': true}, null]) == '[1, a] {k: true} null'",
+        "'%s %s %s'.format([[1, 2], {'k': true}, null]) == '[1, 2] {k: true} null'",
         "'%.2f %f'.format([1.256, 2.0]) == '1.26 2.000000' && '%.1e %e'.format([1234.5, 0.05]) == '1.2×10⁰³ 5.000000×10⁻⁰²'",
         "'%x %X %o %b'.format([255, 255, 8, 5]) == 'ff FF 10 101' && '%x'.format(['hi']) == '6869'",
         "'%b %d'.format([true, -5]) == '1 -5' && '%s'.format([duration('90s')]) == '90s'",
@@ -54,7 +54,7 @@ fn lists_are_summed_ordered_and_searched() {
         "[3, 1, 2].min() == 1 && ['a', 'c', 'b'].max() == 'c'",
         "[1, 2, 2].indexOf(2) == 1 && [1, 2, 2].lastIndexOf(2) == 2 && [1].indexOf(5) == -1",
         "[1, 2].includes(2) && 'a'.includes('a') && ![1].includes(2)",
-        "[1, 2, 3, 4].slice(1, 3) == [2, 3] && [[1], [2, [3]]].flatten() == [1, 2, [3]] && [[1, [2]]].flatten(2) == [1, 2]",
+        "[1, 2, 3, 4].slice(1, 3) == [2, 3] && [[1], [2, 3]].flatten() == [1, 2, 3] && [dyn([1, dyn([2])])].flatten(2) == [1, 2]",
         "[3, 1, 2].sort() == [1, 2, 3] && ['b', 'a'].sort() == ['a', 'b'] && [1, 2, 1].distinct() == [1, 2]",
         "[1, 2].reverse() == [2, 1] && lists.range(3) == [0, 1, 2] && [1.5, 0.0 / 0.0, 1.0].sort()[0] == 1.0",
         "sets.contains([1, 2, 3], [2, 1]) && !sets.contains([1], [2]) && sets.equivalent([1, 2, 2], [2, 1])",
@@ -65,6 +65,8 @@ fn lists_are_summed_ordered_and_searched() {
         ("[dyn(1), dyn('a')].isSorted()", "no such overload"),
         ("[dyn(1), dyn('a')].sort() == []", "no such overload"),
         ("[1].slice(0, 2) == []", "cannot slice(0, 2), list is length 1"),
+        ("[1].slice(1, 0) == []", "cannot slice(1, 0), start index must be less than or equal to end index"),
+        ("[1].slice(-1, 0) == []", "cannot slice(-1, 0), negative indexes not supported"),
     ]);
 }
 
@@ -97,9 +99,9 @@ fn types_are_converted() {
         ("int('x') == 0", "type conversion error from 'string' to 'int': x"),
         ("int(1e30) == 0", "range error"),
         ("uint(-1) == 0u", "range error"),
-        ("duration('1x') == duration('0')", "type conversion error from 'string' to 'duration': 1x"),
+        ("duration('1' + 'x') == duration('0')", "type conversion error from 'string' to 'duration': 1x"),
         (
-            "timestamp('2024-02-30T00:00:00Z') == timestamp(0)",
+            "timestamp('2024-02-30' + 'T00:00:00Z') == timestamp(0)",
             "type conversion error from 'string' to 'timestamp': 2024-02-30T00:00:00Z",
         ),
         ("timestamp(9223372036854775807) == timestamp(0)", "range error"),

@@ -75,6 +75,10 @@ fn what_the_schema_does_not_know_is_refused() {
             "self.spec.all(x, true)",
             "1:14: expression of type 'object' cannot be range of a comprehension (must be list, map, or dynamic)",
         ),
+        ("[1, 'a'].size() == 2", "1:5: expected type 'int' but found 'string'"),
+        ("{'a': 1, 'b': true}.size() == 2", "1:15: expected type 'int' but found 'bool'"),
+        ("self.spec.wait > duration('1d')", "1:27: invalid duration argument"),
+        ("self.spec.at > timestamp('2024-02-30T00:00:00Z')", "1:26: invalid timestamp argument"),
         ("self.spec.replicas", "result"),
         ("self.spec.name + 'a'", "result"),
     ] {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::expressions::{Expression, Reason};
+use super::judge::Judgement;
 use super::outcome::place;
 use super::{Basic, Lists, Structure, Values, lists};
 use crate::cel::{self, Fault, Meter, Program, Subject};
@@ -25,9 +26,7 @@ const OUT_OF_BUDGET: &str =
 
 /// What is found while rules are evaluated.
 struct Evaluation {
-    errors: Vec<FieldError>,
-    /// What was as wrong before, and is excused.
-    excused: Vec<FieldError>,
+    found: Judgement,
     left: u64,
 }
 
@@ -56,17 +55,13 @@ struct Ruled<'a> {
 }
 
 /// What breaks the rules of an object, and what does but did before.
-pub(super) fn judge(
-    structure: &Structure,
-    object: &Value,
-    old: Option<&Value>,
-) -> (Vec<FieldError>, Vec<FieldError>) {
-    let mut evaluation = Evaluation { errors: Vec::new(), excused: Vec::new(), left: BUDGET };
+pub(super) fn judge(structure: &Structure, object: &Value, old: Option<&Value>) -> Judgement {
+    let mut evaluation = Evaluation { found: Judgement::default(), left: BUDGET };
     let excuse = Excuse { itself: old.map(|old| (object, old)), around: None };
     let ruled = Ruled { by: structure, node: structure, is_resource: true };
     // Where it breaks off it has said why.
     let _ = evaluation.judge(ruled, &Path::root(), Changed { value: object, old, excuse });
-    (evaluation.errors, evaluation.excused)
+    evaluation.found
 }
 
 impl Evaluation {
@@ -223,9 +218,9 @@ impl Evaluation {
             }
         };
         if !rule.is_transition && changed.excuse.is_same() {
-            self.excused.push(error);
+            self.found.excused.push(error);
         } else {
-            self.errors.push(error);
+            self.found.errors.push(error);
         }
         ControlFlow::Continue(())
     }
@@ -279,7 +274,7 @@ impl Evaluation {
             None | Some(Basic::IntOrString) => "",
             Some(basic) => basic.name(),
         };
-        self.errors.push(FieldError::invalid(place(at), &json!(shown), why));
+        self.found.errors.push(FieldError::invalid(place(at), &json!(shown), why));
     }
 }
 

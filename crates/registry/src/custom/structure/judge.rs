@@ -14,10 +14,19 @@ use super::{alternatives, embedded, evaluation, lists};
 use crate::refusal::{FieldError, Wrong};
 use crate::validation::found::Path;
 
+/// What is to be said of a changed object.
+#[derive(Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// What is wrong.
+    pub errors: Vec<FieldError>,
+    /// What breaks a rule as it did before, and is let pass with a warning.
+    pub excused: Vec<FieldError>,
+}
+
 impl Structure {
     /// Says all that is wrong with a new object.
     pub fn judge(&self, object: &Value) -> Vec<FieldError> {
-        self.with_rules(self.judge_part(object), object, None)
+        self.with_rules(self.judge_part(object), object, None).errors
     }
 
     /// Says all that is wrong with a value that is part of an object; its places start there.
@@ -30,7 +39,7 @@ impl Structure {
     }
 
     /// Says all that is wrong with a changed object, except with what was as wrong before and did not change.
-    pub fn judge_change(&self, old: &Value, new: &Value) -> Vec<FieldError> {
+    pub fn judge_change(&self, old: &Value, new: &Value) -> Judgement {
         let mut errors = self.changed(old, new);
         errors.extend(embedded::judge(self, new));
         errors.extend(self.changed_lists(old, new));
@@ -40,7 +49,7 @@ impl Structure {
     /// Says all that is wrong with the status of an object, of which nothing else changed.
     ///
     /// Kubernetes looks at the status alone then, and its sentences start from there.
-    pub fn judge_status(&self, old: &Value, new: &Value) -> Vec<FieldError> {
+    pub fn judge_status(&self, old: &Value, new: &Value) -> Judgement {
         let mut errors = match (self.properties.get("status"), new.get("status")) {
             (Some(declared), Some(status)) => declared.changed(&old["status"], status),
             _ => Vec::new(),
@@ -72,14 +81,10 @@ impl Structure {
     }
 
     /// Of an object that is wrong in certain ways, expressions are not evaluated, and Kubernetes says so.
-    fn with_rules(
-        &self,
-        mut errors: Vec<FieldError>,
-        object: &Value,
-        old: Option<&Value>,
-    ) -> Vec<FieldError> {
+    fn with_rules(&self, mut errors: Vec<FieldError>, object: &Value, old: Option<&Value>) -> Judgement {
+        let mut excused = Vec::new();
         if !self.is_ruled {
-            return errors;
+            return Judgement { errors, excused };
         }
         let blocks = |error: &FieldError| {
             matches!(
@@ -96,9 +101,11 @@ impl Structure {
                        errors to complete validation";
             errors.push(FieldError::invalid(NOWHERE, &Value::Null, why));
         } else {
-            errors.extend(evaluation::judge(self, object, old).0);
+            let found = evaluation::judge(self, object, old);
+            errors.extend(found.errors);
+            excused = found.excused;
         }
-        errors
+        Judgement { errors, excused }
     }
 
     /// Judges a value. What it was before, if that is known and the same, excuses everything.

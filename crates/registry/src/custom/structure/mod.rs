@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+pub use judge::Judgement;
 pub(crate) use pattern::Pattern;
 pub use pattern::check_pattern;
 pub use rules::Rules;
