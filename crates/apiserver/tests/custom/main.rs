@@ -16,6 +16,7 @@ mod misuse;
 mod objects;
 mod parts;
 mod quotas;
+mod rules;
 mod selecting;
 mod values;
 mod versions;

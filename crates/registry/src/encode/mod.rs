@@ -217,14 +217,6 @@ mod tests {
         );
     }
 
-    /// Appendix E: the numbers of custom objects are written as Go writes them.
-    #[test]
-    fn numbers_are_written_as_go_writes_them() {
-        let numbers = json!([1.0, 1e20, 1e21, 1e-6, 2.5e-7, -1_234_567.5, 9_007_199_254_740_993_i64, 0.0]);
-        let written = String::from_utf8(plain(&numbers)).unwrap();
-        assert_eq!(written, "[1,100000000000000000000,1e+21,0.000001,2.5e-7,-1234567.5,9007199254740993,0]");
-    }
-
     /// A2.7: what is never left out is written, although the object at hand has nothing of it.
     #[test]
     fn an_object_without_status_is_written_with_one() {

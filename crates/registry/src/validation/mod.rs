@@ -48,6 +48,7 @@ use crate::lifecycle::Part;
 use crate::refusal::FieldError;
 use found::{Found, Path, list};
 
+pub(crate) use definition::steps_to;
 pub use same::same;
 
 /// What was found.
@@ -66,7 +67,7 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
     if let Nature::Custom(custom) = &kind.nature {
         found.errors.extend(custom.structure.judge(object));
         found.errors.extend(wrong_scale(custom, object));
-        return judged_custom(found.errors, &Value::Null, object);
+        return judged_custom(found.errors, &[], &Value::Null, object);
     }
     match (kind.group, kind.kind) {
         ("", "Pod") => pod::create(&mut found, object),
@@ -86,9 +87,10 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
     metadata::update(&mut found, kind, old, new);
     if let Nature::Custom(custom) = &kind.nature {
-        found.errors.extend(custom.structure.judge_change(old, new));
+        let judged = custom.structure.judge_change(old, new);
+        found.errors.extend(judged.errors);
         found.errors.extend(wrong_scale(custom, new));
-        return judged_custom(found.errors, old, new);
+        return judged_custom(found.errors, &judged.excused, old, new);
     }
     match (kind.group, kind.kind) {
         ("", "Pod") => {
@@ -114,19 +116,30 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
 pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
     metadata::update(&mut found, kind, old, new);
+    let mut warnings = Vec::new();
     match &kind.nature {
         Nature::BuiltIn(_) => status::status(&mut found, kind, old, new),
         Nature::Custom(custom) => {
-            found.errors.extend(custom.structure.judge_status(old, new));
+            let judged = custom.structure.judge_status(old, new);
+            found.errors.extend(judged.errors);
             found.errors.extend(custom.scaling.iter().flat_map(|scaling| scaling.wrong_status(new)));
+            warnings = as_warnings(&judged.excused);
         }
     }
-    Judged { errors: found.errors, warnings: Vec::new() }
+    Judged { errors: found.errors, warnings }
+}
+
+/// What is let pass is still told.
+fn as_warnings(excused: &[FieldError]) -> Vec<String> {
+    excused.iter().map(ToString::to_string).collect()
 }
 
 /// What is odd about an object of a custom kind is said if nothing is wrong with it.
-fn judged_custom(errors: Vec<FieldError>, old: &Value, new: &Value) -> Judged {
-    let warnings = if errors.is_empty() { metadata::odd_finalizers(old, new) } else { Vec::new() };
+fn judged_custom(errors: Vec<FieldError>, excused: &[FieldError], old: &Value, new: &Value) -> Judged {
+    let mut warnings = as_warnings(excused);
+    if errors.is_empty() {
+        warnings.extend(metadata::odd_finalizers(old, new));
+    }
     Judged { errors, warnings }
 }
 

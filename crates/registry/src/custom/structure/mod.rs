@@ -4,6 +4,8 @@
 
 mod alternatives;
 mod embedded;
+mod evaluation;
+mod expressions;
 mod fill;
 mod formats;
 mod judge;
@@ -13,19 +15,23 @@ mod outcome;
 mod pattern;
 mod prune;
 mod rules;
-mod texts;
+pub(crate) mod texts;
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+pub use judge::Judgement;
+pub(crate) use pattern::Pattern;
 pub use pattern::check_pattern;
 pub use rules::Rules;
 
+use formats::Format;
 use pattern::Patterns;
 
 /// The schema of a value, and of everything in it.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "schemas say yes or no to these, each for itself")]
 pub struct Structure {
     /// The type; `None` where anything goes.
     pub basic: Option<Basic>,
@@ -51,6 +57,8 @@ pub struct Structure {
     pub maps: Maps,
     /// What else is demanded of a value; `None` if it is nothing.
     pub rules: Option<Box<Rules>>,
+    /// Whether there are rules written as expressions in it, or in any part of it.
+    pub is_ruled: bool,
 }
 
 /// The types of JSON, as a schema names them, and the one that is two of them.
@@ -116,16 +124,9 @@ impl Structure {
         Self::read_with(schema, &mut Patterns::default())
     }
 
-    /// Whether there are expressions (`x-kubernetes-validations`) in it, which nobody here evaluates.
-    pub fn has_unevaluated_rules(&self) -> bool {
-        let within = match &self.values {
-            Values::Like(values) => values.has_unevaluated_rules(),
-            Values::None | Values::Any => false,
-        };
-        within
-            || self.rules.as_ref().is_some_and(|rules| rules.has_expressions)
-            || self.items.as_ref().is_some_and(|items| items.has_unevaluated_rules())
-            || self.properties.values().any(Self::has_unevaluated_rules)
+    /// The format that is demanded, as the schema spells it.
+    pub(crate) fn format(&self) -> &str {
+        self.rules.as_ref().and_then(|rules| rules.format.as_ref()).map_or("", Format::name)
     }
 
     /// Whether it is text of some format. Ownership takes any scalar for it: judging it comes later.
@@ -147,7 +148,7 @@ impl Structure {
             || items.as_ref().is_some_and(|items| items.holds == Holds::Objects)
             || matches!(&values, Values::Like(values) if values.holds == Holds::Objects)
             || properties.values().any(|declared| declared.holds == Holds::Objects);
-        Self {
+        let mut structure = Self {
             basic,
             properties,
             values,
@@ -163,13 +164,26 @@ impl Structure {
                 _ => Maps::Granular,
             },
             rules: Rules::read(schema, basic, patterns),
-        }
+            is_ruled: false,
+        };
+        structure.is_ruled = structure.has_rules();
+        structure
+    }
+
+    /// Looks no deeper than it must: its parts know for themselves.
+    fn has_rules(&self) -> bool {
+        let own = self.rules.as_ref().is_some_and(|rules| {
+            !rules.expressions.is_empty() || rules.all_of.iter().any(|inner| inner.is_ruled)
+        });
+        own || self.items.as_ref().is_some_and(|items| items.is_ruled)
+            || self.properties.values().any(|property| property.is_ruled)
+            || matches!(&self.values, Values::Like(values) if values.is_ruled)
     }
 }
 
 impl Basic {
     /// As a schema names it.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::IntOrString => "integer,string",
             Self::Object => "object",
