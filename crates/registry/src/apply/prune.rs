@@ -65,6 +65,7 @@ fn prune_value(shape: Shape<'_>, value: &mut Value, last: &FieldSet, owned: &Fie
 }
 
 /// What decides whether a member or an element stays.
+#[derive(Clone, Copy)]
 struct Fate<'a> {
     mine: &'a FieldNode,
     owned: Option<&'a FieldNode>,
