@@ -116,3 +116,25 @@ async fn writing_what_is_there_migrates_it() {
     assert_eq!((status, &answer["status"]["storedVersions"]), (200, &json!(["v2"])), "{answer}");
     assert_eq!(get(&server, &path.replace("/v1/", "/v2/")).await.1["spec"]["size"], 1);
 }
+
+/// Appendix E: what is read passes through the schema of the version in which it is stored.
+#[tokio::test]
+async fn what_is_stored_has_the_schema_of_its_version() {
+    let server = server().await;
+    let mut both = two_versions();
+    let properties =
+        |index: usize| format!("/spec/versions/{index}/schema/openAPIV3Schema/properties/spec/properties");
+    both.pointer_mut(&properties(0)).unwrap()["finish"] = json!({"type": "string", "default": "matt"});
+    both.pointer_mut(&properties(1)).unwrap()["finish"] = json!({"type": "string"});
+    both.pointer_mut(&properties(1)).unwrap()["former"] = json!({"type": "string"});
+    both["spec"]["versions"][1].as_object_mut().unwrap().remove("selectableFields");
+    define(&server, both).await;
+    let mut old = widget("a", json!({"size": 1, "former": "x"}));
+    old["apiVersion"] = json!("example.com/v1beta1");
+    let in_old = WIDGETS.replace("/v1/", "/v1beta1/");
+    assert_eq!(call(&server, Method::POST, &in_old, old).await.0, 201);
+    for path in [WIDGETS, &in_old] {
+        let (_, found) = get(&server, &format!("{path}/a")).await;
+        assert_eq!(found["spec"], json!({"size": 1, "colour": "red", "finish": "matt"}), "{path}");
+    }
+}

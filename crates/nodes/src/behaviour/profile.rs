@@ -164,6 +164,7 @@ fn found(finding: &Finding) -> InvalidProfile {
         Finding::Duplicate(path) => field(path, "it stands twice; remove one"),
         Finding::Unknown(path) => field(path, "it is unknown; remove it"),
         Finding::Yaml(words) => InvalidProfile::Syntax(words.clone()),
+        Finding::Operation(finding) => found(finding),
     }
 }
 

@@ -10,6 +10,8 @@ mod paths;
 mod scaling;
 mod structure;
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::Refusal;
@@ -45,6 +47,8 @@ pub struct Edition {
 pub struct Custom {
     /// What its objects look like.
     pub structure: Structure,
+    /// What they look like in other versions, by version, where that is different.
+    pub otherwise: BTreeMap<String, Structure>,
     /// The same as somebody wrote it, to be published: `openAPIV3Schema`.
     pub schema: Value,
     /// How they are shown in a table.

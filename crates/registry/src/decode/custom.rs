@@ -85,6 +85,19 @@ pub fn check_type(object: &Value, expected: Gvk<'_>) -> Result<(), Refusal> {
     Err(Refusal::invalid(kind, group, name, &errors))
 }
 
+/// Brings a stored object into normal form, that of the version in which it is stored before that of this one.
+///
+/// So a field that only another version has is neither shown nor made up, and defaults are those of the store.
+pub(super) fn stored(mut object: Value, custom: &Custom) -> Result<Decoded, String> {
+    let stored_as = object["apiVersion"].as_str().and_then(|version| custom.otherwise.get(version));
+    if let Some(structure) = stored_as {
+        structure.prune(&mut object);
+        structure.fill(&mut object);
+        tidy(structure, &mut object);
+    }
+    value(object, custom, Malformed::Dropped)
+}
+
 /// Brings an object of a custom kind into normal form.
 pub(super) fn value(mut object: Value, custom: &Custom, malformed: Malformed) -> Result<Decoded, String> {
     let mut unknown = Vec::new();

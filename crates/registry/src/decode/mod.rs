@@ -148,7 +148,7 @@ pub fn delete_options(body: &[u8], format: Format, group: &str, version: &str) -
 pub fn value(object: Value, nature: &Nature) -> Result<Decoded, String> {
     match nature {
         Nature::BuiltIn(id) => compiled_in(object, *id),
-        Nature::Custom(custom) => custom::value(object, custom, Malformed::Dropped),
+        Nature::Custom(custom) => custom::stored(object, custom),
     }
 }
 

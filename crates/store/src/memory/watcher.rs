@@ -148,6 +148,8 @@ impl Watching for Watcher {
     }
 
     fn request_progress(&mut self) {
+        // A writer holds the hub between telling readers and telling watchers. What readers have seen is to be told.
+        drop(self.live.hub());
         self.progress_wanted = true;
     }
 }
@@ -155,5 +157,49 @@ impl Watching for Watcher {
 impl Drop for Watcher {
     fn drop(&mut self) {
         self.leave_hub();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+    use crate::memory::HistoryLimits;
+    use crate::{Key, Transaction, Watch};
+
+    /// The next notice that says how far a watch is, if there is one already.
+    fn progress(watch: &mut Watch) -> Option<Revision> {
+        let mut context = Context::from_waker(Waker::noop());
+        match std::pin::pin!(watch.next()).poll(&mut context) {
+            Poll::Ready(Some(Ok(Notice::Progress(revision)))) => Some(revision),
+            _ => None,
+        }
+    }
+
+    /// Whoever sees a revision and asks a watch how far it is, is told of that revision or a later one, however busy
+    /// writers are. Waiting for it would otherwise have no end.
+    #[test]
+    fn progress_is_never_behind_what_readers_see() {
+        const WRITES: usize = 20_000;
+        let live = Live::new(State::empty(HistoryLimits::default()));
+        let writing = Arc::clone(&live);
+        let writer = std::thread::spawn(move || {
+            for number in 0..WRITES {
+                let key = Key::new(format!("/busy/{number}")).unwrap();
+                writing.commit(Transaction::create(key, "v"), 0).unwrap().1.wake();
+            }
+        });
+        let mut watch = live.watch(Prefix::new("/quiet"), Revision::EMPTY).unwrap();
+        loop {
+            let seen = live.bounds().current;
+            watch.request_progress();
+            let told = progress(&mut watch);
+            assert!(told.is_some_and(|told| told >= seen), "{seen:?} was seen, {told:?} was told");
+            if writer.is_finished() {
+                break;
+            }
+        }
+        writer.join().unwrap();
     }
 }

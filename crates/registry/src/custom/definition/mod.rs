@@ -112,8 +112,15 @@ impl Custom {
         let stored = stored.and_then(|version| version["name"].as_str()).unwrap_or_default();
         let group = spec["group"].as_str().unwrap_or_default();
         let schema = &version["schema"]["openAPIV3Schema"];
+        let others = spec["versions"].as_array().into_iter().flatten();
+        let others = others.filter(|other| other["schema"]["openAPIV3Schema"] != *schema);
+        let otherwise = others.map(|other| {
+            let name = other["name"].as_str().unwrap_or_default();
+            (format!("{group}/{name}"), Structure::read(&other["schema"]["openAPIV3Schema"]))
+        });
         Self {
             structure: Structure::read(schema),
+            otherwise: otherwise.collect(),
             schema: schema.clone(),
             columns: Columns::read(version),
             selectable: FieldPath::selectable(version),
