@@ -148,6 +148,9 @@ impl Watching for Watcher {
     }
 
     fn request_progress(&mut self) {
+        // Readers see a change a moment before its watchers are told. With the hub in hand nobody is in that moment, so
+        // the mark cannot be older than what the asker has seen.
+        drop(self.live.hub());
         self.progress_wanted = true;
     }
 }
@@ -155,5 +158,45 @@ impl Watching for Watcher {
 impl Drop for Watcher {
     fn drop(&mut self) {
         self.leave_hub();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+    use crate::memory::history::HistoryLimits;
+    use crate::{Key, Transaction};
+
+    /// Whoever saw a revision and asks gets a mark at or behind it, though nothing that they watch has changed.
+    #[test]
+    fn a_mark_is_never_older_than_what_was_seen() {
+        let live = Live::new(State::empty(HistoryLimits::default()));
+        let mut watch = Watcher::start(Arc::clone(&live), Prefix::new("/quiet/"), Revision::EMPTY).unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 0_u32.. {
+                    if is_over.load(Ordering::Acquire) {
+                        break;
+                    }
+                    let key = Key::new(format!("/busy/{number}")).unwrap();
+                    live.commit(Transaction::create(key, "v"), 0).unwrap().1.wake();
+                }
+            });
+            let mut context = Context::from_waker(std::task::Waker::noop());
+            for _ in 0..20_000 {
+                let seen = live.bounds().current;
+                watch.request_progress();
+                let notice = watch.poll_notice(&mut context);
+                let is_told = matches!(notice, Poll::Ready(Some(Ok(Notice::Progress(mark)))) if mark >= seen);
+                if !is_told {
+                    is_over.store(true, Ordering::Release);
+                }
+                assert!(is_told, "{notice:?} after {seen:?}");
+            }
+            is_over.store(true, Ordering::Release);
+        });
     }
 }
