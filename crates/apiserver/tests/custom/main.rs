@@ -11,6 +11,7 @@ mod ending;
 mod misuse;
 mod objects;
 mod parts;
+mod races;
 mod versions;
 mod writes;
 

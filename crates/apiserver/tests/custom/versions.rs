@@ -80,8 +80,7 @@ async fn writing_what_is_there_migrates_it() {
     use gantry_store::memory::{HistoryLimits, MemoryStore};
 
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
-    let server =
-        ApiServer::new(store.clone(), Arc::new(crate::harness::Noon::default()), Settings::default());
+    let server = ApiServer::new(store.clone(), Arc::new(harness::Noon::default()), Settings::default());
     server.prepare().await.unwrap();
     define(&server, definition()).await;
     make(&server, "a", json!({"size": 1})).await;
