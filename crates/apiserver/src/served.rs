@@ -163,7 +163,7 @@ fn custom(kind: &Kind, custom: &Custom, stored: &[u8]) -> Result<Value, Refusal>
     }
     let stored_as = object["apiVersion"].as_str().unwrap_or_default();
     custom.check_conversion(kind.kind, stored_as, kind.api_version)?;
-    if custom.structure.holds == Holds::None {
+    if stored_as == kind.api_version && custom.structure.holds == Holds::None {
         custom.structure.prune(&mut object);
     } else {
         object = decode::value(object, &kind.nature).map_err(|problem| unreadable(&problem))?.object;

@@ -16,6 +16,7 @@ mod misuse;
 mod objects;
 mod parts;
 mod quotas;
+mod races;
 mod rules;
 mod selecting;
 mod values;
