@@ -43,15 +43,6 @@ pub(crate) fn shape_of(api_version: &str, kind: &str) -> Shape {
     message.map_or(Shape::Foreign, Shape::Message)
 }
 
-/// The same, as far as `apply` knows: like kubectl's, it merges definitions of kinds as what is not built in.
-pub(crate) fn applied_shape_of(api_version: &str, kind: &str) -> Shape {
-    if api_version.starts_with("apiextensions.k8s.io/") {
-        Shape::Foreign
-    } else {
-        shape_of(api_version, kind)
-    }
-}
-
 /// The patch; empty if there is nothing to do.
 pub(crate) fn three_way(forms: Forms<'_>, shape: Shape) -> Map<String, Value> {
     let mut patch = Map::new();

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::field::text;
 use crate::manifests::{self, Place, Placed};
 use crate::session::Session;
-use crate::three_way::{Forms, LAST_APPLIED, Shape, applied_shape_of, three_way};
+use crate::three_way::{Forms, LAST_APPLIED, Shape, shape_of, three_way};
 use written::last_applied;
 pub(super) use written::{stated, unstated};
 
@@ -180,7 +180,7 @@ fn patch_for(written: &Placed, live: &Value) -> (Value, PatchKind) {
 
 /// What to send so that the live object becomes this form of what is written.
 pub(super) fn patch_to(written: &Placed, live: &Value, modified: &Value) -> (Value, PatchKind) {
-    let shape = applied_shape_of(&written.resource.api_version(), &written.resource.kind);
+    let shape = shape_of(&written.resource.api_version(), &written.resource.kind);
     let kind = if shape == Shape::Foreign { PatchKind::Merge } else { PatchKind::Strategic };
     let original = last_applied(live);
     let patch = three_way(Forms { original: &original, modified, current: live }, shape);
