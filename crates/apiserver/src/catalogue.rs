@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use gantry_registry::custom;
 use gantry_registry::kinds::{Kind, Kinds, Nature, kinds};
-use gantry_store::{Error, Store};
+use gantry_store::{Error, Revision, Store};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -164,6 +164,10 @@ impl Definitions {
     pub(crate) fn all(&self) -> impl Iterator<Item = &Definition> {
         self.0.values().map(AsRef::as_ref)
     }
+
+    pub(crate) fn find(&self, name: &str) -> Option<&Definition> {
+        self.0.get(name).map(AsRef::as_ref)
+    }
 }
 
 impl Definition {
@@ -173,6 +177,12 @@ impl Definition {
 
     pub(crate) fn name(&self) -> &str {
         name_of(&self.object)
+    }
+
+    /// When it was last written.
+    pub(crate) fn revision(&self) -> Revision {
+        let version = self.object["metadata"]["resourceVersion"].as_str();
+        version.and_then(|version| Revision::new(version.parse().ok()?)).unwrap_or(Revision::EMPTY)
     }
 
     /// Whether it is being deleted.

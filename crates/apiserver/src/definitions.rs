@@ -70,46 +70,39 @@ impl ApiServer {
     /// Deletes the objects of a definition that goes, and lets it go when there are none.
     async fn end_definition(&self, definition: &Definition) -> Result<bool, Refusal> {
         let now = self.surroundings.now();
-        let end = |stored: &Value, left| match custom::end(stored, left, now) {
-            Ending::Nothing => Change::Keep,
-            Ending::Wait(waiting) => Change::Store(waiting),
-            Ending::Release(released) if is_held(&released) => Change::Store(released),
-            Ending::Release(_) => Change::Remove(None),
-        };
+        let end = |stored: &Value, left| ended(custom::end(stored, left, now));
         let Some(kind) = definition.stored_kind() else {
             return self.change_definition(definition, |stored| end(stored, 0)).await;
         };
-        let began = self.change_definition(definition, |stored| end(stored, 1)).await?;
-        let left = self.delete_all(&kind, now).await?;
-        Ok(self.change_definition(definition, |stored| end(stored, left)).await? || began)
+        let began = !custom::is_stuck(&definition.object)
+            && self.change_definition(definition, |stored| end(stored, 1)).await?;
+        let found = self.delete_all(definition, &kind, now).await;
+        let said = self.change_definition(definition, |stored| match &found {
+            Ok(left) => end(stored, *left),
+            // The others should not have to wait for this one.
+            Err(refusal) => ended(custom::hold(stored, &refusal.message, now)),
+        });
+        Ok(said.await? || began)
     }
 
-    /// Deletes all objects of a kind, and says how many of them are held.
-    async fn delete_all(&self, kind: &Arc<Kind>, now: Moment) -> Result<usize, Refusal> {
-        let options = DeleteOptions::default();
+    /// Deletes all objects of a definition that goes, and says how many of them are held.
+    async fn delete_all(
+        &self,
+        definition: &Definition,
+        kind: &Arc<Kind>,
+        now: Moment,
+    ) -> Result<usize, Refusal> {
         let mut request = ListRequest::all(Objects::prefix(kind, None)).limit(PAGE);
         let mut held = 0;
         loop {
             let page = self.objects.store.list(request.clone()).await.map_err(|error| failed(&error))?;
+            // Objects are found under its name. As long as it is there, none of them can be of another of that name.
+            if !self.is_still_there(definition).await? {
+                return Ok(held);
+            }
             for item in page.items {
                 let object = served::parse(kind, &item.value, item.revision)?;
-                let text = |field: &str| object["metadata"][field].as_str();
-                let place =
-                    Place { kind, namespace: text("namespace"), name: text("name").unwrap_or_default() };
-                let deleted = self.objects.change(place, |stored| {
-                    Ok(match lifecycle::delete(stored, &options, kind, now) {
-                        Deletion::Unchanged => Change::Keep,
-                        Deletion::Linger(object) => Change::Store(object),
-                        Deletion::Remove(before) => Change::Remove(before),
-                    })
-                });
-                match deleted.await {
-                    Ok(Outcome::Removed(_)) => {}
-                    Ok(Outcome::Kept(_) | Outcome::Stored(_)) => held += 1,
-                    // Somebody was faster.
-                    Err(refusal) if refusal.code == 404 => {}
-                    Err(refusal) => return Err(refusal),
-                }
+                held += usize::from(self.delete_one(kind, &object, now).await?);
             }
             match page.next {
                 Some(next) => request.start = Some(next),
@@ -118,18 +111,59 @@ impl ApiServer {
         }
     }
 
+    /// Deletes an object, and says whether it is held.
+    async fn delete_one(&self, kind: &Arc<Kind>, object: &Value, now: Moment) -> Result<bool, Refusal> {
+        let options = DeleteOptions::default();
+        let text = |field: &str| object["metadata"][field].as_str();
+        let place = Place { kind, namespace: text("namespace"), name: text("name").unwrap_or_default() };
+        let deleted = self.objects.change(place, |stored| {
+            if stored["metadata"]["uid"] != object["metadata"]["uid"] {
+                return Ok(Change::Keep);
+            }
+            Ok(match lifecycle::delete(stored, &options, kind, now) {
+                Deletion::Unchanged => Change::Keep,
+                Deletion::Linger(object) => Change::Store(object),
+                Deletion::Remove(before) => Change::Remove(before),
+            })
+        });
+        match deleted.await {
+            Ok(Outcome::Removed(_)) => Ok(false),
+            Ok(Outcome::Kept(_) | Outcome::Stored(_)) => Ok(true),
+            // Somebody was faster.
+            Err(refusal) if refusal.code == 404 => Ok(false),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// Whether a definition is stored, and not another of its name.
+    async fn is_still_there(&self, definition: &Definition) -> Result<bool, Refusal> {
+        match self.definition(definition.name()).await {
+            Ok(stored) => Ok(is_same(&stored, &definition.object)),
+            Err(refusal) if refusal.code == 404 => Ok(false),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// The definition of this name, as it is stored at this moment.
+    async fn definition(&self, name: &str) -> Result<Value, Refusal> {
+        self.objects.get(Place { kind: kind_of_definitions()?, namespace: None, name }).await
+    }
+
     /// Writes a definition, and says whether there was anything to write.
     async fn change_definition(
         &self,
         definition: &Definition,
         mut decide: impl FnMut(&Value) -> Change,
     ) -> Result<bool, Refusal> {
-        let Some(kind) = kinds().resource(DEFINITIONS, "v1", "customresourcedefinitions") else {
-            return Ok(false);
-        };
-        let place = Place { kind, namespace: None, name: definition.name() };
-        match self.objects.change(place, |stored| Ok(decide(stored))).await {
-            Ok(Outcome::Kept(_)) => Ok(false),
+        let place = Place { kind: kind_of_definitions()?, namespace: None, name: definition.name() };
+        let mut is_another = false;
+        let changed = self.objects.change(place, |stored| {
+            is_another = !is_same(stored, &definition.object);
+            Ok(if is_another { Change::Keep } else { decide(stored) })
+        });
+        match changed.await {
+            // Whoever knows another one should look again.
+            Ok(Outcome::Kept(_)) => Ok(is_another),
             Ok(_) => Ok(true),
             Err(refusal) if refusal.code == 404 => Ok(true),
             Err(refusal) => Err(refusal),
@@ -140,10 +174,34 @@ impl ApiServer {
     pub(crate) async fn follow_write(&self, kind: &Kind) -> Result<(), Refusal> {
         let concerns_definitions = match &kind.nature {
             Nature::BuiltIn(_) => kind.group == DEFINITIONS,
-            // The last object that is held may be what its definition waits for.
-            Nature::Custom(custom) => custom.goes,
+            // The last object that is held may be what its definition waits for, perhaps since a moment ago.
+            Nature::Custom(_) => {
+                let now = self.kind(kind.group, kind.version, kind.resource).await;
+                now.is_some_and(|now| matches!(&now.nature, Nature::Custom(custom) if custom.goes))
+            }
         };
         if concerns_definitions { self.settle_definitions().await } else { Ok(()) }
+    }
+}
+
+/// The kind of definitions themselves.
+pub(crate) fn kind_of_definitions() -> Result<&'static Kind, Refusal> {
+    let kind = kinds().resource(DEFINITIONS, "v1", "customresourcedefinitions");
+    kind.ok_or_else(|| Refusal::server_error("definitions are not served"))
+}
+
+/// Whether two are states of one definition.
+fn is_same(one: &Value, other: &Value) -> bool {
+    one["metadata"]["uid"] == other["metadata"]["uid"]
+}
+
+/// What is written of a definition that goes.
+fn ended(ending: Ending) -> Change {
+    match ending {
+        Ending::Nothing => Change::Keep,
+        Ending::Wait(waiting) => Change::Store(waiting),
+        Ending::Release(released) if is_held(&released) => Change::Store(released),
+        Ending::Release(_) => Change::Remove(None),
     }
 }
 

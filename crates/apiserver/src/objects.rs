@@ -43,6 +43,8 @@ pub(crate) struct Place<'a> {
 pub(crate) enum Change {
     /// It stays as it is.
     Keep,
+    /// It stays as it is. If it was stored differently, such as in an older version, it is stored anew.
+    Renew,
     /// It becomes this.
     Store(Value),
     /// It goes. What is written before, if anything, is for watchers to see.
@@ -195,6 +197,12 @@ impl Objects {
         let seen = found.revision;
         match change {
             Change::Keep => Ok(Outcome::Kept(Shown { object, stored: Some(found) })),
+            Change::Renew => {
+                if served::stored(place.kind, &mut object.clone()) == found.value {
+                    return Ok(Outcome::Kept(Shown { object, stored: Some(found) }));
+                }
+                self.replace(place, key, seen, &object, object.clone(), charges).await.map(Outcome::Stored)
+            }
             Change::Store(wanted) => {
                 self.replace(place, key, seen, &object, wanted, charges).await.map(Outcome::Stored)
             }

@@ -13,7 +13,7 @@
 use std::io::Write as _;
 
 use bytes::Bytes;
-use gantry_registry::custom::Custom;
+use gantry_registry::custom::{Custom, Holds};
 use gantry_registry::decode::{self, Format, Gvk};
 use gantry_registry::kinds::{Kind, Nature};
 use gantry_registry::{Refusal, conversion, defaults, encode};
@@ -163,8 +163,12 @@ fn custom(kind: &Kind, custom: &Custom, stored: &[u8]) -> Result<Value, Refusal>
     }
     let stored_as = object["apiVersion"].as_str().unwrap_or_default();
     custom.check_conversion(kind.kind, stored_as, kind.api_version)?;
-    custom.structure.prune(&mut object);
-    custom.structure.fill(&mut object);
+    if custom.structure.holds == Holds::None {
+        custom.structure.prune(&mut object);
+    } else {
+        object = decode::value(object, &kind.nature).map_err(|problem| unreadable(&problem))?.object;
+    }
+    defaults::apply(kind, &mut object);
     object["apiVersion"] = json!(kind.api_version);
     Ok(object)
 }

@@ -11,6 +11,7 @@ pub mod access;
 pub mod admission;
 pub mod apply;
 pub mod base64url;
+mod cel;
 pub mod conversion;
 pub mod custom;
 pub mod decode;

@@ -64,7 +64,7 @@ pub enum Wrong {
     Required(String),
     /// It must not have this value.
     Invalid {
-        /// The value as JSON.
+        /// The value as JSON; empty if it is not shown.
         value: String,
         /// Why.
         why: String,
@@ -87,7 +87,7 @@ pub enum Wrong {
     Forbidden(String),
     /// It stands twice.
     Duplicate {
-        /// The value as JSON.
+        /// The value as JSON; empty if it is not shown.
         value: String,
     },
     /// It is longer than it may be.
@@ -229,6 +229,7 @@ impl FieldError {
         match &self.wrong {
             Wrong::Required(why) if why.is_empty() => "Required value".to_owned(),
             Wrong::Required(why) => format!("Required value: {why}"),
+            Wrong::Invalid { value, why } if value.is_empty() => format!("Invalid value: {why}"),
             Wrong::Invalid { value, why } | Wrong::TypeInvalid { value, why } => {
                 format!("Invalid value: {value}: {why}")
             }
@@ -237,6 +238,7 @@ impl FieldError {
             }
             Wrong::Forbidden(why) if why.is_empty() => "Forbidden".to_owned(),
             Wrong::Forbidden(why) => format!("Forbidden: {why}"),
+            Wrong::Duplicate { value } if value.is_empty() => "Duplicate value".to_owned(),
             Wrong::Duplicate { value } => format!("Duplicate value: {value}"),
             Wrong::TooLong { most } => format!("Too long: may not be more than {most}"),
             Wrong::TooMany { actual, most } => {

@@ -213,7 +213,7 @@ fn replay(case: &str) -> usize {
         let found = match path.subresource {
             "" | "finalize" => validation::update(kind, &old, &new),
             "status" => validation::status(kind, &old, &new),
-            "ephemeralcontainers" => validation::ephemeral_containers(&old, &new),
+            "ephemeralcontainers" => validation::ephemeral_containers(kind, &old, &new),
             other => panic!("{other}"),
         };
         judged += 1;

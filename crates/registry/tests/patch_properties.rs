@@ -261,7 +261,7 @@ proptest! {
                 Err(refusal) => prop_assert!([400, 422, 500].contains(&refusal.code), "{refusal}"),
             }
             prop_assert!(patch::undecodable(kind, &body, &current, "why").message.ends_with("\": why"));
-            patch::findings(kind, &body);
+            patch::findings(kind, &body, Vec::new());
         }
     }
 

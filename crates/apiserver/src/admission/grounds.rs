@@ -8,8 +8,9 @@ use gantry_registry::{Cause, Details, Refusal};
 use gantry_store::{Key, Revision, Transaction, Versioned};
 use serde_json::Value;
 
-use crate::catalogue::DEFINITIONS;
-use crate::objects::{Objects, Place, key, not_found};
+use crate::definitions::kind_of_definitions;
+use crate::handlers::no_such_resource;
+use crate::objects::{Objects, Place, failed, key};
 use crate::served;
 
 /// What must not have changed when the object is stored.
@@ -30,16 +31,17 @@ pub(crate) async fn check(objects: &Objects, place: Place<'_>, object: &Value) -
         }
         grounds.push((key(ground)?, found.revision));
     }
-    if let (Nature::Custom(_), Some(kind)) =
-        (&place.kind.nature, kinds().resource(DEFINITIONS, "v1", "customresourcedefinitions"))
-    {
-        let name = place.kind.group_resource();
-        let ground = Place { kind, namespace: None, name: &name };
-        let found = objects.fetch(ground).await.map_err(|_| not_found(place))?;
-        if is_going(kind, &found)? {
-            return Err(terminating_definition(place));
+    if let Nature::Custom(custom) = &place.kind.nature {
+        let definitions = objects.catalogues.definitions(objects.store.as_ref()).await;
+        let (definitions, name) = (definitions.map_err(|error| failed(&error))?, place.kind.group_resource());
+        // Another definition of the same name is of other objects.
+        let found = definitions.find(&name).filter(|found| custom.edition.is_of(&found.object));
+        let found = found.ok_or_else(no_such_resource)?;
+        if found.goes() {
+            return Err(terminating_definition(place, object));
         }
-        grounds.push((key(ground)?, found.revision));
+        let ground = Place { kind: kind_of_definitions()?, namespace: None, name: &name };
+        grounds.push((key(ground)?, found.revision()));
     }
     Ok(Grounds(grounds))
 }
@@ -83,11 +85,16 @@ fn terminating_namespace(place: Place<'_>, namespace: &str, object: &Value) -> R
     Refusal { code: 403, reason: "Forbidden", message, details: Some(Box::new(details)) }
 }
 
-fn terminating_definition(place: Place<'_>) -> Refusal {
+fn terminating_definition(place: Place<'_>, object: &Value) -> Refusal {
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    let named = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
     Refusal {
-        code: 405,
-        reason: "MethodNotAllowed",
-        message: "create not allowed while custom resource definition is terminating".to_owned(),
-        details: Some(Box::new(Place { name: "", ..place }.details())),
+        code: 403,
+        reason: "Forbidden",
+        message: format!(
+            "{}{named} is forbidden: create not allowed while custom resource definition is terminating",
+            place.kind.group_resource()
+        ),
+        details: Some(Box::new(Place { name, ..place }.details())),
     }
 }

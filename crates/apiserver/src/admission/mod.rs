@@ -57,6 +57,8 @@ pub(crate) async fn store(
             Created::Overtaken(again) => object = again,
             Created::Unfounded(again) => {
                 object = again;
+                // What changed may be known to the store alone so far.
+                drop(server.objects.catalogues.writing());
                 grounds = Cow::Owned(self::grounds(&server.objects, place, &object).await?);
             }
         }

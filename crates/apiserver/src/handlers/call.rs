@@ -133,9 +133,14 @@ impl<'a> Call<'a> {
 
     /// The same for an object of a custom kind, for which there are no protobuf messages.
     pub(super) fn text_format(&self) -> Result<Format, Refusal> {
-        match self.format() {
-            Ok(format) if format != Format::Protobuf => Ok(format),
-            _ => Err(unknown_format("application/json, application/yaml")),
+        match self.format()? {
+            Format::Protobuf => Err(Refusal::bad_request(format!(
+                "{kind} in version \"{}\" cannot be handled as a {kind}: object *unstructured.Unstructured does not \
+                 implement the protobuf marshalling interface and cannot be encoded to a protobuf message",
+                self.kind.version,
+                kind = self.kind.kind
+            ))),
+            format => Ok(format),
         }
     }
 }

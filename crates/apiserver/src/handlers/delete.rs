@@ -75,7 +75,7 @@ impl Call<'_> {
                 return Ok(change);
             }
             would = Some(match change {
-                Change::Keep => Outcome::Kept(stored.clone().into()),
+                Change::Keep | Change::Renew => Outcome::Kept(stored.clone().into()),
                 Change::Store(object) => Outcome::Stored(object.into()),
                 Change::Remove(before) => Outcome::Removed(before.unwrap_or_else(|| stored.clone()).into()),
             });

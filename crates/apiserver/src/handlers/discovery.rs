@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use aws_lc_rs::digest::{SHA512, digest};
 use bytes::Bytes;
-use gantry_registry::kinds::Kinds;
 use gantry_registry::kinds::discovery as render;
+use gantry_registry::kinds::{Kinds, kinds};
 use gantry_registry::{Refusal, encode, openapi};
 use http::Method;
 use http::header::{ACCEPT, CACHE_CONTROL, ETAG, HOST, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS};
@@ -101,7 +101,7 @@ pub(super) fn group(
         None => Ok(listing.group.get(group).map_or_else(nowhere, |body| Answer::json(200, body.clone()))),
         Some(version) => match listing.resources.get(&(group, version)) {
             Some(body) => Ok(Answer::json(200, body.clone())),
-            None if group.is_empty() || catalogue.kinds.group(group).is_some() => Err(no_such_resource()),
+            None if kinds().group(group).is_some() => Err(no_such_resource()),
             None => Ok(nowhere()),
         },
     }

@@ -1,6 +1,7 @@
 //! From a request to an answer.
 
 mod call;
+mod custom;
 mod delete;
 mod discovery;
 mod health;
@@ -21,7 +22,7 @@ mod write;
 
 use bytes::Bytes;
 use gantry_registry::Refusal;
-use gantry_registry::kinds::{Kind, Verb};
+use gantry_registry::kinds::{Kind, Verb, kinds};
 use gantry_registry::target::{Objects as Path, Target};
 use http::Method;
 use http::request::Parts;
@@ -58,11 +59,13 @@ pub(crate) async fn dispatch(server: &ApiServer, parts: &Parts, body: Bytes) -> 
 
 async fn objects(server: &ApiServer, path: &Path<'_>, parts: &Parts, body: Bytes) -> Result<Answer, Refusal> {
     let Some(kind) = server.kind(path.group, path.version, path.resource).await else {
-        let is_known_group =
-            path.group.is_empty() || server.catalogue().await.kinds.group(path.group).is_some();
-        return if is_known_group { Err(no_such_resource()) } else { Ok(discovery::nowhere()) };
+        let is_built_in = kinds().group(path.group).is_some();
+        return if is_built_in { Err(no_such_resource()) } else { Ok(discovery::nowhere()) };
     };
     let kind = &kind;
+    if let Some(answer) = custom::misuse(kind, path, &parts.method) {
+        return answer;
+    }
     let call = Call::new(server, kind, path, parts, body)?;
     call.check_scope()?;
     let answer = match (&parts.method, path.name, path.part) {
@@ -117,7 +120,8 @@ pub(crate) fn too_large() -> Refusal {
     }
 }
 
-fn no_such_resource() -> Refusal {
+/// What is asked for is of no kind that is served.
+pub(crate) fn no_such_resource() -> Refusal {
     Refusal {
         code: 404,
         reason: "NotFound",

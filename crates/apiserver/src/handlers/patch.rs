@@ -2,7 +2,7 @@
 
 use gantry_registry::apply;
 use gantry_registry::decode::{self, Finding, Format, strict_problem};
-use gantry_registry::kinds::{Kind, Verb};
+use gantry_registry::kinds::{Kind, Nature, Verb};
 use gantry_registry::patch::{self, PatchKind};
 use gantry_registry::{FieldError, Refusal, defaults};
 use serde_json::{Value, json};
@@ -58,13 +58,17 @@ impl Call<'_> {
         if let Some(wrong) = wrong {
             return Err(Refusal::invalid("PatchOptions", "meta.k8s.io", "", &[wrong]));
         }
-        if kind.is_some() {
-            return decode::plain(&self.body, Format::Json).map_err(|_| patch::not_json());
+        if let Some(kind) = kind {
+            let (body, twice) = decode::plain(&self.body, Format::Json).map_err(|why| patch::unread(&why))?;
+            let findings = patch::findings(kind, &body, twice);
+            return Ok((body, findings));
         }
         let (statement, findings) = decode::plain(&self.body, Format::Yaml)
             .map_err(|problem| Refusal::bad_request(format!("error encoding patch: {problem}")))?;
-        match strict_problem(&findings).filter(|_| options.validation == Validation::Strict) {
-            Some(problem) => Err(Refusal::bad_request(format!("error encoding patch: {problem}"))),
+        match findings.first().filter(|_| options.validation == Validation::Strict) {
+            Some(twice) => Err(Refusal::bad_request(format!(
+                "error strict decoding patch: error converting YAML to JSON: {twice}"
+            ))),
             None => Ok((statement, findings)),
         }
     }
@@ -102,7 +106,7 @@ impl Call<'_> {
             Ok(patched) => patch::undecodable(kind, body, &patched, why),
             Err(refusal) => refusal,
         };
-        decode::check_kind(&patched, self.gvk()).map_err(|why| undecodable(&why))?;
+        decode::check_kind(&patched, self.gvk(), &self.kind.nature).map_err(|why| undecodable(&why))?;
         if kind == PatchKind::Strategic
             && let Some(why) = patch::misfit(&patched, &self.kind.nature)
         {
@@ -110,7 +114,7 @@ impl Call<'_> {
         }
         let resets = resets_owners(&patched);
         let emptied = has_emptied_labels(self.kind, &patched);
-        let decoded = decode::value(patched, &self.kind.nature).map_err(|why| undecodable(&why))?;
+        let decoded = decode::assembled(patched, &self.kind.nature).map_err(|why| undecodable(&why))?;
         let findings: Vec<_> = duplicates.iter().cloned().chain(decoded.findings).collect();
         if options.validation == Validation::Strict
             && let Some(problem) = strict_problem(&findings)
@@ -124,6 +128,9 @@ impl Call<'_> {
         self.check_name(&object)?;
         check_place(self, &mut object)?;
         self.check_uid(stored, &object)?;
+        if matches!(self.kind.nature, Nature::Custom(_)) {
+            decode::custom::check_type(&object, self.gvk())?;
+        }
         if resets {
             reset_owners(&mut object);
         }
@@ -185,10 +192,10 @@ impl Call<'_> {
     }
 
     fn applied(&self, object: Value) -> Result<Value, Refusal> {
-        let decoded = decode::value(object, &self.kind.nature).map_err(Refusal::server_error)?;
+        let decoded = decode::assembled(object, &self.kind.nature).map_err(Refusal::server_error)?;
         let mut object = decoded.object;
         self.check_name(&object)?;
-        defaults::apply(self.kind, &mut object);
+        defaults::apply_to_applied(self.kind, &mut object);
         Ok(object)
     }
 }

@@ -63,7 +63,7 @@ impl Call<'_> {
             };
             let patched = patch::apply(kind, scale, nature, &body)?;
             let undecodable = |why: &str| patch::undecodable(kind, &body, &patched, why);
-            let decoded = decode::value(patched.clone(), nature).map_err(|why| undecodable(&why))?;
+            let decoded = decode::assembled(patched.clone(), nature).map_err(|why| undecodable(&why))?;
             findings = duplicates.iter().cloned().chain(decoded.findings).collect();
             match decode::strict_problem(&findings).filter(|_| options.validation == Validation::Strict) {
                 Some(problem) => Err(undecodable(&problem)),

@@ -52,6 +52,8 @@ pub(super) fn settle(
         warnings.extend(call.judged(call.place().name, judged)?);
     }
     let (change, shown) = match updated {
+        // Whoever writes what is there has it stored in the version of today.
+        Updated::Unchanged if matches!(call.kind.nature, Nature::Custom(_)) => (Change::Renew, None),
         Updated::Unchanged => (Change::Keep, None),
         Updated::Store(object) => (Change::Store(object), None),
         Updated::Remove(shown) => (Change::Remove(None), Some(shown)),

@@ -54,7 +54,9 @@ impl Call<'_> {
         let grounds = admission::grounds(&self.server.objects, self.place(), &object).await?;
         self.check_creation(&object)?;
         let twice = validation::fold_owners(&mut object);
-        defaults::apply(self.kind, &mut object);
+        if ownership == Ownership::ByChange {
+            defaults::apply(self.kind, &mut object);
+        }
         let surroundings = &self.server.surroundings;
         let now = surroundings.now();
         if ownership == Ownership::ByChange {
@@ -249,7 +251,8 @@ pub(super) fn warn(answer: Answer, options: &WriteOptions, findings: &[Finding])
         return answer;
     }
     let texts = findings.iter().map(ToString::to_string).collect::<Vec<_>>();
-    // A header has one line; what YAML's reader says in several becomes several.
-    let lines = texts.iter().flat_map(|text| text.lines()).map(str::trim);
+    // A header has one line; what YAML's reader says in several becomes several, without its heading.
+    let lines = texts.iter().flat_map(|text| text.lines()).filter(|line| *line != "yaml: unmarshal errors:");
+    let lines = lines.map(str::trim);
     lines.fold(answer, Answer::warning)
 }

@@ -17,7 +17,7 @@ async fn discovery_lists_what_is_defined() {
     let (_, resources) = get(&server, "/apis/example.com/v1").await;
     let names: Vec<_> =
         resources["resources"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["widgets", "widgets/scale", "widgets/status"]);
+    assert_eq!(names, ["widgets", "widgets/status", "widgets/scale"]);
     let widgets = &resources["resources"][0];
     assert_eq!(widgets["shortNames"], json!(["wd"]));
     assert_eq!(widgets["categories"], json!(["all"]));
@@ -50,4 +50,25 @@ async fn openapi_describes_what_is_defined() {
     let (_, all) = get(&server, "/openapi/v2").await;
     assert_eq!(all["definitions"]["com.example.v1.Widget"]["x-kubernetes-group-version-kind"], named);
     assert!(all["definitions"]["io.k8s.api.apps.v1.Deployment"].is_object(), "the others are still there");
+}
+
+/// A1.2, A1.4: of a kind that goes, nothing is listed that would make more of it; letting go still works.
+#[tokio::test]
+async fn discovery_lists_less_of_what_goes() {
+    let server = with_widgets().await;
+    let mut held = widget("a", json!({"size": 1}));
+    held["metadata"]["finalizers"] = json!(["example.com/hold"]);
+    call(&server, Method::POST, WIDGETS, held).await;
+    let all = json!(["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]);
+    assert_eq!(get(&server, "/apis/example.com/v1").await.1["resources"][0]["verbs"], all);
+
+    call(&server, Method::DELETE, &format!("{DEFINITIONS}/widgets.example.com"), Value::Null).await;
+    let few = json!(["delete", "deletecollection", "get", "list", "watch"]);
+    assert_eq!(get(&server, "/apis/example.com/v1").await.1["resources"][0]["verbs"], few);
+    let accept = [("accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")];
+    let aggregated = ask(&server, Method::GET, "/apis", &accept, "").await.json();
+    let group = aggregated["items"].as_array().unwrap().last().unwrap();
+    assert_eq!(group["versions"][0]["resources"][0]["verbs"], few);
+    let parts = &group["versions"][0]["resources"][0]["subresources"];
+    assert_eq!((&parts[0]["subresource"], &parts[1]["subresource"]), (&json!("status"), &json!("scale")));
 }

@@ -37,8 +37,15 @@ async fn an_object_that_is_held_holds_its_definition() {
         conditions(&found).contains(&"Terminating=True/InstanceDeletionInProgress".to_owned()),
         "{found}"
     );
-    let (status, refused) = call(&server, Method::POST, WIDGETS, widget("b", json!({"size": 1}))).await;
-    assert_eq!(status, 405, "{refused}");
+    let new = widget("b", json!({"size": 1}));
+    let (status, refused) = call(&server, Method::POST, WIDGETS, new.clone()).await;
+    assert_eq!(status, 403, "{refused}");
+    assert_eq!(
+        refused["message"],
+        "widgets.example.com \"b\" is forbidden: create not allowed while custom resource definition is terminating"
+    );
+    let apply = format!("{WIDGETS}/b?fieldManager=story&dryRun=All");
+    assert_eq!(patch(&server, &apply, APPLY, new).await.0, 403, "whoever applies would create it as well");
 
     let path = format!("{WIDGETS}/a");
     let (_, going) = get(&server, &path).await;
@@ -47,6 +54,64 @@ async fn an_object_that_is_held_holds_its_definition() {
     assert_eq!(status, 200, "{answer}");
     assert_eq!(get(&server, WIDGET_DEFINITION).await.0, 404);
     assert_eq!(get(&server, WIDGETS).await.0, 404);
+}
+
+/// Appendix E: a definition that somebody else holds stays after its objects, and nothing is made of it any more.
+#[tokio::test]
+async fn a_definition_that_is_held_makes_nothing_new() {
+    let server = server().await;
+    let mut held = definition();
+    held["metadata"]["finalizers"] = json!(["hold"]);
+    define(&server, held).await;
+    make(&server, "a", json!({"size": 1})).await;
+    call(&server, Method::DELETE, WIDGET_DEFINITION, Value::Null).await;
+    let (_, found) = get(&server, WIDGET_DEFINITION).await;
+    assert_eq!(found["metadata"]["finalizers"], json!(["hold"]), "{found}");
+    assert!(conditions(&found).contains(&"Terminating=False/InstanceDeletionCompleted".to_owned()));
+    assert_eq!(get(&server, WIDGETS).await.1["items"], json!([]));
+    let (status, _) = call(&server, Method::POST, WIDGETS, widget("b", json!({"size": 1}))).await;
+    assert_eq!(status, 403);
+    patch(&server, WIDGET_DEFINITION, MERGE, json!({"metadata": {"finalizers": null}})).await;
+    assert_eq!(get(&server, WIDGET_DEFINITION).await.0, 404);
+}
+
+/// Appendix E: a definition whose objects cannot be read says so and stays; others do not have to wait for it.
+#[tokio::test]
+async fn a_definition_that_cannot_go_is_in_nobodys_way() {
+    let server = with_widgets().await;
+    make(&server, "a", json!({"size": 1})).await;
+    let mut old = version("v1");
+    old["storage"] = json!(false);
+    let spec = json!({
+        "versions": [version("v2"), old],
+        "conversion": {"strategy": "Webhook", "webhook": {
+            "conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://127.0.0.1:1/convert"},
+        }},
+    });
+    let (status, answer) = patch(&server, WIDGET_DEFINITION, MERGE, json!({"spec": spec})).await;
+    assert_eq!(status, 200, "{answer}");
+    let (status, answer) = call(&server, Method::DELETE, WIDGET_DEFINITION, Value::Null).await;
+    assert_eq!(status, 200, "{answer}");
+    let (_, found) = get(&server, WIDGET_DEFINITION).await;
+    assert!(conditions(&found).contains(&"Terminating=True/InstanceDeletionFailed".to_owned()), "{found}");
+    let why = found["status"]["conditions"].as_array().unwrap().last().unwrap()["message"].as_str().unwrap();
+    assert!(why.starts_with("could not list instances: conversion webhook for example.com/v1"), "{why}");
+
+    let mut other = definition();
+    other["metadata"]["name"] = json!("gadgets.example.org");
+    other["spec"]["group"] = json!("example.org");
+    other["spec"]["names"] = json!({"plural": "gadgets", "kind": "Gadget"});
+    define(&server, other).await;
+    assert_eq!(get(&server, "/apis/example.org/v1/gadgets").await.0, 200);
+    // What is stored in a version that can be read goes, and so does the definition.
+    patch(
+        &server,
+        WIDGET_DEFINITION,
+        MERGE,
+        json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}}),
+    )
+    .await;
+    assert_eq!(get(&server, WIDGET_DEFINITION).await.0, 404);
 }
 
 /// A watch tells of every object that goes, and ends with the kind.

@@ -5,12 +5,20 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+mod applying;
+mod bodies;
 mod definitions;
 mod documents;
+mod embedded;
 mod ending;
+mod metadata;
+mod misuse;
 mod objects;
 mod parts;
 mod quotas;
+mod rules;
+mod selecting;
+mod values;
 mod versions;
 mod writes;
 

@@ -86,3 +86,21 @@ async fn a_deleted_object_is_a_success() {
     assert_eq!(answer["details"]["kind"], "widgets");
     assert_eq!(answer["details"]["group"], "example.com");
 }
+
+/// A9.2: people may ask for YAML.
+#[tokio::test]
+async fn objects_are_shown_in_yaml() {
+    let server = with_widgets().await;
+    make(&server, "a", json!({"size": 1})).await;
+    let yaml = [("accept", "application/yaml")];
+    let one = ask(&server, Method::GET, &format!("{WIDGETS}/a"), &yaml, "").await;
+    assert!(
+        one.status == 200 && one.text().starts_with("apiVersion: example.com/v1\nkind: Widget\n"),
+        "{}",
+        one.text()
+    );
+    let list = ask(&server, Method::GET, WIDGETS, &yaml, "").await;
+    assert!(list.status == 200 && list.text().contains("kind: WidgetList"), "{}", list.text());
+    let none = ask(&server, Method::GET, &format!("{WIDGETS}/b"), &yaml, "").await;
+    assert!(none.status == 404 && none.text().contains("reason: NotFound"), "{}", none.text());
+}

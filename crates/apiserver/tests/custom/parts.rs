@@ -22,6 +22,29 @@ async fn the_status_is_kept_apart() {
     assert_eq!((&answer["status"]["ready"], &answer["spec"]["size"]), (&json!(1), &json!(2)));
 }
 
+/// Appendix E: whoever reports changes nothing of the metadata, and holds nothing and lets nothing go by it.
+#[tokio::test]
+async fn a_report_leaves_metadata_alone() {
+    let server = with_widgets().await;
+    let mut new = widget("a", json!({"size": 1}));
+    new["metadata"]["finalizers"] = json!(["example.com/hold"]);
+    new["metadata"]["labels"] = json!({"tier": "front"});
+    call(&server, Method::POST, WIDGETS, new).await;
+    let change = json!({
+        "metadata": {"labels": {"tier": "back"}, "annotations": {"note": "x"}, "finalizers": null},
+        "status": {"ready": 1},
+    });
+    let (status, answer) = patch(&server, &format!("{WIDGETS}/a/status"), MERGE, change).await;
+    assert_eq!((status, &answer["status"]["ready"]), (200, &json!(1)), "{answer}");
+    let metadata = &answer["metadata"];
+    assert_eq!(metadata["labels"], json!({"tier": "front"}));
+    assert_eq!(metadata["finalizers"], json!(["example.com/hold"]));
+    assert!(metadata.get("annotations").is_none(), "{metadata}");
+    let owners: Vec<_> = metadata["managedFields"].as_array().unwrap().iter().collect();
+    assert_eq!((owners.len(), &owners[1]["subresource"]), (2, &json!("status")), "{metadata}");
+    assert_eq!(owners[1]["fieldsV1"], json!({"f:status": {".": {}, "f:ready": {}}}));
+}
+
 /// Appendix E: `scale` reads and writes where the definition says.
 #[tokio::test]
 async fn a_custom_kind_is_scaled_where_its_definition_says() {

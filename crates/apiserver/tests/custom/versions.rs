@@ -69,3 +69,50 @@ async fn a_conversion_that_needs_a_webhook_is_refused() {
     let message = answer["message"].as_str().unwrap();
     assert!(message.contains("conversion webhook for example.com/v1, Kind=Widget failed"), "{message}");
 }
+
+/// Appendix E: whoever writes what is there has it stored in the version of today, which is how objects are migrated.
+#[tokio::test]
+async fn writing_what_is_there_migrates_it() {
+    use std::sync::Arc;
+
+    use gantry_apiserver::Settings;
+    use gantry_store::Store as _;
+    use gantry_store::memory::{HistoryLimits, MemoryStore};
+
+    let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
+    let server = ApiServer::new(store.clone(), Arc::new(harness::Noon::default()), Settings::default());
+    server.prepare().await.unwrap();
+    define(&server, definition()).await;
+    make(&server, "a", json!({"size": 1})).await;
+    let stored = async || {
+        let key = gantry_store::Key::new("/registry/example.com/widgets/default/a").unwrap();
+        let found = store.get(&key).await.unwrap().found.unwrap();
+        serde_json::from_slice::<Value>(&found.value).unwrap()["apiVersion"].clone()
+    };
+    let version_of = |answer: &Value| answer["metadata"]["resourceVersion"].clone();
+    let path = format!("{WIDGETS}/a");
+    let (_, first) = patch(&server, &path, MERGE, json!({})).await;
+    assert_eq!(version_of(&first), version_of(&get(&server, &path).await.1), "nothing to do");
+
+    let mut before = version("v1");
+    before["storage"] = json!(false);
+    let definition = format!("{DEFINITIONS}/widgets.example.com");
+    let change = json!({"spec": {"versions": [version("v2"), before]}});
+    let (_, changed) = patch(&server, &definition, MERGE, change).await;
+    assert_eq!(changed["status"]["storedVersions"], json!(["v1", "v2"]), "{changed}");
+    assert_eq!(stored().await, "example.com/v1");
+    let (status, same) = patch(&server, &path, MERGE, json!({})).await;
+    assert_eq!((status, &same["apiVersion"]), (200, &json!("example.com/v1")));
+    assert_eq!(stored().await, "example.com/v2");
+    assert_ne!(version_of(&same), version_of(&first));
+    assert_eq!(same["metadata"]["generation"], 1);
+    let (_, again) = patch(&server, &path, MERGE, json!({})).await;
+    assert_eq!(version_of(&again), version_of(&same), "and that was all");
+
+    let done = json!({"status": {"storedVersions": ["v2"]}});
+    assert_eq!(patch(&server, &format!("{definition}/status"), MERGE, done).await.0, 200);
+    let only = json!({"spec": {"versions": [version("v2")]}});
+    let (status, answer) = patch(&server, &definition, MERGE, only).await;
+    assert_eq!((status, &answer["status"]["storedVersions"]), (200, &json!(["v2"])), "{answer}");
+    assert_eq!(get(&server, &path.replace("/v1/", "/v2/")).await.1["spec"]["size"], 1);
+}

@@ -125,3 +125,29 @@ async fn two_managers_apply_to_one_list() {
     let message = answer["message"].as_str().unwrap();
     assert!(message.contains(r#".spec.parts[name="wheel"].count"#), "{message}");
 }
+
+/// Finalizers of custom kinds need no domain, as many have none; whoever adds one is told.
+#[tokio::test]
+async fn finalizers_without_a_domain_are_odd_but_fine() {
+    let server = with_widgets().await;
+    let mut held = widget("a", json!({"size": 1}));
+    held["metadata"]["finalizers"] = json!(["hold", "widgets.example.com", "example.com/hold"]);
+    let kind = [("content-type", "application/json")];
+    let told = ask(&server, Method::POST, WIDGETS, &kind, held.to_string()).await;
+    assert_eq!(told.status, 201, "{}", told.text());
+    let warnings: Vec<_> = told.headers.get_all("warning").iter().map(|one| one.to_str().unwrap()).collect();
+    let (plain, dotted) = (
+        r#"299 - "metadata.finalizers: \"hold\": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers""#,
+        r#"299 - "metadata.finalizers: \"widgets.example.com\": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers""#,
+    );
+    assert_eq!(warnings, [plain, dotted]);
+    let merge = [("content-type", MERGE)];
+    let label = json!({"metadata": {"labels": {"x": "y"}}}).to_string();
+    let told = ask(&server, Method::PATCH, &format!("{WIDGETS}/a"), &merge, label).await;
+    assert_eq!((told.status, told.header("warning")), (200, ""), "only what is new is odd");
+
+    let mut pod = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a"}});
+    pod["metadata"]["finalizers"] = json!(["hold"]);
+    let (status, _) = call(&server, Method::POST, "/api/v1/namespaces/default/configmaps", pod).await;
+    assert_eq!(status, 422, "other kinds are stricter");
+}

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
+mod custom;
 mod found;
 #[path = "../harness/mod.rs"]
 mod harness;
@@ -26,13 +27,26 @@ const FRAMES_MAX: usize = 3;
 
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_multi_thread().enable_all().build().unwrap());
-static SERVER: LazyLock<ApiServer> = LazyLock::new(|| RUNTIME.block_on(harness::server()));
+static SERVER: LazyLock<ApiServer> = LazyLock::new(|| RUNTIME.block_on(custom::server()));
 static SEEDS: LazyLock<Seeds> = LazyLock::new(Seeds::recorded);
+static CUSTOM: LazyLock<Seeds> = LazyLock::new(custom::seeds);
 
 /// Recorded requests with bytes changed, dropped and repeated: in the path, the query, the headers and the body.
 #[test]
 fn mutated_requests_are_answered() {
     bolero::check!().for_each(|input: &[u8]| answered(&SEEDS.mutate(input)));
+}
+
+/// The same with requests about objects of a custom kind.
+#[test]
+fn mutated_requests_about_custom_kinds_are_answered() {
+    bolero::check!().for_each(|input: &[u8]| answered(&CUSTOM.mutate(input)));
+}
+
+/// Objects of a custom kind in which values are exchanged: they stay JSON, and become strange.
+#[test]
+fn strange_objects_of_custom_kinds_are_answered() {
+    bolero::check!().for_each(|input: &[u8]| answered(&custom::estranged(&CUSTOM, input)));
 }
 
 /// Any bytes as a body, in each format that is read.

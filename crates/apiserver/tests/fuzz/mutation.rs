@@ -30,11 +30,21 @@ impl Seeds {
         Self(exchanges.filter_map(|exchange| Mutated::recorded(&exchange)).collect())
     }
 
-    /// The first two bytes choose a request, each three after them are an edit.
-    pub(crate) fn mutate(&self, input: &[u8]) -> Mutated {
-        let (choice, edits) = input.split_at(input.len().min(2));
+    /// These requests.
+    pub(crate) fn of(requests: Vec<Mutated>) -> Self {
+        Self(requests)
+    }
+
+    /// The first two bytes choose a request; the rest is left.
+    pub(crate) fn choose<'i>(&self, input: &'i [u8]) -> (Mutated, &'i [u8]) {
+        let (choice, rest) = input.split_at(input.len().min(2));
         let choice = choice.iter().fold(0, |number, byte| number * 256 + usize::from(*byte));
-        let mut request = self.0[choice % self.0.len()].clone();
+        (self.0[choice % self.0.len()].clone(), rest)
+    }
+
+    /// Each three bytes after the choice are an edit.
+    pub(crate) fn mutate(&self, input: &[u8]) -> Mutated {
+        let (mut request, edits) = self.choose(input);
         for edit in edits.chunks_exact(3) {
             request.edit(edit[0], edit[1], edit[2]);
         }
@@ -73,7 +83,8 @@ impl Mutated {
     pub(crate) fn body(choice: u8, body: &[u8]) -> Self {
         const FORMATS: [&str; 3] =
             ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
-        const PLACES: [&str; 4] = [
+        const PLACES: [&str; 5] = [
+            "/apis/example.com/v1/namespaces/default/widgets",
             "/apis/apps/v1/namespaces/default/deployments",
             "/api/v1/namespaces/default/pods",
             "/api/v1/namespaces/default/services",

@@ -16,11 +16,12 @@ use crate::Refusal;
 use crate::ownership::ReplicasField;
 
 pub use columns::Columns;
-pub use definition::{CLEANUP, Ending, Keep, end, kinds_of, settle, stored_kind_of};
+pub use definition::{CLEANUP, Ending, Keep, end, hold, is_stuck, kinds_of, settle, stored_kind_of};
 pub(crate) use definition::{approval, certificates, condition};
 pub use paths::{FieldPath, Misfit};
 pub use scaling::Scaling;
-pub use structure::{Basic, Lists, Maps, Rules, Structure, Values, check_pattern};
+pub use structure::{Basic, Holds, Judgement, Lists, Maps, Rules, Structure, Values, check_pattern};
+pub(crate) use structure::{Pattern, texts};
 
 /// How objects of a custom kind get from one version to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

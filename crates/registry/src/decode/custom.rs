@@ -1,85 +1,231 @@
 //! Bodies that are about objects of custom kinds.
 //!
-//! They say what they are, always. Their metadata is that of any object; the rest is cut to what their definition
-//! declares, and what had to go is found.
+//! They say what they are, always. Their metadata is that of any object, and so is that of objects embedded in them;
+//! the rest is cut to what their definition declares, and what had to go is found.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::{Content, Decoded, Finding, Format, Gvk, Head, read, walk};
-use crate::Refusal;
-use crate::custom::Custom;
-use crate::decode::tree::Tree;
+use super::depth::{self, TOO_DEEP};
+use super::tree::{SHALLOW, Tree};
+use super::{Content, Decoded, Finding, Format, Gvk, json_word, read, walk};
+use crate::custom::{Custom, Holds, Structure, Values};
 use crate::schema::schema;
+use crate::validation::found::Path;
+use crate::{FieldError, Refusal};
+
+/// What becomes of metadata that is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Malformed {
+    /// Whoever sends it is told.
+    Refused,
+    /// What is stored must be read, so what cannot be understood is left out.
+    Dropped,
+}
 
 /// Reads the body of a request that is about objects of a custom kind.
 pub fn object(body: &[u8], format: Format, expected: Gvk<'_>, custom: &Custom) -> Result<Decoded, Refusal> {
     let Gvk { kind, version, .. } = expected;
+    let unrecognized = |problem: String| super::unrecognized(kind, &problem, body);
+    let (head, content) = read(body, format).map_err(unrecognized)?;
+    let said = head.gvk(expected).map_err(unrecognized)?;
     let refused = |problem: String| {
         Refusal::bad_request(format!(
-            "{kind} in version \"{version}\" cannot be handled as a {kind}: {problem}"
+            "{} in version \"{version}\" cannot be handled as a {kind}: {problem}",
+            said.kind
         ))
     };
-    let (head, content) = read(body, format).map_err(|problem| super::unrecognized(kind, &problem, body))?;
     let Content::Document(mut document, mut findings) = content else {
         return Err(refused("protobuf is no format for custom kinds".to_owned()));
     };
     if head.kind.is_empty() {
-        let body = String::from_utf8_lossy(body);
-        return Err(refused(format!("Object 'Kind' is missing in '{body}'")));
+        return Err(unrecognized(kind_is_missing(&String::from_utf8_lossy(body))));
     }
-    let said = head.gvk(expected).map_err(refused)?;
-    check_head(&head, said, expected)?;
+    if document.depth > SHALLOW {
+        return Err(refused(TOO_DEEP.to_owned()));
+    }
     document.root.duplicates("", &mut findings);
-    let mut decoded = value(document.root.take_value(), custom).map_err(refused)?;
-    findings.append(&mut decoded.findings);
-    Ok(Decoded { object: decoded.object, findings })
-}
-
-/// The body must be about an object of this very kind and version.
-fn check_head(head: &Head, said: Gvk<'_>, expected: Gvk<'_>) -> Result<(), Refusal> {
-    if said == expected && !head.api_version.is_empty() {
-        return Ok(());
-    }
-    if said.kind == expected.kind && said.group == expected.group {
+    let mut decoded = value(document.root.take_value(), custom, Malformed::Refused).map_err(refused)?;
+    if head.api_version != expected.api_version() {
         return Err(Refusal::bad_request(format!(
             "the API version in the data ({}) does not match the expected API version ({})",
             head.api_version,
             expected.api_version()
         )));
     }
-    Err(Refusal::bad_request(format!(
-        "{} in version \"{}\" cannot be handled as a {}: converting to it is not possible",
-        said.kind, said.version, expected.kind
-    )))
+    check_type(&decoded.object, expected)?;
+    findings.append(&mut decoded.findings);
+    Ok(Decoded { object: decoded.object, findings })
 }
 
-/// Brings an object of a custom kind that was put together from parts into normal form.
-pub(super) fn value(mut object: Value, custom: &Custom) -> Result<Decoded, String> {
-    let mut findings = Vec::new();
+/// Whether an object that was put together from parts still says that it is one; the error is the reader's.
+pub(super) fn check_kind(object: &Value) -> Result<(), String> {
+    match object["kind"].as_str() {
+        None | Some("") => Err(kind_is_missing(&object.to_string())),
+        Some(_) => Ok(()),
+    }
+}
+
+/// An object must be of the kind and the version that it is written as.
+pub fn check_type(object: &Value, expected: Gvk<'_>) -> Result<(), Refusal> {
+    let text = |field: &str| object[field].as_str().unwrap_or_default();
+    let (kind, api_version) = (text("kind"), text("apiVersion"));
+    let mut errors = Vec::new();
+    if kind != expected.kind {
+        errors.push(FieldError::invalid("kind", &json!(kind), format!("must be {}", expected.kind)));
+    }
+    if api_version != expected.api_version() {
+        let why = format!("must be {}", expected.api_version());
+        errors.push(FieldError::invalid("apiVersion", &json!(api_version), why));
+    }
+    if errors.is_empty() {
+        return Ok(());
+    }
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    Err(Refusal::invalid(kind, group, name, &errors))
+}
+
+/// Brings an object of a custom kind into normal form.
+pub(super) fn value(mut object: Value, custom: &Custom, malformed: Malformed) -> Result<Decoded, String> {
+    let mut unknown = Vec::new();
     let Value::Object(members) = &mut object else {
         return Err("it is no object".to_owned());
     };
     if let Some(metadata) = members.remove("metadata") {
-        let metadata = normal_metadata(metadata, &mut findings)?;
+        let metadata = match normal_metadata(&metadata, malformed, &Path::root(), &mut unknown) {
+            Err(problem) if malformed == Malformed::Refused || !metadata.is_object() => return Err(problem),
+            normal => normal.unwrap_or_default(),
+        };
         members.insert("metadata".to_owned(), Value::Object(metadata));
     }
-    for path in custom.structure.prune(&mut object) {
+    unknown.extend(custom.structure.prune(&mut object));
+    let mut embedded = Vec::new();
+    normalize_embedded(&custom.structure, &mut object, malformed, &Path::root(), &mut embedded)?;
+    embedded.sort();
+    unknown.extend(embedded);
+    if let Value::Object(members) = &object {
+        depth::check(members)?;
+    }
+    let mut findings = Vec::new();
+    for path in unknown {
         Finding::Unknown(path).note(&mut findings);
     }
     Ok(Decoded { object, findings })
 }
 
-/// Metadata as that of any other object.
-fn normal_metadata(metadata: Value, findings: &mut Vec<Finding>) -> Result<Map<String, Value>, String> {
-    let Some(message) = schema().find("meta/v1.ObjectMeta") else { return Err("no metadata".to_owned()) };
-    let (members, found) = walk::object(&mut Tree::from(metadata), message)?;
-    for finding in found {
-        let finding = match finding {
-            Finding::Unknown(path) => Finding::Unknown(format!("metadata.{path}")),
-            Finding::Duplicate(path) => Finding::Duplicate(format!("metadata.{path}")),
-            other @ Finding::Yaml(_) => other,
-        };
-        finding.note(findings);
+/// Leaves out what defaults have brought into the metadata of embedded objects, and no metadata has.
+pub(crate) fn tidy(structure: &Structure, object: &mut Value) {
+    // What is malformed is left out, so nothing is refused.
+    let _ = normalize_embedded(structure, object, Malformed::Dropped, &Path::root(), &mut Vec::new());
+}
+
+fn kind_is_missing(body: &str) -> String {
+    format!("Object 'Kind' is missing in '{body}'")
+}
+
+/// Goes to every object embedded in one, and brings what it says of itself into normal form.
+fn normalize_embedded(
+    structure: &Structure,
+    value: &mut Value,
+    malformed: Malformed,
+    at: &Path<'_>,
+    unknown: &mut Vec<String>,
+) -> Result<(), String> {
+    if structure.holds == Holds::None {
+        return Ok(());
     }
+    match value {
+        Value::Object(members) => {
+            if structure.embedded {
+                normalize_one(structure, members, malformed, at, unknown)?;
+            }
+            for (name, member) in members {
+                let (declared, at) = match (structure.properties.get(name), &structure.values) {
+                    (Some(declared), _) => (declared, at.child(name)),
+                    (None, Values::Like(declared)) => (&**declared, at.key(name)),
+                    (None, Values::None | Values::Any) => continue,
+                };
+                normalize_embedded(declared, member, malformed, &at, unknown)?;
+            }
+        }
+        Value::Array(elements) => {
+            let Some(items) = &structure.items else { return Ok(()) };
+            for (index, element) in elements.iter_mut().enumerate() {
+                normalize_embedded(items, element, malformed, &at.index(index), unknown)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Kind, version and metadata of an embedded object.
+fn normalize_one(
+    structure: &Structure,
+    members: &mut Map<String, Value>,
+    malformed: Malformed,
+    at: &Path<'_>,
+    unknown: &mut Vec<String>,
+) -> Result<(), String> {
+    // `null` that is as good as nothing goes when defaults come.
+    members.retain(|name, member| {
+        let declared = structure.properties.get(name);
+        !member.is_null() || declared.is_none_or(|declared| declared.nullable || declared.default.is_some())
+    });
+    for name in ["apiVersion", "kind"] {
+        if let Some(other) = members.get(name).filter(|member| !member.is_string()) {
+            if malformed == Malformed::Refused {
+                return Err(
+                    FieldError::invalid(at.child(name).to_string(), other, "must be a string").to_string()
+                );
+            }
+            members.remove(name);
+        }
+    }
+    let Some(metadata) = members.get_mut("metadata") else { return Ok(()) };
+    match normal_metadata(metadata, malformed, at, unknown) {
+        Ok(mut normal) => {
+            normal.retain(|name, member| name != "creationTimestamp" || !member.is_null());
+            *metadata = Value::Object(normal);
+            Ok(())
+        }
+        Err(_) if malformed == Malformed::Dropped => Ok(()),
+        Err(problem) => {
+            Err(FieldError::invalid(at.child("metadata").to_string(), metadata, problem).to_string())
+        }
+    }
+}
+
+/// Metadata as that of any other object; `at` is the object that has it.
+fn normal_metadata(
+    metadata: &Value,
+    malformed: Malformed,
+    at: &Path<'_>,
+    unknown: &mut Vec<String>,
+) -> Result<Map<String, Value>, String> {
+    let Some(message) = schema().find("meta/v1.ObjectMeta") else { return Err("no metadata".to_owned()) };
+    let normal = match metadata {
+        Value::Object(_) | Value::Null => walk::object(&mut Tree::from(metadata.clone()), message),
+        other => {
+            let noun = json_word(other);
+            return Err(format!("json: cannot unmarshal {noun} into Go value of type v1.ObjectMeta"));
+        }
+    };
+    let (members, findings) = match (normal, metadata) {
+        (Err(_), Value::Object(members)) if malformed == Malformed::Dropped => {
+            let is_one = |name: &str, member: &Value| {
+                walk::object(&mut Tree::from(json!({name: member})), message).is_ok()
+            };
+            let kept = members.iter().filter(|(name, member)| is_one(name, member));
+            let kept: Map<_, _> = kept.map(|(name, member)| (name.clone(), member.clone())).collect();
+            walk::object(&mut Tree::from(Value::Object(kept)), message)?
+        }
+        (normal, _) => normal?,
+    };
+    let at = at.child("metadata");
+    unknown.extend(findings.iter().filter_map(|finding| match finding {
+        Finding::Unknown(path) => Some(format!("{at}.{path}")),
+        Finding::Duplicate(_) | Finding::Yaml(_) | Finding::Operation(_) => None,
+    }));
     Ok(members)
 }

@@ -15,6 +15,7 @@
 pub mod base64;
 pub(crate) mod complete;
 pub mod custom;
+mod depth;
 mod go_types;
 mod json;
 mod kind;
@@ -25,6 +26,7 @@ mod walk;
 mod wire;
 mod yaml;
 
+pub(crate) use depth::TOO_DEEP;
 pub use kind::Gvk;
 
 use std::fmt;
@@ -34,6 +36,7 @@ use serde_json::{Map, Value};
 use crate::Refusal;
 use crate::kinds::Nature;
 use crate::schema::MessageId;
+use custom::Malformed;
 use tree::{Document, Tree};
 
 /// How a body is written.
@@ -65,6 +68,8 @@ pub enum Finding {
     Duplicate(String),
     /// What YAML's reader had to say; may have several lines.
     Yaml(String),
+    /// Something in an operation of a JSON patch.
+    Operation(Box<Finding>),
 }
 
 /// More findings than these are not told.
@@ -104,6 +109,7 @@ pub fn object_or_former(
     let shape = gvk.message().or_else(|| expected.message().filter(|_| other_version));
     let id = shape.ok_or_else(|| refused(unconvertible(gvk, expected)))?;
     let (mut members, findings) = content.object(id).map_err(refused)?;
+    depth::check(&members).map_err(refused)?;
     if other_version {
         return Err(Refusal::bad_request(format!(
             "the API version in the data ({}) does not match the expected API version ({})",
@@ -136,26 +142,43 @@ pub fn delete_options(body: &[u8], format: Format, group: &str, version: &str) -
     Ok(Value::Object(members))
 }
 
-/// Brings an object that was put together from parts, such as a patched one, into normal form.
+/// Brings an object that was stored, perhaps by somebody else or before its definition changed, into normal form.
 ///
 /// Kind and version are kept as they are. The error is the text of Go's reader.
 pub fn value(object: Value, nature: &Nature) -> Result<Decoded, String> {
-    let id = match nature {
-        Nature::BuiltIn(id) => *id,
-        Nature::Custom(custom) => return custom::value(object, custom),
-    };
+    match nature {
+        Nature::BuiltIn(id) => compiled_in(object, *id),
+        Nature::Custom(custom) => custom::value(object, custom, Malformed::Dropped),
+    }
+}
+
+/// The same for an object that was put together from parts, such as a patched one: all of it must be right.
+pub fn assembled(object: Value, nature: &Nature) -> Result<Decoded, String> {
+    match nature {
+        Nature::BuiltIn(id) => compiled_in(object, *id),
+        Nature::Custom(custom) => custom::value(object, custom, Malformed::Refused),
+    }
+}
+
+fn compiled_in(object: Value, id: MessageId) -> Result<Decoded, String> {
     let kept: Vec<_> = ["kind", "apiVersion"]
         .into_iter()
         .filter_map(|key| Some((key, object.get(key)?.clone())))
         .filter(|(_, value)| value.is_string())
         .collect();
     let (mut members, findings) = walk::object(&mut Tree::from(object), id)?;
+    depth::check(&members)?;
     members.extend(kept.into_iter().map(|(key, value)| (key.to_owned(), value)));
     Ok(Decoded { object: Value::Object(members), findings })
 }
 
 /// Whether an object that was put together from parts is still of its kind; the error says what it became.
-pub fn check_kind(object: &Value, expected: Gvk<'_>) -> Result<(), String> {
+///
+/// One of a custom kind must only say that it is something: what that is, [`custom::check_type`] knows.
+pub fn check_kind(object: &Value, expected: Gvk<'_>, nature: &Nature) -> Result<(), String> {
+    if matches!(nature, Nature::Custom(_)) {
+        return custom::check_kind(object);
+    }
     let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let head = Head { api_version: text("apiVersion"), kind: text("kind") };
     let gvk = head.gvk(expected)?;
@@ -177,8 +200,8 @@ pub fn plain(body: &[u8], format: Format) -> Result<(Value, Vec<Finding>), Strin
         Format::Yaml => yaml::read(body)?,
         Format::Protobuf => return Err("protobuf is no format for this".to_owned()),
     };
-    if document.depth > tree::SHALLOW {
-        return Err(tree::TOO_DEEP.to_owned());
+    if !document.root.is_within(depth::DEEPEST) {
+        return Err(TOO_DEEP.to_owned());
     }
     document.root.duplicates("", &mut findings);
     Ok((document.root.take_value(), findings))
@@ -357,6 +380,7 @@ impl fmt::Display for Finding {
             Self::Unknown(path) => write!(f, "unknown field \"{path}\""),
             Self::Duplicate(path) => write!(f, "duplicate field \"{path}\""),
             Self::Yaml(problem) => f.write_str(problem),
+            Self::Operation(finding) => write!(f, "json patch {finding}"),
         }
     }
 }

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::complete::{complete, zero};
+use super::depth::TOO_DEEP;
 use super::time::{self, Precision};
-use super::tree::{MOST_NESTED, SHALLOW, TOO_DEEP};
+use super::tree::{MOST_NESTED, SHALLOW};
 use super::wire::{CUT_SHORT, Wire, fields, varint};
 use super::{base64, float, json};
 use crate::quantity::Quantity;

@@ -11,10 +11,8 @@ use super::Finding;
 
 /// How many levels a part without a schema may have, for the sake of those who walk it recursively afterwards.
 pub(super) const SHALLOW: usize = 500;
-/// How many messages may stand in one another. Schemas hold schemas, two levels of JSON apart at most, and what is
-/// stored is read again by a reader that knows 128 levels.
+/// How many messages may stand in one another, likewise. Schemas hold schemas, two levels of JSON apart.
 pub(super) const MOST_NESTED: usize = 60;
-pub(super) const TOO_DEEP: &str = "exceeded max depth";
 
 /// A document that is safe to drop, however deep.
 #[derive(Debug, Default)]

@@ -6,8 +6,9 @@
 use serde_json::{Map, Value};
 
 use super::complete::{complete, zero};
+use super::depth::TOO_DEEP;
 use super::time::{self, Precision};
-use super::tree::{MOST_NESTED, SHALLOW, TOO_DEEP, Tree};
+use super::tree::{MOST_NESTED, SHALLOW, Tree};
 use super::{Finding, base64, float, go_types, kind};
 use crate::quantity::Quantity;
 use crate::schema::{Field, MessageId, Other, Type, schema};

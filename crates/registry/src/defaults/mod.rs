@@ -21,14 +21,31 @@ pub(crate) mod workload;
 
 use serde_json::{Value, json};
 
+use crate::decode;
 use crate::kinds::{Kind, Nature};
 use setting::{Object, object};
 
 /// Fills in what the object leaves out.
 pub fn apply(kind: &Kind, value: &mut Value) {
     if let Nature::Custom(custom) = &kind.nature {
-        return custom.structure.fill(value);
+        custom.structure.fill(value);
+        return decode::custom::tidy(&custom.structure, value);
     }
+    compiled_in(kind, value);
+}
+
+/// The same for what server-side apply makes of an object: `null` stays what it is in custom kinds.
+pub fn apply_to_applied(kind: &Kind, value: &mut Value) {
+    match &kind.nature {
+        Nature::Custom(custom) => {
+            custom.structure.fill_applied(value);
+            decode::custom::tidy(&custom.structure, value);
+        }
+        Nature::BuiltIn(_) => compiled_in(kind, value),
+    }
+}
+
+fn compiled_in(kind: &Kind, value: &mut Value) {
     let Some(object) = object(value) else { return };
     match (kind.group, kind.kind) {
         ("", "Pod") => pod::pod(object),

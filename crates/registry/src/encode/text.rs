@@ -1,4 +1,6 @@
-//! Texts in JSON, escaped as Go does it: HTML characters too (A0.4).
+//! Texts and numbers in JSON, as Go writes them: HTML characters are escaped, too (A0.4).
+
+use serde_json::Number;
 
 const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
 
@@ -18,6 +20,22 @@ const SUSPECT: [bool; 256] = {
     }
     suspect
 };
+
+/// A number: real ones, and those too large for Go's integers, as Go writes them.
+pub(super) fn number(number: &Number) -> String {
+    let real = match number.as_f64() {
+        Some(real) if !number.is_i64() => real,
+        _ => return number.to_string(),
+    };
+    if real == 0.0 || (1e-6..1e21).contains(&real.abs()) {
+        return real.to_string();
+    }
+    let scientific = format!("{real:e}");
+    match scientific.split_once('e') {
+        Some((digits, exponent)) if !exponent.starts_with('-') => format!("{digits}e+{exponent}"),
+        _ => scientific,
+    }
+}
 
 /// Writes a text in quotes.
 pub(super) fn string(text: &str, bytes: &mut Vec<u8>) {

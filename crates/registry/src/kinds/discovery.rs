@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Group, GroupVersion, Kind, Kinds, Scope, Subresource, Verb};
+use super::{Group, GroupVersion, Kind, Kinds, Nature, Scope, Subresource, Verb};
 
 /// The answer to `GET /api`; the address is where clients reach the server.
 pub fn legacy_root(server_address: &str) -> Value {
@@ -79,7 +79,7 @@ fn resource_entry(kind: &Kind) -> Value {
         "singularName": kind.singular,
         "namespaced": kind.scope == Scope::Namespaced,
         "kind": kind.kind,
-        "verbs": words(&kind.verbs),
+        "verbs": words(listed(kind)),
     });
     add_names(&mut entry, kind);
     entry
@@ -135,7 +135,7 @@ fn aggregated_resource(kind: &Kind) -> Value {
         "responseKind": {"group": kind.group, "version": kind.version, "kind": kind.kind},
         "scope": if kind.scope == Scope::Namespaced { "Namespaced" } else { "Cluster" },
         "singularResource": kind.singular,
-        "verbs": words(&kind.verbs),
+        "verbs": words(listed(kind)),
     });
     add_names(&mut entry, kind);
     if !kind.subresources.is_empty() {
@@ -154,6 +154,16 @@ fn aggregated_subresource(kind: &Kind, subresource: &Subresource) -> Value {
         "responseKind": {"group": group, "version": version, "kind": subresource.kind},
         "verbs": words(&subresource.verbs),
     })
+}
+
+/// What clients are told can be done. Of a custom kind that goes, no more is made; what is left may still be changed, so
+/// that it can let go.
+fn listed(kind: &Kind) -> &[Verb] {
+    const ENDING: [Verb; 5] = [Verb::Delete, Verb::DeleteCollection, Verb::Get, Verb::List, Verb::Watch];
+    match &kind.nature {
+        Nature::Custom(custom) if custom.goes => &ENDING,
+        _ => &kind.verbs,
+    }
 }
 
 fn words(verbs: &[Verb]) -> Vec<&'static str> {

@@ -60,7 +60,7 @@ pub struct Kind {
     pub categories: Vec<&'static str>,
     /// What can be done, in alphabetical order.
     pub verbs: Vec<Verb>,
-    /// Subresources, in alphabetical order.
+    /// Subresources, in the order in which they are listed.
     pub subresources: Vec<Subresource>,
     /// What a completed DELETE answers.
     pub deleted: DeleteAnswer,

@@ -6,7 +6,7 @@ use super::definition::{is_definition, remember_stored_version};
 use super::{
     asked_for, finalizers, generation, is_graceful, is_namespace, metadata, metadata_mut, namespace, text,
 };
-use crate::kinds::{Generation, Kind};
+use crate::kinds::{Generation, Kind, Nature};
 use crate::pods;
 
 /// Which part of an object a request writes.
@@ -72,6 +72,9 @@ pub fn update(stored: &Value, mut object: Value, part: Part, kind: &Kind) -> Upd
 }
 
 fn keep_metadata(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
+    if part == Part::Status && matches!(kind.nature, Nature::Custom(_)) {
+        return keep_all_but_owners(stored, object);
+    }
     let kept = |field: &str| metadata(stored).and_then(|metadata| metadata.get(field)).cloned();
     let mut fields: Vec<&str> = SERVERS_OWN.to_vec();
     if kind.generation == Generation::Absent {
@@ -98,6 +101,16 @@ fn keep_metadata(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
             None => metadata.remove(field),
         };
     }
+}
+
+/// Whoever reports on an object of a custom kind changes nothing of its metadata, but is noted as an owner.
+fn keep_all_but_owners(stored: &Value, object: &mut Value) {
+    let owners = metadata_mut(object).remove("managedFields");
+    keep(stored, object, "metadata");
+    match owners {
+        Some(owners) => metadata_mut(object).insert("managedFields".to_owned(), owners),
+        None => metadata_mut(object).remove("managedFields"),
+    };
 }
 
 /// What is not written through this part stays: the status here, everything else there.

@@ -20,6 +20,7 @@ static TEXT: Type = Type::String;
 static INTEGER: Type = Type::Int64;
 static NUMBER: Type = Type::Float64;
 static BOOLEAN: Type = Type::Bool;
+static ANY_SCALAR: Type = Type::IntOrString;
 static ANYTHING: Type = Type::Raw;
 
 impl<'a> Described<'a> {
@@ -93,6 +94,7 @@ impl<'a> Described<'a> {
 
     fn inner(self, structure: &'a Structure) -> Shape<'a> {
         match structure.basic {
+            Some(Basic::String) if structure.is_formatted_text() => Shape::Scalar(&ANY_SCALAR),
             Some(Basic::String) => Shape::Scalar(&TEXT),
             Some(Basic::Integer) => Shape::Scalar(&INTEGER),
             Some(Basic::Number) => Shape::Scalar(&NUMBER),

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{does_not_apply, unreadable};
 use crate::Refusal;
+use crate::decode::Finding;
 
 /// More operations than this are too many for one patch (A0.11).
 const OPERATIONS_MAX: usize = 10_000;
@@ -38,15 +39,25 @@ pub(super) fn apply(current: &Value, body: &Value) -> Result<Value, Refusal> {
     Ok(document)
 }
 
-/// Members that no operation has, as findings of strict validation.
-pub(super) fn unknown_members(body: &Value) -> Vec<String> {
+/// What strict validation finds in operations, one after the other: members that none has, and what stands twice.
+pub(super) fn findings(body: &Value, duplicates: Vec<Finding>) -> Vec<Finding> {
     let known = |name: &str| matches!(name, "op" | "path" | "from" | "value");
     let operations = body.as_array().map(Vec::as_slice).unwrap_or_default();
     let members =
         operations.iter().enumerate().filter_map(|(index, operation)| Some((index, operation.as_object()?)));
     let names = members.flat_map(|(index, members)| members.keys().map(move |name| (index, name)));
     let unknown = names.filter(|(_, name)| !known(name));
-    unknown.map(|(index, name)| format!("json patch unknown field \"[{index}].{name}\"")).collect()
+    let unknown = unknown.map(|(index, name)| Finding::Unknown(format!("[{index}].{name}")));
+    let mut findings: Vec<_> = unknown.chain(duplicates).collect();
+    findings.sort_by_key(operation_of);
+    findings.into_iter().map(|finding| Finding::Operation(Box::new(finding))).collect()
+}
+
+/// The operation in which something was found: the index at the start of its path.
+fn operation_of(finding: &Finding) -> usize {
+    let (Finding::Unknown(path) | Finding::Duplicate(path)) = finding else { return 0 };
+    let index = path.strip_prefix('[').and_then(|path| path.split_once(']'));
+    index.and_then(|(index, _)| index.parse().ok()).unwrap_or(0)
 }
 
 /// The operations of a body that is well-formed; whether they make sense is seen when they are carried out.

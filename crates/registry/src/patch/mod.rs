@@ -14,7 +14,7 @@ pub use misfit::misfit;
 
 use serde_json::{Value, json};
 
-use crate::decode::json_word;
+use crate::decode::{Finding, TOO_DEEP, json_word};
 use crate::kinds::Nature;
 use crate::{FieldError, Refusal};
 
@@ -41,13 +41,13 @@ pub fn apply(kind: PatchKind, current: &Value, nature: &Nature, body: &Value) ->
     }
 }
 
-/// What strict validation finds in the patch itself, in its order: members that no operation has.
+/// What strict validation finds in the patch itself: what stands twice, and members that no operation has.
 ///
-/// Unknown fields of the result and keys given twice are found by whoever decodes those.
-pub fn findings(kind: PatchKind, body: &Value) -> Vec<String> {
+/// Unknown fields of the result are found by whoever decodes it.
+pub fn findings(kind: PatchKind, body: &Value, duplicates: Vec<Finding>) -> Vec<Finding> {
     match kind {
-        PatchKind::Json => json::unknown_members(body),
-        PatchKind::Merge | PatchKind::Strategic => Vec::new(),
+        PatchKind::Json => json::findings(body, duplicates),
+        PatchKind::Merge | PatchKind::Strategic => duplicates,
     }
 }
 
@@ -66,6 +66,11 @@ pub fn not_strategic() -> Refusal {
 /// The body is no JSON at all: 400.
 pub fn not_json() -> Refusal {
     Refusal::bad_request("invalid JSON patch")
+}
+
+/// The body could not be read; why is the reader's text.
+pub fn unread(why: &str) -> Refusal {
+    if why == TOO_DEEP { Refusal::bad_request(format!("error decoding patch: {why}")) } else { not_json() }
 }
 
 /// What the patch makes of the object is none of its kind: 422, in the name of no kind and no object (A3.4).
@@ -123,7 +128,13 @@ mod tests {
     #[test]
     fn unknown_members_of_operations_are_found() {
         let body = json!([{"op": "remove", "path": "/a"}, {"op": "add", "path": "/a", "value": 1, "was": 2}]);
-        assert_eq!(findings(PatchKind::Json, &body), [r#"json patch unknown field "[1].was""#]);
-        assert_eq!(findings(PatchKind::Merge, &json!({"was": 2})), Vec::<String>::new());
+        let twice = || vec![Finding::Duplicate("[0].path".to_owned())];
+        let told: Vec<_> =
+            findings(PatchKind::Json, &body, twice()).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [r#"json patch duplicate field "[0].path""#, r#"json patch unknown field "[1].was""#]
+        );
+        assert_eq!(findings(PatchKind::Merge, &json!({"was": 2}), twice()), twice());
     }
 }

@@ -152,6 +152,11 @@ impl Found {
         self.errors.push(FieldError::forbidden(at.to_string(), why));
     }
 
+    /// It could not be judged.
+    pub(super) fn internal(&mut self, at: &Path<'_>, why: &str) {
+        self.errors.push(FieldError { field: at.to_string(), wrong: Wrong::Internal(why.to_owned()) });
+    }
+
     /// It stands twice.
     pub(crate) fn duplicate(&mut self, at: &Path<'_>, value: &Value) {
         self.errors.push(FieldError::duplicate(at.to_string(), value));

@@ -20,6 +20,7 @@ pub(super) fn create(found: &mut Found, kind: &Kind, object: &Value) {
     name(found, kind, metadata, &at);
     namespace(found, kind, metadata, &at);
     attached(found, &at, metadata);
+    known_finalizers(found, kind, &at, metadata);
 }
 
 /// The metadata of an object within an object: of any kind, and perhaps without a name yet.
@@ -37,10 +38,11 @@ pub(crate) fn embedded(found: &mut Found, at: &Path<'_>, metadata: &Value) {
 }
 
 /// The metadata of a changed object.
-pub(super) fn update(found: &mut Found, old: &Value, new: &Value) {
+pub(super) fn update(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
     let at = Path::new("metadata");
     let (old, new) = (&old["metadata"], &new["metadata"]);
     attached(found, &at, new);
+    known_finalizers(found, kind, &at, new);
     if is_set(old, "deletionTimestamp") {
         no_new_finalizers(found, &at.child("finalizers"), old, new);
     }
@@ -221,9 +223,31 @@ fn finalizers(found: &mut Found, at: &Path<'_>, finalizers: &[Value]) {
         let why = "finalizer orphan and foregroundDeletion cannot be both set";
         found.invalid(at, &json!(finalizers), why);
     }
-    for (index, name) in finalizers.iter().enumerate() {
-        known_finalizer(found, &at.index(index), name.as_str().unwrap_or(""));
+}
+
+/// Whose finalizers have no domain must be known, unless users define the kind; about theirs, there are warnings.
+fn known_finalizers(found: &mut Found, kind: &Kind, at: &Path<'_>, metadata: &Value) {
+    let is_of_extensions = kind.nature.message().is_none() || kind.group == "apiextensions.k8s.io";
+    let finalizers = list(metadata, "finalizers").iter().filter(|_| !is_of_extensions);
+    for (index, name) in finalizers.enumerate() {
+        known_finalizer(found, &at.child("finalizers").index(index), name.as_str().unwrap_or(""));
     }
+}
+
+/// What is odd about the finalizers that an object of a custom kind got.
+pub(super) fn odd_finalizers(old: &Value, new: &Value) -> Vec<String> {
+    let before = list(&old["metadata"], "finalizers");
+    let added = list(&new["metadata"], "finalizers").iter().filter(|name| !before.contains(name));
+    let added: BTreeSet<_> = added.filter_map(Value::as_str).collect();
+    let is_odd = |name: &&str| !name.contains('/') && !STANDARD_FINALIZERS.contains(name);
+    let warning = |name: &str| {
+        let path = if name.contains('.') { " including a path (/)" } else { "" };
+        format!(
+            "metadata.finalizers: {name:?}: prefer a domain-qualified finalizer name{path} to avoid accidental conflicts \
+             with other finalizer writers"
+        )
+    };
+    added.into_iter().filter(is_odd).map(warning).collect()
 }
 
 fn known_finalizer(found: &mut Found, at: &Path<'_>, name: &str) {

@@ -48,6 +48,7 @@ use crate::lifecycle::Part;
 use crate::refusal::FieldError;
 use found::{Found, Path, list};
 
+pub(crate) use definition::steps_to;
 pub use same::same;
 
 /// What was found.
@@ -66,7 +67,7 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
     if let Nature::Custom(custom) = &kind.nature {
         found.errors.extend(custom.structure.judge(object));
         found.errors.extend(wrong_scale(custom, object));
-        return Judged { errors: found.errors, warnings: Vec::new() };
+        return judged_custom(found.errors, &[], &Value::Null, object);
     }
     match (kind.group, kind.kind) {
         ("", "Pod") => pod::create(&mut found, object),
@@ -84,11 +85,12 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
 /// Judges a changed object; its uid and times are already those of the stored one where the client left them out.
 pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
-    metadata::update(&mut found, old, new);
+    metadata::update(&mut found, kind, old, new);
     if let Nature::Custom(custom) = &kind.nature {
-        found.errors.extend(custom.structure.judge_change(old, new));
+        let judged = custom.structure.judge_change(old, new);
+        found.errors.extend(judged.errors);
         found.errors.extend(wrong_scale(custom, new));
-        return Judged { errors: found.errors, warnings: Vec::new() };
+        return judged_custom(found.errors, &judged.excused, old, new);
     }
     match (kind.group, kind.kind) {
         ("", "Pod") => {
@@ -113,15 +115,32 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
 /// Judges a write to the subresource `status`.
 pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
-    metadata::update(&mut found, old, new);
+    metadata::update(&mut found, kind, old, new);
+    let mut warnings = Vec::new();
     match &kind.nature {
         Nature::BuiltIn(_) => status::status(&mut found, kind, old, new),
         Nature::Custom(custom) => {
-            found.errors.extend(custom.structure.judge_status(old, new));
+            let judged = custom.structure.judge_status(old, new);
+            found.errors.extend(judged.errors);
             found.errors.extend(custom.scaling.iter().flat_map(|scaling| scaling.wrong_status(new)));
+            warnings = as_warnings(&judged.excused);
         }
     }
-    Judged { errors: found.errors, warnings: Vec::new() }
+    Judged { errors: found.errors, warnings }
+}
+
+/// What is let pass is still told.
+fn as_warnings(excused: &[FieldError]) -> Vec<String> {
+    excused.iter().map(ToString::to_string).collect()
+}
+
+/// What is odd about an object of a custom kind is said if nothing is wrong with it.
+fn judged_custom(errors: Vec<FieldError>, excused: &[FieldError], old: &Value, new: &Value) -> Judged {
+    let mut warnings = as_warnings(excused);
+    if errors.is_empty() {
+        warnings.extend(metadata::odd_finalizers(old, new));
+    }
+    Judged { errors, warnings }
 }
 
 /// What is wrong with what an object of a custom kind says of its replicas.
@@ -136,32 +155,32 @@ pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value) -> Judged {
         Part::Main => update(kind, old, new),
         Part::Status => status(kind, old, new),
         Part::Finalize => finalize(kind, old, new),
-        Part::EphemeralContainers => ephemeral_containers(old, new),
-        Part::Resize => resize(old, new),
+        Part::EphemeralContainers => ephemeral_containers(kind, old, new),
+        Part::Resize => resize(kind, old, new),
     }
 }
 
 /// Judges a write to a namespace's subresource `finalize`.
 pub fn finalize(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
-    metadata::update(&mut found, old, new);
+    metadata::update(&mut found, kind, old, new);
     specific(&mut found, kind, new);
     Judged { errors: found.errors, warnings: Vec::new() }
 }
 
 /// Judges a write to a pod's subresource `resize`.
-pub fn resize(old: &Value, new: &Value) -> Judged {
+pub fn resize(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
-    metadata::update(&mut found, old, new);
+    metadata::update(&mut found, kind, old, new);
     pod::pod(&mut found, new);
     resize::resize(&mut found, old, new);
     Judged { errors: found.errors, warnings: Vec::new() }
 }
 
 /// Judges a write to a pod's subresource `ephemeralcontainers`.
-pub fn ephemeral_containers(old: &Value, new: &Value) -> Judged {
+pub fn ephemeral_containers(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
-    metadata::update(&mut found, old, new);
+    metadata::update(&mut found, kind, old, new);
     pod::pod(&mut found, new);
     pod_update::ephemeral_containers(&mut found, old, new);
     Judged { errors: found.errors, warnings: Vec::new() }

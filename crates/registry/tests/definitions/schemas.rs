@@ -274,6 +274,93 @@ fn rules_say_something() {
     );
 }
 
+/// Appendix E: rules are expressions about what the schema declares, and evaluate to true or false.
+#[test]
+fn rules_make_sense() {
+    let rule = |rule: Value| {
+        let schema = json!({"type": "object", "properties": {"b": {"type": "string"}, "any": {
+            "x-kubernetes-preserve-unknown-fields": true}}, "x-kubernetes-validations": [rule]});
+        member(&schema)
+    };
+    let at = ".x-kubernetes-validations[0]";
+    let shown = |rule: &str, message: &str| {
+        format!(
+            "{{\"Rule\":\"{rule}\",\"Message\":\"\",\"MessageExpression\":\"{message}\",\"Reason\":null,\"FieldPath\":\"\",\
+             \"OptionalOldSelf\":null}}"
+        )
+    };
+    let failed = |text: &str, why: &str| {
+        format!("{at}.rule: Invalid value: {}: compilation failed: ERROR: <input>:{why}", shown(text, ""))
+    };
+    assert_eq!(
+        rule(json!({"rule": "self.b =="})),
+        [failed("self.b ==", "1:10: Syntax error: mismatched input '<EOF>'\n | self.b ==\n | .........^")]
+    );
+    assert_eq!(
+        rule(json!({"rule": "self.no == 1"})),
+        [failed("self.no == 1", "1:5: undefined field 'no'\n | self.no == 1\n | ....^")]
+    );
+    assert_eq!(
+        rule(json!({"rule": "self.any == 1"})),
+        [failed("self.any == 1", "1:5: undefined field 'any'\n | self.any == 1\n | ....^")]
+    );
+    assert_eq!(
+        rule(json!({"rule": "self.b"})),
+        [format!(
+            "{at}.rule: Invalid value: {}: cel expression must evaluate to a bool",
+            shown("self.b", "")
+        )]
+    );
+    assert_eq!(
+        rule(json!({"rule": "true", "messageExpression": "1"})),
+        [format!(
+            "{at}.messageExpression: Invalid value: {}: messageExpression must evaluate to a string",
+            shown("true", "1")
+        )]
+    );
+    assert_eq!(
+        rule(json!({"rule": "true", "optionalOldSelf": true})),
+        [format!("{at}.optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in rule")]
+    );
+    assert_eq!(
+        rule(json!({"rule": "oldSelf.hasValue() || self.b == oldSelf.b.value()", "optionalOldSelf": true})),
+        Vec::<String>::new()
+    );
+}
+
+/// Appendix E: what was before is known of elements with keys only, and expressions see what is described.
+#[test]
+fn rules_are_about_what_can_be_known() {
+    let element = |rule: &str| {
+        json!({"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}},
+            "x-kubernetes-validations": [{"rule": rule}]})
+    };
+    let unchanged = "self == oldSelf";
+    assert_eq!(
+        member(&json!({"type": "array", "items": element(unchanged)})),
+        [format!(
+            ".items.x-kubernetes-validations[0].rule: Invalid value: \"{unchanged}\": oldSelf cannot be used on the \
+             uncorrelatable portion of the schema within {ROOT}.properties[a]"
+        )]
+    );
+    assert_eq!(
+        member(
+            &json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
+            "items": element(unchanged)})
+        ),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        member(
+            &json!({"x-kubernetes-preserve-unknown-fields": true, "x-kubernetes-validations": [{"rule": "true"}]})
+        ),
+        [
+            ".x-kubernetes-validations: Internal error: internal error: failed to retrieve type information for \
+          x-kubernetes-validations"
+        ]
+    );
+}
+
 /// Appendix E: if the status is a part by itself, the root says nothing that would be lost with it.
 #[test]
 fn a_root_with_a_status_is_plain() {

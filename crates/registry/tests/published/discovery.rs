@@ -53,7 +53,7 @@ fn the_most_stable_version_is_preferred() {
     assert_eq!(described["preferredVersion"]["groupVersion"], "shop.example.com/v2");
 }
 
-/// Appendix E: a resource has the names that were accepted, and no hash of the version it is stored in.
+/// Appendix E: a resource has the names that were accepted, its status before its scale, and no hash of the version it is stored in.
 #[test]
 fn a_resource_has_the_names_that_were_accepted() {
     let kinds = with(&[widgets(&json!({"type": "object"}))]);
@@ -67,11 +67,11 @@ fn a_resource_has_the_names_that_were_accepted() {
                 "verbs": ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"],
                 "shortNames": ["wd"], "categories": ["all"],
             },
+            {"name": "widgets/status", "singularName": "", "namespaced": true, "kind": "Widget", "verbs": parts},
             {
                 "name": "widgets/scale", "singularName": "", "namespaced": true, "kind": "Scale",
                 "group": "autoscaling", "version": "v1", "verbs": parts,
             },
-            {"name": "widgets/status", "singularName": "", "namespaced": true, "kind": "Widget", "verbs": parts},
         ])
     );
 }

@@ -18,7 +18,7 @@ use crate::kinds::{
 };
 use crate::ownership::ReplicasField;
 
-pub use naming::{Ending, end, settle};
+pub use naming::{Ending, end, hold, is_stuck, settle};
 
 /// The finalizer that holds a definition until its objects are gone.
 pub const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
@@ -89,6 +89,11 @@ fn kind_of(definition: &Value, version: &Value, keep: Keep<'_>) -> Arc<Kind> {
 }
 
 impl Edition {
+    /// Whether it is one of this definition, and not of another that had the same name.
+    pub fn is_of(&self, definition: &Value) -> bool {
+        definition["metadata"]["uid"] == *self.uid
+    }
+
     fn of(definition: &Value) -> Self {
         let metadata = &definition["metadata"];
         Self {
@@ -126,10 +131,10 @@ impl Custom {
     }
 }
 
-/// The parts that a version has, in alphabetical order.
+/// The parts that a version has, in the order in which Kubernetes lists them.
 fn subresources(version: &Value, kind: &'static str) -> Vec<Subresource> {
     let has = |part: &&str| version["subresources"][*part].is_object();
-    ["scale", "status"].into_iter().filter(has).filter_map(|part| subresource(part, kind).ok()).collect()
+    ["status", "scale"].into_iter().filter(has).filter_map(|part| subresource(part, kind).ok()).collect()
 }
 
 /// What whoever uses a version that is deprecated is told.

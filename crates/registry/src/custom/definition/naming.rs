@@ -87,6 +87,22 @@ pub fn end(definition: &Value, objects_left: usize, now: Moment) -> Ending {
     Ending::Release(ended)
 }
 
+/// What becomes of a definition whose objects cannot be deleted.
+pub fn hold(definition: &Value, why: &str, now: Moment) -> Ending {
+    let message = format!("could not list instances: {why}").into();
+    let failed = Condition { name: TERMINATING, truth: Truth::True, reason: DELETION_FAILED, message };
+    let mut held = definition.clone();
+    condition::set(&mut held["status"], &failed, now);
+    if held == *definition { Ending::Nothing } else { Ending::Wait(held) }
+}
+
+/// Whether its objects could not be deleted when that was last tried.
+pub fn is_stuck(definition: &Value) -> bool {
+    condition::find(&definition["status"], TERMINATING)
+        .is_some_and(|condition| condition["reason"] == DELETION_FAILED)
+}
+
+const DELETION_FAILED: &str = "InstanceDeletionFailed";
 const NAMES: &str = "apiextensions/v1.CustomResourceDefinitionNames";
 
 /// The names of a group that somebody has.

@@ -4,17 +4,34 @@ use serde_json::Value;
 
 use super::{Structure, Values};
 
+/// What becomes of `null` where it may not stand and there is no default for it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Nulls {
+    Removed,
+    Kept,
+}
+
 impl Structure {
     /// Fills in defaults, and removes `null` where it may not stand. Doing it again changes nothing.
     ///
     /// The objects that defaults are made of have defaults themselves. A list keeps its `null`s, unless there is
     /// a default for them: its elements have places.
     pub fn fill(&self, object: &mut Value) {
+        self.fill_with(object, Nulls::Removed);
+    }
+
+    /// Fills in defaults, and leaves every other `null`: what is applied says what it means, and is judged by it.
+    pub fn fill_applied(&self, object: &mut Value) {
+        self.fill_with(object, Nulls::Kept);
+    }
+
+    fn fill_with(&self, object: &mut Value, nulls: Nulls) {
         match object {
             Value::Object(members) => {
                 members.retain(|name, member| {
                     let declared = self.member(name);
-                    !member.is_null()
+                    nulls == Nulls::Kept
+                        || !member.is_null()
                         || declared.is_none_or(|declared| declared.nullable || declared.default.is_some())
                 });
                 for (name, declared) in &self.properties {
@@ -27,14 +44,14 @@ impl Structure {
                 }
                 for (name, member) in members {
                     if let Some(declared) = self.member(name) {
-                        declared.fill_one(member);
+                        declared.fill_one(member, nulls);
                     }
                 }
             }
             Value::Array(elements) => {
                 if let Some(items) = &self.items {
                     for element in elements {
-                        items.fill_one(element);
+                        items.fill_one(element, nulls);
                     }
                 }
             }
@@ -51,11 +68,11 @@ impl Structure {
         }
     }
 
-    fn fill_one(&self, value: &mut Value) {
+    fn fill_one(&self, value: &mut Value, nulls: Nulls) {
         if let (Value::Null, false, Some(default)) = (&*value, self.nullable, &self.default) {
             value.clone_from(default);
         }
-        self.fill(value);
+        self.fill_with(value, nulls);
     }
 }
 

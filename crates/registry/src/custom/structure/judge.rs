@@ -1,7 +1,7 @@
 //! Whether an object of a custom kind is what its schema says, in the order and the words of Kubernetes.
 //!
 //! What is wrong is said about the first place where it shows. Errors about alternatives (`oneOf` and its like) have
-//! no place: Kubernetes writes `<nil>` for it. Expressions are not evaluated.
+//! no place: Kubernetes writes `<nil>` for it. Expressions come last, and only if the object is right enough for them.
 
 use serde_json::{Map, Value, json};
 
@@ -10,14 +10,23 @@ use super::numbers::{self, Read};
 use super::outcome::{NOWHERE, Outcome, each_once, place};
 use super::rules::{Count, Rules};
 use super::{Basic, Lists, Structure, Values};
-use super::{alternatives, embedded, lists};
+use super::{alternatives, embedded, evaluation, lists};
 use crate::refusal::{FieldError, Wrong};
 use crate::validation::found::Path;
+
+/// What is to be said of a changed object.
+#[derive(Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// What is wrong.
+    pub errors: Vec<FieldError>,
+    /// What breaks a rule as it did before, and is let pass with a warning.
+    pub excused: Vec<FieldError>,
+}
 
 impl Structure {
     /// Says all that is wrong with a new object.
     pub fn judge(&self, object: &Value) -> Vec<FieldError> {
-        self.with_rules_not_reached(self.judge_part(object))
+        self.with_rules(self.judge_part(object), object, None).errors
     }
 
     /// Says all that is wrong with a value that is part of an object; its places start there.
@@ -30,17 +39,17 @@ impl Structure {
     }
 
     /// Says all that is wrong with a changed object, except with what was as wrong before and did not change.
-    pub fn judge_change(&self, old: &Value, new: &Value) -> Vec<FieldError> {
+    pub fn judge_change(&self, old: &Value, new: &Value) -> Judgement {
         let mut errors = self.changed(old, new);
         errors.extend(embedded::judge(self, new));
         errors.extend(self.changed_lists(old, new));
-        self.with_rules_not_reached(errors)
+        self.with_rules(errors, new, Some(old))
     }
 
     /// Says all that is wrong with the status of an object, of which nothing else changed.
     ///
     /// Kubernetes looks at the status alone then, and its sentences start from there.
-    pub fn judge_status(&self, old: &Value, new: &Value) -> Vec<FieldError> {
+    pub fn judge_status(&self, old: &Value, new: &Value) -> Judgement {
         let mut errors = match (self.properties.get("status"), new.get("status")) {
             (Some(declared), Some(status)) => declared.changed(&old["status"], status),
             _ => Vec::new(),
@@ -52,7 +61,7 @@ impl Structure {
             };
         }
         errors.extend(self.changed_lists(old, new));
-        self.with_rules_not_reached(errors)
+        self.with_rules(errors, new, Some(old))
     }
 
     fn changed(&self, old: &Value, new: &Value) -> Vec<FieldError> {
@@ -71,8 +80,12 @@ impl Structure {
         if errors.is_empty() || lists::judge(self, old).is_empty() { errors } else { Vec::new() }
     }
 
-    /// Of an object that is wrong in certain ways, nobody would evaluate expressions either, and Kubernetes says so.
-    fn with_rules_not_reached(&self, mut errors: Vec<FieldError>) -> Vec<FieldError> {
+    /// Of an object that is wrong in certain ways, expressions are not evaluated, and Kubernetes says so.
+    fn with_rules(&self, mut errors: Vec<FieldError>, object: &Value, old: Option<&Value>) -> Judgement {
+        let mut excused = Vec::new();
+        if !self.is_ruled {
+            return Judgement { errors, excused };
+        }
         let blocks = |error: &FieldError| {
             matches!(
                 error.wrong,
@@ -83,12 +96,16 @@ impl Structure {
                     | Wrong::TypeInvalid { .. }
             )
         };
-        if errors.iter().any(blocks) && self.has_unevaluated_rules() {
+        if errors.iter().any(blocks) {
             let why = "some validation rules were not checked because the object was invalid; correct the existing \
                        errors to complete validation";
             errors.push(FieldError::invalid(NOWHERE, &Value::Null, why));
+        } else {
+            let found = evaluation::judge(self, object, old);
+            errors.extend(found.errors);
+            excused = found.excused;
         }
-        errors
+        Judgement { errors, excused }
     }
 
     /// Judges a value. What it was before, if that is known and the same, excuses everything.

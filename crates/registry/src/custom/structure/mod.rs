@@ -4,6 +4,8 @@
 
 mod alternatives;
 mod embedded;
+mod evaluation;
+mod expressions;
 mod fill;
 mod formats;
 mod judge;
@@ -13,19 +15,23 @@ mod outcome;
 mod pattern;
 mod prune;
 mod rules;
-mod texts;
+pub(crate) mod texts;
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+pub use judge::Judgement;
+pub(crate) use pattern::Pattern;
 pub use pattern::check_pattern;
 pub use rules::Rules;
 
+use formats::Format;
 use pattern::Patterns;
 
 /// The schema of a value, and of everything in it.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "schemas say yes or no to these, each for itself")]
 pub struct Structure {
     /// The type; `None` where anything goes.
     pub basic: Option<Basic>,
@@ -43,12 +49,16 @@ pub struct Structure {
     pub preserves_unknown: bool,
     /// Whether it is an object with kind, version and metadata of its own.
     pub embedded: bool,
+    /// What is to be found in it, itself included.
+    pub holds: Holds,
     /// How lists merge.
     pub lists: Lists,
     /// How objects merge.
     pub maps: Maps,
     /// What else is demanded of a value; `None` if it is nothing.
     pub rules: Option<Box<Rules>>,
+    /// Whether there are rules written as expressions in it, or in any part of it.
+    pub is_ruled: bool,
 }
 
 /// The types of JSON, as a schema names them, and the one that is two of them.
@@ -74,6 +84,16 @@ pub enum Values {
     Any,
     /// Those of which the value looks like this.
     Like(Box<Structure>),
+}
+
+/// Whether a value, or anything in it, is an object with kind, version and metadata of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Holds {
+    /// No such object.
+    #[default]
+    None,
+    /// Perhaps some.
+    Objects,
 }
 
 /// `x-kubernetes-list-type`: how lists merge.
@@ -104,49 +124,66 @@ impl Structure {
         Self::read_with(schema, &mut Patterns::default())
     }
 
-    /// Whether there are expressions (`x-kubernetes-validations`) in it, which nobody here evaluates.
-    pub fn has_unevaluated_rules(&self) -> bool {
-        let within = match &self.values {
-            Values::Like(values) => values.has_unevaluated_rules(),
-            Values::None | Values::Any => false,
-        };
-        within
-            || self.rules.as_ref().is_some_and(|rules| rules.has_expressions)
-            || self.items.as_ref().is_some_and(|items| items.has_unevaluated_rules())
-            || self.properties.values().any(Self::has_unevaluated_rules)
+    /// The format that is demanded, as the schema spells it.
+    pub(crate) fn format(&self) -> &str {
+        self.rules.as_ref().and_then(|rules| rules.format.as_ref()).map_or("", Format::name)
+    }
+
+    /// Whether it is text of some format. Ownership takes any scalar for it: judging it comes later.
+    pub(crate) fn is_formatted_text(&self) -> bool {
+        self.basic == Some(Basic::String) && self.rules.as_ref().is_some_and(|rules| rules.is_formatted)
     }
 
     fn read_with(schema: &Value, patterns: &mut Patterns) -> Self {
         let is = |key: &str| schema[key] == true;
         let properties = schema["properties"].as_object().into_iter().flatten();
+        let properties: BTreeMap<_, _> =
+            properties.map(|(name, inner)| (name.clone(), Self::read_with(inner, patterns))).collect();
+        let values = Values::read(&schema["additionalProperties"], patterns);
+        let items = schema.get("items").filter(|items| items.is_object());
+        let items = items.map(|items| Box::new(Self::read_with(items, patterns)));
         let basic = Basic::read(schema);
-        Self {
+        let embedded = is("x-kubernetes-embedded-resource");
+        let holds_some = embedded
+            || items.as_ref().is_some_and(|items| items.holds == Holds::Objects)
+            || matches!(&values, Values::Like(values) if values.holds == Holds::Objects)
+            || properties.values().any(|declared| declared.holds == Holds::Objects);
+        let mut structure = Self {
             basic,
-            properties: properties
-                .map(|(name, inner)| (name.clone(), Self::read_with(inner, patterns)))
-                .collect(),
-            values: Values::read(&schema["additionalProperties"], patterns),
-            items: schema
-                .get("items")
-                .filter(|items| items.is_object())
-                .map(|items| Box::new(Self::read_with(items, patterns))),
+            properties,
+            values,
+            items,
             default: schema.get("default").filter(|default| !default.is_null()).cloned(),
             nullable: is("nullable"),
             preserves_unknown: is("x-kubernetes-preserve-unknown-fields"),
-            embedded: is("x-kubernetes-embedded-resource"),
+            embedded,
+            holds: if holds_some { Holds::Objects } else { Holds::None },
             lists: Lists::read(schema),
             maps: match schema["x-kubernetes-map-type"].as_str() {
                 Some("atomic") => Maps::Atomic,
                 _ => Maps::Granular,
             },
             rules: Rules::read(schema, basic, patterns),
-        }
+            is_ruled: false,
+        };
+        structure.is_ruled = structure.has_rules();
+        structure
+    }
+
+    /// Looks no deeper than it must: its parts know for themselves.
+    fn has_rules(&self) -> bool {
+        let own = self.rules.as_ref().is_some_and(|rules| {
+            !rules.expressions.is_empty() || rules.all_of.iter().any(|inner| inner.is_ruled)
+        });
+        own || self.items.as_ref().is_some_and(|items| items.is_ruled)
+            || self.properties.values().any(|property| property.is_ruled)
+            || matches!(&self.values, Values::Like(values) if values.is_ruled)
     }
 }
 
 impl Basic {
     /// As a schema names it.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::IntOrString => "integer,string",
             Self::Object => "object",

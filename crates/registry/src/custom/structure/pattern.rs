@@ -9,13 +9,13 @@ use std::iter::Peekable;
 use std::str::Chars;
 use std::sync::Arc;
 
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 
 /// A pattern, ready to be matched.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     /// As it was written.
-    pub(super) text: String,
+    text: String,
     /// Why nothing can match it, if it is none.
     compiled: Result<Regex, String>,
 }
@@ -42,12 +42,25 @@ impl Patterns {
 }
 
 impl Pattern {
+    /// The pattern of a text, or why it is none: also if it becomes larger than it may.
+    pub(crate) fn compiled(text: &str, most_bytes: usize) -> Result<Self, String> {
+        let built = RegexBuilder::new(&translate(text)).size_limit(most_bytes).build();
+        let regex = built.map_err(|error| reason(&error))?;
+        Ok(Self { text: text.to_owned(), compiled: Ok(regex) })
+    }
+
+    /// As it was written.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The parts of a text that match.
+    pub(crate) fn finds<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
+        self.compiled.iter().flat_map(move |regex| regex.find_iter(text)).map(|found| found.as_str())
+    }
+
     fn new(text: &str) -> Self {
-        let compiled = Regex::new(&translate(text)).map_err(|error| {
-            // The last line says what is wrong, the ones before draw where.
-            let drawn = error.to_string();
-            drawn.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
-        });
+        let compiled = Regex::new(&translate(text)).map_err(|error| reason(&error));
         Self { text: text.to_owned(), compiled }
     }
 
@@ -59,6 +72,12 @@ impl Pattern {
             Err(why) => Err(format!("{}, but pattern is invalid: {why}", self.text)),
         }
     }
+}
+
+/// The last line says what is wrong, the ones before draw where.
+fn reason(error: &regex::Error) -> String {
+    let drawn = error.to_string();
+    drawn.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
 /// Two patterns are the same if they are written the same.

@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
+use super::expressions::Expression;
 use super::formats::Format;
 use super::pattern::{Pattern, Patterns};
 use super::{Basic, Structure};
@@ -23,8 +24,10 @@ pub struct Rules {
     pub(super) any_of: Vec<Structure>,
     pub(super) one_of: Vec<Structure>,
     pub(super) not: Option<Structure>,
-    /// Whether there are expressions, `x-kubernetes-validations`.
-    pub(super) has_expressions: bool,
+    /// Whether it has a format beyond that of bytes, known or not.
+    pub(super) is_formatted: bool,
+    /// What is demanded by expressions, `x-kubernetes-validations`.
+    pub(super) expressions: Vec<Arc<Expression>>,
 }
 
 /// How large a number may be.
@@ -91,9 +94,8 @@ impl Rules {
             any_of,
             one_of,
             not: schema["not"].is_object().then(|| Structure::read_with(&schema["not"], patterns)),
-            has_expressions: schema["x-kubernetes-validations"]
-                .as_array()
-                .is_some_and(|rules| !rules.is_empty()),
+            is_formatted: schema["format"].as_str().is_some_and(|format| !matches!(format, "" | "byte")),
+            expressions: Expression::read_all(schema),
         };
         (rules != Self::default()).then(|| Box::new(rules))
     }

@@ -25,7 +25,7 @@ pub(super) fn is_digits_with(text: &str, groups: &[usize], separates: impl Fn(u8
 }
 
 /// At least four letters: an empty text is not base64 to Kubernetes.
-pub(super) fn is_base64(text: &str) -> bool {
+pub(crate) fn is_base64(text: &str) -> bool {
     let body = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
     !text.is_empty()
         && text.len().is_multiple_of(4)
@@ -83,7 +83,7 @@ pub(super) fn is_credit_card(text: &str) -> bool {
 }
 
 /// `2024-02-29`, if there is such a day.
-pub(super) fn is_date(text: &str) -> bool {
+pub(crate) fn is_date(text: &str) -> bool {
     if !is_digits_with(text, &[4, 2, 2], |between| between == b'-') {
         return false;
     }
@@ -95,7 +95,7 @@ pub(super) fn is_date(text: &str) -> bool {
 }
 
 /// A date, a time and a zone.
-pub(super) fn is_date_time(text: &str) -> bool {
+pub(crate) fn is_date_time(text: &str) -> bool {
     let lower = text.to_lowercase();
     let mut parts = lower.split('t');
     let (Some(date), Some(time)) = (parts.next(), parts.next()) else { return false };
@@ -237,7 +237,7 @@ pub(super) fn is_rgb(text: &str) -> bool {
 }
 
 /// An absolute URI, or an absolute path.
-pub(super) fn is_uri(text: &str) -> bool {
+pub(crate) fn is_uri(text: &str) -> bool {
     if text.is_empty() || text.chars().any(|letter| letter.is_ascii_control()) {
         return false;
     }
@@ -277,7 +277,7 @@ fn is_escaped(text: &str) -> bool {
 }
 
 /// 32 digits, with or without dashes; of a version, if it matters.
-pub(super) fn is_uuid(text: &str, version: Option<u8>) -> bool {
+pub(crate) fn is_uuid(text: &str, version: Option<u8>) -> bool {
     let mut rest = text;
     let mut groups = Vec::with_capacity(5);
     for digits in [8, 4, 4, 4, 12] {

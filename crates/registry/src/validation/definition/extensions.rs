@@ -139,7 +139,7 @@ fn named_elements(found: &mut Found, at: &Path<'_>, schema: &Value) {
     }
 }
 
-/// Rules are texts here: whether they mean anything is not looked at.
+/// Rules are texts here: whether they mean anything is looked at when the schema does.
 pub(super) fn rules(found: &mut Found, at: &Path<'_>, schema: &Value) {
     for (index, rule) in list(schema, "x-kubernetes-validations").iter().enumerate() {
         let at = at.index(index);

@@ -1,11 +1,11 @@
 //! Definitions of custom kinds: names that can be served, versions that make sense, schemas that say enough.
 //!
 //! What all versions have in common is judged once, as if it stood in the definition itself: that is how Kubernetes
-//! sees it, and why its errors speak of `spec.validation` where only `spec.versions` was written. What is not judged:
-//! expressions of `x-kubernetes-validations`.
+//! sees it, and why its errors speak of `spec.validation` where only `spec.versions` was written.
 
 mod conversion;
 mod defaults;
+mod expressions;
 mod extensions;
 mod names;
 mod schema;
@@ -25,6 +25,11 @@ use crate::refusal::FieldError;
 use versions::Shared;
 
 pub(super) use warnings::warnings;
+
+/// The names on a path such as `.spec['a key']` through a schema.
+pub(crate) fn steps_to(path: &str, schema: &Value) -> Result<Vec<String>, String> {
+    selectable::resolve(path, schema, selectable::Brackets::Allowed).map(|(steps, _)| steps)
+}
 
 /// A new definition.
 pub(super) fn create(found: &mut Found, definition: &Value) {

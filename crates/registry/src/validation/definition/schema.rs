@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::found::{Found, Path, is_set, list, members, text};
-use super::{defaults, extensions, shown, structural};
+use super::{defaults, expressions, extensions, shown, structural};
 
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
 /// What is not supported anywhere in a schema.
@@ -50,14 +50,17 @@ pub(super) fn schema(found: &mut Found, at: &Path<'_>, validation: &Value, has_s
     }
     let here = at.child("openAPIV3Schema");
     let unsupported = structural::unsupported(root);
+    let before_it = found.errors.len();
     if unsupported.is_none() {
-        let before = found.errors.len();
         structural::structural(found, &here, root);
-        if found.errors.len() == before {
+        if found.errors.len() == before_it {
             defaults::defaults(found, &here, root);
         }
     }
     open_api(found, &here, root, Around { is_root: true, in_metadata: false, no_defaults: None });
+    if unsupported.is_none() && found.errors.len() == before_it {
+        expressions::expressions(found, &here, root);
+    }
     // It was told by its place, or is told now.
     if let Some(problem) = unsupported.filter(|_| found.errors.len() == before) {
         found.invalid(&here, &json!(""), problem);

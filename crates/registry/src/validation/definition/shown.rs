@@ -7,6 +7,7 @@ use crate::decode::complete::zero;
 use crate::schema::{Field, MessageId, Other, Type, schema as shapes};
 
 const VERSION: &str = "apiextensions/v1.CustomResourceDefinitionVersion";
+const RULE: &str = "apiextensions/v1.ValidationRule";
 const SCHEMA: &str = "apiextensions/v1.JSONSchemaProps";
 
 /// The versions; what they have in common is not in them.
@@ -24,6 +25,11 @@ pub(super) fn versions(versions: &[Value], shared: &Shared) -> String {
 /// A schema.
 pub(super) fn schema(value: &Value) -> String {
     message(SCHEMA, value)
+}
+
+/// A rule of a schema.
+pub(super) fn rule(value: &Value) -> String {
+    message(RULE, value)
 }
 
 /// The fields of a schema in Go's order.

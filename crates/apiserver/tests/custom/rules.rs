@@ -1,0 +1,78 @@
+//! Rules that a definition writes as expressions.
+
+use super::*;
+use crate::harness::ask;
+
+const SPEC: &str = "/spec/versions/0/schema/openAPIV3Schema/properties/spec";
+
+fn with_rules(rules: &Value) -> Value {
+    let mut definition = definition();
+    definition.pointer_mut(SPEC).unwrap()["x-kubernetes-validations"] = rules.clone();
+    definition
+}
+
+/// Appendix E: what breaks a rule is refused, when it is created, changed and scaled.
+#[tokio::test]
+async fn what_breaks_a_rule_is_refused() {
+    let server = server().await;
+    let rules = json!([
+        {"rule": "self.colour != 'blue' || self.size < 10", "message": "blue widgets are small", "fieldPath": ".size",
+         "reason": "FieldValueForbidden"},
+        {"rule": "self.size >= oldSelf.size", "messageExpression": "'cannot shrink from ' + string(oldSelf.size)"},
+    ]);
+    define(&server, with_rules(&rules)).await;
+    let (status, answer) =
+        call(&server, Method::POST, WIDGETS, widget("a", json!({"size": 10, "colour": "blue"}))).await;
+    assert_eq!(status, 422, "{answer}");
+    assert_eq!(
+        answer["message"],
+        "Widget.example.com \"a\" is invalid: spec.size: Forbidden: blue widgets are small"
+    );
+    assert_eq!(answer["details"]["causes"][0]["reason"], "FieldValueForbidden");
+    make(&server, "a", json!({"size": 5, "colour": "blue"})).await;
+    let path = format!("{WIDGETS}/a");
+    let (status, answer) = patch(&server, &path, MERGE, json!({"spec": {"size": 3}})).await;
+    assert_eq!(status, 422, "{answer}");
+    assert_eq!(
+        answer["message"],
+        "Widget.example.com \"a\" is invalid: spec: Invalid value: cannot shrink from 5"
+    );
+    let scale = format!("{path}/scale");
+    let (status, answer) = patch(&server, &scale, MERGE, json!({"spec": {"replicas": 12}})).await;
+    assert_eq!(status, 422, "{answer}");
+    let (status, answer) = patch(&server, &path, MERGE, json!({"spec": {"size": 9}})).await;
+    assert_eq!((status, &answer["spec"]["size"]), (200, &json!(9)), "{answer}");
+}
+
+/// Appendix E: a rule that comes later lets pass what did not change, with a warning.
+#[tokio::test]
+async fn a_later_rule_excuses_what_was_there() {
+    let server = with_widgets().await;
+    make(&server, "a", json!({"size": 5})).await;
+    let path = format!("{DEFINITIONS}/widgets.example.com");
+    let rule = json!([{"rule": "self.size > 7", "message": "too small"}]);
+    let added = json!({"spec": {"versions": with_rules(&rule)["spec"]["versions"]}});
+    let (status, answer) = patch(&server, &path, MERGE, added).await;
+    assert_eq!(status, 200, "{answer}");
+    let (path, kind) = (format!("{WIDGETS}/a"), [("content-type", MERGE)]);
+    let labelled = json!({"metadata": {"labels": {"a": "b"}}}).to_string();
+    let told = ask(&server, Method::PATCH, &path, &kind, labelled).await;
+    assert_eq!((told.status, told.header("warning")), (200, "299 - \"spec: Invalid value: too small\""));
+    let (status, answer) = patch(&server, &path, MERGE, json!({"spec": {"size": 6}})).await;
+    assert_eq!(status, 422, "{answer}");
+}
+
+/// Appendix E: a definition whose rule makes no sense is refused.
+#[tokio::test]
+async fn a_rule_that_makes_no_sense_is_refused() {
+    let server = server().await;
+    let (status, answer) =
+        call(&server, Method::POST, DEFINITIONS, with_rules(&json!([{"rule": "self.weight > 1"}]))).await;
+    assert_eq!(status, 422, "{answer}");
+    let message = answer["message"].as_str().unwrap();
+    assert!(
+        message.contains("x-kubernetes-validations[0].rule: Invalid value: ")
+            && message.contains("compilation failed: ERROR: <input>:1:5: undefined field 'weight'"),
+        "{message}"
+    );
+}

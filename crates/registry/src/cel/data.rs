@@ -1,0 +1,136 @@
+//! What is judged as expressions see it: each value as its schema has it.
+
+use std::sync::LazyLock;
+
+use serde_json::{Value as Json, json};
+
+use super::meter::Fault;
+use super::value::{List, Map, Object, Value};
+use super::{names, time};
+use crate::custom::{Basic, Structure, Values};
+use crate::decode::base64;
+
+/// What a resource has, whatever its schema says.
+static META: LazyLock<Structure> = LazyLock::new(|| {
+    let text = json!({"type": "string"});
+    Structure::read(&json!({"type": "object", "properties": {"name": text, "generateName": text}}))
+});
+static TEXT: LazyLock<Structure> = LazyLock::new(|| Structure::read(&json!({"type": "string"})));
+
+/// Reads a value that is described by a schema.
+pub(super) fn read<'a>(json: &'a Json, structure: &'a Structure) -> Result<Value<'a>, Fault> {
+    read_as(json, structure, structure.embedded)
+}
+
+/// Reads a value that may be a resource.
+pub(super) fn read_as<'a>(
+    json: &'a Json,
+    structure: &'a Structure,
+    is_resource: bool,
+) -> Result<Value<'a>, Fault> {
+    let wrong =
+        |wanted: &str| Err(Fault::new(format!("invalid data, expected {wanted}, got {}", type_of(json))));
+    if json.is_null() {
+        let why = "invalid data, got null for schema with nullable=false";
+        return if structure.nullable { Ok(Value::Null) } else { Err(Fault::new(why)) };
+    }
+    Ok(match (structure.basic, json) {
+        (Some(Basic::IntOrString | Basic::String), Json::String(text)) => {
+            return read_text(text, structure);
+        }
+        (Some(Basic::IntOrString | Basic::Integer), Json::Number(number)) => match number.as_i64() {
+            Some(whole) => Value::Int(whole),
+            None => return wrong("int"),
+        },
+        (Some(Basic::IntOrString), _) => {
+            let why = "invalid data, expected XIntOrString value to be either a string or integer";
+            return Err(Fault::new(why));
+        }
+        (Some(Basic::Number), Json::Number(number)) => Value::Double(number.as_f64().unwrap_or(f64::NAN)),
+        (Some(Basic::Boolean), Json::Bool(truth)) => Value::Bool(*truth),
+        (Some(Basic::Object), Json::Object(members)) => match &structure.values {
+            Values::Like(values) if structure.properties.is_empty() && !is_resource => {
+                Value::Map(Map::Stored { members, values })
+            }
+            _ => Value::Object(Object { members, structure, is_resource }),
+        },
+        (Some(Basic::Array), Json::Array(elements)) => match &structure.items {
+            Some(items) => Value::List(List::Stored { elements, items, lists: &structure.lists }),
+            None => return Err(Fault::new("invalid array type, expected Items with a non-empty Schema")),
+        },
+        (None, json) => Value::Unknown(json),
+        (Some(basic), _) => return wrong(basic.name()),
+    })
+}
+
+fn read_text<'a>(text: &'a str, structure: &Structure) -> Result<Value<'a>, Fault> {
+    let format = if structure.basic == Some(Basic::String) { structure.format() } else { "" };
+    let (read, what) = match format {
+        "duration" => (time::written_duration(text).map(Value::Duration), "duration"),
+        "date" => (time::date(text).map(Value::Timestamp), "date formatted string"),
+        "date-time" => {
+            (time::timestamp(&text.to_uppercase()).map(Value::Timestamp), "date-time formatted string")
+        }
+        "byte" => {
+            (base64::decode(text).ok().map(|bytes| Value::Bytes(bytes.into())), "byte formatted string")
+        }
+        _ => (Some(Value::text(text)), ""),
+    };
+    read.ok_or_else(|| Fault::new(format!("Invalid {what} {text}")))
+}
+
+fn type_of(json: &Json) -> &'static str {
+    match json {
+        Json::Null => "null",
+        Json::Bool(_) => "bool",
+        Json::Number(_) => "number",
+        Json::String(_) => "string",
+        Json::Array(_) => "array",
+        Json::Object(_) => "object",
+    }
+}
+
+/// The schema of a member as it is called; of a resource, some are always there and the rest of its metadata never is.
+pub(super) fn declared<'a>(
+    structure: &'a Structure,
+    is_resource: bool,
+    field: &str,
+) -> Option<&'a Structure> {
+    match field {
+        "apiVersion" | "kind" if is_resource => Some(&TEXT),
+        "metadata" if is_resource => {
+            let own = structure.properties.get(field);
+            let is_text = |of: Option<&Structure>, name: &str| {
+                of.and_then(|of| of.properties.get(name))
+                    .is_some_and(|inner| inner.basic == Some(Basic::String))
+            };
+            let is_complete = is_text(Some(structure), "kind")
+                && is_text(Some(structure), "apiVersion")
+                && is_text(own, "name")
+                && is_text(own, "generateName");
+            own.filter(|_| is_complete).or(Some(&META))
+        }
+        _ => structure.properties.get(field),
+    }
+}
+
+impl<'a> Object<'a> {
+    /// A member by the name that expressions have for it.
+    pub(super) fn get(&self, name: &str) -> Option<Result<Value<'a>, Fault>> {
+        self.field(&names::meant(name)?)
+    }
+
+    /// A member by its own name.
+    pub(super) fn field(&self, field: &str) -> Option<Result<Value<'a>, Fault>> {
+        let structure = declared(self.structure, self.is_resource, field)?;
+        self.members.get(field).map(|json| read(json, structure))
+    }
+
+    /// The members that are declared.
+    pub(super) fn visible(&self) -> impl Iterator<Item = (&'a str, Result<Value<'a>, Fault>)> {
+        self.members.iter().filter_map(|(field, json)| {
+            let structure = declared(self.structure, self.is_resource, field)?;
+            Some((field.as_str(), read(json, structure)))
+        })
+    }
+}

@@ -1,0 +1,59 @@
+//! What evaluating costs, and how it ends when it costs too much.
+
+use std::sync::Arc;
+
+use crate::custom::Pattern;
+
+/// What one evaluation may cost. A step costs one, and so do ten letters that are looked at.
+pub(crate) const PER_CALL: u64 = 1_000_000;
+
+/// Why an evaluation has no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Something in it makes no sense with these values.
+    Failed(String),
+    /// It costs more than it may.
+    Exhausted,
+}
+
+/// Counts what an evaluation costs.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    spent: u64,
+    /// The pattern that was made ready last: a loop often asks for the same again.
+    pub(super) pattern: Option<Arc<Pattern>>,
+}
+
+impl Fault {
+    pub(super) fn new(why: impl Into<String>) -> Self {
+        Self::Failed(why.into())
+    }
+
+    /// There is no such operation on such values.
+    pub(super) fn no_overload() -> Self {
+        Self::new("no such overload")
+    }
+}
+
+impl Meter {
+    /// What it cost so far.
+    pub(crate) fn spent(&self) -> u64 {
+        self.spent
+    }
+
+    /// So many steps, before they are taken.
+    pub(super) fn steps(&mut self, steps: usize) -> Result<(), Fault> {
+        self.spent = self.spent.saturating_add(u64::try_from(steps).unwrap_or(u64::MAX));
+        if self.spent > PER_CALL { Err(Fault::Exhausted) } else { Ok(()) }
+    }
+
+    /// So many letters, before they are looked at.
+    pub(super) fn letters(&mut self, letters: usize) -> Result<(), Fault> {
+        self.steps(letters / 10 + 1)
+    }
+
+    /// As many as two numbers multiplied.
+    pub(super) fn product(&mut self, one: usize, other: usize) -> Result<(), Fault> {
+        self.steps(one.saturating_mul(other))
+    }
+}

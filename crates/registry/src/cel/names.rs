@@ -1,0 +1,98 @@
+//! Names of fields as expressions spell them: what is no name there is written in another way.
+
+/// Words that are no names in an expression.
+const WORDS: [&str; 21] = [
+    "true",
+    "false",
+    "null",
+    "in",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];
+const SIGNS: [(&str, &str); 4] =
+    [("__", "__underscores__"), (".", "__dot__"), ("-", "__dash__"), ("/", "__slash__")];
+
+/// How a field is spelt; `None` if it cannot be.
+pub(crate) fn spelt(field: &str) -> Option<String> {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || "_.-/".contains(letter);
+    if field.is_empty() || field.starts_with(|first: char| first.is_ascii_digit()) || !field.chars().all(fits)
+    {
+        return None;
+    }
+    if WORDS.contains(&field) {
+        return Some(format!("__{field}__"));
+    }
+    let (mut out, mut rest) = (String::with_capacity(field.len()), field);
+    while let Some(first) = rest.chars().next() {
+        if let Some((sign, written)) = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
+            out.push_str(written);
+            rest = &rest[sign.len()..];
+        } else {
+            out.push(first);
+            rest = &rest[1..];
+        }
+    }
+    Some(out)
+}
+
+/// The field that is spelt like that: the inverse of [`spelt`].
+pub(super) fn meant(name: &str) -> Option<String> {
+    let word = name.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"));
+    if let Some(word) = word.filter(|word| WORDS.contains(word)) {
+        return Some(word.to_owned());
+    }
+    let (mut out, mut rest) = (String::with_capacity(name.len()), name);
+    while let Some(first) = rest.chars().next() {
+        if let Some((sign, written)) = SIGNS.iter().find(|(_, written)| rest.starts_with(written)) {
+            out.push_str(sign);
+            rest = &rest[written.len()..];
+        } else if rest.starts_with("__") {
+            return None;
+        } else {
+            out.push(first);
+            rest = &rest[first.len_utf8()..];
+        }
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Appendix E: fields whose names are none in an expression are spelt in another way.
+    #[test]
+    fn every_field_has_one_spelling_or_none() {
+        let table = [
+            ("replicas", Some("replicas")),
+            ("namespace", Some("__namespace__")),
+            ("x-prop", Some("x__dash__prop")),
+            ("redact__d", Some("redact__underscores__d")),
+            ("a.b/c", Some("a__dot__b__slash__c")),
+            ("$ref", None),
+            ("1st", None),
+            ("", None),
+        ];
+        for (field, expected) in table {
+            assert_eq!(spelt(field).as_deref(), expected, "{field}");
+            if let Some(name) = expected {
+                assert_eq!(meant(name).as_deref(), Some(field), "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Rules that schemas of custom kinds write as expressions, and what objects hear that break them.
+
+#[path = "custom_rules/real.rs"]
+mod real;
+#[path = "custom_rules/words.rs"]
+mod words;
+
+use gantry_registry::FieldError;
+use gantry_registry::custom::Structure;
+use serde_json::{Value, json};
+
+/// A kind whose spec looks like that.
+fn with_spec(spec: &Value) -> Structure {
+    Structure::read(&json!({"type": "object", "properties": {"spec": spec}}))
+}
+
+fn texts(errors: &[FieldError]) -> Vec<String> {
+    errors.iter().map(ToString::to_string).collect()
+}
+
+/// What a new object hears.
+fn created(structure: &Structure, spec: &Value) -> Vec<String> {
+    texts(&structure.judge(&json!({"metadata": {"name": "one"}, "spec": spec})))
+}
+
+/// What a changed object hears.
+fn changed(structure: &Structure, old: &Value, new: &Value) -> Vec<String> {
+    let object = |spec: &Value| json!({"metadata": {"name": "one"}, "spec": spec});
+    texts(&structure.judge_change(&object(old), &object(new)).errors)
+}

@@ -1,0 +1,263 @@
+//! What is said, and when a rule is evaluated at all.
+
+use gantry_registry::custom::Structure;
+use serde_json::{Value, json};
+
+use super::{changed, created, texts, with_spec};
+
+fn ruled(rule: &Value) -> Value {
+    json!({"type": "object", "properties": {
+        "a": {"type": "integer"}, "b": {"type": "integer"}, "names": {"type": "array", "items": {"type": "string"}},
+        "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+    }, "x-kubernetes-validations": [rule]})
+}
+
+/// Appendix E: a broken rule is told by its message, or by itself; as an error of the kind and in the place it asks for.
+#[test]
+fn a_broken_rule_says_what_it_wants() {
+    let rule = "self.a <= self.b";
+    let table = [
+        (json!({"rule": rule}), "spec: Invalid value: failed rule: self.a <= self.b"),
+        (json!({"rule": format!("  {rule}\n"), "message": " a above b "}), "spec: Invalid value: a above b"),
+        (
+            json!({"rule": rule, "messageExpression": "'a is %d, b is %d'.format([self.a, self.b])"}),
+            "spec: Invalid value: a is 2, b is 1",
+        ),
+        (
+            json!({"rule": rule, "message": "plain", "messageExpression": "' ' + string(self.a) + ' '"}),
+            "spec: Invalid value: 2",
+        ),
+        // A message that makes no sense is none.
+        (json!({"rule": rule, "message": "plain", "messageExpression": "''"}), "spec: Invalid value: plain"),
+        (
+            json!({"rule": rule, "message": "plain", "messageExpression": "'a\\nb'"}),
+            "spec: Invalid value: plain",
+        ),
+        (
+            json!({"rule": rule, "message": "plain", "messageExpression": "self.names[0]"}),
+            "spec: Invalid value: plain",
+        ),
+        (json!({"rule": rule, "message": "no", "reason": "FieldValueForbidden"}), "spec: Forbidden: no"),
+        (json!({"rule": rule, "message": "no", "reason": "FieldValueRequired"}), "spec: Required value: no"),
+        (json!({"rule": rule, "message": "no", "reason": "FieldValueInvalid"}), "spec: Invalid value: no"),
+        (json!({"rule": rule, "message": "no", "reason": "FieldValueDuplicate"}), "spec: Duplicate value"),
+        (json!({"rule": rule, "message": "no", "fieldPath": ".a"}), "spec.a: Invalid value: no"),
+        (
+            json!({"rule": rule, "message": "no", "fieldPath": ".labels['k.l']"}),
+            "spec.labels[k.l]: Invalid value: no",
+        ),
+    ];
+    for (rule, expected) in table {
+        let structure = with_spec(&ruled(&rule));
+        assert_eq!(created(&structure, &json!({"a": 2, "b": 1})), [expected], "{rule}");
+        assert!(created(&structure, &json!({"a": 1, "b": 1})).is_empty(), "{rule}");
+    }
+}
+
+/// Appendix E: what is wrong with a number or a text shows it; lists, maps and elements are named by their place.
+#[test]
+fn rules_stand_at_any_depth() {
+    let positive = json!([{"rule": "self > 0", "message": "must be positive"}]);
+    let structure = with_spec(&json!({"type": "object",
+    "x-kubernetes-validations": [{"rule": "size(self.list) < 3", "message": "too many"}],
+    "properties": {
+        "list": {"type": "array", "items": {"type": "integer", "x-kubernetes-validations": positive}},
+        "map": {"type": "object", "additionalProperties": {"type": "integer", "x-kubernetes-validations": positive}},
+        "text": {"type": "string", "x-kubernetes-validations": [{"rule": "self.startsWith('a')"}]},
+        "all": {"type": "integer", "allOf": [{"x-kubernetes-validations": positive}]},
+        "null": {"type": "integer", "nullable": true, "x-kubernetes-validations": positive},
+    }}));
+    let spec = json!({"list": [1, -1, 0], "map": {"k": 0, "l": 1}, "text": "b", "all": -2, "null": null});
+    assert_eq!(
+        created(&structure, &spec),
+        [
+            "spec: Invalid value: too many",
+            "spec.all: Invalid value: -2: must be positive",
+            "spec.list[1]: Invalid value: -1: must be positive",
+            "spec.list[2]: Invalid value: 0: must be positive",
+            "spec.map[k]: Invalid value: 0: must be positive",
+            "spec.text: Invalid value: \"b\": failed rule: self.startsWith('a')",
+        ]
+    );
+}
+
+/// Appendix E: at its root an object has a name, whatever its schema says; the rest of its metadata is not seen.
+#[test]
+fn an_object_knows_its_name() {
+    let structure = Structure::read(&json!({"type": "object",
+        "x-kubernetes-validations": [{"rule": "self.metadata.name.startsWith('web')", "message": "needs another name"}]}));
+    let judged = |name: &str| texts(&structure.judge(&json!({"kind": "A", "metadata": {"name": name}})));
+    assert_eq!(judged("one"), ["<nil>: Invalid value: needs another name"]);
+    assert!(judged("web-1").is_empty());
+}
+
+/// Appendix E: a rule that cannot be evaluated is an error too.
+#[test]
+fn errors_while_evaluating_are_told() {
+    let table = [
+        ("self.missing == 'x'", "spec: Invalid value: \"object\": no such key: missing evaluating rule: "),
+        ("self.a / 0 == 1", "spec: Invalid value: \"object\": division by zero evaluating rule: "),
+        (
+            "self.port < 5",
+            "spec: Invalid value: \"object\": 'no such overload': call arguments did not match a supported operator, \
+             function or macro signature for rule: ",
+        ),
+        (
+            "self.a >",
+            "spec: Invalid value: \"object\": rule compile error: compilation failed: ERROR: <input>:1:9: ",
+        ),
+    ];
+    for (rule, expected) in table {
+        let structure = with_spec(&json!({"type": "object", "properties": {"missing": {"type": "string"},
+            "a": {"type": "integer"}, "port": {"x-kubernetes-int-or-string": true}},
+            "x-kubernetes-validations": [{"rule": rule}]}));
+        let errors = created(&structure, &json!({"a": 1, "port": "http"}));
+        assert!(matches!(errors.as_slice(), [only] if only.starts_with(expected)), "{errors:?}");
+    }
+}
+
+/// Appendix E: a rule about what was before is evaluated where that is known.
+#[test]
+fn transitions_need_something_to_come_from() {
+    let immutable = json!([{"rule": "self == oldSelf", "message": "must not change"}]);
+    let part = json!({"type": "string", "x-kubernetes-validations": immutable});
+    let element = json!({"type": "object", "properties": {"name": {"type": "string"}, "value": part}});
+    let structure = with_spec(&json!({"type": "object", "properties": {
+        "fixed": part,
+        "map": {"type": "object", "additionalProperties": part},
+        "keyed": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
+            "items": element},
+        "listed": {"type": "array", "items": element},
+    }}));
+    let old = json!({"fixed": "a", "map": {"k": "a"}, "keyed": [{"name": "x", "value": "1"}, {"name": "y", "value": "2"}],
+        "listed": [{"name": "x", "value": "1"}]});
+    assert!(created(&structure, &old).is_empty());
+    assert!(changed(&structure, &old, &old).is_empty());
+    let new = json!({"fixed": "b", "map": {"k": "b", "l": "c"}, "keyed": [{"name": "y", "value": "3"}, {"name": "z", "value": "4"}],
+        "listed": [{"name": "x", "value": "2"}]});
+    assert_eq!(
+        changed(&structure, &old, &new),
+        [
+            "spec.fixed: Invalid value: \"b\": must not change",
+            "spec.keyed[0].value: Invalid value: \"3\": must not change",
+            "spec.map[k]: Invalid value: \"b\": must not change",
+        ]
+    );
+    assert!(changed(&structure, &json!({}), &new).is_empty());
+}
+
+/// Appendix E: with `optionalOldSelf` a rule is evaluated on new objects as well.
+#[test]
+fn a_transition_may_ask_whether_there_was_anything() {
+    let rule = json!({"rule": "oldSelf.hasValue() || self == 'first'", "message": "starts with first",
+        "optionalOldSelf": true});
+    let kept = json!({"rule": "oldSelf.optMap(o, self != o).orValue(true)", "message": "must change",
+        "optionalOldSelf": true});
+    let structure = with_spec(&json!({"type": "object", "properties": {
+        "phase": {"type": "string", "x-kubernetes-validations": [rule, kept]}}}));
+    assert_eq!(
+        created(&structure, &json!({"phase": "x"})),
+        ["spec.phase: Invalid value: \"x\": starts with first"]
+    );
+    assert!(created(&structure, &json!({"phase": "first"})).is_empty());
+    let phase = |phase: &str| json!({"phase": phase});
+    assert!(changed(&structure, &phase("a"), &phase("b")).is_empty());
+    assert_eq!(
+        changed(&structure, &phase("a"), &phase("a")),
+        ["spec.phase: Invalid value: \"a\": must change"]
+    );
+}
+
+/// Appendix E: what broke a rule before and did not change is excused, unless the rule is about the change.
+#[test]
+fn what_did_not_change_is_excused() {
+    let even = json!([{"rule": "self % 2 == 0", "message": "must be even"}]);
+    let structure = with_spec(&json!({"type": "object", "properties": {
+        "n": {"type": "integer", "x-kubernetes-validations": even},
+        "m": {"type": "integer"},
+        "list": {"type": "array", "items": {"type": "integer", "x-kubernetes-validations": even}},
+        "keyed": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
+            "items": {"type": "object", "properties": {"name": {"type": "string"}, "v": {"type": "integer"}},
+                "x-kubernetes-validations": [{"rule": "self.v % 2 == 0", "message": "must be even"}]}},
+    }}));
+    let table: [(Value, Value, &[&str]); 6] = [
+        (json!({"n": 1}), json!({"n": 1, "m": 2}), &[]),
+        (json!({"n": 1}), json!({"n": 3}), &["spec.n: Invalid value: 3: must be even"]),
+        (json!({}), json!({"n": 3}), &["spec.n: Invalid value: 3: must be even"]),
+        (json!({"list": [1]}), json!({"list": [1], "m": 1}), &[]),
+        (json!({"list": [1]}), json!({"list": [1, 2]}), &["spec.list[0]: Invalid value: 1: must be even"]),
+        (
+            json!({"keyed": [{"name": "a", "v": 1}, {"name": "b", "v": 1}]}),
+            json!({"keyed": [{"name": "b", "v": 1}, {"name": "a", "v": 3}]}),
+            &["spec.keyed[1]: Invalid value: must be even"],
+        ),
+    ];
+    for (old, new, expected) in table {
+        assert_eq!(changed(&structure, &old, &new), expected, "{old} to {new}");
+    }
+}
+
+/// Appendix E: what is excused is told in a warning.
+#[test]
+fn what_is_excused_is_still_told() {
+    let structure = with_spec(
+        &json!({"type": "object", "properties": {"m": {"type": "integer"}, "n": {"type": "integer",
+        "x-kubernetes-validations": [{"rule": "self % 2 == 0", "message": "must be even"}]}}}),
+    );
+    let judged = structure.judge_change(&json!({"spec": {"n": 1}}), &json!({"spec": {"n": 1, "m": 1}}));
+    assert_eq!(texts(&judged.excused), ["spec.n: Invalid value: 1: must be even"]);
+    assert!(judged.errors.is_empty());
+}
+
+/// Appendix E: a write to the status evaluates all rules, and those of the spec are as they were.
+#[test]
+fn a_status_obeys_rules_too() {
+    let structure = Structure::read(&json!({"type": "object",
+    "x-kubernetes-validations": [{"rule": "!has(self.status) || self.status.ready <= self.spec.replicas",
+        "message": "more than wanted"}],
+    "properties": {
+        "spec": {"type": "object", "properties": {"replicas": {"type": "integer"}}},
+        "status": {"type": "object", "properties": {"ready": {"type": "integer",
+            "x-kubernetes-validations": [{"rule": "self >= oldSelf", "message": "never goes down"}]}}},
+    }}));
+    let object = |ready: i64| json!({"spec": {"replicas": 2}, "status": {"ready": ready}});
+    assert!(structure.judge_status(&object(1), &object(2)).errors.is_empty());
+    assert_eq!(
+        texts(&structure.judge_status(&object(2), &object(3)).errors),
+        ["<nil>: Invalid value: more than wanted"]
+    );
+    assert_eq!(
+        texts(&structure.judge_status(&object(2), &object(1)).errors),
+        ["status.ready: Invalid value: 1: never goes down"]
+    );
+}
+
+/// Appendix E: rules that cost too much end, and so do all others.
+#[test]
+fn costs_are_bounded() {
+    let list = json!({"type": "array", "items": {"type": "integer"}, "x-kubernetes-validations": [
+        {"rule": "self.all(a, self.all(b, a != b || a == b))", "message": "slow"},
+        {"rule": "false"},
+    ]});
+    let structure = with_spec(&json!({"type": "object", "properties": {"list": list}}));
+    let numbers = |count: usize| json!({"list": (0..count).collect::<Vec<_>>()});
+    assert_eq!(
+        created(&structure, &numbers(1000)),
+        [
+            "spec.list: Invalid value: \"array\": 'operation cancelled: actual cost limit exceeded': no further validation \
+             rules will be run due to call cost exceeds limit for rule: slow"
+        ]
+    );
+    assert_eq!(created(&structure, &numbers(10)), ["spec.list: Invalid value: failed rule: false"]);
+
+    let items = json!({"type": "array", "items": {"type": "object", "properties": {"n": {"type": "integer"}},
+        "x-kubernetes-validations": [{"rule": "lists.range(100000).size() > self.n"}]}});
+    let structure = with_spec(&json!({"type": "object", "properties": {"items": items}}));
+    let errors =
+        created(&structure, &json!({"items": (0..200).map(|n| json!({"n": n})).collect::<Vec<_>>()}));
+    assert!(
+        matches!(errors.as_slice(), [only] if only.ends_with(
+            "\"object\": validation failed due to running out of cost budget, no further validation rules will be run")),
+        "{errors:?}"
+    );
+}
