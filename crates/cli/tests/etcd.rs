@@ -12,7 +12,8 @@ use futures::TryStreamExt as _;
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{
-    Api, ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams, WatchEvent, WatchParams,
+    Api, ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams, WatchEvent,
+    WatchParams,
 };
 use kube::core::GroupVersionKind;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
@@ -190,6 +191,43 @@ async fn two_servers_on_one_etcd_serve_the_same_kinds() {
         let told = told.await.expect("a watch ends with its kind, whoever served it");
         let [WatchEvent::Added(_), .., WatchEvent::Deleted(_)] = &told[..] else { panic!("{told:?}") };
     }
+}
+
+/// Appendix E: what a server leaves undone when it is killed, another finishes when it next looks.
+#[tokio::test]
+async fn a_kind_that_one_server_was_killed_over_is_ended_by_the_other() {
+    let scratch = Scratch::new("half-ended");
+    let etcd = Etcd::start(&scratch);
+    let serve = |name: &str| Server::start("127.0.0.1:0", &scratch.join(name), &["--etcd", &etcd.url]);
+    let (mut one, other) = (serve("one"), serve("other"));
+    let (doomed, client) = (one.client().await, other.client().await);
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    definitions.create(&PostParams::default(), &definition()).await.unwrap();
+    for number in 0..100 {
+        let boat: DynamicObject = serde_json::from_value(json!({
+            "apiVersion": "sea.example.com/v1", "kind": "Boat", "metadata": {"name": format!("boat-{number}")},
+        }))
+        .unwrap();
+        boats(&client).create(&PostParams::default(), &boat).await.unwrap();
+    }
+    let mut watch = Box::pin(boats(&client).watch(&WatchParams::default(), "0").await.unwrap());
+    let deletion = tokio::spawn(async move {
+        let definitions: Api<CustomResourceDefinition> = Api::all(doomed);
+        // Whoever asked is never told.
+        let _ = definitions.delete("boats.sea.example.com", &DeleteParams::default()).await;
+    });
+    while !matches!(watch.try_next().await.unwrap(), Some(WatchEvent::Deleted(_))) {}
+    one.kill();
+    deletion.await.unwrap();
+    // A server looks at definitions every now and then, and whenever one is written.
+    let (mut tugs, name) = (definition(), "tugs.sea.example.com");
+    tugs.metadata.name = Some(name.to_owned());
+    (tugs.spec.names.plural, tugs.spec.names.kind) = ("tugs".to_owned(), "Tug".to_owned());
+    definitions.create(&PostParams::default(), &tugs).await.unwrap();
+    assert!(definitions.get_opt("boats.sea.example.com").await.unwrap().is_none(), "it is gone");
+    definitions.create(&PostParams::default(), &definition()).await.unwrap();
+    let left = boats(&client).list(&ListParams::default()).await.unwrap().items;
+    assert_eq!(left.len(), 0, "and so are its objects");
 }
 
 fn boats(client: &kube::Client) -> Api<DynamicObject> {

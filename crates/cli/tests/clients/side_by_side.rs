@@ -97,7 +97,15 @@ const CUSTOM: &[&str] = &[
     "get all",
     "get boats,services",
     "get boats --sort-by=.spec.crew -o custom-columns=N:.metadata.name,C:.spec.crew",
+    "get boats --sort-by=.spec.crew -o name",
     "get boats --field-selector=spec.crew=3",
+    "get boat bertha -o yaml",
+    "get boat bertha -o json",
+    "get boat bertha -o jsonpath={.spec.log}",
+    "get boat bertha -o custom-columns=N:.spec.log.knots,G:.spec.log.grid,X:.spec.log.x-mark,L:.metadata.labels",
+    "describe boat bertha",
+    "apply -f BERTHA",
+    "diff -f BERTHA",
     "get crd boats.sea.example.com -o yaml",
     "get crd -o wide",
     "describe boat anna",
@@ -171,12 +179,13 @@ fn gantry_and_kubectl_say_the_same() {
 fn gantry_and_kubectl_say_the_same_of_custom_kinds() {
     let server = InMemory::apiserver();
     let anna = script("anna.yaml").display().to_string();
-    for file in [&script("boats.yaml").display().to_string(), &anna] {
+    let bertha = script("bertha.yaml").display().to_string();
+    for file in [&script("boats.yaml").display().to_string(), &anna, &bertha] {
         let applied = run(&server, env!("CARGO_BIN_EXE_gantry"), &format!("apply -f {file}"));
         assert!(applied.is_success, "{applied:?}");
     }
     for command in CUSTOM {
-        says_the_same(&server, &command.replace("ANNA", &anna));
+        says_the_same(&server, &command.replace("ANNA", &anna).replace("BERTHA", &bertha));
     }
 }
 

@@ -38,7 +38,15 @@ struct Writer {
     kind: String,
     dice: Dice,
     kept: Kept,
+    told: Told,
+}
+
+/// What the writers and whoever kills the server tell each other.
+#[derive(Clone, Default)]
+struct Told {
     acknowledged: Arc<AtomicU64>,
+    /// How many definitions somebody has begun to delete.
+    forgetting: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
 }
 
@@ -62,24 +70,26 @@ async fn definitions_and_their_objects_are_all_there_or_all_gone() {
     let mut server = Server::in_directory(&data, &kubeconfig);
     let address = server.address().to_owned();
     let client = server.client().await;
-    let (stop, acknowledged) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
+    let told = Told::default();
     let start = |number| {
         let dice = Dice::new(seed.wrapping_mul(1000) + number);
-        let (stop, acknowledged) = (Arc::clone(&stop), Arc::clone(&acknowledged));
-        tokio::spawn(Writer::new(&client, number, dice, acknowledged, stop).write())
+        tokio::spawn(Writer::new(&client, number, dice, told.clone()).write())
     };
     let writers: Vec<_> = (0..WRITERS).map(start).collect();
     let mut dice = Dice::new(seed);
     for kill in 0..if is_long_run() { 100 } else { 4 } {
-        let before = acknowledged.load(Ordering::SeqCst);
-        wait_until("writes are acknowledged again", || acknowledged.load(Ordering::SeqCst) > before + 60)
-            .await;
-        tokio::time::sleep(Duration::from_millis(dice.below(200))).await;
+        let count = |number: &AtomicU64| number.load(Ordering::SeqCst);
+        let before = count(&told.acknowledged);
+        wait_until("writes are acknowledged again", || count(&told.acknowledged) > before + 60).await;
+        // Every other time in the middle of the end of a kind.
+        let before = count(&told.forgetting);
+        wait_until("a definition is deleted", || kill % 2 == 0 || count(&told.forgetting) > before).await;
+        tokio::time::sleep(Duration::from_millis(dice.below(if kill % 2 == 0 { 200 } else { 20 }))).await;
         server.kill();
         server = Server::start(&address, &kubeconfig, &["--data-dir", &data.display().to_string()]);
-        println!("kill {kill}: {} writes were acknowledged", acknowledged.load(Ordering::SeqCst));
+        println!("kill {kill}: {} writes were acknowledged", told.acknowledged.load(Ordering::SeqCst));
     }
-    stop.store(true, Ordering::SeqCst);
+    told.stop.store(true, Ordering::SeqCst);
     let mut expected = BTreeSet::new();
     for writer in writers {
         let (plural, kept) = writer.await.expect("no writer was told one thing and found another");
@@ -97,13 +107,7 @@ async fn stored(data: &Path) -> BTreeSet<String> {
 }
 
 impl Writer {
-    fn new(
-        client: &Client,
-        number: u64,
-        dice: Dice,
-        acknowledged: Arc<AtomicU64>,
-        stop: Arc<AtomicBool>,
-    ) -> Self {
+    fn new(client: &Client, number: u64, dice: Dice, told: Told) -> Self {
         let kind = ApiResource::from_gvk(&GroupVersionKind::gvk(GROUP, "v1", &format!("Kind{number}")));
         Self {
             definitions: Api::all(client.clone()),
@@ -112,18 +116,17 @@ impl Writer {
             kind: kind.kind,
             dice,
             kept: None,
-            acknowledged,
-            stop,
+            told,
         }
     }
 
     /// Writes until told to stop; returns what must be there, once it was found to be.
     async fn write(mut self) -> (String, BTreeMap<String, String>) {
-        while !self.stop.load(Ordering::SeqCst) {
+        while !self.told.stop.load(Ordering::SeqCst) {
             let deed = self.choose();
             match self.attempt(&deed).await {
                 Ok(kept) => {
-                    self.acknowledged.fetch_add(1, Ordering::SeqCst);
+                    self.told.acknowledged.fetch_add(1, Ordering::SeqCst);
                     self.kept = kept;
                 }
                 Err(error) => self.kept = self.find_out(&deed, &error).await,
@@ -151,6 +154,7 @@ impl Writer {
         match deed {
             Deed::Define => drop(self.definitions.create(&create, &self.definition()).await?),
             Deed::Forget => {
+                self.told.forgetting.fetch_add(1, Ordering::SeqCst);
                 self.definitions.delete(&self.name(), &delete).await?;
                 return Ok(None);
             }
@@ -235,7 +239,7 @@ impl Writer {
 
     fn object(&self, name: &str, version: Option<&String>) -> DynamicObject {
         let metadata = json!({"name": name, "resourceVersion": version});
-        let number = self.acknowledged.load(Ordering::SeqCst);
+        let number = self.told.acknowledged.load(Ordering::SeqCst);
         let object = json!({
             "apiVersion": format!("{GROUP}/v1"), "kind": self.kind, "metadata": metadata,
             "spec": {"number": number, "by": self.plural, "padding": "x".repeat(300)},

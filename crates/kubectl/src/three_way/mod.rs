@@ -28,17 +28,19 @@ pub(crate) struct Forms<'v> {
 pub(crate) enum Shape {
     /// A message of the schema.
     Message(MessageId),
-    /// A map, or something that nobody knows.
-    Unknown,
+    /// A map in such a message.
+    Map,
+    /// An object of a kind that is not built in, or a part of one: it is merged as JSON.
+    Foreign,
 }
 
 static NOTHING: Value = Value::Null;
 
-/// The shape of objects of a kind; unknown for kinds that are not built in.
+/// The shape of objects of a kind; foreign for kinds that are not built in.
 pub(crate) fn shape_of(api_version: &str, kind: &str) -> Shape {
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     let message = kinds().kind(group, version, kind).and_then(|kind| kind.nature.message());
-    message.map_or(Shape::Unknown, Shape::Message)
+    message.map_or(Shape::Foreign, Shape::Message)
 }
 
 /// The patch; empty if there is nothing to do.
@@ -63,6 +65,13 @@ pub(crate) fn two_way(before: &Value, after: &Value, shape: Shape) -> Map<String
 }
 
 fn set(key: &str, value: &Value, forms: Forms<'_>, shape: Shape, patch: &mut Map<String, Value>) {
+    if shape == Shape::Foreign && value.is_null() {
+        // In JSON it takes away what is there, which was done if it was written before.
+        if forms.original.get(key) != Some(&NOTHING) {
+            patch.insert(key.to_owned(), Value::Null);
+        }
+        return;
+    }
     let Some(live) = forms.current.get(key) else {
         patch.insert(key.to_owned(), value.clone());
         return;
@@ -72,7 +81,7 @@ fn set(key: &str, value: &Value, forms: Forms<'_>, shape: Shape, patch: &mut Map
     let field = shape.field(key);
     match (value, live) {
         (Value::Object(members), Value::Object(_)) => {
-            let mut below = three_way(inner, field.map_or(Shape::Unknown, |field| Shape::of(&field.kind)));
+            let mut below = three_way(inner, shape.below(field));
             if below.is_empty() {
                 return;
             }
@@ -112,14 +121,23 @@ impl Shape {
     fn of(kind: &Type) -> Self {
         match kind {
             Type::Message(id) => Self::Message(*id),
-            _ => Self::Unknown,
+            _ => Self::Map,
+        }
+    }
+
+    /// The shape of what is in a field.
+    fn below(self, field: Option<&Field>) -> Self {
+        match (self, field) {
+            (Self::Foreign, _) => Self::Foreign,
+            (_, Some(field)) => Self::of(&field.kind),
+            (_, None) => Self::Map,
         }
     }
 
     fn field(self, key: &str) -> Option<&'static Field> {
         match self {
             Self::Message(id) => schema().field(id, key),
-            Self::Unknown => None,
+            Self::Map | Self::Foreign => None,
         }
     }
 }
@@ -142,6 +160,20 @@ mod tests {
 
     fn patch_of(original: &Value, modified: &Value, current: &Value) -> Value {
         three_way(Forms { original, modified, current }, shape_of("apps/v1", "Deployment")).into()
+    }
+
+    /// K1.3: a null of a foreign kind takes away what is there, once; generators write it for times that are not known.
+    #[test]
+    fn a_null_that_was_written_before_is_nothing_to_do() {
+        let null = json!({"metadata": {"creationTimestamp": null, "labels": null}, "spec": {"a": 1}});
+        let live = json!({"metadata": {"creationTimestamp": "noon", "labels": {"a": "b"}}, "spec": {"a": 1}});
+        let patch_of = |original: &Value| {
+            let forms = Forms { original, modified: &null, current: &live };
+            Value::from(three_way(forms, shape_of("example.com/v1", "Boat")))
+        };
+        assert_eq!(patch_of(&null), json!({}));
+        let before = json!({"metadata": {"creationTimestamp": null, "labels": {"a": "b"}}, "spec": {"a": 1}});
+        assert_eq!(patch_of(&before), json!({"metadata": {"labels": null}}));
     }
 
     /// K1.3: what was written and is no longer goes, what others set stays.

@@ -81,7 +81,7 @@ fn as_json(patch: &str) -> Result<String, Failure> {
 
 async fn patch_one(session: &mut Session, asked: &Patch, one: &Found, body: &str) -> Result<(), Failure> {
     let shape = shape_of(&one.resource.api_version(), &one.resource.kind);
-    if asked.kind == PatchKind::Strategic && shape == Shape::Unknown {
+    if asked.kind == PatchKind::Strategic && shape == Shape::Foreign {
         return Err(Failure::other(format!(
             "cannot use --type=strategic on {}: it is no built-in type\nhint: use --type=merge",
             one.resource.kind_with_group()

@@ -181,7 +181,7 @@ fn patch_for(written: &Placed, live: &Value) -> (Value, PatchKind) {
 /// What to send so that the live object becomes this form of what is written.
 pub(super) fn patch_to(written: &Placed, live: &Value, modified: &Value) -> (Value, PatchKind) {
     let shape = shape_of(&written.resource.api_version(), &written.resource.kind);
-    let kind = if shape == Shape::Unknown { PatchKind::Merge } else { PatchKind::Strategic };
+    let kind = if shape == Shape::Foreign { PatchKind::Merge } else { PatchKind::Strategic };
     let original = last_applied(live);
     let patch = three_way(Forms { original: &original, modified, current: live }, shape);
     (patch.into(), kind)

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::table::{compare, sort_key};
 use super::{Get, items};
 use crate::arguments::Item;
 use crate::call::Call;
@@ -29,6 +30,13 @@ pub(super) async fn print(session: &mut Session, asked: &Get, format: &Format) -
             Err(failure) if failure.is_not_found() && asked.ignore_not_found => {}
             Err(failure) => failures.push(failure),
         }
+    }
+    if let Some(path) = &asked.sort_by {
+        let keyed =
+            objects.into_iter().map(|(resource, object)| Ok((sort_key(path, &object)?, resource, object)));
+        let mut keyed = keyed.collect::<Result<Vec<_>, Failure>>()?;
+        keyed.sort_by(|(one, ..), (other, ..)| compare(one, other));
+        objects = keyed.into_iter().map(|(_, resource, object)| (resource, object)).collect();
     }
     if matches!(format, Format::Name) {
         for (resource, object) in &objects {

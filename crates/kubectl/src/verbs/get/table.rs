@@ -41,11 +41,7 @@ pub(super) fn rows(table: &Value, columns: &Columns) -> Result<Rows, Failure> {
         let cells = shown_columns.iter().map(|nth| shown(row["cells"].get(*nth).unwrap_or(&Value::Null)));
         let key = match &columns.sort_by {
             None => Value::Null,
-            Some(path) => Template::relaxed(path)?
-                .find(&row["object"])?
-                .first()
-                .map(|value| (*value).clone())
-                .unwrap_or_default(),
+            Some(path) => sort_key(path, &row["object"])?,
         };
         rows.push((key, columns.completed(cells.collect(), &row["object"])));
     }
@@ -116,7 +112,14 @@ impl Columns {
     }
 }
 
-fn compare(one: &Value, other: &Value) -> std::cmp::Ordering {
+/// What an object is sorted by.
+pub(super) fn sort_key(path: &str, object: &Value) -> Result<Value, Failure> {
+    let template = Template::relaxed(path)?;
+    let found = template.find(object)?;
+    Ok(found.first().map(|value| (*value).clone()).unwrap_or_default())
+}
+
+pub(super) fn compare(one: &Value, other: &Value) -> std::cmp::Ordering {
     match (one.as_f64(), other.as_f64()) {
         (Some(one), Some(other)) => one.total_cmp(&other),
         _ => shown(one).cmp(&shown(other)),
