@@ -1,7 +1,10 @@
 //! From one type to another.
 
+use std::borrow::Cow;
+
 use super::Called;
 use crate::cel::meter::{Fault, Meter};
+use crate::cel::text::Bytes;
 use crate::cel::time;
 use crate::cel::value::Value;
 use crate::refusal::go_float;
@@ -48,7 +51,7 @@ const RANGE: &str = "range error";
 pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
     let [value] = args else { return None };
     if let Value::Text(text) = value
-        && let Err(fault) = meter.letters(text.len())
+        && let Err(fault) = meter.glances(text.len())
     {
         return Some(Err(fault));
     }
@@ -63,10 +66,10 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
         "int" => return int(value),
         "uint" => return uint(value),
         "double" => return double(value),
-        "string" => return text(value),
+        "string" => return text(value, meter),
         "bytes" => match value {
             Value::Bytes(_) => Ok(value.clone()),
-            Value::Text(text) => Ok(Value::Bytes(text.as_bytes().into())),
+            Value::Text(text) => Ok(Value::Bytes(Bytes::Made(text.as_bytes().into()))),
             _ => return None,
         },
         "duration" => match value {
@@ -145,17 +148,19 @@ fn double<'a>(value: &Value<'a>) -> Called<'a> {
     Some(number.map(Value::Double))
 }
 
-fn text<'a>(value: &Value<'a>) -> Called<'a> {
+fn text<'a>(value: &Value<'a>, meter: &mut Meter) -> Called<'a> {
     Some(Ok(match value {
         Value::Text(_) => value.clone(),
         Value::Bool(truth) => Value::text(truth.to_string()),
         Value::Int(number) => Value::text(number.to_string()),
         Value::Uint(number) => Value::text(number.to_string()),
         Value::Double(number) => Value::text(go_float(*number)),
-        Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => Value::text(text.to_owned()),
-            Err(_) => return Some(Err(Fault::new("invalid UTF-8 in bytes, cannot convert to string"))),
-        },
+        Value::Bytes(bytes) => {
+            let why = "invalid UTF-8 in bytes, cannot convert to string";
+            let text =
+                |bytes: Cow<'_, [u8]>| String::from_utf8(bytes.into_owned()).map_err(|_| Fault::new(why));
+            return Some(bytes.read(meter).and_then(text).map(Value::text));
+        }
         Value::Timestamp(nanos) => Value::text(time::timestamp_text(*nanos)),
         Value::Duration(nanos) => Value::text(time::duration_text(*nanos)),
         Value::Address(address) => Value::text(address.to_string()),

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::{Program, truth};
+use serde_json::json;
+
+use super::{Before, Fault, Meter, Program, Structure, Subject, truth};
 
 fn fails(text: &str) -> String {
     truth(text).err().unwrap_or_else(|| panic!("it should not end well: {text:.100}"))
@@ -70,6 +72,40 @@ fn long_evaluations_end() {
     ] {
         assert_eq!(fails(text), "exhausted", "{text:.80}");
     }
+}
+
+/// Appendix E: large values cost nothing to mention, and something to look at.
+#[test]
+fn large_values_are_not_copied_for_nothing() {
+    let big = "a".repeat(2_000_000);
+    let object = json!({"text": big, "key": big, "map": {&big: 1}, "wait": "1s".repeat(1_000_000)});
+    let structure = Structure::read(&json!({"type": "object", "properties": {
+        "text": {"type": "string"}, "key": {"type": "string", "format": "byte"}, "wait": {"type": "string",
+        "format": "duration"}, "map": {"type": "object", "additionalProperties": {"type": "integer"}}}}));
+    let judged = |body: &str| {
+        let text = format!("lists.range(10000).all(i, {body})");
+        let program = Program::read(&text).unwrap_or_else(|why| panic!("{why}"));
+        let subject = Subject { value: &object, old: None, structure: &structure, is_resource: true };
+        program.truth(subject, Before::Value, &mut Meter::default())
+    };
+    assert_eq!(judged("[self.text].size() == 1"), Ok(true));
+    assert_eq!(judged("[self.key, self.key].size() == 2"), Ok(true));
+    assert_eq!(judged("self.map.size() == 1"), Ok(true));
+    for body in [
+        "self.text == self.text",
+        "self.key == self.key",
+        "self.key.size() > 0",
+        "b'' in [self.key] || true",
+        "self.map[self.text] == 1",
+        "self.text in self.map",
+        "self.map == self.map",
+        "'%s'.format([self.key]) == '' || true",
+        "int(self.text) == 1 || true",
+        "timestamp(0).getHours(self.text) == 1 || true",
+    ] {
+        assert_eq!(judged(body), Err(Fault::Exhausted), "{body}");
+    }
+    assert!(matches!(judged("self.wait > duration('1s')"), Err(Fault::Failed(_))));
 }
 
 /// Appendix E: patterns are matched in time that grows with the text, and very large ones are none.
