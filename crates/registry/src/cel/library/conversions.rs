@@ -19,6 +19,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "int(double) int",
     "int(string) int",
     "int(timestamp) int",
+    "int(duration) int",
     "uint(uint) uint",
     "uint(int) uint",
     "uint(double) uint",
@@ -41,6 +42,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "bytes(string) bytes",
     "duration(duration) duration",
     "duration(string) duration",
+    "duration(int) duration",
     "timestamp(timestamp) timestamp",
     "timestamp(string) timestamp",
     "timestamp(int) timestamp",
@@ -74,6 +76,7 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
         },
         "duration" => match value {
             Value::Duration(_) => Ok(value.clone()),
+            Value::Int(nanos) => Ok(Value::Duration(*nanos)),
             Value::Text(text) => {
                 time::duration(text).map(Value::Duration).ok_or_else(|| bad("duration", text))
             }
@@ -113,6 +116,7 @@ fn int<'a>(value: &Value<'a>) -> Called<'a> {
         Value::Uint(number) => i64::try_from(*number).map_err(|_| Fault::new(RANGE)),
         Value::Double(number) if number.abs() < LIMIT => Ok(*number as i64),
         Value::Double(_) => Err(Fault::new(RANGE)),
+        Value::Duration(nanos) => Ok(*nanos),
         Value::Text(text) => text.parse().map_err(|_| bad("int", text)),
         Value::Timestamp(nanos) => {
             i64::try_from(nanos.div_euclid(i128::from(time::SECOND))).map_err(|_| Fault::new(RANGE))
