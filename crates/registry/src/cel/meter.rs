@@ -6,8 +6,8 @@ use crate::custom::Pattern;
 
 /// What one evaluation may cost. A step costs one, a glance at a letter or an element a tenth.
 ///
-/// The numbers are Kubernetes'. What is counted is never more than it counts, so that nothing ends here that does not end
-/// there.
+/// The limit is Kubernetes'. What is counted is meant to be no more than it counts, so that what ends there ends here and
+/// little else does; patterns that are not written out are the exception, because making them ready takes long.
 const PER_CALL: u64 = 1_000_000;
 
 /// Why an evaluation has no result.
