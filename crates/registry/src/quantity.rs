@@ -106,7 +106,7 @@ impl Quantity {
 
     /// The negative quantity.
     pub fn negated(self) -> Self {
-        Self { mantissa: -self.mantissa, ..self }
+        Self { mantissa: self.mantissa.saturating_neg(), ..self }
     }
 
     /// The same without trailing zeros below one.

@@ -3,6 +3,7 @@
 use super::compare::{contains, equal};
 use super::meter::{Fault, Meter};
 use super::syntax::Operator;
+use super::text::Bytes;
 use super::time;
 use super::value::{List, Value};
 use crate::custom::Lists;
@@ -76,12 +77,12 @@ fn doubles(operator: Operator, one: f64, other: f64) -> Result<f64, Fault> {
 fn add<'a>(one: &Value<'a>, other: &Value<'a>, meter: &mut Meter) -> Result<Value<'a>, Fault> {
     Ok(match (one, other) {
         (Value::Text(one), Value::Text(other)) => {
-            meter.letters(one.len() + other.len())?;
-            Value::text([one.as_ref(), other.as_ref()].concat())
+            meter.glances(one.len() + other.len())?;
+            Value::text([&**one, &**other].concat())
         }
         (Value::Bytes(one), Value::Bytes(other)) => {
-            meter.letters(one.len() + other.len())?;
-            Value::Bytes([one.as_ref(), other.as_ref()].concat().into())
+            let (one, other) = (one.read(meter)?, other.read(meter)?);
+            Value::Bytes(Bytes::Made([&*one, &*other].concat().into()))
         }
         (Value::List(one), Value::List(other)) => joined(one, other, meter)?,
         (Value::Duration(one), Value::Duration(other)) => {
@@ -114,7 +115,7 @@ fn moved<'a>(moment: i128, by: i128) -> Result<Value<'a>, Fault> {
 
 /// One list and then the other; a set takes what it has not yet, and elements with keys take the place of their like.
 fn joined<'a>(one: &List<'a>, other: &List<'a>, meter: &mut Meter) -> Result<Value<'a>, Fault> {
-    meter.steps(one.len() + other.len())?;
+    meter.glances(one.len() + other.len())?;
     let mut elements = one.all()?;
     match one {
         List::Stored { lists: Lists::Set, .. } => {

@@ -3,28 +3,27 @@
 use std::cmp::Ordering;
 
 use super::meter::{Fault, Meter};
-use super::value::{List, Map, Value};
+use super::text::Bytes;
+use super::value::{Key, List, Map, Value};
 use crate::custom::Lists;
 
 /// Whether two values are equal. Numbers are by what they count, and values of different types never are.
 pub(super) fn equal<'a>(one: &Value<'a>, other: &Value<'a>, meter: &mut Meter) -> Result<bool, Fault> {
-    meter.steps(1)?;
+    meter.glances(1)?;
     Ok(match (one, other) {
         (Value::Null, Value::Null) => true,
         (Value::Bool(one), Value::Bool(other)) => one == other,
         (Value::Text(one), Value::Text(other)) => {
-            meter.letters(one.len().min(other.len()))?;
+            meter.glances(one.len().min(other.len()))?;
             one == other
         }
-        (Value::Bytes(one), Value::Bytes(other)) => {
-            meter.letters(one.len().min(other.len()))?;
-            one == other
-        }
+        (Value::Bytes(one), Value::Bytes(other)) => one.read(meter)? == other.read(meter)?,
         (Value::Duration(one), Value::Duration(other)) => one == other,
         (Value::Timestamp(one), Value::Timestamp(other)) => one == other,
         (Value::List(one), Value::List(other)) => lists_equal(one, other, meter)?,
         (Value::Map(one), Value::Map(other)) => maps_equal(one, other, meter)?,
         (Value::Object(one), Value::Object(other)) => {
+            meter.glances(one.members.len() + other.members.len())?;
             if one.visible().count() != other.visible().count() {
                 return Ok(false);
             }
@@ -44,7 +43,7 @@ pub(super) fn equal<'a>(one: &Value<'a>, other: &Value<'a>, meter: &mut Meter) -
         (Value::Address(one), Value::Address(other)) => one == other,
         (Value::Network(one), Value::Network(other)) => one == other,
         (Value::Url(one), Value::Url(other)) => one == other,
-        (Value::Version(one), Value::Version(other)) => one == other,
+        (Value::Version(one), Value::Version(other)) => one.order(other).is_eq(),
         (Value::Type(one), Value::Type(other)) | (Value::Format(one), Value::Format(other)) => one == other,
         (Value::Unknown(one), Value::Unknown(other)) => one == other,
         _ => order_of_numbers(one, other) == Some(Ordering::Equal),
@@ -99,6 +98,9 @@ fn maps_equal<'a>(one: &Map<'a>, other: &Map<'a>, meter: &mut Meter) -> Result<b
         return Ok(false);
     }
     for key in one.keys() {
+        if let Key::Text(text) = &key {
+            meter.glances(text.len())?;
+        }
         let (Some(value), Some(twin)) = (one.get(&key), other.get(&key)) else { return Ok(false) };
         if !equal(&value?, &twin?, meter)? {
             return Ok(false);
@@ -114,8 +116,10 @@ pub(super) fn order(
     meter: &mut Meter,
 ) -> Result<Option<Ordering>, Fault> {
     match (one, other) {
-        (Value::Text(one), Value::Text(other)) => meter.letters(one.len().min(other.len()))?,
-        (Value::Bytes(one), Value::Bytes(other)) => meter.letters(one.len().min(other.len()))?,
+        (Value::Text(one), Value::Text(other)) => meter.glances(one.len().min(other.len()))?,
+        (Value::Bytes(one), Value::Bytes(other)) => {
+            return Ok(Some(one.read(meter)?.cmp(&other.read(meter)?)));
+        }
         _ => {}
     }
     compared(one, other)
@@ -125,7 +129,7 @@ fn compared(one: &Value<'_>, other: &Value<'_>) -> Result<Option<Ordering>, Faul
     Ok(Some(match (one, other) {
         (Value::Bool(one), Value::Bool(other)) => one.cmp(other),
         (Value::Text(one), Value::Text(other)) => one.cmp(other),
-        (Value::Bytes(one), Value::Bytes(other)) => one.cmp(other),
+        (Value::Bytes(Bytes::Made(one)), Value::Bytes(Bytes::Made(other))) => one.cmp(other),
         (Value::Duration(one), Value::Duration(other)) => one.cmp(other),
         (Value::Timestamp(one), Value::Timestamp(other)) => one.cmp(other),
         (one, other) if is_number(one) && is_number(other) => return Ok(order_of_numbers(one, other)),
@@ -136,12 +140,25 @@ fn compared(one: &Value<'_>, other: &Value<'_>) -> Result<Option<Ordering>, Faul
 /// Sorts by the first of each pair.
 pub(super) fn sort<'a>(keyed: &mut [(Value<'a>, Value<'a>)], meter: &mut Meter) -> Result<(), Fault> {
     let steps = usize::try_from(keyed.len().max(1).ilog2()).unwrap_or_default() + 1;
+    for (key, _) in keyed.iter_mut() {
+        let decoded = match key {
+            Value::Bytes(bytes) => Some(bytes.read(meter)?.into()),
+            _ => None,
+        };
+        if let Some(decoded) = decoded {
+            *key = Value::Bytes(Bytes::Made(decoded));
+        }
+    }
     for (key, _) in keyed.iter() {
         // What can be compared with the first can be compared with all.
         if let Some((first, _)) = keyed.first() {
             compared(first, key)?;
         }
-        let letters = if let Value::Text(text) = key { text.len() / 10 } else { 0 };
+        let letters = match key {
+            Value::Text(text) => text.len() / 10,
+            Value::Bytes(Bytes::Made(bytes)) => bytes.len() / 10,
+            _ => 0,
+        };
         meter.product(steps, letters + 1)?;
     }
     let is_none = |value: &Value<'_>| matches!(value, Value::Double(number) if number.is_nan());

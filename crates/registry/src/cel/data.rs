@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use serde_json::{Value as Json, json};
 
 use super::meter::Fault;
+use super::text::Bytes;
 use super::value::{List, Map, Object, Value};
 use super::{names, time};
 use crate::custom::{Basic, Structure, Values};
-use crate::decode::base64;
 
 /// What a resource has, whatever its schema says.
 static META: LazyLock<Structure> = LazyLock::new(|| {
@@ -16,6 +16,9 @@ static META: LazyLock<Structure> = LazyLock::new(|| {
     Structure::read(&json!({"type": "object", "properties": {"name": text, "generateName": text}}))
 });
 static TEXT: LazyLock<Structure> = LazyLock::new(|| Structure::read(&json!({"type": "string"})));
+
+/// How long a moment or a duration may be as text: they are read as often as they are mentioned.
+const LONGEST: usize = 100;
 
 /// Reads a value that is described by a schema.
 pub(super) fn read<'a>(json: &'a Json, structure: &'a Structure) -> Result<Value<'a>, Fault> {
@@ -66,14 +69,15 @@ pub(super) fn read_as<'a>(
 fn read_text<'a>(text: &'a str, structure: &Structure) -> Result<Value<'a>, Fault> {
     let format = if structure.basic == Some(Basic::String) { structure.format() } else { "" };
     let (read, what) = match format {
+        "duration" | "date" | "date-time" if text.len() > LONGEST => {
+            return Err(Fault::new(format!("Invalid {format} of more than {LONGEST} letters")));
+        }
         "duration" => (time::written_duration(text).map(Value::Duration), "duration"),
         "date" => (time::date(text).map(Value::Timestamp), "date formatted string"),
         "date-time" => {
             (time::timestamp(&text.to_uppercase()).map(Value::Timestamp), "date-time formatted string")
         }
-        "byte" => {
-            (base64::decode(text).ok().map(|bytes| Value::Bytes(bytes.into())), "byte formatted string")
-        }
+        "byte" => (Some(Value::Bytes(Bytes::Encoded(text))), ""),
         _ => (Some(Value::text(text)), ""),
     };
     read.ok_or_else(|| Fault::new(format!("Invalid {what} {text}")))

@@ -11,6 +11,7 @@ use super::library;
 use super::meter::{Fault, Meter};
 use super::repeat;
 use super::syntax::{Expr, Literal, Mode, Node, Operator};
+use super::text::Bytes;
 use super::value::{Key, Value};
 
 /// What names stand for, the innermost first.
@@ -29,14 +30,27 @@ pub(super) fn evaluate<'a>(
     scope: Option<&Scope<'_, 'a>>,
     meter: &mut Meter,
 ) -> Evaluated<'a> {
-    meter.steps(1)?;
+    match &expr.node {
+        Node::Literal(_) => meter.glances(1)?,
+        _ => meter.steps(1)?,
+    }
     match &expr.node {
         Node::Literal(literal) => Ok(value_of(literal)),
-        Node::Name(name) => named(name, scope),
-        Node::Select { of, field, mode } => select(&evaluate(of, scope, meter)?, field, *mode),
-        Node::Has { of, field } => has(&evaluate(of, scope, meter)?, field),
+        Node::Name(name) => {
+            meter.glances(name.len())?;
+            named(name, scope)
+        }
+        Node::Select { of, field, mode } => {
+            meter.glances(field.len())?;
+            select(&evaluate(of, scope, meter)?, field, *mode)
+        }
+        Node::Has { of, field } => {
+            meter.glances(field.len())?;
+            has(&evaluate(of, scope, meter)?, field)
+        }
         Node::Index { of, by, mode } => {
-            index(&evaluate(of, scope, meter)?, &evaluate(by, scope, meter)?, *mode)
+            let (of, by) = (evaluate(of, scope, meter)?, evaluate(by, scope, meter)?);
+            index(&of, by.key(meter)?, *mode)
         }
         Node::List(elements) => {
             let mut list = Vec::with_capacity(elements.len());
@@ -49,7 +63,7 @@ pub(super) fn evaluate<'a>(
             let mut map = BTreeMap::new();
             for (key, value, mode) in entries {
                 let key = evaluate(key, scope, meter)?;
-                let key = key.key().ok_or_else(|| Fault::new("unsupported key type"))?;
+                let key = key.key(meter)?.ok_or_else(|| Fault::new("unsupported key type"))?;
                 let Some(value) = present(evaluate(value, scope, meter)?, *mode)? else { continue };
                 if map.contains_key(&key) {
                     return Err(Fault::new(format!("repeated key: {}", key.shown())));
@@ -121,7 +135,7 @@ fn value_of(literal: &Literal) -> Value<'_> {
         Literal::Uint(number) => Value::Uint(*number),
         Literal::Double(number) => Value::Double(*number),
         Literal::Text(text) => Value::text(text.as_str()),
-        Literal::Bytes(bytes) => Value::Bytes(bytes.as_slice().into()),
+        Literal::Bytes(bytes) => Value::Bytes(Bytes::Written(bytes)),
     }
 }
 
@@ -147,7 +161,7 @@ fn present(value: Value<'_>, mode: Mode) -> Result<Option<Value<'_>>, Fault> {
     }
 }
 
-fn select<'a>(of: &Value<'a>, field: &str, mode: Mode) -> Evaluated<'a> {
+fn select<'a>(of: &Value<'a>, field: &'a str, mode: Mode) -> Evaluated<'a> {
     if let Value::Optional(inner) = of {
         return match inner {
             None => Ok(Value::Optional(None)),
@@ -165,15 +179,15 @@ fn optional(found: Option<Evaluated<'_>>) -> Evaluated<'_> {
     found.map_or(Ok(Value::Optional(None)), |found| found.map(Value::some))
 }
 
-fn member<'a>(of: &Value<'a>, field: &str) -> Result<Option<Evaluated<'a>>, Fault> {
+fn member<'a>(of: &Value<'a>, field: &'a str) -> Result<Option<Evaluated<'a>>, Fault> {
     match of {
         Value::Object(object) => Ok(object.get(field)),
-        Value::Map(map) => Ok(map.get(&Key::Text(field.to_owned()))),
+        Value::Map(map) => Ok(map.get(&Key::Text(field.into()))),
         _ => Err(Fault::no_overload()),
     }
 }
 
-fn has<'a>(of: &Value<'a>, field: &str) -> Evaluated<'a> {
+fn has<'a>(of: &Value<'a>, field: &'a str) -> Evaluated<'a> {
     let of = match of {
         Value::Optional(None) => return Ok(Value::Bool(false)),
         Value::Optional(Some(inner)) => inner,
@@ -182,25 +196,25 @@ fn has<'a>(of: &Value<'a>, field: &str) -> Evaluated<'a> {
     member(of, field).map(|found| Value::Bool(found.is_some()))
 }
 
-fn index<'a>(of: &Value<'a>, by: &Value<'a>, mode: Mode) -> Evaluated<'a> {
+fn index<'a>(of: &Value<'a>, by: Option<Key<'a>>, mode: Mode) -> Evaluated<'a> {
+    let by = by.ok_or_else(Fault::no_overload)?;
     match (of, mode) {
         (Value::Optional(None), _) => Ok(Value::Optional(None)),
-        (Value::Optional(Some(inner)), _) => optional(element(inner, by)?),
-        (_, Mode::Optional) => optional(element(of, by)?),
-        (_, Mode::Plain) => element(of, by)?.unwrap_or_else(|| {
-            let shown = by.key().map(|key| key.shown()).unwrap_or_default();
+        (Value::Optional(Some(inner)), _) => optional(element(inner, &by)?),
+        (_, Mode::Optional) => optional(element(of, &by)?),
+        (_, Mode::Plain) => element(of, &by)?.unwrap_or_else(|| {
             let why = if matches!(of, Value::List(_)) { "index out of bounds" } else { "no such key" };
-            Err(Fault::new(format!("{why}: {shown}")))
+            Err(Fault::new(format!("{why}: {}", by.shown())))
         }),
     }
 }
 
-fn element<'a>(of: &Value<'a>, by: &Value<'a>) -> Result<Option<Evaluated<'a>>, Fault> {
-    match (of, by.key()) {
-        (Value::List(list), Some(Key::Number(index))) => {
-            Ok(usize::try_from(index).ok().and_then(|index| list.get(index)))
+fn element<'a>(of: &Value<'a>, by: &Key<'a>) -> Result<Option<Evaluated<'a>>, Fault> {
+    match (of, by) {
+        (Value::List(list), Key::Number(index)) => {
+            Ok(usize::try_from(*index).ok().and_then(|index| list.get(index)))
         }
-        (Value::Map(map), Some(key)) => Ok(map.get(&key)),
+        (Value::Map(map), key) => Ok(map.get(key)),
         _ => Err(Fault::no_overload()),
     }
 }
@@ -215,7 +229,7 @@ fn binary<'a>(operator: Operator, one: &Value<'a>, other: &Value<'a>, meter: &mu
         Operator::GreaterOrEqual => order(one, other, meter)?.is_some_and(Ordering::is_ge),
         Operator::In => match other {
             Value::List(list) => contains(list, one, meter)?,
-            Value::Map(map) => one.key().is_some_and(|key| map.get(&key).is_some()),
+            Value::Map(map) => one.key(meter)?.is_some_and(|key| map.get(&key).is_some()),
             _ => return Err(Fault::no_overload()),
         },
         _ => return arithmetic::apply(operator, one, other, meter),

@@ -16,6 +16,7 @@ mod meter;
 mod names;
 mod repeat;
 mod syntax;
+mod text;
 mod time;
 mod types;
 mod value;
@@ -134,7 +135,7 @@ impl Program {
         meter: &mut Meter,
     ) -> Result<String, Fault> {
         self.evaluate(about, before, meter, |value| match value {
-            Value::Text(text) => Some(text.clone().into_owned()),
+            Value::Text(text) => Some(text.to_string()),
             _ => None,
         })
     }

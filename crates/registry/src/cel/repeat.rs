@@ -10,7 +10,7 @@ use super::value::{Key, Value};
 
 /// What there is to repeat for: an index or a key, and the value there.
 struct Turn<'a> {
-    key: Key,
+    key: Key<'a>,
     value: Value<'a>,
     is_in_list: bool,
 }

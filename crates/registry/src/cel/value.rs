@@ -2,14 +2,14 @@
 //!
 //! Lists, maps and objects of what is judged stay where they are, and are read when somebody looks into them.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::{Map as Members, Value as Json};
 
 use super::library::{Address, Network, Url, Version};
-use super::meter::Fault;
+use super::meter::{Fault, Meter};
+use super::text::{Bytes, Text};
 use super::{data, time};
 use crate::custom::{Lists, Structure};
 use crate::quantity::Quantity;
@@ -22,8 +22,8 @@ pub(super) enum Value<'a> {
     Int(i64),
     Uint(u64),
     Double(f64),
-    Text(Cow<'a, str>),
-    Bytes(Rc<[u8]>),
+    Text(Text<'a>),
+    Bytes(Bytes<'a>),
     /// In billionths of a second.
     Duration(i64),
     /// In billionths of a second since the epoch.
@@ -53,7 +53,7 @@ pub(super) enum List<'a> {
 /// Entries that were made, or the members of an object that may have any.
 #[derive(Clone, Debug)]
 pub(super) enum Map<'a> {
-    Made(Rc<BTreeMap<Key, Value<'a>>>),
+    Made(Rc<BTreeMap<Key<'a>, Value<'a>>>),
     Stored { members: &'a Members<String, Json>, values: &'a Structure },
 }
 
@@ -68,14 +68,14 @@ pub(super) struct Object<'a> {
 
 /// The key of an entry; numbers that are equal are the same key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Key {
+pub(super) enum Key<'a> {
     Bool(bool),
     Number(i128),
-    Text(String),
+    Text(Text<'a>),
 }
 
 impl<'a> Value<'a> {
-    pub(super) fn text(text: impl Into<Cow<'a, str>>) -> Self {
+    pub(super) fn text(text: impl Into<Text<'a>>) -> Self {
         Self::Text(text.into())
     }
 
@@ -83,7 +83,7 @@ impl<'a> Value<'a> {
         Self::List(List::Made(Rc::new(elements)))
     }
 
-    pub(super) fn map(entries: BTreeMap<Key, Self>) -> Self {
+    pub(super) fn map(entries: BTreeMap<Key<'a>, Self>) -> Self {
         Self::Map(Map::Made(Rc::new(entries)))
     }
 
@@ -143,17 +143,20 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// As a key, if it can be one.
-    pub(super) fn key(&self) -> Option<Key> {
-        Some(match self {
+    /// As a key, if it can be one; whoever looks for it looks at all of it.
+    pub(super) fn key(&self, meter: &mut Meter) -> Result<Option<Key<'a>>, Fault> {
+        if let Self::Text(text) = self {
+            meter.glances(text.len())?;
+        }
+        Ok(Some(match self {
             Self::Bool(truth) => Key::Bool(*truth),
             Self::Int(number) => Key::Number(i128::from(*number)),
             Self::Uint(number) => Key::Number(i128::from(*number)),
             #[expect(clippy::cast_possible_truncation, reason = "it has no fraction, and casts saturate")]
             Self::Double(number) if number.fract() == 0.0 => Key::Number(*number as i128),
-            Self::Text(text) => Key::Text(text.clone().into_owned()),
-            _ => return None,
-        })
+            Self::Text(text) => Key::Text(text.clone()),
+            _ => return Ok(None),
+        }))
     }
 }
 
@@ -189,26 +192,28 @@ impl<'a> Map<'a> {
         }
     }
 
-    pub(super) fn get(&self, key: &Key) -> Option<Result<Value<'a>, Fault>> {
+    pub(super) fn get(&self, key: &Key<'a>) -> Option<Result<Value<'a>, Fault>> {
         match (self, key) {
             (Self::Made(entries), _) => entries.get(key).cloned().map(Ok),
             (Self::Stored { members, values }, Key::Text(name)) => {
-                members.get(name).map(|json| data::read(json, values))
+                members.get(&**name).map(|json| data::read(json, values))
             }
             (Self::Stored { .. }, _) => None,
         }
     }
 
-    pub(super) fn keys(&self) -> Vec<Key> {
+    pub(super) fn keys(&self) -> Vec<Key<'a>> {
         match self {
             Self::Made(entries) => entries.keys().cloned().collect(),
-            Self::Stored { members, .. } => members.keys().cloned().map(Key::Text).collect(),
+            Self::Stored { members, .. } => {
+                members.keys().map(|name| Key::Text(name.as_str().into())).collect()
+            }
         }
     }
 }
 
-impl Key {
-    pub(super) fn value<'a>(self) -> Value<'a> {
+impl<'a> Key<'a> {
+    pub(super) fn value(self) -> Value<'a> {
         match self {
             Self::Bool(truth) => Value::Bool(truth),
             Self::Number(number) => match (i64::try_from(number), u64::try_from(number)) {
@@ -216,7 +221,7 @@ impl Key {
                 (_, Ok(number)) => Value::Uint(number),
                 _ => Value::Null,
             },
-            Self::Text(text) => Value::text(text),
+            Self::Text(text) => Value::Text(text),
         }
     }
 
@@ -225,7 +230,7 @@ impl Key {
         match self {
             Self::Bool(truth) => truth.to_string(),
             Self::Number(number) => number.to_string(),
-            Self::Text(text) => text.clone(),
+            Self::Text(text) => text.to_string(),
         }
     }
 }

@@ -1,7 +1,10 @@
 //! From one type to another.
 
+use std::borrow::Cow;
+
 use super::Called;
 use crate::cel::meter::{Fault, Meter};
+use crate::cel::text::Bytes;
 use crate::cel::time;
 use crate::cel::value::Value;
 use crate::refusal::go_float;
@@ -16,6 +19,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "int(double) int",
     "int(string) int",
     "int(timestamp) int",
+    "int(duration) int",
     "uint(uint) uint",
     "uint(int) uint",
     "uint(double) uint",
@@ -38,6 +42,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "bytes(string) bytes",
     "duration(duration) duration",
     "duration(string) duration",
+    "duration(int) duration",
     "timestamp(timestamp) timestamp",
     "timestamp(string) timestamp",
     "timestamp(int) timestamp",
@@ -48,7 +53,7 @@ const RANGE: &str = "range error";
 pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
     let [value] = args else { return None };
     if let Value::Text(text) = value
-        && let Err(fault) = meter.letters(text.len())
+        && let Err(fault) = meter.glances(text.len())
     {
         return Some(Err(fault));
     }
@@ -63,14 +68,15 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
         "int" => return int(value),
         "uint" => return uint(value),
         "double" => return double(value),
-        "string" => return text(value),
+        "string" => return text(value, meter),
         "bytes" => match value {
             Value::Bytes(_) => Ok(value.clone()),
-            Value::Text(text) => Ok(Value::Bytes(text.as_bytes().into())),
+            Value::Text(text) => Ok(Value::Bytes(Bytes::Made(text.as_bytes().into()))),
             _ => return None,
         },
         "duration" => match value {
             Value::Duration(_) => Ok(value.clone()),
+            Value::Int(nanos) => Ok(Value::Duration(*nanos)),
             Value::Text(text) => {
                 time::duration(text).map(Value::Duration).ok_or_else(|| bad("duration", text))
             }
@@ -110,6 +116,7 @@ fn int<'a>(value: &Value<'a>) -> Called<'a> {
         Value::Uint(number) => i64::try_from(*number).map_err(|_| Fault::new(RANGE)),
         Value::Double(number) if number.abs() < LIMIT => Ok(*number as i64),
         Value::Double(_) => Err(Fault::new(RANGE)),
+        Value::Duration(nanos) => Ok(*nanos),
         Value::Text(text) => text.parse().map_err(|_| bad("int", text)),
         Value::Timestamp(nanos) => {
             i64::try_from(nanos.div_euclid(i128::from(time::SECOND))).map_err(|_| Fault::new(RANGE))
@@ -145,17 +152,19 @@ fn double<'a>(value: &Value<'a>) -> Called<'a> {
     Some(number.map(Value::Double))
 }
 
-fn text<'a>(value: &Value<'a>) -> Called<'a> {
+fn text<'a>(value: &Value<'a>, meter: &mut Meter) -> Called<'a> {
     Some(Ok(match value {
         Value::Text(_) => value.clone(),
         Value::Bool(truth) => Value::text(truth.to_string()),
         Value::Int(number) => Value::text(number.to_string()),
         Value::Uint(number) => Value::text(number.to_string()),
         Value::Double(number) => Value::text(go_float(*number)),
-        Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => Value::text(text.to_owned()),
-            Err(_) => return Some(Err(Fault::new("invalid UTF-8 in bytes, cannot convert to string"))),
-        },
+        Value::Bytes(bytes) => {
+            let why = "invalid UTF-8 in bytes, cannot convert to string";
+            let text =
+                |bytes: Cow<'_, [u8]>| String::from_utf8(bytes.into_owned()).map_err(|_| Fault::new(why));
+            return Some(bytes.read(meter).and_then(text).map(Value::text));
+        }
         Value::Timestamp(nanos) => Value::text(time::timestamp_text(*nanos)),
         Value::Duration(nanos) => Value::text(time::duration_text(*nanos)),
         Value::Address(address) => Value::text(address.to_string()),

@@ -21,7 +21,7 @@ pub(super) fn call<'a>(_: &str, args: &[Value<'a>], meter: &mut Meter) -> Called
 }
 
 fn formatted(form: &str, list: &List<'_>, meter: &mut Meter) -> Result<String, Fault> {
-    meter.letters(form.len())?;
+    meter.glances(form.len())?;
     let mut out = String::new();
     let mut values = list.iter();
     let mut rest = form;
@@ -78,7 +78,7 @@ fn one(
                 Value::Int(number) => signed(&mut text, *number, |number| format!("{number:x}")),
                 Value::Uint(number) => _ = write!(text, "{number:x}"),
                 Value::Text(of) => of.bytes().for_each(|byte| _ = write!(text, "{byte:02x}")),
-                Value::Bytes(of) => of.iter().for_each(|byte| _ = write!(text, "{byte:02x}")),
+                Value::Bytes(of) => of.read(meter)?.iter().for_each(|byte| _ = write!(text, "{byte:02x}")),
                 _ => return Err(wrong()),
             }
             out.push_str(&if verb == 'X' { text.to_uppercase() } else { text });
@@ -86,7 +86,7 @@ fn one(
         ('d' | 'f' | 'e' | 'b' | 'o', _) => return Err(wrong()),
         _ => return Err(Fault::new(format!("unrecognized formatting clause \"{verb}\""))),
     }
-    meter.letters(out.len() - before)
+    meter.glances(out.len() - before)
 }
 
 fn signed(out: &mut String, number: i64, digits: impl Fn(u64) -> String) {
@@ -125,13 +125,10 @@ fn shown(out: &mut String, value: &Value<'_>, meter: &mut Meter) -> Result<(), F
         Value::Uint(number) => _ = write!(out, "{number}"),
         Value::Double(number) => out.push_str(&real(*number)),
         Value::Text(text) => {
-            meter.letters(text.len())?;
+            meter.glances(text.len())?;
             out.push_str(text);
         }
-        Value::Bytes(bytes) => {
-            meter.letters(bytes.len())?;
-            out.push_str(&String::from_utf8_lossy(bytes));
-        }
+        Value::Bytes(bytes) => out.push_str(&String::from_utf8_lossy(&bytes.read(meter)?)),
         Value::Duration(nanos) => out.push_str(&time::duration_text(*nanos)),
         Value::Timestamp(nanos) => out.push_str(&time::timestamp_text(*nanos)),
         Value::Type(name) => out.push_str(name),

@@ -48,7 +48,7 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
             Some(Ok(found.map_or(Value::Optional(None), Value::some)))
         }
         ("validate", [Value::Format(format), Value::Text(text)]) => {
-            if let Err(fault) = meter.letters(text.len().saturating_mul(3)) {
+            if let Err(fault) = meter.glances(text.len().saturating_mul(3)) {
                 return Some(Err(fault));
             }
             let wrong = wrong(format, text);

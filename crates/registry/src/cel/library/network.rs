@@ -40,7 +40,7 @@ pub(in crate::cel) struct Network {
 
 pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
     if let Some(Value::Text(text)) = args.last()
-        && let Err(fault) = meter.letters(text.len())
+        && let Err(fault) = meter.glances(text.len())
     {
         return Some(Err(fault));
     }

@@ -28,7 +28,7 @@ const BILLION: i128 = 1_000_000_000;
 pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
     Some(Ok(match (name, args) {
         ("quantity" | "isQuantity", [Value::Text(text)]) => {
-            if let Err(fault) = meter.letters(text.len()) {
+            if let Err(fault) = meter.glances(text.len()) {
                 return Some(Err(fault));
             }
             match (name, Quantity::parse(text)) {

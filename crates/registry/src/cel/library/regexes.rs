@@ -32,7 +32,7 @@ pub(in crate::cel) fn pattern(text: &str) -> Result<Arc<Pattern>, String> {
 
 pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
     let [Value::Text(_), Value::Text(pattern), ..] = args else { return None };
-    let known = meter.pattern.clone().filter(|known| known.text() == pattern);
+    let known = meter.pattern.clone().filter(|known| known.text() == &**pattern);
     let ready = match known {
         Some(known) => Ok(known),
         None => made_ready(pattern, meter),

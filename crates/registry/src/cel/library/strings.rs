@@ -35,7 +35,11 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
             _ => None,
         };
     };
-    if let Err(fault) = meter.letters(text.len()) {
+    let looked_at = match (name, args) {
+        ("startsWith" | "endsWith", [_, Value::Text(part)]) => part.len(),
+        _ => text.len(),
+    };
+    if let Err(fault) = meter.glances(looked_at) {
         return Some(Err(fault));
     }
     Some(Ok(match (name, &args[1..]) {
@@ -43,10 +47,10 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
             if let Err(fault) = meter.product(text.len() / 10 + 1, part.len() / 10 + 1) {
                 return Some(Err(fault));
             }
-            Value::Bool(text.contains(part.as_ref()))
+            Value::Bool(text.contains(&**part))
         }
-        ("startsWith", [Value::Text(part)]) => Value::Bool(text.starts_with(part.as_ref())),
-        ("endsWith", [Value::Text(part)]) => Value::Bool(text.ends_with(part.as_ref())),
+        ("startsWith", [Value::Text(part)]) => Value::Bool(text.starts_with(&**part)),
+        ("endsWith", [Value::Text(part)]) => Value::Bool(text.ends_with(&**part)),
         ("charAt", [Value::Int(at)]) => return Some(letter(text, *at)),
         ("indexOf", [Value::Text(part)]) => return Some(place(text, part, Some(0), false, meter)),
         ("indexOf", [Value::Text(part), Value::Int(from)]) => {
@@ -126,7 +130,7 @@ fn place<'a>(
 fn replace<'a>(text: &str, from: &str, to: &str, most: i64, meter: &mut Meter) -> Result<Value<'a>, Fault> {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let times = text.matches(from).count().min(most);
-    meter.letters(text.len().saturating_add(times.saturating_mul(to.len())))?;
+    meter.glances(text.len().saturating_add(times.saturating_mul(to.len())))?;
     Ok(Value::text(text.replacen(from, to, times)))
 }
 
@@ -158,8 +162,8 @@ fn join<'a>(
     let mut texts = Vec::new();
     for part in parts.as_ref().map_err(Clone::clone)? {
         let Value::Text(text) = part else { return Err(Fault::no_overload()) };
-        meter.letters(text.len() + between.len())?;
-        texts.push(text.as_ref());
+        meter.glances(text.len() + between.len())?;
+        texts.push(&**text);
     }
     Ok(Value::text(texts.join(between)))
 }

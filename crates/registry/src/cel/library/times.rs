@@ -32,7 +32,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "duration.getMilliseconds() int",
 ];
 
-pub(super) fn call<'a>(name: &str, args: &[Value<'a>], _: &mut Meter) -> Called<'a> {
+pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
     match args {
         [Value::Duration(nanos)] => {
             let unit = match name {
@@ -45,6 +45,9 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], _: &mut Meter) -> Called<
             Some(Ok(Value::Int(nanos / unit)))
         }
         [Value::Timestamp(nanos)] => part(name, *nanos),
+        [Value::Timestamp(_), Value::Text(zone)] if meter.glances(zone.len()).is_err() => {
+            Some(Err(Fault::Exhausted))
+        }
         [Value::Timestamp(nanos), Value::Text(zone)] => match time::offset(zone) {
             Some(seconds) => part(name, nanos + i128::from(seconds) * i128::from(SECOND)),
             None => Some(Err(Fault::new(format!("unknown time zone {zone}")))),

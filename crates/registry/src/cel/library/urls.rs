@@ -32,7 +32,7 @@ pub(in crate::cel) struct Url {
 pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
     Some(Ok(match (name, args) {
         ("url" | "isURL", [Value::Text(text)]) => {
-            if let Err(fault) = meter.letters(text.len().saturating_mul(4)) {
+            if let Err(fault) = meter.glances(text.len().saturating_mul(4)) {
                 return Some(Err(fault));
             }
             match (name, Url::read(text)) {
@@ -43,6 +43,9 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
                     return Some(Err(Fault::new(format!("{why}: {text:?}"))));
                 }
             }
+        }
+        (_, [Value::Url(url)]) if meter.glances(url.letters()).is_err() => {
+            return Some(Err(Fault::Exhausted));
         }
         (_, [Value::Url(url)]) => match name {
             "getScheme" => Value::text(url.scheme.clone()),
@@ -87,6 +90,10 @@ impl Url {
         (bare.matches(':').count() <= 1).then_some(url)
     }
 
+    fn letters(&self) -> usize {
+        self.scheme.len() + self.host.len() + self.path.len() + self.query.len()
+    }
+
     /// The name without its brackets, and the port.
     fn split_host(&self) -> (&str, &str) {
         match self.host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
@@ -96,10 +103,10 @@ impl Url {
     }
 
     fn query<'a>(&self) -> Value<'a> {
-        let mut found: BTreeMap<Key, Vec<Value<'a>>> = BTreeMap::new();
+        let mut found: BTreeMap<Key<'a>, Vec<Value<'a>>> = BTreeMap::new();
         for pair in self.query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            found.entry(Key::Text(unescaped(key))).or_default().push(Value::text(unescaped(value)));
+            found.entry(Key::Text(unescaped(key).into())).or_default().push(Value::text(unescaped(value)));
         }
         Value::map(found.into_iter().map(|(key, values)| (key, Value::list(values))).collect())
     }

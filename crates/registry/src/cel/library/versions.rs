@@ -21,15 +21,22 @@ pub(super) const FUNCTIONS: &[&str] = &[
 ];
 
 /// A version; what follows a plus tells nothing apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(in crate::cel) struct Version {
     numbers: [u64; 3],
     before: Vec<String>,
+    /// How long it is, which is what looking at it costs.
+    letters: usize,
 }
 
 pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
     if let Some(Value::Text(text)) = args.first()
-        && let Err(fault) = meter.letters(text.len())
+        && let Err(fault) = meter.glances(text.len())
+    {
+        return Some(Err(fault));
+    }
+    if let [Value::Version(one), Value::Version(other)] = args
+        && let Err(fault) = meter.glances(one.letters.min(other.letters))
     {
         return Some(Err(fault));
     }
@@ -70,11 +77,12 @@ impl Version {
         let is_whole = parts.next().is_none()
             && before.iter().all(fits)
             && build.is_none_or(|build| build.split('.').all(is_word));
-        is_whole.then(|| Self { numbers, before: before.into_iter().map(str::to_owned).collect() })
+        let letters = text.len();
+        is_whole.then(|| Self { numbers, before: before.into_iter().map(str::to_owned).collect(), letters })
     }
 
     /// What is tagged comes before what is not; numbers before words.
-    fn order(&self, other: &Self) -> Ordering {
+    pub(in crate::cel) fn order(&self, other: &Self) -> Ordering {
         let tagged = |version: &Self| version.before.is_empty();
         let by_parts = || {
             let pairs = self.before.iter().zip(&other.before);

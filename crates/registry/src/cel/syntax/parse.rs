@@ -13,7 +13,7 @@ const DEEPEST: usize = 100;
 const LONGEST: usize = 64 * 1024;
 
 /// Words that name nothing.
-const RESERVED: [&str; 17] = [
+const RESERVED: [&str; 18] = [
     "as",
     "break",
     "const",
@@ -31,6 +31,7 @@ const RESERVED: [&str; 17] = [
     "return",
     "var",
     "void",
+    "while",
 ];
 
 /// Reads an expression.
@@ -141,12 +142,7 @@ impl<'t> Parser<'t> {
             return Expr::new(Node::Not(Box::new(inner)), at);
         }
         if !self.take("-") {
-            let member = self.member()?;
-            // It was read for the sake of its negative, and stands alone.
-            return match member.node {
-                Node::Literal(Literal::Int(i64::MIN)) => Err(Complaint::new(at, "invalid int literal")),
-                _ => Ok(member),
-            };
+            return self.member();
         }
         let number = match self.peek() {
             Token::Literal(Literal::Int(number)) => Literal::Int(number.wrapping_neg()),
@@ -198,6 +194,8 @@ impl<'t> Parser<'t> {
     fn primary(&mut self) -> Parsed {
         let at = self.at();
         let node = match self.peek() {
+            // It was read for the sake of its negative, and stands alone.
+            Token::Literal(Literal::Int(i64::MIN)) => return Err(Complaint::new(at, "invalid int literal")),
             Token::Literal(literal) => {
                 self.next += 1;
                 Node::Literal(literal)

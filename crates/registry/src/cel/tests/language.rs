@@ -35,6 +35,7 @@ fn numbers_compare_across_types_and_add_within_one() {
     all_fail(&[
         ("9223372036854775807 + 1 > 0", "integer overflow"),
         ("-9223372036854775808 / -1 > 0", "integer overflow"),
+        ("-(-9223372036854775808) > 0", "integer overflow"),
         ("-9223372036854775808 % -1 == 0", "integer overflow"),
         ("0u - 1u == 0u", "unsigned integer overflow"),
         ("1 / 0 == 1", "division by zero"),
