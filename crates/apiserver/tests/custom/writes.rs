@@ -151,3 +151,56 @@ async fn finalizers_without_a_domain_are_odd_but_fine() {
     let (status, _) = call(&server, Method::POST, "/api/v1/namespaces/default/configmaps", pod).await;
     assert_eq!(status, 422, "other kinds are stricter");
 }
+
+/// A body can be deeper than what can be stored and read again: it is refused, and nothing breaks.
+#[tokio::test]
+async fn what_is_too_deep_is_refused() {
+    let server = with_widgets().await;
+    make(&server, "a", json!({"size": 1})).await;
+    let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    let new = |name: &str, levels| {
+        let object = widget(name, json!({"size": 1, "free": {"deep": "LEVELS"}}));
+        object.to_string().replace("\"LEVELS\"", &deep(levels))
+    };
+    let one = format!("{WIDGETS}/a");
+    let apply = format!("{one}?fieldManager=story");
+    for levels in [130, 400, 600, 9_900] {
+        for format in ["application/json", "application/yaml"] {
+            let kind = [("content-type", format)];
+            let told = ask(&server, Method::POST, WIDGETS, &kind, new("b", levels)).await;
+            assert_eq!(told.status, 400, "{levels} {format} {}", told.text());
+        }
+        let merge = format!(r#"{{"spec":{{"free":{{"deep":{}}}}}}}"#, deep(levels));
+        let add = format!(r#"[{{"op":"add","path":"/spec/free","value":{{"deep":{}}}}}]"#, deep(levels));
+        for (path, kind, body) in [
+            (&one, MERGE, merge),
+            (&one, "application/json-patch+json", add),
+            (&apply, APPLY, new("a", levels)),
+        ] {
+            let told = ask(&server, Method::PATCH, path, &[("content-type", kind)], body).await;
+            assert!(told.status >= 400, "{levels} {kind} {}", told.text());
+        }
+    }
+    let kind = [("content-type", "application/json")];
+    assert_eq!(ask(&server, Method::POST, WIDGETS, &kind, new("b", 90)).await.status, 201);
+    let (status, list) = get(&server, WIDGETS).await;
+    assert_eq!((status, list["items"].as_array().unwrap().len()), (200, 2), "and all can be read");
+}
+
+/// A3.14: whoever applies `null` to what may be `null` clears it, and nothing around it.
+#[tokio::test]
+async fn applying_null_clears_a_field() {
+    let server = server().await;
+    let mut nullable = definition();
+    let properties = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties";
+    nullable.pointer_mut(properties).unwrap()["note"] =
+        json!({"type": "object", "nullable": true, "properties": {"a": {"type": "string"}}});
+    define(&server, nullable).await;
+    let path = format!("{WIDGETS}/a?fieldManager=story");
+    let note = |note: Value| widget("a", json!({"size": 1, "note": note}));
+    let (_, answer) = patch(&server, &path, APPLY, note(json!({"a": "x"}))).await;
+    assert_eq!(answer["spec"]["note"], json!({"a": "x"}), "{answer}");
+    let (status, answer) = patch(&server, &path, APPLY, note(Value::Null)).await;
+    assert_eq!((status, answer["spec"].get("note")), (200, Some(&Value::Null)), "{answer}");
+    assert_eq!(answer["spec"]["size"], 1);
+}
