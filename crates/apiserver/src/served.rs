@@ -163,12 +163,16 @@ fn custom(kind: &Kind, custom: &Custom, stored: &[u8]) -> Result<Value, Refusal>
     }
     let stored_as = object["apiVersion"].as_str().unwrap_or_default();
     custom.check_conversion(kind.kind, stored_as, kind.api_version)?;
+    let is_of_another_shape = custom.otherwise.contains_key(stored_as);
     if stored_as == kind.api_version && custom.structure.holds == Holds::None {
         custom.structure.prune(&mut object);
     } else {
         object = decode::value(object, &kind.nature).map_err(|problem| unreadable(&problem))?.object;
     }
-    defaults::apply(kind, &mut object);
+    // What is stored in a version of another shape has that version's defaults.
+    if !is_of_another_shape {
+        defaults::apply(kind, &mut object);
+    }
     object["apiVersion"] = json!(kind.api_version);
     Ok(object)
 }
