@@ -101,7 +101,8 @@ async fn objects(server: &ApiServer, path: &Path<'_>, parts: &Parts, body: Bytes
         _ => Err(method_not_allowed()),
     };
     if answer.is_ok() && parts.method != Method::GET {
-        server.follow_write(kind).await?;
+        // The write is done, whatever comes of this. Whoever runs the server tries again, and says why it does not work.
+        let _ = server.follow_write(kind).await;
     }
     answer.map(|answer| call::advice(kind).into_iter().fold(answer, Answer::warning))
 }
