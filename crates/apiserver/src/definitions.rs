@@ -13,7 +13,7 @@ use gantry_store::ListRequest;
 use serde_json::Value;
 
 use crate::ApiServer;
-use crate::catalogue::{DEFINITIONS, Definition, Definitions};
+use crate::catalogue::{Catalogue, DEFINITIONS, Definition, Definitions};
 use crate::objects::{Change, Objects, Outcome, Place, failed};
 use crate::served;
 
@@ -28,6 +28,9 @@ impl ApiServer {
     /// A write that changes anything about them does this before it is answered. Whoever runs a server calls it every now
     /// and then, for what another server left undone when it was killed.
     pub async fn settle_definitions(&self) -> Result<(), Refusal> {
+        if self.has_nothing_custom().await? {
+            return Ok(());
+        }
         for _ in 0..PASSES_MAX {
             // What was written before this pass began is to be seen by it.
             drop(self.objects.catalogues.writing());
@@ -44,6 +47,17 @@ impl ApiServer {
             }
         }
         Ok(())
+    }
+
+    /// Whether there is no definition, and was none when somebody last asked. Most servers never have one, and should not
+    /// have to follow them.
+    async fn has_nothing_custom(&self) -> Result<bool, Refusal> {
+        if !Arc::ptr_eq(&self.objects.catalogues.last(), &Catalogue::built_in()) {
+            return Ok(false);
+        }
+        let any = ListRequest::all(Objects::prefix(kind_of_definitions()?, None)).limit(1);
+        let page = self.objects.store.list(any).await.map_err(|error| failed(&error))?;
+        Ok(page.items.is_empty())
     }
 
     /// Brings one definition a step further, and says whether there was one to make.
