@@ -1,29 +1,9 @@
 //! Names of fields as expressions spell them: what is no name there is written in another way.
 
-/// Words that are no names in an expression.
-const WORDS: [&str; 21] = [
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
+use super::syntax::RESERVED;
+
+/// Values that are words.
+const VALUES: [&str; 3] = ["true", "false", "null"];
 const SIGNS: [(&str, &str); 4] =
     [("__", "__underscores__"), (".", "__dot__"), ("-", "__dash__"), ("/", "__slash__")];
 
@@ -34,7 +14,7 @@ pub(crate) fn spelt(field: &str) -> Option<String> {
     {
         return None;
     }
-    if WORDS.contains(&field) {
+    if is_word(field) {
         return Some(format!("__{field}__"));
     }
     let (mut out, mut rest) = (String::with_capacity(field.len()), field);
@@ -53,7 +33,7 @@ pub(crate) fn spelt(field: &str) -> Option<String> {
 /// The field that is spelt like that: the inverse of [`spelt`].
 pub(super) fn meant(name: &str) -> Option<String> {
     let word = name.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"));
-    if let Some(word) = word.filter(|word| WORDS.contains(word)) {
+    if let Some(word) = word.filter(|word| is_word(word)) {
         return Some(word.to_owned());
     }
     let (mut out, mut rest) = (String::with_capacity(name.len()), name);
@@ -69,6 +49,11 @@ pub(super) fn meant(name: &str) -> Option<String> {
         }
     }
     Some(out)
+}
+
+/// Whether it is no name in an expression.
+fn is_word(text: &str) -> bool {
+    RESERVED.contains(&text) || VALUES.contains(&text)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::custom::Pattern;
 
-pub(super) use parse::parse;
+pub(super) use parse::{RESERVED, parse};
 
 /// An expression, and where it stands in its text.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ const DEEPEST: usize = 100;
 const LONGEST: usize = 64 * 1024;
 
 /// Words that name nothing.
-const RESERVED: [&str; 18] = [
+pub(in crate::cel) const RESERVED: [&str; 18] = [
     "as",
     "break",
     "const",
