@@ -85,6 +85,11 @@ impl Catalogues {
         self.definitions.current(store).await
     }
 
+    /// Makes the next look wait for everything that the store has by then, whoever wrote it.
+    pub(crate) fn expect_more(&self) {
+        drop(self.definitions.writing());
+    }
+
     /// A write of a definition is under way.
     pub(crate) fn writing(&self) -> Writing<'_> {
         self.definitions.writing()
@@ -155,7 +160,7 @@ impl ApiServer {
             return Some(kind);
         }
         // Another server may have defined it a moment ago: before anybody is told that it is not there, all is taken in.
-        drop(self.objects.catalogues.writing());
+        self.objects.catalogues.expect_more();
         self.catalogue().await.kinds.kept(group, version, resource)
     }
 }

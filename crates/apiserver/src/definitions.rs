@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use gantry_registry::custom::{self, Ending};
 use gantry_registry::kinds::{Kind, Nature, kinds};
-use gantry_registry::lifecycle::{self, DeleteOptions, Deletion};
+use gantry_registry::lifecycle::{self, DeleteOptions};
 use gantry_registry::{Moment, Refusal};
 use gantry_store::ListRequest;
 use serde_json::Value;
@@ -33,7 +33,7 @@ impl ApiServer {
         }
         for _ in 0..PASSES_MAX {
             // What was written before this pass began is to be seen by it.
-            drop(self.objects.catalogues.writing());
+            self.objects.catalogues.expect_more();
             let definitions = self.objects.catalogues.definitions(self.objects.store.as_ref()).await;
             let definitions = definitions.map_err(|error| failed(&error))?;
             let mut is_settled = true;
@@ -134,11 +134,7 @@ impl ApiServer {
             if stored["metadata"]["uid"] != object["metadata"]["uid"] {
                 return Ok(Change::Keep);
             }
-            Ok(match lifecycle::delete(stored, &options, kind, now) {
-                Deletion::Unchanged => Change::Keep,
-                Deletion::Linger(object) => Change::Store(object),
-                Deletion::Remove(before) => Change::Remove(before),
-            })
+            Ok(lifecycle::delete(stored, &options, kind, now).into())
         });
         match deleted.await {
             Ok(Outcome::Removed(_)) => Ok(false),

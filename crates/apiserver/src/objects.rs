@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gantry_registry::admission::ServiceRanges;
 use gantry_registry::kinds::{Kind, Scope};
+use gantry_registry::lifecycle::Deletion;
 use gantry_registry::{Details, Refusal};
 use gantry_store::{Error, Key, Op, Prefix, Revision, Store, Transaction, Versioned};
 use serde_json::Value;
@@ -247,6 +248,16 @@ fn with(transaction: Transaction, also: &[(Key, Op)]) -> Result<Transaction, Ref
         let more = transaction.and(key.clone(), op.clone());
         more.map_err(|twice| Refusal::server_error(twice.to_string()))
     })
+}
+
+impl From<Deletion> for Change {
+    fn from(deletion: Deletion) -> Self {
+        match deletion {
+            Deletion::Unchanged => Self::Keep,
+            Deletion::Linger(object) => Self::Store(object),
+            Deletion::Remove(before) => Self::Remove(before),
+        }
+    }
 }
 
 impl Outcome {

@@ -117,6 +117,14 @@ impl Refusal {
         Self { code: 400, reason: "BadRequest", message: message.into(), details: None }
     }
 
+    /// The body is written in a way that nobody here reads; these are the ways that somebody does: 415.
+    pub fn unknown_format(known: &str) -> Self {
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types include: {known}"
+        );
+        Self { code: 415, reason: "UnsupportedMediaType", message, details: None }
+    }
+
     /// The server cannot do it, unclassified: 500.
     pub fn server_error(message: impl Into<String>) -> Self {
         Self { code: 500, reason: "", message: message.into(), details: None }

@@ -58,7 +58,7 @@ pub(crate) async fn store(
             Created::Unfounded(again) => {
                 object = again;
                 // What changed may be known to the store alone so far.
-                drop(server.objects.catalogues.writing());
+                server.objects.catalogues.expect_more();
                 grounds = Cow::Owned(self::grounds(&server.objects, place, &object).await?);
             }
         }

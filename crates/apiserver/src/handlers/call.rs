@@ -125,9 +125,9 @@ impl<'a> Call<'a> {
             "" | "application/json" => Ok(Format::Json),
             "application/yaml" => Ok(Format::Yaml),
             "application/vnd.kubernetes.protobuf" => Ok(Format::Protobuf),
-            _ => {
-                Err(unknown_format("application/json, application/yaml, application/vnd.kubernetes.protobuf"))
-            }
+            _ => Err(Refusal::unknown_format(
+                "application/json, application/yaml, application/vnd.kubernetes.protobuf",
+            )),
         }
     }
 
@@ -142,17 +142,6 @@ impl<'a> Call<'a> {
             ))),
             format => Ok(format),
         }
-    }
-}
-
-fn unknown_format(known: &str) -> Refusal {
-    Refusal {
-        code: 415,
-        reason: "UnsupportedMediaType",
-        message: format!(
-            "the body of the request was in an unknown format - accepted media types include: {known}"
-        ),
-        details: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Deletion of one object, or of all that match.
 
 use gantry_registry::kinds::{DeleteAnswer, Kind, Scope, Verb};
-use gantry_registry::lifecycle::{self, DeleteOptions, Deletion};
+use gantry_registry::lifecycle::{self, DeleteOptions};
 use gantry_registry::paging::{ListOptions, integer};
 use gantry_registry::{Details, Refusal, decode};
 use serde_json::{Value, json};
@@ -66,11 +66,7 @@ impl Call<'_> {
         let mut would = None;
         let outcome = self.server.objects.change(place, |stored| {
             self.check_preconditions(place, stored, options)?;
-            let change = match lifecycle::delete(stored, options, self.kind, now) {
-                Deletion::Unchanged => Change::Keep,
-                Deletion::Linger(object) => Change::Store(object),
-                Deletion::Remove(before) => Change::Remove(before),
-            };
+            let change = lifecycle::delete(stored, options, self.kind, now).into();
             if !options.dry_run {
                 return Ok(change);
             }

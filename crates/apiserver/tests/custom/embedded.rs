@@ -4,6 +4,21 @@ use super::*;
 
 const HOLDERS: &str = "/apis/example.com/v1/holders";
 
+/// A definition of holders that have these properties.
+#[expect(clippy::needless_pass_by_value, reason = "properties are written where they are used")]
+fn definition(properties: Value) -> Value {
+    json!({
+        "kind": "CustomResourceDefinition", "apiVersion": "apiextensions.k8s.io/v1",
+        "metadata": {"name": "holders.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Cluster", "names": {"plural": "holders", "kind": "Holder"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+                "type": "object", "properties": properties,
+            }}}],
+        },
+    })
+}
+
 /// A server on which holders are defined: of an object, of an object that holds one, and of one by default.
 async fn with_holders() -> ApiServer {
     let server = server().await;
@@ -13,21 +28,12 @@ async fn with_holders() -> ApiServer {
     let (mut nested, mut by_default) = (any.clone(), any.clone());
     nested["properties"] = json!({"held": any.clone()});
     by_default["default"] = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": {"a": "b"}}});
-    let definition = json!({
-        "kind": "CustomResourceDefinition", "apiVersion": "apiextensions.k8s.io/v1",
-        "metadata": {"name": "holders.example.com"},
-        "spec": {
-            "group": "example.com", "scope": "Cluster", "names": {"plural": "holders", "kind": "Holder"},
-            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
-                "type": "object", "properties": {
+    let properties = json!({
                     "held": any, "nested": nested, "byDefault": by_default,
                     "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
                     "many": {"type": "object", "additionalProperties": any},
-                },
-            }}}],
-        },
     });
-    define(&server, definition).await;
+    define(&server, definition(properties)).await;
     server
 }
 
@@ -132,13 +138,7 @@ async fn defaults_of_embedded_metadata_have_known_fields_only() {
             "apiVersion": text("foos/v1"), "kind": text("Foo"), "metadata": metadata,
         }})
     };
-    let definition = json!({
-        "kind": "CustomResourceDefinition", "apiVersion": "apiextensions.k8s.io/v1",
-        "metadata": {"name": "holders.example.com"},
-        "spec": {
-            "group": "example.com", "scope": "Cluster", "names": {"plural": "holders", "kind": "Holder"},
-            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
-                "type": "object", "properties": {
+    let properties = json!({
                     "fields": one(json!({"type": "object", "properties": {"name": text("Bar"), "unknown": text("x")}})),
                     "metadata_": one(json!({"type": "object", "default": default["metadata"]})),
                     "whole": {"type": "object", "x-kubernetes-embedded-resource": true,
@@ -147,11 +147,8 @@ async fn defaults_of_embedded_metadata_have_known_fields_only() {
                         "held": {"type": "object", "x-kubernetes-embedded-resource": true,
                             "x-kubernetes-preserve-unknown-fields": true},
                     }},
-                },
-            }}}],
-        },
     });
-    define(&server, definition).await;
+    define(&server, definition(properties)).await;
     let parts = json!({"fields": {"metadata": {}}, "metadata_": {}});
     let (status, made) = call(&server, Method::POST, HOLDERS, holder("a", parts)).await;
     assert_eq!(status, 201, "{made}");
@@ -166,27 +163,15 @@ async fn defaults_of_embedded_metadata_have_known_fields_only() {
 #[tokio::test]
 async fn stored_objects_are_read_whatever_comes() {
     let server = server().await;
-    let definition = |held: Value| {
-        json!({
-            "kind": "CustomResourceDefinition", "apiVersion": "apiextensions.k8s.io/v1",
-            "metadata": {"name": "holders.example.com"},
-            "spec": {
-                "group": "example.com", "scope": "Cluster", "names": {"plural": "holders", "kind": "Holder"},
-                "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
-                    "type": "object", "properties": {"held": held},
-                }}}],
-            },
-        })
-    };
     let mut held = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-    define(&server, definition(held.clone())).await;
+    define(&server, definition(json!({"held": held}))).await;
     let metadata =
         json!({"name": "x", "unknown": 42, "annotations": {"a": 42, "b": "c"}, "labels": {"l": "x y"}});
     let wrong = json!({"kind": 7, "apiVersion": "v1", "metadata": metadata});
     call(&server, Method::POST, HOLDERS, holder("a", json!({"held": wrong}))).await;
     let path = format!("{DEFINITIONS}/holders.example.com");
     held["x-kubernetes-embedded-resource"] = json!(true);
-    let mut later = definition(held);
+    let mut later = definition(json!({"held": held}));
     later["metadata"]["resourceVersion"] = get(&server, &path).await.1["metadata"]["resourceVersion"].clone();
     assert_eq!(call(&server, Method::PUT, &path, later).await.0, 200);
     let (status, mut found) = get(&server, &format!("{HOLDERS}/a")).await;

@@ -19,7 +19,7 @@ use crate::ownership::ReplicasField;
 
 pub use columns::Columns;
 pub use definition::{CLEANUP, Ending, Keep, end, hold, is_stuck, kinds_of, settle, stored_kind_of};
-pub(crate) use definition::{approval, certificates, condition};
+pub(crate) use definition::{approval, certificates, condition, storage_version};
 pub use paths::{FieldPath, Misfit};
 pub use scaling::Scaling;
 pub use structure::{Basic, Holds, Judgement, Lists, Maps, Rules, Structure, Values, check_pattern};

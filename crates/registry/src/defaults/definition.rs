@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::custom::storage_version;
+
 use super::setting::{Object, child, default, default_text, ensure, is_empty, text};
 
 /// A definition: the names that follow from others, and what is stored so far.
@@ -36,7 +38,6 @@ pub(super) fn first_status(definition: &Object) -> Value {
 
 /// The version in which objects are stored, in a list; `null` if there is none.
 fn stored_version(definition: &Object) -> Value {
-    let versions = definition.get("spec").and_then(|spec| spec["versions"].as_array());
-    let stored = versions.into_iter().flatten().find(|version| version["storage"] == true);
+    let stored = definition.get("spec").and_then(storage_version);
     stored.map_or(Value::Null, |version| json!([version["name"]]))
 }

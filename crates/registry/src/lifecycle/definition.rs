@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::deletion::set_finalizers;
 use super::{finalizers, metadata_mut};
 use crate::custom::condition::{Condition, Truth};
-use crate::custom::{CLEANUP, condition};
+use crate::custom::{CLEANUP, condition, storage_version};
 use crate::kinds::Kind;
 use crate::moment::Moment;
 
@@ -40,8 +40,7 @@ pub(super) fn begin_deletion(stored: &Value, now: Moment) -> Value {
 
 /// Adds the version in which objects are stored from now on to those in which some may be.
 pub(super) fn remember_stored_version(object: &mut Value) {
-    let versions = object.pointer("/spec/versions").and_then(Value::as_array);
-    let storage = versions.into_iter().flatten().find(|version| version["storage"] == true);
+    let storage = storage_version(&object["spec"]);
     let Some(name) = storage.and_then(|version| version["name"].as_str()).map(str::to_owned) else { return };
     if !object["status"].is_object() {
         object["status"] = json!({});

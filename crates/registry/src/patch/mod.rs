@@ -53,14 +53,9 @@ pub fn findings(kind: PatchKind, body: &Value, duplicates: Vec<Finding>) -> Vec<
 
 /// Custom kinds take no strategic merge patches: 415.
 pub fn not_strategic() -> Refusal {
-    Refusal {
-        code: 415,
-        reason: "UnsupportedMediaType",
-        message: "the body of the request was in an unknown format - accepted media types include: \
-                  application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
-            .to_owned(),
-        details: None,
-    }
+    Refusal::unknown_format(
+        "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+    )
 }
 
 /// The body is no JSON at all: 400.

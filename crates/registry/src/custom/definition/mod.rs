@@ -50,12 +50,14 @@ pub fn kinds_of(definition: &Value, keep: Keep<'_>) -> Vec<Arc<Kind>> {
 
 /// The kind as which its objects are stored, served or not; none if its names were never accepted.
 pub fn stored_kind_of(definition: &Value, keep: Keep<'_>) -> Option<Arc<Kind>> {
-    let versions = definition["spec"]["versions"].as_array().into_iter().flatten();
-    let mut stored = versions.filter(|version| version["storage"] == true);
-    stored
-        .next()
+    storage_version(&definition["spec"])
         .filter(|_| condition::holds(definition, ESTABLISHED))
         .map(|version| kind_of(definition, version, keep))
+}
+
+/// The version in which objects are stored, of those that the spec of a definition has.
+pub(crate) fn storage_version(spec: &Value) -> Option<&Value> {
+    spec["versions"].as_array()?.iter().find(|version| version["storage"] == true)
 }
 
 fn kind_of(definition: &Value, version: &Value, keep: Keep<'_>) -> Arc<Kind> {
@@ -107,9 +109,7 @@ impl Custom {
     /// What a version of a definition says.
     pub fn read(definition: &Value, version: &Value) -> Self {
         let spec = &definition["spec"];
-        let versions = spec["versions"].as_array().into_iter().flatten();
-        let stored = versions.into_iter().find(|version| version["storage"] == true);
-        let stored = stored.and_then(|version| version["name"].as_str()).unwrap_or_default();
+        let stored = storage_version(spec).and_then(|version| version["name"].as_str()).unwrap_or_default();
         let group = spec["group"].as_str().unwrap_or_default();
         let schema = &version["schema"]["openAPIV3Schema"];
         let others = spec["versions"].as_array().into_iter().flatten();
