@@ -2,6 +2,7 @@
 
 mod apiserver;
 mod cluster;
+mod clusters;
 mod command;
 mod completion;
 mod controllers;
@@ -12,7 +13,6 @@ mod host;
 mod kubectl;
 mod mistake;
 mod output;
-mod paths;
 mod rollout;
 mod rollout_watch;
 mod simulate;

@@ -76,6 +76,9 @@ async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), Bro
     }
     while let Some(ended) = tasks.join_next().await {
         if let Err(error) = ended {
+            if error.is_cancelled() {
+                return Ok(()); // The process ends without waiting for its tasks.
+            }
             tracing::error!(%error, "a part of the controllers broke down; this is a bug, please report it");
             tasks.shutdown().await;
             return Err(BrokeDown);
