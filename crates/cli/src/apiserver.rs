@@ -51,7 +51,7 @@ pub(crate) fn run(flags: &ApiserverFlags) -> ExitCode {
 }
 
 async fn serve(flags: &ApiserverFlags) -> Result<(), String> {
-    let host = Host::open(&flags.keeping(), &flags.server).await?;
+    let host = Host::open(&flags.keeping(), &flags.server, &[]).await?;
     let usage = match &flags.server.write_kubeconfig {
         Some(file) => {
             host.write_kubeconfig(file)?;

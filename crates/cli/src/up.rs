@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use gantry_apiserver::ApiService;
+use gantry_apiserver::{ApiService, UncontrolledKind};
 use gantry_controllers::Controller;
 use gantry_nodes::behaviour::Profile;
 use gantry_runtime::Metrics;
@@ -45,6 +45,22 @@ const PENDING: &str =
   gantry why deployment/web
 ";
 
+/// The kinds that are stored and that no controller of this process acts on.
+///
+/// Services are not among them: every chart creates some, and without pods that run nothing is missed.
+const UNCONTROLLED: [UncontrolledKind; 6] = [
+    uncontrolled("apps", "StatefulSet", "no pods are created for it"),
+    uncontrolled("apps", "DaemonSet", "no pods are created for it"),
+    uncontrolled("batch", "Job", "no pods are created for it and it never completes"),
+    uncontrolled("batch", "CronJob", "no jobs are created for it"),
+    uncontrolled("autoscaling", "HorizontalPodAutoscaler", "it scales nothing"),
+    uncontrolled("", "PersistentVolumeClaim", "it is never bound"),
+];
+
+const fn uncontrolled(group: &'static str, kind: &'static str, effect: &'static str) -> UncontrolledKind {
+    UncontrolledKind { group, kind, effect }
+}
+
 /// Runs a cluster until it is told to stop.
 pub(crate) fn run(flags: &UpFlags) -> ExitCode {
     host::run(flags.server.log_format, serve(flags))
@@ -53,7 +69,7 @@ pub(crate) fn run(flags: &UpFlags) -> ExitCode {
 async fn serve(flags: &UpFlags) -> Result<(), String> {
     let profile = flags.profile()?;
     let keeping = flags.keeping()?;
-    let host = Host::open(&keeping, &flags.server).await?;
+    let host = Host::open(&keeping, &flags.server, flags.uncontrolled()).await?;
     let kubeconfig = flags.kubeconfig(&keeping)?;
     host.write_kubeconfig(&kubeconfig)?;
     let company = flags.company(&host, profile);
@@ -83,6 +99,11 @@ impl UpFlags {
         }
     }
 
+    /// The kinds to warn about. Without nodes, kubelets and controllers of others may be attached to this server.
+    fn uncontrolled(&self) -> &'static [UncontrolledKind] {
+        if self.nodes == 0 { &[] } else { &UNCONTROLLED }
+    }
+
     fn profile(&self) -> Result<Profile, String> {
         let Some(file) = &self.sim_profile else { return Ok(Profile::built_in()) };
         let name = file.display();
@@ -104,6 +125,9 @@ impl UpFlags {
         };
         if self.nodes > 0 {
             options.controllers.insert(Controller::PodGc);
+        } else {
+            // The status of a budget is left to the tests, or the controllers of others, that set that of its pods.
+            options.controllers.remove(&Controller::Disruption);
         }
         let signal = company.signal();
         company.join(

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gantry_apiserver::{Access, ApiServer, Health, Settings};
+use gantry_apiserver::{Access, ApiServer, Health, Settings, UncontrolledKind};
 use gantry_registry::admission::ServiceRanges;
 use gantry_runtime::chain;
 use gantry_serving::kubeconfig::Kubeconfig;
@@ -62,8 +62,12 @@ pub(crate) fn run(log_format: LogFormat, work: impl Future<Output = Result<(), S
 }
 
 impl Host {
-    /// Opens everything, and serves nobody yet.
-    pub(crate) async fn open(keeping: &Keeping, flags: &ServerFlags) -> Result<Self, String> {
+    /// Opens everything without serving yet. `uncontrolled` lists the kinds for which no controller will run.
+    pub(crate) async fn open(
+        keeping: &Keeping,
+        flags: &ServerFlags,
+        uncontrolled: &[UncontrolledKind],
+    ) -> Result<Self, String> {
         flags.check()?;
         let access = access(flags)?;
         let signals = Signals::new()?;
@@ -74,7 +78,9 @@ impl Host {
         let services = ServiceRanges { addresses: flags.service_range, ..ServiceRanges::default() };
         let advertised = advertised(&listening);
         let client_ca = authority.clone();
-        let settings = Settings { access, services, advertised, client_ca, ..Settings::default() };
+        let uncontrolled = uncontrolled.to_vec();
+        let settings =
+            Settings { access, services, advertised, client_ca, uncontrolled, ..Settings::default() };
         let server = ApiServer::new(store.port(), Arc::new(RealWorld), settings);
         server.prepare().await.map_err(|refusal| format!("the store does not work: {}", refusal.message))?;
         Ok(Self { server, authority, listening, transport, kubeconfig, store, signals })
