@@ -22,6 +22,7 @@ mod options;
 mod ready;
 mod server;
 mod storage;
+mod uncontrolled;
 
 pub use cluster::Cluster;
 pub use error::StartError;

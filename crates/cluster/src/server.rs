@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 
-use gantry_apiserver::{Access, ApiServer, Settings};
+use gantry_apiserver::{Access, ApiServer, Settings, UncontrolledKind};
 use gantry_registry::admission::ServiceRanges;
 use gantry_serving::kubeconfig::Kubeconfig;
 use gantry_serving::{Listening, Pki, RealWorld, ServerNames, Transport};
@@ -11,6 +11,7 @@ use gantry_serving::{Listening, Pki, RealWorld, ServerNames, Transport};
 use crate::error::StartError;
 use crate::options::{Endpoint, Options, Tls};
 use crate::storage::Opened;
+use crate::uncontrolled::UNCONTROLLED;
 
 /// A server that is ready to serve.
 pub(crate) struct Prepared {
@@ -46,6 +47,7 @@ impl Prepared {
             services: ServiceRanges { addresses: options.services, ..ServiceRanges::default() },
             advertised: address.map_or(defaults.advertised, advertised),
             client_ca: authority.clone(),
+            uncontrolled: uncontrolled(options).to_vec(),
             ..defaults
         };
         let socket = listening.map(|listening| socket(options, listening, pki.as_ref())).transpose()?;
@@ -67,6 +69,11 @@ fn access(options: &Options) -> Access {
     } else {
         Access { tokens: options.tokens.clone(), ..Access::rbac() }
     }
+}
+
+/// The kinds to warn about. Without nodes, kubelets and controllers of others may be attached to this server.
+fn uncontrolled(options: &Options) -> &'static [UncontrolledKind] {
+    if options.nodes == 0 { &[] } else { &UNCONTROLLED }
 }
 
 /// The certificates. A cluster without a socket has them too: namespaces get the authority's as `kube-root-ca.crt`.

@@ -27,6 +27,8 @@ pub enum Controller {
     ServiceAccount,
     /// Gives every namespace the certificate of the API server's authority.
     RootCa,
+    /// Keeps the status of PodDisruptionBudgets.
+    Disruption,
     /// Deletes the pods of nodes that are gone. Only for clusters whose nodes Gantry runs.
     PodGc,
 }
@@ -82,7 +84,7 @@ pub struct UnknownController(String);
 
 impl Controller {
     /// All there are.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::ReplicaSet,
         Self::ReplicationController,
         Self::Deployment,
@@ -90,6 +92,7 @@ impl Controller {
         Self::Namespace,
         Self::ServiceAccount,
         Self::RootCa,
+        Self::Disruption,
         Self::PodGc,
     ];
 
@@ -103,6 +106,7 @@ impl Controller {
             Self::Namespace => "namespace-controller",
             Self::ServiceAccount => "serviceaccount-controller",
             Self::RootCa => "root-ca-certificate-publisher-controller",
+            Self::Disruption => "disruption-controller",
             Self::PodGc => "pod-garbage-collector-controller",
         }
     }
@@ -117,6 +121,7 @@ impl Controller {
             Self::Namespace => "namespace",
             Self::ServiceAccount => "serviceaccount",
             Self::RootCa => "root-ca-cert-publisher",
+            Self::Disruption => "disruption",
             Self::PodGc => "podgc",
         }
     }

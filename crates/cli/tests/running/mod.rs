@@ -153,7 +153,7 @@ impl Server {
     /// Sends a signal by name and waits for the end.
     pub(crate) fn end_by(&mut self, signal: &str) -> ExitStatus {
         self.process.signal(signal);
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + Duration::from_secs(120);
         loop {
             if let Some(status) = self.process.ended() {
                 return status;
@@ -182,7 +182,7 @@ pub(crate) async fn client(kubeconfig: &Path) -> kube::Client {
     let config = kube::config::Kubeconfig::read_from(kubeconfig).unwrap();
     let options = kube::config::KubeConfigOptions::default();
     let mut config = kube::Config::from_custom_kubeconfig(config, &options).await.unwrap();
-    config.connect_timeout = Some(Duration::from_secs(5));
+    config.connect_timeout = Some(Duration::from_secs(60));
     config.read_timeout = None;
     kube::Client::try_from(config).unwrap()
 }
