@@ -98,12 +98,13 @@ impl UpFlags {
         let metrics = Metrics::new();
         let mut company = Company::none();
         let mut options = gantry_controllers::Options {
-            root_ca: host.authority.clone(),
+            // Every pod mounts it. Without TLS there is no authority, and it is published empty.
+            root_ca: Some(host.authority.clone().unwrap_or_default()),
             metrics: metrics.clone(),
             ..gantry_controllers::Options::default()
         };
         if self.nodes > 0 {
-            options.controllers.insert(Controller::PodGc);
+            options.controllers.extend(Controller::WITH_NODES);
         }
         let signal = company.signal();
         company.join(

@@ -13,6 +13,7 @@ mod discovery;
 mod garbage_collector;
 mod manager;
 mod namespace;
+mod node_lifecycle;
 mod options;
 mod pod_gc;
 mod replica_set;

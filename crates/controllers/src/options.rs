@@ -29,6 +29,8 @@ pub enum Controller {
     RootCa,
     /// Deletes the pods of nodes that are gone. Only for clusters whose nodes Gantry runs.
     PodGc,
+    /// Taints nodes that fall silent and evicts their pods. Only for clusters whose nodes Gantry runs.
+    NodeLifecycle,
 }
 
 /// What to run, and how.
@@ -82,7 +84,7 @@ pub struct UnknownController(String);
 
 impl Controller {
     /// All there are.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::ReplicaSet,
         Self::ReplicationController,
         Self::Deployment,
@@ -91,7 +93,11 @@ impl Controller {
         Self::ServiceAccount,
         Self::RootCa,
         Self::PodGc,
+        Self::NodeLifecycle,
     ];
+
+    /// Those that only make sense where Gantry runs the nodes.
+    pub const WITH_NODES: [Self; 2] = [Self::PodGc, Self::NodeLifecycle];
 
     /// Its name, which is kube-controller-manager's.
     pub fn name(self) -> &'static str {
@@ -104,6 +110,7 @@ impl Controller {
             Self::ServiceAccount => "serviceaccount-controller",
             Self::RootCa => "root-ca-certificate-publisher-controller",
             Self::PodGc => "pod-garbage-collector-controller",
+            Self::NodeLifecycle => "node-lifecycle-controller",
         }
     }
 
@@ -118,6 +125,7 @@ impl Controller {
             Self::ServiceAccount => "serviceaccount",
             Self::RootCa => "root-ca-cert-publisher",
             Self::PodGc => "podgc",
+            Self::NodeLifecycle => "nodelifecycle",
         }
     }
 }
@@ -160,10 +168,13 @@ impl Default for Workers {
 }
 
 impl Default for Options {
-    /// All controllers but the one that only makes sense where Gantry runs the nodes; no lease.
+    /// All controllers but those that only make sense where Gantry runs the nodes; no lease.
     fn default() -> Self {
         Self {
-            controllers: Controller::ALL.into_iter().filter(|it| *it != Controller::PodGc).collect(),
+            controllers: Controller::ALL
+                .into_iter()
+                .filter(|controller| !Controller::WITH_NODES.contains(controller))
+                .collect(),
             workers: Workers::default(),
             root_ca: None,
             election: None,

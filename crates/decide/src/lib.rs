@@ -13,6 +13,7 @@ pub mod deployment;
 pub mod events;
 pub mod gc;
 pub mod namespace;
+pub mod node_lifecycle;
 pub mod ownership;
 pub mod queue;
 pub mod replica_set;

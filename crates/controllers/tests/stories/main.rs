@@ -7,6 +7,7 @@ mod cluster;
 mod custom;
 mod deletion;
 mod interruptions;
+mod nodes;
 mod rollouts;
 mod surroundings;
 mod wire;
