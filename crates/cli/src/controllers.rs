@@ -19,7 +19,7 @@ mod endpoint;
 /// The flags of `gantry controllers`; those of kube-controller-manager have its names.
 #[derive(Debug, Args)]
 pub(crate) struct ControllersFlags {
-    /// The controllers to run [default: all but pod-garbage-collector-controller]
+    /// The controllers to run [default: all but pod-garbage-collector-controller and node-lifecycle-controller]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     controllers: Vec<Controller>,
     /// Take turns with other processes by a lease

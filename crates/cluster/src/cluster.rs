@@ -137,12 +137,13 @@ impl Cluster {
         let has_nodes = self.options.nodes > 0;
         if self.options.controllers {
             let mut options = gantry_controllers::Options {
-                root_ca: authority,
+                // Every pod mounts it. Without TLS there is no authority, and it is published empty.
+                root_ca: Some(authority.unwrap_or_default()),
                 metrics: metrics.clone(),
                 ..gantry_controllers::Options::default()
             };
             if has_nodes {
-                options.controllers.insert(Controller::PodGc);
+                options.controllers.extend(Controller::WITH_NODES);
             } else {
                 // The status of a budget is left to the tests, or the controllers of others, that set that of its pods.
                 options.controllers.remove(&Controller::Disruption);
