@@ -1,6 +1,7 @@
 //! The `gantry` binary: argv in, exit code out. Everything worth testing lives elsewhere.
 
 mod apiserver;
+mod asked;
 mod cluster;
 mod command;
 mod completion;
@@ -12,6 +13,7 @@ mod host;
 mod kubectl;
 mod mistake;
 mod output;
+mod paint;
 mod paths;
 mod rollout;
 mod rollout_watch;
