@@ -81,9 +81,9 @@ enum Command {
     Apiserver(#[command(flatten)] ApiserverFlags),
     /// Say why a rollout is where it is
     ///
-    /// By the same rules that the controllers decide by, and by what pods and events complain of: which limit holds it back,
-    /// which pods suffer from what, what would help, and when the deadline fires. On any cluster, whoever runs the
-    /// Deployment. Nothing is changed.
+    /// By the same rules that the controllers decide by, and by what pods and events report: which limit holds it back, which
+    /// pods have which problem, what would help, and when the deadline fires. On any cluster, whichever controllers run
+    /// it. Several Deployments are a table, and the details of those that are not done. Nothing is changed.
     #[command(verbatim_doc_comment, after_help = WHY_EXAMPLE)]
     Why(#[command(flatten)] WhyFlags),
     /// Look after rollouts: status, history, undo, pause and more
@@ -172,14 +172,17 @@ Example:
 const WHY_EXAMPLE: &str = "\
 Exit codes:
   0  done: all that is wanted is there
-  3  moving: it goes on by itself
+  3  moving: it goes on by itself; with --wait, the time was up
   4  stuck: it does not, unless something changes
-  5  paused: somebody has put it on hold
+  5  paused: it is on hold until it is resumed
   1  it could not be found out
+Of several Deployments the worst counts: an error, stuck, moving, paused, done.
 
 Example:
   gantry why deployment/web
-  gantry why deployment/web -n shop -o json | jq -r '.causes[].summary'";
+  gantry why deployment/web -n shop -o json | jq -r '.causes[].summary'
+  gantry why deployment/web --wait --timeout=10m
+  gantry why -A";
 
 const SIMULATE_EXAMPLE: &str = "\
 Example:

@@ -1,6 +1,7 @@
 //! The `gantry` binary: argv in, exit code out. Everything worth testing lives elsewhere.
 
 mod apiserver;
+mod asked;
 mod cluster;
 mod clusters;
 mod command;
@@ -13,6 +14,7 @@ mod host;
 mod kubectl;
 mod mistake;
 mod output;
+mod paint;
 mod rollout;
 mod rollout_watch;
 mod simulate;

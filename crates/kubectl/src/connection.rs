@@ -197,6 +197,14 @@ impl Connection {
         self.clusters.iter().filter(|file| file.exists())
     }
 
+    /// The kubeconfig of a cluster that Gantry runs on this machine, if that is the one that counts: kubectl does not look
+    /// for it there.
+    pub fn own_if_used(&self) -> Option<&Path> {
+        let is_told = self.kubeconfig.is_some() || !self.listed.is_empty();
+        let has_usual = self.usual.as_ref().is_some_and(|file| file.exists());
+        self.own.as_deref().filter(|own| !is_told && !has_usual && own.exists())
+    }
+
     fn explained(&self, error: &KubeconfigError) -> Failure {
         Failure::other(match error {
             KubeconfigError::LoadContext(name) if self.context.is_none() => format!(

@@ -6,6 +6,7 @@ mod marks;
 mod read;
 mod record;
 mod rollout;
+mod stuck;
 mod waiting;
 mod write;
 
