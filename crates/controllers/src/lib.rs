@@ -10,6 +10,7 @@
 mod context;
 mod deployment;
 mod discovery;
+mod disruption;
 mod garbage_collector;
 mod manager;
 mod namespace;

@@ -27,6 +27,8 @@ pub enum Controller {
     ServiceAccount,
     /// Gives every namespace the certificate of the API server's authority.
     RootCa,
+    /// Keeps the status of PodDisruptionBudgets.
+    Disruption,
     /// Deletes the pods of nodes that are gone. Only for clusters whose nodes Gantry runs.
     PodGc,
     /// Taints nodes that fall silent and evicts their pods. Only for clusters whose nodes Gantry runs.
@@ -92,6 +94,7 @@ impl Controller {
         Self::Namespace,
         Self::ServiceAccount,
         Self::RootCa,
+        Self::Disruption,
         Self::PodGc,
         Self::NodeLifecycle,
     ];
@@ -109,6 +112,7 @@ impl Controller {
             Self::Namespace => "namespace-controller",
             Self::ServiceAccount => "serviceaccount-controller",
             Self::RootCa => "root-ca-certificate-publisher-controller",
+            Self::Disruption => "disruption-controller",
             Self::PodGc => "pod-garbage-collector-controller",
             Self::NodeLifecycle => "node-lifecycle-controller",
         }
@@ -124,6 +128,7 @@ impl Controller {
             Self::Namespace => "namespace",
             Self::ServiceAccount => "serviceaccount",
             Self::RootCa => "root-ca-cert-publisher",
+            Self::Disruption => "disruption",
             Self::PodGc => "podgc",
             Self::NodeLifecycle => "nodelifecycle",
         }

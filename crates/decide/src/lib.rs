@@ -10,6 +10,7 @@
 //! `gantry-model`. Nothing outside this crate counts replicas.
 
 pub mod deployment;
+pub mod disruption;
 pub mod events;
 pub mod gc;
 pub mod namespace;
@@ -17,6 +18,7 @@ pub mod node_lifecycle;
 pub mod ownership;
 pub mod queue;
 pub mod replica_set;
+mod share;
 mod wake;
 
 pub use wake::Wake;

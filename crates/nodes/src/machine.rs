@@ -15,8 +15,8 @@ pub(crate) const NODES_MAX: usize = 1 << (32 - 9 - POD_BITS);
 /// So many pods have an address of their own on a node.
 pub(crate) const PODS_MAX: u32 = (1 << POD_BITS) - 3;
 /// The bits of an address that tell the pods of a node apart.
-const POD_BITS: u32 = 12;
-const POD_NETWORK: Ipv4Addr = Ipv4Addr::new(10, 128, 0, 0);
+pub(crate) const POD_BITS: u32 = 12;
+pub(crate) const POD_NETWORK: Ipv4Addr = Ipv4Addr::new(10, 128, 0, 0);
 const NODE_NETWORK: Ipv4Addr = Ipv4Addr::new(172, 18, 0, 2);
 
 /// The taint that a new node is born with, and that whoever runs nodes removes.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
+mod budgets;
 mod clock_steps;
 mod cluster;
 mod custom;
