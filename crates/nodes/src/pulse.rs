@@ -100,7 +100,7 @@ impl Pulse {
         // Not seen yet, or deleted: a node that somebody removed stays away until the next start.
         let Some(seen) = seen else { return Ok(Wake::OnChange) };
         let steady = self.clock.steady();
-        if self.is_failed(station, &seen) {
+        if is_failed(station, &seen) {
             station.set_failed(true);
             return Ok(Wake::OnChange);
         }
@@ -114,7 +114,7 @@ impl Pulse {
             let body = json!({"metadata": {"resourceVersion": version}, "spec": {"taints": kept}});
             self.patch(&target(machine), &body).await?;
         }
-        // As a kubelet, it contradicts whoever says that it is not ready.
+        // A kubelet reports again when its node is said not to be ready.
         if beat.report_at <= steady || !machine::is_ready(&seen.wire) {
             let conditions = machine::heartbeat(seen.wire.status.as_ref(), self.clock.now());
             self.patch(&target(machine).part("status"), &json!({"status": {"conditions": conditions}}))
@@ -131,15 +131,6 @@ impl Pulse {
         let next = beat.renew_at.min(beat.report_at).since(self.clock.steady());
         self.beats().insert(name.clone(), beat);
         Ok(Wake::After(next))
-    }
-
-    /// Whether somebody made this node fail. An annotation that makes no sense is ignored, and told about.
-    fn is_failed(&self, station: &Station, node: &Seen) -> bool {
-        let failed = machine::is_failed(&node.wire);
-        if let Err(problem) = &failed {
-            station.events.record("kubelet", subject(node), life::invalid_annotation(problem));
-        }
-        failed.unwrap_or(false)
     }
 
     /// Has all pods of a node looked at.
@@ -203,6 +194,15 @@ impl Pulse {
     fn beats(&self) -> MutexGuard<'_, BTreeMap<Name, Beat>> {
         self.beats.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether an annotation makes this node fail. One that makes no sense is ignored, and told about.
+fn is_failed(station: &Station, node: &Seen) -> bool {
+    let failed = machine::is_failed(&node.wire);
+    if let Err(problem) = &failed {
+        station.events.record("kubelet", subject(node), life::invalid_annotation(problem));
+    }
+    failed.unwrap_or(false)
 }
 
 fn subject(node: &Seen) -> Subject {
