@@ -140,7 +140,9 @@ impl Pulse {
         };
         let pods: Vec<_> =
             self.pods.read().iter().filter(|pod| is_here(&pod.wire)).map(|pod| pod.key()).collect();
-        pods.into_iter().for_each(|pod| self.pod_queue.add(pod));
+        for pod in pods {
+            self.pod_queue.add(pod);
+        }
     }
 
     /// Creates a node, or takes over the one that has its name.

@@ -246,13 +246,13 @@ impl Course {
             Phase::PullFailed { since, tries, .. } => Some(since.plus(back_off(*tries))),
             Phase::Starting { until } => Some(*until),
             Phase::Held { since, .. } => Some(since.plus(sync_pause(pod))),
-            Phase::Running { since } => match stopping {
-                Some(asked) => Some(stop_due(container, pod, asked)),
-                None => {
-                    let exits = container.behaviour.exits.map(|exit| since.plus(exit.after));
-                    exits.into_iter().chain(readiness::startup(container, *since).gives_up()).min()
-                }
-            },
+            Phase::Running { since } => {
+                let exits = || {
+                    let planned = container.behaviour.exits.map(|exit| since.plus(exit.after));
+                    planned.into_iter().chain(readiness::startup(container, *since).gives_up()).min()
+                };
+                stopping.map_or_else(exits, |asked| Some(stop_due(container, pod, asked)))
+            }
             Phase::Killed { until, .. } => {
                 Some(stopping.map_or(*until, |asked| stop_due(container, pod, asked).min(*until)))
             }
