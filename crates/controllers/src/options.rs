@@ -86,7 +86,7 @@ pub struct UnknownController(String);
 
 impl Controller {
     /// All there are.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::ReplicaSet,
         Self::ReplicationController,
         Self::Deployment,
