@@ -11,9 +11,9 @@ use gantry_kubectl::{Connection, Failure, Refused, Trust, explain_unreachable};
 use gantry_view::why::CommandFlags;
 use kube::{Client, Config};
 
+use crate::clusters::Kubeconfigs;
 use crate::kubectl::duration;
 use crate::output::fail;
-use crate::paths;
 
 /// Which cluster, as whom, and where in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
@@ -33,7 +33,7 @@ pub(crate) struct ConnectionFlags {
     /// The kubeconfig to use [default: $KUBECONFIG, ~/.kube/config, or the cluster of `gantry up`]
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
-    /// The context of the kubeconfig to use [default: its current one]
+    /// The context of the kubeconfig to use, or that of a cluster of `gantry clusters` [default: the current one]
     #[arg(long, value_name = "NAME")]
     context: Option<String>,
     /// The cluster of the kubeconfig to use [default: that of the context]
@@ -126,14 +126,18 @@ impl ClusterFlags {
 
     /// What leads to the server.
     pub(crate) fn connection(&self) -> Result<Connection, Failure> {
-        let own = paths::data_directory().ok().map(|directory| paths::kubeconfig(&directory));
-        Ok(Connection { own, ..self.server.connection()? })
+        let Kubeconfigs { usual, all } = Kubeconfigs::find();
+        self.server.connection_with(usual, all)
     }
 }
 
 impl ConnectionFlags {
-    /// What leads to the server, if it is not one that `gantry up` runs.
+    /// What leads to the server; a cluster of `gantry up` has to be named.
     pub(crate) fn connection(&self) -> Result<Connection, Failure> {
+        self.connection_with(None, Kubeconfigs::find().all)
+    }
+
+    fn connection_with(&self, own: Option<PathBuf>, clusters: Vec<PathBuf>) -> Result<Connection, Failure> {
         let listed = env::var_os("KUBECONFIG").filter(|list| !list.is_empty());
         let home = env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
         let flags = self.clone();
@@ -143,7 +147,8 @@ impl ConnectionFlags {
             kubeconfig: flags.kubeconfig,
             listed: listed.map(|list| split_paths(&list)).unwrap_or_default(),
             usual: home.map(|home| home.join(".kube/config")),
-            own: None,
+            own,
+            clusters,
             context: flags.context,
             cluster: flags.cluster,
             user: flags.user,
@@ -242,6 +247,11 @@ impl Cluster {
         let (client, server) = Connection::client(config)?;
         let namespace = client.default_namespace().to_owned();
         Ok(Self { client, namespace, server })
+    }
+
+    /// The URL of its server.
+    pub(crate) fn server(&self) -> &str {
+        &self.server
     }
 
     /// What an error of its client means.

@@ -3,6 +3,7 @@
 mod apiserver;
 mod asked;
 mod cluster;
+mod clusters;
 mod command;
 mod completion;
 mod controllers;
@@ -14,7 +15,6 @@ mod kubectl;
 mod mistake;
 mod output;
 mod paint;
-mod paths;
 mod rollout;
 mod rollout_watch;
 mod simulate;

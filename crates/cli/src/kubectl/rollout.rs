@@ -33,7 +33,7 @@ pub(crate) enum RolloutVerb {
         target: Target,
     },
     /// Go back to an earlier revision
-    #[command(after_help = "Example:\n  gantry rollout undo deployment/web --to-revision=2")]
+    #[command(after_help = "Example:\n  gantry rollout undo deployment/web --to-revision=2 --context gantry")]
     Undo {
         /// The revision to go back to; 0 for the last one
         #[arg(long, default_value = "0", allow_negative_numbers = true)]
@@ -44,7 +44,7 @@ pub(crate) enum RolloutVerb {
         target: Target,
     },
     /// Put a Deployment on hold
-    #[command(after_help = "Example:\n  gantry rollout pause deployment/web")]
+    #[command(after_help = "Example:\n  gantry rollout pause deployment/web --context gantry")]
     Pause {
         #[command(flatten)]
         report: ReportFlags,
@@ -52,7 +52,7 @@ pub(crate) enum RolloutVerb {
         target: Target,
     },
     /// Let a Deployment go on
-    #[command(after_help = "Example:\n  gantry rollout resume deployment/web")]
+    #[command(after_help = "Example:\n  gantry rollout resume deployment/web --context gantry")]
     Resume {
         #[command(flatten)]
         report: ReportFlags,
@@ -60,7 +60,7 @@ pub(crate) enum RolloutVerb {
         target: Target,
     },
     /// Roll all pods over, though nothing changed
-    #[command(after_help = "Example:\n  gantry rollout restart deployment/web")]
+    #[command(after_help = "Example:\n  gantry rollout restart deployment/web --context gantry")]
     Restart {
         #[command(flatten)]
         report: ReportFlags,

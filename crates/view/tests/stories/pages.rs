@@ -105,7 +105,9 @@ fn a_listing_of_all_namespaces_is_taken_apart() {
     let list = |values: &[serde_json::Value]| serde_json::Value::Array(values.to_vec());
     let elsewhere = |values: &[serde_json::Value]| {
         let mut values = values.to_vec();
-        values.iter_mut().for_each(|value| value["metadata"]["namespace"] = json!("shop"));
+        for value in &mut values {
+            value["metadata"]["namespace"] = json!("shop");
+        }
         values
     };
     let mut other = web.deployment.clone();
