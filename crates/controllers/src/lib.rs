@@ -14,6 +14,7 @@ mod disruption;
 mod garbage_collector;
 mod manager;
 mod namespace;
+mod node_lifecycle;
 mod options;
 mod pod_gc;
 mod replica_set;

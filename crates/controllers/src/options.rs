@@ -31,6 +31,8 @@ pub enum Controller {
     Disruption,
     /// Deletes the pods of nodes that are gone. Only for clusters whose nodes Gantry runs.
     PodGc,
+    /// Taints nodes that fall silent and evicts their pods. Only for clusters whose nodes Gantry runs.
+    NodeLifecycle,
 }
 
 /// What to run, and how.
@@ -94,7 +96,11 @@ impl Controller {
         Self::RootCa,
         Self::Disruption,
         Self::PodGc,
+        Self::NodeLifecycle,
     ];
+
+    /// Those that only make sense where Gantry runs the nodes.
+    pub const WITH_NODES: [Self; 2] = [Self::PodGc, Self::NodeLifecycle];
 
     /// Its name, which is kube-controller-manager's.
     pub fn name(self) -> &'static str {
@@ -108,6 +114,7 @@ impl Controller {
             Self::RootCa => "root-ca-certificate-publisher-controller",
             Self::Disruption => "disruption-controller",
             Self::PodGc => "pod-garbage-collector-controller",
+            Self::NodeLifecycle => "node-lifecycle-controller",
         }
     }
 
@@ -123,6 +130,7 @@ impl Controller {
             Self::RootCa => "root-ca-cert-publisher",
             Self::Disruption => "disruption",
             Self::PodGc => "podgc",
+            Self::NodeLifecycle => "nodelifecycle",
         }
     }
 }
@@ -165,10 +173,13 @@ impl Default for Workers {
 }
 
 impl Default for Options {
-    /// All controllers but the one that only makes sense where Gantry runs the nodes; no lease.
+    /// All controllers but those that only make sense where Gantry runs the nodes; no lease.
     fn default() -> Self {
         Self {
-            controllers: Controller::ALL.into_iter().filter(|it| *it != Controller::PodGc).collect(),
+            controllers: Controller::ALL
+                .into_iter()
+                .filter(|controller| !Controller::WITH_NODES.contains(controller))
+                .collect(),
             workers: Workers::default(),
             root_ca: None,
             election: None,

@@ -14,6 +14,7 @@ pub mod disruption;
 pub mod events;
 pub mod gc;
 pub mod namespace;
+pub mod node_lifecycle;
 pub mod ownership;
 pub mod queue;
 pub mod replica_set;

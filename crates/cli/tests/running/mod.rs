@@ -116,6 +116,8 @@ impl Server {
     fn run(command: &str, listen: &str, kubeconfig: &Path, arguments: &[&str]) -> Self {
         let mut process = Process::start(&[command, "--listen", listen, "--write-kubeconfig"], |command| {
             command.arg(kubeconfig).args(arguments).stdout(Stdio::piped());
+            // Clusters of tests are not listed among those of the person who runs the tests.
+            command.env("XDG_DATA_HOME", kubeconfig.with_extension("clusters"));
             // What it does all day would bury what a test has to say.
             command.env("GANTRY_LOG", std::env::var("GANTRY_LOG").unwrap_or_else(|_| "error".to_owned()));
         });

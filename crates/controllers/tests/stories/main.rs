@@ -8,6 +8,7 @@ mod cluster;
 mod custom;
 mod deletion;
 mod interruptions;
+mod nodes;
 mod rollouts;
 mod surroundings;
 mod wire;
