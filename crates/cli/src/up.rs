@@ -102,6 +102,7 @@ impl UpFlags {
             metrics: metrics.clone(),
             ..gantry_controllers::Options::default()
         };
+        options.controllers.extend([Controller::ClaimProtection, Controller::VolumeProtection]);
         if self.nodes > 0 {
             options.controllers.insert(Controller::PodGc);
         }

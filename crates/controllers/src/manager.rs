@@ -7,7 +7,10 @@ use tokio::task::JoinSet;
 
 use crate::context::{Assembly, Context};
 use crate::options::{Controller, Options};
-use crate::{deployment, garbage_collector, namespace, pod_gc, replica_set, root_ca, service_account};
+use crate::{
+    deployment, garbage_collector, namespace, pod_gc, replica_set, root_ca, service_account,
+    storage_protection,
+};
 
 /// The name under which all writes are made.
 const FIELD_MANAGER: &str = "gantry-controllers";
@@ -64,6 +67,8 @@ async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), Bro
             Controller::ServiceAccount => service_account::assemble(&mut assembly),
             Controller::RootCa => root_ca::assemble(&mut assembly),
             Controller::PodGc => pod_gc::assemble(&mut assembly),
+            Controller::ClaimProtection => storage_protection::assemble_claims(&mut assembly),
+            Controller::VolumeProtection => storage_protection::assemble_volumes(&mut assembly),
         }
         tracing::debug!(%controller, "starting");
     }

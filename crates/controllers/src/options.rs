@@ -29,6 +29,10 @@ pub enum Controller {
     RootCa,
     /// Deletes the pods of nodes that are gone. Only for clusters whose nodes Gantry runs.
     PodGc,
+    /// Lets deleted PersistentVolumeClaims go that no pod uses.
+    ClaimProtection,
+    /// Lets deleted PersistentVolumes go that are not bound.
+    VolumeProtection,
 }
 
 /// What to run, and how.
@@ -82,7 +86,7 @@ pub struct UnknownController(String);
 
 impl Controller {
     /// All there are.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::ReplicaSet,
         Self::ReplicationController,
         Self::Deployment,
@@ -91,7 +95,11 @@ impl Controller {
         Self::ServiceAccount,
         Self::RootCa,
         Self::PodGc,
+        Self::ClaimProtection,
+        Self::VolumeProtection,
     ];
+    /// Those that are for clusters whose API server and nodes Gantry runs; elsewhere kube-controller-manager runs them.
+    pub const OF_OWN_CLUSTERS: [Self; 3] = [Self::PodGc, Self::ClaimProtection, Self::VolumeProtection];
 
     /// Its name, which is kube-controller-manager's.
     pub fn name(self) -> &'static str {
@@ -104,6 +112,8 @@ impl Controller {
             Self::ServiceAccount => "serviceaccount-controller",
             Self::RootCa => "root-ca-certificate-publisher-controller",
             Self::PodGc => "pod-garbage-collector-controller",
+            Self::ClaimProtection => "persistentvolumeclaim-protection-controller",
+            Self::VolumeProtection => "persistentvolume-protection-controller",
         }
     }
 
@@ -118,6 +128,8 @@ impl Controller {
             Self::ServiceAccount => "serviceaccount",
             Self::RootCa => "root-ca-cert-publisher",
             Self::PodGc => "podgc",
+            Self::ClaimProtection => "pvc-protection",
+            Self::VolumeProtection => "pv-protection",
         }
     }
 }
@@ -160,10 +172,11 @@ impl Default for Workers {
 }
 
 impl Default for Options {
-    /// All controllers but the one that only makes sense where Gantry runs the nodes; no lease.
+    /// All controllers but those that are for clusters that Gantry runs; no lease.
     fn default() -> Self {
+        let is_common = |controller: &Controller| !Controller::OF_OWN_CLUSTERS.contains(controller);
         Self {
-            controllers: Controller::ALL.into_iter().filter(|it| *it != Controller::PodGc).collect(),
+            controllers: Controller::ALL.into_iter().filter(is_common).collect(),
             workers: Workers::default(),
             root_ca: None,
             election: None,
