@@ -27,8 +27,12 @@ pub enum Controller {
     ServiceAccount,
     /// Gives every namespace the certificate of the API server's authority.
     RootCa,
+    /// Keeps the status of PodDisruptionBudgets.
+    Disruption,
     /// Deletes the pods of nodes that are gone. Only for clusters whose nodes Gantry runs.
     PodGc,
+    /// Taints nodes that fall silent and evicts their pods. Only for clusters whose nodes Gantry runs.
+    NodeLifecycle,
     /// Lets deleted PersistentVolumeClaims go that no pod uses.
     ClaimProtection,
     /// Lets deleted PersistentVolumes go that are not bound.
@@ -86,7 +90,7 @@ pub struct UnknownController(String);
 
 impl Controller {
     /// All there are.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::ReplicaSet,
         Self::ReplicationController,
         Self::Deployment,
@@ -94,12 +98,18 @@ impl Controller {
         Self::Namespace,
         Self::ServiceAccount,
         Self::RootCa,
+        Self::Disruption,
         Self::PodGc,
+        Self::NodeLifecycle,
         Self::ClaimProtection,
         Self::VolumeProtection,
     ];
-    /// Those that are for clusters whose API server and nodes Gantry runs; elsewhere kube-controller-manager runs them.
-    pub const OF_OWN_CLUSTERS: [Self; 3] = [Self::PodGc, Self::ClaimProtection, Self::VolumeProtection];
+
+    /// Those that belong to an API server of Gantry; elsewhere kube-controller-manager runs them.
+    pub const WITH_API_SERVER: [Self; 2] = [Self::ClaimProtection, Self::VolumeProtection];
+
+    /// Those that only make sense where Gantry runs the nodes.
+    pub const WITH_NODES: [Self; 2] = [Self::PodGc, Self::NodeLifecycle];
 
     /// Its name, which is kube-controller-manager's.
     pub fn name(self) -> &'static str {
@@ -111,7 +121,9 @@ impl Controller {
             Self::Namespace => "namespace-controller",
             Self::ServiceAccount => "serviceaccount-controller",
             Self::RootCa => "root-ca-certificate-publisher-controller",
+            Self::Disruption => "disruption-controller",
             Self::PodGc => "pod-garbage-collector-controller",
+            Self::NodeLifecycle => "node-lifecycle-controller",
             Self::ClaimProtection => "persistentvolumeclaim-protection-controller",
             Self::VolumeProtection => "persistentvolume-protection-controller",
         }
@@ -127,7 +139,9 @@ impl Controller {
             Self::Namespace => "namespace",
             Self::ServiceAccount => "serviceaccount",
             Self::RootCa => "root-ca-cert-publisher",
+            Self::Disruption => "disruption",
             Self::PodGc => "podgc",
+            Self::NodeLifecycle => "nodelifecycle",
             Self::ClaimProtection => "pvc-protection",
             Self::VolumeProtection => "pv-protection",
         }
@@ -172,11 +186,13 @@ impl Default for Workers {
 }
 
 impl Default for Options {
-    /// All controllers but those that are for clusters that Gantry runs; no lease.
+    /// All controllers but those that only make sense where Gantry runs the API server or the nodes; no lease.
     fn default() -> Self {
-        let is_common = |controller: &Controller| !Controller::OF_OWN_CLUSTERS.contains(controller);
+        let is_for_any_cluster = |controller: &Controller| {
+            !Controller::WITH_NODES.contains(controller) && !Controller::WITH_API_SERVER.contains(controller)
+        };
         Self {
-            controllers: Controller::ALL.into_iter().filter(is_common).collect(),
+            controllers: Controller::ALL.into_iter().filter(is_for_any_cluster).collect(),
             workers: Workers::default(),
             root_ca: None,
             election: None,

@@ -130,8 +130,7 @@ async fn pods_of_a_node_that_is_gone_are_given_up() {
 async fn storage_that_is_used_outlives_its_deletion() {
     let mut cluster = Cluster::without_controllers().await;
     cluster.start_with(|options| {
-        options.controllers.extend(gantry_controllers::Controller::OF_OWN_CLUSTERS);
-        options.controllers.remove(&gantry_controllers::Controller::PodGc);
+        options.controllers.extend(gantry_controllers::Controller::WITH_API_SERVER);
     });
     cluster.settle().await;
     let (claim, volume) =

@@ -2,89 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod cluster;
 mod faulty;
-#[path = "../../scheduler/tests/server/mod.rs"]
+mod needs;
+#[path = "../../../scheduler/tests/server/mod.rs"]
 mod server;
 
-use std::time::Duration;
-
+use cluster::{Cluster, seconds};
 use faulty::{Faults, Faulty};
 use gantry_nodes::Options;
-use gantry_nodes::behaviour::Profile;
-use gantry_runtime::{Switch, shutdown};
-use serde_json::{Value, json};
+use gantry_runtime::shutdown;
+use serde_json::json;
 use server::Server;
-use tokio::task::JoinHandle;
-
-struct Cluster {
-    server: Server,
-    running: Option<(Switch, JoinHandle<()>)>,
-    nodes: usize,
-}
-
-impl Cluster {
-    /// A cluster of so many nodes and a scheduler.
-    async fn start(nodes: usize) -> Self {
-        Self::start_on(Server::start().await, nodes)
-    }
-
-    fn start_on(server: Server, nodes: usize) -> Self {
-        let mut cluster = Self { server, running: None, nodes };
-        cluster.resume();
-        cluster
-    }
-
-    fn resume(&mut self) {
-        let (switch, signal) = shutdown();
-        let mut scheduling = gantry_scheduler::Options::new(self.server.metrics.clone());
-        scheduling.clock = self.server.clock.clone();
-        let mut options = Options::new(self.nodes, self.server.metrics.clone());
-        options.clock = self.server.clock.clone();
-        let steps = "default: {pull-seconds: 1, start-seconds: 1, terminate-seconds: 2}";
-        options.profile = Profile::read(steps).unwrap();
-        let scheduler = gantry_scheduler::run(self.server.client.clone(), scheduling, signal.clone());
-        let nodes = gantry_nodes::run(self.server.client.clone(), options, signal);
-        let both = async move { tokio::join!(scheduler, nodes).1.unwrap() };
-        self.running = Some((switch, tokio::spawn(both)));
-    }
-
-    async fn stop(&mut self) {
-        if let Some((switch, running)) = self.running.take() {
-            switch.turn();
-            running.await.unwrap();
-        }
-    }
-
-    async fn pod(&self, name: &str, image: &str, annotations: &Value) {
-        let annotations: serde_json::Map<String, Value> = annotations
-            .as_object()
-            .unwrap()
-            .iter()
-            .map(|(name, value)| (format!("sim.gantry.dev/{name}"), value.clone()))
-            .collect();
-        let pod = json!({
-            "apiVersion": "v1", "kind": "Pod",
-            "metadata": {"name": name, "annotations": annotations},
-            "spec": {"containers": [{"name": "app", "image": image}]},
-        });
-        self.server.create("pods", &pod).await;
-    }
-
-    async fn version(&self, plural: &str, name: &str) -> String {
-        let object = self.server.get(plural, name).await.unwrap();
-        object["metadata"]["resourceVersion"].as_str().unwrap().to_owned()
-    }
-
-    async fn condition(&self, plural: &str, name: &str, condition: &str) -> Value {
-        let object = self.server.get(plural, name).await.unwrap();
-        let conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
-        conditions.into_iter().find(|known| known["type"] == condition).unwrap_or_default()
-    }
-}
-
-async fn seconds(seconds: u64) {
-    tokio::time::sleep(Duration::from_secs(seconds)).await;
-}
 
 /// A8.5, 2.6: nodes register, lose the taint of new nodes, renew their leases and say that they are well.
 #[tokio::test(start_paused = true)]
