@@ -69,7 +69,14 @@ pub(super) fn storage_class(class: &mut Object) {
 pub(super) fn csi_driver(driver: &mut Object) {
     let Some(spec) = ensure(driver, "spec") else { return };
     default(spec, "attachRequired", true);
-    for field in ["podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"] {
+    let switches = [
+        "podInfoOnMount",
+        "storageCapacity",
+        "requiresRepublish",
+        "seLinuxMount",
+        "preventPodSchedulingIfMissing",
+    ];
+    for field in switches {
         default(spec, field, false);
     }
     default(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
