@@ -1,6 +1,7 @@
 //! What every cluster has from its first moment on, and gets back when the server starts without it.
 //!
-//! What is missing is written in as few transactions as possible, because a first start should be over at once; what is
+//! What is missing is written in few transactions, because a first start should be over at once; only roles and classes
+//! that clients list have each a version of its own, in the order in which Kubernetes makes them. What is
 //! there stays as it is, except for the few things that say where this server is. Nothing is written when nothing is
 //! missing.
 
@@ -75,11 +76,13 @@ async fn missing<'a>(server: &ApiServer, wanted: &'a [Wanted]) -> Result<Vec<Mis
         };
         missing.extend(op.map(|(object, op)| Missing { wanted, object, key, op }));
     }
+    // What shares a transaction comes first, so that it fills few of them.
+    missing.sort_by_key(|one| one.wanted.has_own_version());
     Ok(missing)
 }
 
 async fn write(server: &ApiServer, missing: &[Missing<'_>]) -> Result<(), Error> {
-    for some in missing.chunks(OBJECTS_MAX) {
+    for some in groups(missing) {
         let mut transaction: Option<Transaction> = None;
         for one in some {
             let with_it = match transaction {
@@ -101,7 +104,18 @@ async fn write(server: &ApiServer, missing: &[Missing<'_>]) -> Result<(), Error>
     Ok(())
 }
 
+/// The objects that are written at once: those with a version of their own are alone.
+fn groups<'m, 'a>(missing: &'m [Missing<'a>]) -> impl Iterator<Item = &'m [Missing<'a>]> {
+    let alike = missing.chunk_by(|one, next| !one.wanted.has_own_version() && !next.wanted.has_own_version());
+    alike.flat_map(|some| some.chunks(OBJECTS_MAX))
+}
+
 impl Wanted {
+    /// Whether no other object is written together with this one.
+    fn has_own_version(&self) -> bool {
+        matches!(self.kind.kind, "ClusterRole" | "PriorityClass")
+    }
+
     fn namespace(&self) -> Option<&str> {
         self.object["metadata"]["namespace"].as_str()
     }

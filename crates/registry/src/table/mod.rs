@@ -160,6 +160,7 @@ impl<'k> Printer<'k> {
         now: Moment,
     ) -> Value {
         let rows: Vec<_> = objects.into_iter().map(|object| self.row(object, layout, now)).collect();
+        let rows = if rows.is_empty() && self.is_plain() { Value::Null } else { Value::Array(rows) };
         let definitions: Value = match layout.headings {
             Headings::Shown => self.columns.iter().map(Column::definition).collect(),
             Headings::Known => Value::Null,
@@ -177,6 +178,11 @@ impl<'k> Printer<'k> {
             version => json!({"resourceVersion": version}),
         };
         self.table(&metadata, [object], layout, now)
+    }
+
+    /// Whether it has only the columns that any object has; then an empty table has no list of rows at all.
+    fn is_plain(&self) -> bool {
+        matches!(self.cells, Cells::Known { .. }) && self.columns == cluster::ANY
     }
 
     fn row(&self, object: &Value, layout: Layout, now: Moment) -> Value {

@@ -4,6 +4,7 @@
 //! Kubernetes. What the schema rules out (unknown fields, wrong types) has been refused before; what depends on other
 //! objects (namespaces, quotas, classes) is refused elsewhere.
 
+mod addresses;
 mod config;
 mod container;
 mod definition;
@@ -33,6 +34,7 @@ mod scheduling;
 mod security;
 mod selector;
 mod service;
+mod service_addresses;
 mod shown;
 mod status;
 mod template;
@@ -69,6 +71,9 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
         found.errors.extend(wrong_scale(custom, object));
         return judged_custom(found.errors, &[], &Value::Null, object);
     }
+    if let Some(judged) = wrong_addresses(kind, None, object) {
+        return judged;
+    }
     match (kind.group, kind.kind) {
         ("", "Pod") => pod::create(&mut found, object),
         ("" | "events.k8s.io", "Event") => event::create(&mut found, kind, object),
@@ -92,6 +97,9 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
         found.errors.extend(wrong_scale(custom, new));
         return judged_custom(found.errors, &judged.excused, old, new);
     }
+    if let Some(judged) = wrong_addresses(kind, Some(old), new) {
+        return judged;
+    }
     match (kind.group, kind.kind) {
         ("", "Pod") => {
             pod::pod(&mut found, new);
@@ -99,6 +107,12 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
         }
         ("" | "events.k8s.io", "Event") => event::update(&mut found, kind, old, new),
         ("apiextensions.k8s.io", _) => definition::update(&mut found, old, new),
+        // These kinds look at what changed before they look at the whole.
+        ("", "Service" | "Secret" | "ConfigMap") => {
+            changes(&mut found, kind, old, new);
+            specific(&mut found, kind, new);
+        }
+        ("rbac.authorization.k8s.io", _) => rbac::update(&mut found, kind, old, new),
         _ => {
             specific(&mut found, kind, new);
             changes(&mut found, kind, old, new);
@@ -110,6 +124,17 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let before = warnings::of(kind, old);
     let warnings = warnings::of(kind, new).into_iter().filter(|warning| !before.contains(warning)).collect();
     Judged { errors: Vec::new(), warnings }
+}
+
+/// What is wrong with the addresses of a Service, which is told before and without anything else.
+fn wrong_addresses(kind: &Kind, old: Option<&Value>, new: &Value) -> Option<Judged> {
+    if (kind.group, kind.kind) != ("", "Service") {
+        return None;
+    }
+    let mut found = Found::default();
+    service_addresses::service_addresses(&mut found, old, new);
+    let Found { errors } = found;
+    (!errors.is_empty()).then(|| Judged { errors, warnings: Vec::new() })
 }
 
 /// Judges a write to the subresource `status`.
@@ -236,9 +261,6 @@ fn changes(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
         ("", "Service") => service::service_changes(found, old, new),
         ("", "ConfigMap" | "Secret") => config::changes(found, kind, old, new),
         ("", "PersistentVolumeClaim") => config::claim_changes(found, old, new),
-        ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => {
-            rbac::binding_changes(found, old, new);
-        }
         _ => plain::changes(found, kind, old, new),
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::found::{Path, list, members, number, text};
 use super::names::label;
-use super::{definition, environment, resources};
+use super::{definition, environment, node, resources, service};
 use crate::kinds::Kind;
 
 /// Labels of nodes that have newer names: the old one, since when, the new one.
@@ -29,6 +29,8 @@ pub(super) fn of(kind: &Kind, object: &Value) -> Vec<String> {
             name(&mut warnings, object, "Pod names and hostnames");
             template(&mut warnings, &Path::new("spec"), spec);
         }
+        ("", "Service") => warnings.extend(service::warnings(spec)),
+        ("", "Node") => warnings.extend(node::warnings(spec)),
         ("apiextensions.k8s.io", _) => warnings.extend(definition::warnings(spec)),
         ("apps", "StatefulSet" | "DaemonSet") => template(&mut warnings, &Path::new("spec"), spec),
         ("batch", "CronJob") => {
