@@ -1,7 +1,7 @@
 //! What every cluster has from its first moment on, and gets back when the server starts without it.
 //!
-//! What is missing is written in few transactions, because a first start should be over at once; only roles and classes
-//! that clients list have each a version of its own, in the order in which Kubernetes makes them. What is
+//! What is missing is written at once, because a first start should be over soon: bindings share transactions, everything
+//! else has a version of its own, in the order in which Kubernetes creates it. What is
 //! there stays as it is, except for the few things that say where this server is. Nothing is written when nothing is
 //! missing.
 
@@ -30,6 +30,7 @@ struct Wanted {
 
 /// The most objects in one transaction: below what a store takes, to leave room for the addresses of a service.
 const OBJECTS_MAX: usize = 100;
+const RBAC: &str = "rbac.authorization.k8s.io";
 /// How often is begun anew because another server on the same store does the same.
 const ATTEMPTS_MAX: usize = 8;
 
@@ -76,13 +77,13 @@ async fn missing<'a>(server: &ApiServer, wanted: &'a [Wanted]) -> Result<Vec<Mis
         };
         missing.extend(op.map(|(object, op)| Missing { wanted, object, key, op }));
     }
-    // What shares a transaction comes first, so that it fills few of them.
-    missing.sort_by_key(|one| one.wanted.has_own_version());
     Ok(missing)
 }
 
 async fn write(server: &ApiServer, missing: &[Missing<'_>]) -> Result<(), Error> {
-    for some in groups(missing) {
+    // Bindings are many. All other objects get a revision each, in the order in which Kubernetes creates them.
+    let (own, shared): (Vec<_>, Vec<_>) = missing.iter().partition(|one| one.wanted.has_own_version());
+    for some in own.chunks(1).chain(shared.chunks(OBJECTS_MAX)) {
         let mut transaction: Option<Transaction> = None;
         for one in some {
             let with_it = match transaction {
@@ -104,16 +105,10 @@ async fn write(server: &ApiServer, missing: &[Missing<'_>]) -> Result<(), Error>
     Ok(())
 }
 
-/// The objects that are written at once: those with a version of their own are alone.
-fn groups<'m, 'a>(missing: &'m [Missing<'a>]) -> impl Iterator<Item = &'m [Missing<'a>]> {
-    let alike = missing.chunk_by(|one, next| !one.wanted.has_own_version() && !next.wanted.has_own_version());
-    alike.flat_map(|some| some.chunks(OBJECTS_MAX))
-}
-
 impl Wanted {
-    /// Whether no other object is written together with this one.
+    /// Whether it is written alone, and so has a version that no other object has.
     fn has_own_version(&self) -> bool {
-        matches!(self.kind.kind, "ClusterRole" | "PriorityClass")
+        self.kind.group != RBAC || self.kind.kind == "ClusterRole"
     }
 
     fn namespace(&self) -> Option<&str> {

@@ -80,6 +80,7 @@ impl Call<'_> {
             if !options.dry_run {
                 check_unversioned(&stamped)?;
                 forget_version(&mut stamped);
+                warnings.extend(self.uncontrolled());
             }
             let stored = if options.dry_run {
                 admission::would_store(self.server, place, stamped).await
@@ -95,6 +96,13 @@ impl Call<'_> {
                 other => return other.map(|shown| Written { shown, warnings }),
             }
         }
+    }
+
+    /// The warning about a new object that no controller acts on, so that waiting for its status is not a surprise.
+    fn uncontrolled(&self) -> Option<String> {
+        let mut kinds = self.server.settings.uncontrolled.iter();
+        let found = kinds.find(|it| it.group == self.kind.group && it.kind == self.kind.kind);
+        found.map(|kind| kind.warning())
     }
 
     pub(super) async fn put(&self, part: Part) -> Result<Answer, Refusal> {

@@ -61,7 +61,7 @@ fn ranges(found: &mut Found, ranges: &[Value]) {
     let before = found.errors.len();
     for (index, range) in ranges.iter().enumerate() {
         let text = range.as_str().unwrap_or("");
-        found.invalid_text(&at.index(index), text, addresses::cidr(text));
+        addresses::cidr(found, &at.index(index), text);
     }
     let are_well_formed = found.errors.len() == before;
     let texts = ranges.iter().filter_map(Value::as_str);

@@ -1,7 +1,6 @@
 //! Services: their ports, types and policies, and which addresses may change.
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
@@ -110,36 +109,10 @@ fn affinity(found: &mut Found, at: &Path<'_>, spec: &Value) {
 
 /// An address at which others can be reached.
 fn reachable(found: &mut Found, at: &Path<'_>, word: &str) {
-    let wrong = addresses::ip(word);
-    if !wrong.is_empty() {
-        return found.invalid_text(at, word, wrong);
-    }
-    let Some(address) = addresses::address(word) else { return };
-    let why = if address.is_unspecified() {
-        format!("may not be unspecified ({word})")
-    } else if address.is_loopback() {
-        "may not be in the loopback range (127.0.0.0/8, ::1/128)".to_owned()
-    } else if is_link_local(address) {
-        "may not be in the link-local range (169.254.0.0/16, fe80::/10)".to_owned()
-    } else if is_link_local_multicast(address) {
-        "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)".to_owned()
-    } else {
-        return;
-    };
-    found.invalid(at, &json!(word), why);
-}
-
-fn is_link_local(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => address.is_link_local(),
-        IpAddr::V6(address) => address.is_unicast_link_local(),
-    }
-}
-
-fn is_link_local_multicast(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => address.octets()[..3] == [224, 0, 0],
-        IpAddr::V6(address) => address.segments()[0] & 0xff0f == 0xff02,
+    let before = found.errors.len();
+    addresses::ip(found, at, word);
+    if found.errors.len() == before {
+        addresses::endpoint_ip(found, at, word);
     }
 }
 
@@ -214,7 +187,7 @@ fn balancer(found: &mut Found, at: &Path<'_>, spec: &Value) {
     }
     for (index, range) in ranges.iter().enumerate() {
         let range = range.as_str().unwrap_or("").trim();
-        found.invalid_text(&ranges_at.index(index), range, addresses::cidr(range));
+        addresses::cidr(found, &ranges_at.index(index), range);
     }
     for field in ["allocateLoadBalancerNodePorts", "loadBalancerClass"] {
         if is_set(spec, field) && !is_balancer {

@@ -66,9 +66,9 @@ fn well_formed(found: &mut Found, at: &Path<'_>, spec: &Value) {
             }
             continue;
         }
-        let wrong = addresses::ip(address);
-        is_skewed |= !wrong.is_empty();
-        found.invalid_text(&addresses_at.index(index), address, wrong);
+        let before = found.errors.len();
+        addresses::ip(found, &addresses_at.index(index), address);
+        is_skewed |= found.errors.len() > before;
     }
     if all.len() > MOST_ADDRESSES {
         found.invalid(&addresses_at, &spec["clusterIPs"], "may only hold up to 2 values");
@@ -106,7 +106,7 @@ fn families(found: &mut Found, at: &Path<'_>, spec: &Value) {
 fn fitting(found: &mut Found, at: &Path<'_>, all: &[Value], families: &[Value]) {
     for (index, (address, family)) in all.iter().zip(families).enumerate() {
         let word = address.as_str().unwrap_or("");
-        if addresses::address(word).is_some_and(|address| family != family_of(address)) {
+        if addresses::parse_ip(word).is_some_and(|address| family != family_of(address)) {
             let family = family.as_str().unwrap_or("");
             let why = format!("expected an {family} value as indicated by `ipFamilies[{index}]`");
             found.invalid(&at.index(index), address, why);
@@ -128,7 +128,7 @@ fn consistent(found: &mut Found, at: &Path<'_>, spec: &Value) {
         }
     }
     for (index, address) in addresses.iter().enumerate().skip(families.len()) {
-        let address = address.as_str().and_then(addresses::address);
+        let address = address.as_str().and_then(addresses::parse_ip);
         if address.is_some_and(|address| address.is_ipv6()) {
             let why = "IPv6 is not configured on this cluster";
             found.invalid(&at.child("clusterIPs").index(index), &spec["clusterIPs"], why);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::found::{Found, Path, is_set, list, number, text};
 use super::names::subdomain;
-use super::{definition, node};
+use super::{autoscaler, definition, ingress, node, quota, storage};
 use crate::kinds::Kind;
 
 /// The counters of a kind: those that are not negative, and those of them that are not more than `replicas`.
@@ -85,6 +85,10 @@ pub(super) fn status(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
         ("", "Pod") => pod(found, &at, old, new),
         ("", "Node") => node::status(found, new),
         ("", "Namespace") => phase_of_namespace(found, new),
+        ("", "PersistentVolumeClaim") => storage::claim_status(found, new),
+        ("", "ResourceQuota") => quota::status(found, new),
+        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler::status(found, new),
+        ("networking.k8s.io", "Ingress") => ingress::status(found, old, new),
         ("apiextensions.k8s.io", _) => definition::status(found, new),
         _ => {}
     }
