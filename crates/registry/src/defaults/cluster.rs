@@ -34,8 +34,15 @@ pub(super) fn finalized_namespace(namespace: &mut Object) {
 pub(super) fn node(node: &mut Object) {
     if let Some(spec) = child(node, "spec") {
         let range = text(spec, "podCIDR").to_owned();
-        if !range.is_empty() && is_unset(spec, "podCIDRs") {
-            spec.insert("podCIDRs".to_owned(), json!([range]));
+        let first = spec.get("podCIDRs").and_then(|ranges| ranges.get(0)).cloned();
+        match first {
+            Some(first) if range.is_empty() => {
+                spec.insert("podCIDR".to_owned(), first);
+            }
+            first if !range.is_empty() && first.as_ref() != Some(&json!(range)) => {
+                spec.insert("podCIDRs".to_owned(), json!([range]));
+            }
+            _ => {}
         }
     }
     if let Some(status) = child(node, "status")
