@@ -23,6 +23,9 @@ use serde_json::{Value, json};
 /// What stands before the version in an object's metadata, in this order: all texts.
 const BEFORE_VERSION: [&[u8]; 5] = [b"name", b"generateName", b"namespace", b"selfLink", b"uid"];
 
+/// The end of a claim that was not updated since it was created.
+const NO_PHASE: &[u8] = b",\"status\":{}}";
+
 /// Where an object's stored bytes are cut to be served.
 struct Cut {
     /// Where `"metadata"` begins: behind kind and version.
@@ -52,6 +55,25 @@ pub(crate) fn stored(kind: &Kind, object: &mut Value) -> Bytes {
     }
     // What is stored stays for long: without the room that is left.
     bytes.into_boxed_slice().into()
+}
+
+/// What is stored of a new object. A new claim has no phase of its own: until its first update, reading adds the default.
+pub(crate) fn stored_first(kind: &Kind, object: &mut Value) -> Bytes {
+    if !is_claim(kind) {
+        return stored(kind, object);
+    }
+    let mut without_phase = object.clone();
+    without_phase["status"] = json!({});
+    stored(kind, &mut without_phase)
+}
+
+/// Whether a write that changes nothing is still stored if the stored bytes are not what would be stored today.
+pub(crate) fn is_renewed(kind: &Kind) -> bool {
+    matches!(kind.nature, Nature::Custom(_)) || is_claim(kind)
+}
+
+fn is_claim(kind: &Kind) -> bool {
+    (kind.group, kind.kind) == ("", "PersistentVolumeClaim")
 }
 
 /// Reads a stored object and gives it its version.
@@ -132,7 +154,7 @@ fn cut(kind: &Kind, stored: &[u8]) -> Option<Cut> {
     let metadata = stored.len() - rest.len();
     let mut rest = rest.strip_prefix(b"\"metadata\":{")?;
     // Whoever ends with more than a brace laid it out differently elsewhere, too.
-    if stored.last() != Some(&b'}') {
+    if stored.last() != Some(&b'}') || is_claim(kind) && stored.ends_with(NO_PHASE) {
         return None;
     }
     let mut version = stored.len() - rest.len();

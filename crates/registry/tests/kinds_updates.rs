@@ -124,9 +124,10 @@ fn classes_and_revisions_stay() {
         judge("scheduling.k8s.io", "PriorityClass", json!({"value": 1}), json!({"value": 2})),
         ["value: Forbidden: may not be changed in an update."]
     );
+    let class = |provisioner: &str| json!({"provisioner": provisioner, "volumeBindingMode": "Immediate"});
     assert_eq!(
-        judge("storage.k8s.io", "StorageClass", json!({"provisioner": "a"}), json!({"provisioner": "b"})),
-        ["provisioner: Forbidden: updates to provisioner are forbidden."]
+        judge("storage.k8s.io", "StorageClass", class("a"), class("b")),
+        ["provisioner: Invalid value: null: field is immutable"]
     );
     assert_eq!(
         judge("apps", "ControllerRevision", json!({"data": {"a": 1}}), json!({"data": {"a": 2}})),

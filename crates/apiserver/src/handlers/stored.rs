@@ -12,6 +12,7 @@ use super::write::Part;
 use crate::admission;
 use crate::objects::{Change, Place, conflict};
 use crate::query::WriteOptions;
+use crate::served;
 
 /// What a write to an object that exists comes to.
 pub(super) struct Settled {
@@ -53,7 +54,7 @@ pub(super) fn settle(
     }
     let (change, shown) = match updated {
         // Whoever writes what is there has it stored in the version of today.
-        Updated::Unchanged if matches!(call.kind.nature, Nature::Custom(_)) => (Change::Renew, None),
+        Updated::Unchanged if served::is_renewed(call.kind) => (Change::Renew, None),
         Updated::Unchanged => (Change::Keep, None),
         Updated::Store(object) => (Change::Store(object), None),
         Updated::Remove(shown) => (Change::Remove(None), Some(shown)),

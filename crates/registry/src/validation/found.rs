@@ -197,6 +197,11 @@ impl Found {
         }
     }
 
+    /// It must be the same as before; the refusal does not show what it is now.
+    pub(super) fn unchanged(&mut self, at: &Path<'_>, is_same: bool) {
+        self.immutable(at, is_same, &Value::Null);
+    }
+
     /// It must be the same as before.
     pub(super) fn immutable(&mut self, at: &Path<'_>, is_same: bool, new: &Value) {
         if !is_same {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::found::{Path, list, members, number, text};
 use super::names::label;
-use super::{definition, environment, resources};
+use super::{definition, endpoints, environment, ingress, network_policy, quota, resources, storage};
 use crate::kinds::Kind;
 
 /// Labels of nodes that have newer names: the old one, since when, the new one.
@@ -36,9 +36,45 @@ pub(super) fn of(kind: &Kind, object: &Value) -> Vec<String> {
             let at = at.child("jobTemplate");
             template(&mut warnings, &at.child("spec"), &spec["jobTemplate"]["spec"]);
         }
+        ("", "PersistentVolume") => storage::volume_warnings(&mut warnings, object),
+        ("", "PersistentVolumeClaim") => storage::claim_warnings(&mut warnings, object),
+        ("", "ResourceQuota") => quota::warnings(&mut warnings, spec),
+        ("", "Endpoints") => endpoints::warnings(&mut warnings, object),
+        ("discovery.k8s.io", "EndpointSlice") => endpoints::slice_warnings(&mut warnings, object),
+        ("networking.k8s.io", "NetworkPolicy") => network_policy::warnings(&mut warnings, object),
+        ("networking.k8s.io", "Ingress") => ingress::warnings(&mut warnings, object),
+        ("storage.k8s.io", "StorageClass") => topology_labels(&mut warnings, object),
+        ("storage.k8s.io", "CSIDriver") => storage::csi_driver_warnings(&mut warnings, object),
         _ => {}
     }
     warnings
+}
+
+/// Warnings about a change. Some kinds repeat all, some give none, the others give those that are new.
+pub(super) fn of_change(kind: &Kind, old: &Value, new: &Value) -> Vec<String> {
+    let all = of(kind, new);
+    match (kind.group, kind.kind) {
+        ("", "PersistentVolume" | "PersistentVolumeClaim" | "Endpoints")
+        | ("networking.k8s.io", "NetworkPolicy")
+        | ("storage.k8s.io", "StorageClass") => all,
+        ("", "ResourceQuota") | ("networking.k8s.io", "Ingress") => Vec::new(),
+        ("discovery.k8s.io", "EndpointSlice") => endpoints::slice_change_warnings(new),
+        ("storage.k8s.io", "CSIDriver") if old["spec"]["tokenRequests"] != new["spec"]["tokenRequests"] => {
+            all
+        }
+        _ => {
+            let before = of(kind, old);
+            all.into_iter().filter(|warning| !before.contains(warning)).collect()
+        }
+    }
+}
+
+/// Warnings about a status.
+pub(super) fn of_status(kind: &Kind, object: &Value) -> Vec<String> {
+    match (kind.group, kind.kind) {
+        ("networking.k8s.io", "Ingress") => ingress::status_warnings(object),
+        _ => Vec::new(),
+    }
 }
 
 fn name(warnings: &mut Vec<String>, object: &Value, used_in: &str) {
@@ -88,6 +124,40 @@ fn pod_spec(warnings: &mut Vec<String>, at: &Path<'_>, spec: &Value) {
             "{}: must be >= 0; negative values are invalid and will be treated as 1",
             at.child("terminationGracePeriodSeconds")
         ));
+    }
+}
+
+fn topology_labels(warnings: &mut Vec<String>, class: &Value) {
+    let at = Path::new("allowedTopologies");
+    for (index, term) in list(class, "allowedTopologies").iter().enumerate() {
+        let at = at.index(index);
+        for (index, expression) in list(term, "matchLabelExpressions").iter().enumerate() {
+            let (at, key) = (at.child("matchLabelExpressions"), text(expression, "key"));
+            let at = at.index(index);
+            if let Some((_, since, instead)) = OLD_NODE_LABELS.iter().find(|(old, _, _)| *old == key) {
+                warnings.push(format!(
+                    "{}: deprecated since {since}; use \"{instead}\" instead",
+                    at.child("key")
+                ));
+            }
+        }
+    }
+}
+
+/// Warnings about labels of nodes that have newer names, in the terms of a node selector.
+pub(super) fn node_terms(warnings: &mut Vec<String>, at: &Path<'_>, terms: &[Value]) {
+    for (index, term) in terms.iter().enumerate() {
+        let at = at.index(index);
+        for (index, expression) in list(term, "matchExpressions").iter().enumerate() {
+            let (at, key) = (at.child("matchExpressions"), text(expression, "key"));
+            let at = at.index(index);
+            if let Some((_, since, instead)) = OLD_NODE_LABELS.iter().find(|(old, _, _)| *old == key) {
+                warnings.push(format!(
+                    "{}: {key} is deprecated since {since}; use \"{instead}\" instead",
+                    at.child("key")
+                ));
+            }
+        }
     }
 }
 
