@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use gantry_nodes::is_settled;
 use k8s_openapi::api::core::v1::{Node, ServiceAccount};
 use kube::Client;
 use kube::api::{Api, ListParams};
@@ -42,14 +43,9 @@ impl Readiness {
         }
         let nodes: Api<Node> = Api::all(self.client.clone());
         let listed = nodes.list(&ListParams::default()).await?;
+        // A node that was made to fail before a restart is not waited for.
         let ready: BTreeSet<String> =
-            listed.items.into_iter().filter(is_node_ready).filter_map(|node| node.metadata.name).collect();
+            listed.items.into_iter().filter(is_settled).filter_map(|node| node.metadata.name).collect();
         Ok(self.nodes.is_subset(&ready))
     }
-}
-
-/// Whether pods can be sent to a node.
-fn is_node_ready(node: &Node) -> bool {
-    let conditions = node.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
-    conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
 }

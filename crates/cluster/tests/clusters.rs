@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use gantry_cluster::{Cluster, Endpoint, Options, StartError, Storage};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, ServiceAccount};
-use kube::api::{Api, ListParams, PostParams};
+use kube::api::{Api, ListParams, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
+use serde_json::json;
 
 fn config_map(name: &str) -> ConfigMap {
-    serde_json::from_value(serde_json::json!({"metadata": {"name": name}})).unwrap()
+    serde_json::from_value(json!({"metadata": {"name": name}})).unwrap()
 }
 
 async fn client_by_kubeconfig(cluster: &Cluster) -> kube::Client {
@@ -73,6 +74,28 @@ async fn a_directory_is_free_again_when_its_cluster_is_dropped() {
     let maps: Api<ConfigMap> = Api::default_namespaced(again.client());
     assert!(maps.get_opt("kept").await.unwrap().is_some());
     again.stop().await;
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[tokio::test]
+async fn a_node_that_was_made_to_fail_is_not_waited_for() {
+    let directory = std::env::temp_dir().join(format!("gantry-cluster-failed-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&directory);
+    let options =
+        || Options { nodes: 2, storage: Storage::Directory(directory.clone()), ..Options::default() };
+    let first = Cluster::start_with(options()).await.unwrap();
+    let nodes: Api<Node> = Api::all(first.client());
+    let failed = json!({"metadata": {"annotations": {"sim.gantry.dev/fail": "true"}}});
+    nodes.patch("node-1", &PatchParams::default(), &Patch::Merge(failed)).await.unwrap();
+    first.stop().await;
+    // What the node-lifecycle controller reports of it after a while.
+    let silent = Cluster::start_with(Options { nodes: 0, controllers: false, ..options() }).await.unwrap();
+    let nodes: Api<Node> = Api::all(silent.client());
+    let unknown = json!({"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}});
+    nodes.patch_status("node-1", &PatchParams::default(), &Patch::Strategic(unknown)).await.unwrap();
+    silent.stop().await;
+    let again = tokio::time::timeout(Duration::from_secs(60), Cluster::start_with(options())).await;
+    again.expect("it does not wait for node-1").unwrap().stop().await;
     std::fs::remove_dir_all(&directory).unwrap();
 }
 

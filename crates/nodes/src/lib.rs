@@ -24,5 +24,6 @@ mod run;
 mod station;
 mod wards;
 
+pub use machine::is_settled;
 pub use options::{Capacity, InvalidOptions, Options};
 pub use run::run;

@@ -217,6 +217,11 @@ pub(crate) fn is_failed(node: &wire::Node) -> Result<bool, InvalidTrait> {
     }
 }
 
+/// Whether a node is as it is meant to be: ready, or made to fail, which it then stays.
+pub fn is_settled(node: &wire::Node) -> bool {
+    is_ready(node) || is_failed(node) == Ok(true)
+}
+
 /// Whether a node is one that a simulation of this prefix has made.
 pub(crate) fn is_of_prefix(node: &wire::Node, prefix: &str) -> bool {
     let labels = node.metadata.labels.as_ref();

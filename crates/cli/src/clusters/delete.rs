@@ -17,7 +17,7 @@ use crate::output::{fail, print};
 #[derive(Debug, Args)]
 pub(crate) struct DeleteFlags {
     /// The cluster
-    #[arg(value_name = "NAME")]
+    #[arg(id = "cluster_name", value_name = "NAME")]
     name: ClusterName,
     /// Do not ask
     #[arg(short, long)]

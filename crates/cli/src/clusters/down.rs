@@ -17,7 +17,7 @@ use crate::output::{fail, print};
 #[derive(Debug, Args)]
 pub(crate) struct DownFlags {
     /// The cluster [default: gantry]
-    #[arg(value_name = "NAME", conflicts_with = "data_dir")]
+    #[arg(id = "cluster_name", value_name = "NAME", conflicts_with = "data_dir")]
     name: Option<ClusterName>,
     /// The cluster that keeps its data in this directory
     #[arg(long, value_name = "DIRECTORY")]

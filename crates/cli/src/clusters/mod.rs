@@ -68,6 +68,11 @@ fn list() -> Result<Vec<Listed>, String> {
     Ok(clusters)
 }
 
+/// The names of all clusters; none if they cannot be read.
+pub(crate) fn names() -> Vec<String> {
+    list().unwrap_or_default().iter().map(|cluster| cluster.name.to_string()).collect()
+}
+
 /// The kubeconfigs of clusters of this user.
 pub(crate) struct Kubeconfigs {
     /// That of the cluster to use if nothing else is said: `gantry`, or the only other one that runs.
@@ -165,9 +170,7 @@ fn table(clusters: &[Listed]) -> String {
 
 /// What is said of a cluster that does not exist.
 fn unknown(home: &Home) -> String {
-    let names: Vec<String> =
-        list().unwrap_or_default().iter().map(|cluster| cluster.name.to_string()).collect();
-    let hint = match &*names {
+    let hint = match &*names() {
         [] => "there are no clusters; `gantry up` starts one".to_owned(),
         names => format!("there is {}", names.join(", ")),
     };

@@ -9,6 +9,7 @@ use gantry_kubectl::{Failure, Screen, Session, candidates};
 use super::Candidate;
 use super::question::Ask;
 use crate::cluster::ClusterFlags;
+use crate::clusters;
 use crate::kubectl::now;
 
 /// How long somebody who pressed TAB is kept waiting at most.
@@ -27,6 +28,9 @@ pub(super) fn candidates(ask: &Ask, connection: &[String]) -> Vec<Candidate> {
 
 async fn asked(ask: &Ask, connection: &[String]) -> Result<Vec<Candidate>, Failure> {
     let flags = flags(connection)?;
+    if *ask == Ask::Clusters {
+        return Ok(clusters::names().into_iter().map(Candidate::plain).collect());
+    }
     if let Ask::Entries(entry) = ask {
         let entries = flags.connection()?.entries(*entry)?;
         return Ok(entries.into_iter().map(Candidate::plain).collect());
@@ -55,7 +59,7 @@ async fn asked(ask: &Ask, connection: &[String]) -> Result<Vec<Candidate>, Failu
             let names = candidates::containers(&mut session, of, name).await?;
             Ok(names.into_iter().map(|name| Candidate::plain(format!("{name}="))).collect())
         }
-        Ask::Entries(_) => Ok(Vec::new()),
+        Ask::Entries(_) | Ask::Clusters => Ok(Vec::new()),
     }
 }
 

@@ -44,6 +44,8 @@ pub(super) enum Ask {
     Containers { of: String, name: String },
     /// What the kubeconfig has.
     Entries(Entry),
+    /// The clusters of this machine.
+    Clusters,
 }
 
 /// Types that roll out.
@@ -167,6 +169,7 @@ fn value(arg: &Arg) -> Wanted {
     }
     let words: &[&str] = match arg.get_id().as_str() {
         "namespace" => return Wanted::Live(Ask::Namespaces),
+        "cluster_name" => return Wanted::Live(Ask::Clusters),
         "context" => return Wanted::Live(Ask::Entries(Entry::Context)),
         "cluster" => return Wanted::Live(Ask::Entries(Entry::Cluster)),
         "user" => return Wanted::Live(Ask::Entries(Entry::User)),
@@ -275,6 +278,7 @@ mod tests {
         assert_eq!(asked("get pods -n "), Ask::Namespaces);
         assert_eq!(asked("get pods --namespace=sh"), Ask::Namespaces);
         assert_eq!(asked("--context "), Ask::Entries(Entry::Context));
+        assert_eq!(asked("up --name "), Ask::Clusters);
         assert_eq!(words("why web -o "), ["text", "json"]);
         assert_eq!(words("delete --cascade="), ["background", "foreground", "orphan"]);
         assert!(words("get --out").contains(&"--output".to_owned()));
@@ -302,6 +306,9 @@ mod tests {
         assert_eq!(asked("why we"), named("deployments"));
         assert_eq!(asked("rollout watch deployment/we"), named("deployment"));
         assert_eq!(asked("why deploy we"), named("deploy"));
+        assert_eq!(asked("down "), Ask::Clusters);
+        assert_eq!(asked("delete-cluster d"), Ask::Clusters);
+        assert!(words("create namespace ").is_empty());
         assert!(words("rollout watch web ").is_empty() && words("label pod a b=").is_empty());
         let others = Ask::Names { of: "deployments".to_owned(), but: vec!["web".to_owned()] };
         assert_eq!(asked("why web "), others);

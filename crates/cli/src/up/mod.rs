@@ -27,10 +27,10 @@ use welcome::Welcome;
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct UpFlags {
     /// The name of the cluster, which has its own data, port and kubeconfig [default: gantry]
-    #[arg(long, value_name = "NAME")]
+    #[arg(id = "cluster_name", long = "name", value_name = "NAME")]
     name: Option<ClusterName>,
     /// Keep everything in this directory instead of in your own data directory
-    #[arg(long, value_name = "DIRECTORY", conflicts_with_all = ["in_memory", "name"])]
+    #[arg(long, value_name = "DIRECTORY", conflicts_with_all = ["in_memory", "cluster_name"])]
     data_dir: Option<PathBuf>,
     /// Keep everything in memory, until it stops
     #[arg(long)]
@@ -63,7 +63,7 @@ pub(crate) struct UpFlags {
     #[command(flatten)]
     server: ServerFlags,
     /// Run this command against a cluster that is thrown away afterwards, with KUBECONFIG set, and exit with its status
-    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["name", "data_dir", "detach", "write_kubeconfig"])]
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["cluster_name", "data_dir", "detach", "write_kubeconfig"])]
     command: Vec<OsString>,
 }
 
