@@ -25,6 +25,7 @@ mod tree;
 mod walk;
 mod wire;
 mod yaml;
+mod yaml_errors;
 
 pub(crate) use depth::TOO_DEEP;
 pub use kind::Gvk;

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::definition::{is_definition, remember_stored_version};
+use super::unserved::drop_unserved;
 use super::{
     asked_for, finalizers, generation, is_graceful, is_namespace, metadata, metadata_mut, namespace, text,
 };
@@ -37,7 +38,7 @@ pub enum Updated {
 }
 
 /// Metadata that only the server writes.
-const SERVERS_OWN: [&str; 3] = ["uid", "creationTimestamp", "generation"];
+const SERVERS_OWN: [&str; 2] = ["creationTimestamp", "generation"];
 /// When an object goes. Whoever leaves it out means what is stored; whoever writes something else is refused later.
 const END: [&str; 2] = ["deletionTimestamp", "deletionGracePeriodSeconds"];
 /// What writes to a pod's status leave as it is, besides.
@@ -60,6 +61,7 @@ impl Part {
 pub fn update(stored: &Value, mut object: Value, part: Part, kind: &Kind) -> Updated {
     keep_metadata(stored, &mut object, part, kind);
     keep_other_part(stored, &mut object, part, kind);
+    drop_unserved(&mut object, kind);
     count_generation(stored, &mut object, part, kind);
     if object == *stored {
         return Updated::Unchanged;
@@ -77,9 +79,6 @@ fn keep_metadata(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
     }
     let kept = |field: &str| metadata(stored).and_then(|metadata| metadata.get(field)).cloned();
     let mut fields: Vec<&str> = SERVERS_OWN.to_vec();
-    if kind.generation == Generation::Absent {
-        fields.retain(|field| *field != "generation");
-    }
     if part == Part::Status && (kind.group, kind.kind) == ("apps", "Deployment") {
         fields.push("labels");
     }
@@ -89,6 +88,8 @@ fn keep_metadata(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
     let is_ending = text(stored, "deletionTimestamp").is_some();
     let left_out =
         |field: &&str| metadata(object).is_none_or(|sent| sent.get(*field).is_none_or(Value::is_null));
+    // Another uid than the stored one is refused later.
+    fields.extend(["uid"].into_iter().filter(left_out));
     fields.extend(
         END.into_iter().filter(|field| left_out(field) || (is_ending && *field == "deletionTimestamp")),
     );

@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use super::found::{Path, list, members, number, text};
 use super::names::label;
-use super::{definition, endpoints, environment, ingress, network_policy, quota, resources, storage};
+use super::{
+    definition, endpoints, environment, ingress, network_policy, node, quota, resources, service, storage,
+};
 use crate::kinds::Kind;
 
 /// Labels of nodes that have newer names: the old one, since when, the new one.
@@ -29,6 +31,8 @@ pub(super) fn of(kind: &Kind, object: &Value) -> Vec<String> {
             name(&mut warnings, object, "Pod names and hostnames");
             template(&mut warnings, &Path::new("spec"), spec);
         }
+        ("", "Service") => warnings.extend(service::warnings(spec)),
+        ("", "Node") => warnings.extend(node::warnings(spec)),
         ("apiextensions.k8s.io", _) => warnings.extend(definition::warnings(spec)),
         ("apps", "StatefulSet" | "DaemonSet") => template(&mut warnings, &Path::new("spec"), spec),
         ("batch", "CronJob") => {
@@ -54,7 +58,7 @@ pub(super) fn of(kind: &Kind, object: &Value) -> Vec<String> {
 pub(super) fn of_change(kind: &Kind, old: &Value, new: &Value) -> Vec<String> {
     let all = of(kind, new);
     match (kind.group, kind.kind) {
-        ("", "PersistentVolume" | "PersistentVolumeClaim" | "Endpoints")
+        ("", "Node" | "PersistentVolume" | "PersistentVolumeClaim" | "Endpoints")
         | ("networking.k8s.io", "NetworkPolicy")
         | ("storage.k8s.io", "StorageClass") => all,
         ("", "ResourceQuota") | ("networking.k8s.io", "Ingress") => Vec::new(),
