@@ -304,7 +304,7 @@ async fn options_that_cannot_be_are_refused_with_the_remedy() {
     };
     assert_eq!(
         refused(|options| options.nodes = 5000).await,
-        "5000 nodes are too many; there are addresses for 2048"
+        "5000 nodes are too many: each has 4096 pod addresses, and 10.128.0.0/9 has room for 2048 nodes"
     );
     let pods = refused(|options| options.capacity.pods = 5000).await;
     assert_eq!(pods, "5000 pods on a node are too many; there are addresses for 4093");
