@@ -125,7 +125,7 @@ impl Objects {
         let unallotted = holds_claims(place).then(|| object.clone());
         for _ in 0..ATTEMPTS_MAX {
             self.allot(place, None, &mut object, &Taken::default())?;
-            let value = served::stored(place.kind, &mut object);
+            let value = served::stored_first(place.kind, &mut object);
             let transaction = Transaction::create(key.clone(), value.clone());
             let transaction = self.with_claims(place, transaction, None, Some(&object)).await;
             let transaction = transaction.map_err(|error| failed(&error))?;

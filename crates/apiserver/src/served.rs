@@ -54,6 +54,34 @@ pub(crate) fn stored(kind: &Kind, object: &mut Value) -> Bytes {
     bytes.into_boxed_slice().into()
 }
 
+/// What is stored of a new object.
+///
+/// The labels that a new Job gets together with its selector are not stored, as in Kubernetes: they are a default that is
+/// filled in whenever the Job is read. The first write after that stores them, and so counts a version even if it changes
+/// nothing else.
+pub(crate) fn stored_first(kind: &Kind, object: &mut Value) -> Bytes {
+    let is_job = (kind.group, kind.kind) == ("batch", "Job");
+    if !is_job || !has_generated_labels_only(object) {
+        return stored(kind, object);
+    }
+    let mut bare = object.clone();
+    if let Some(metadata) = bare.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("labels");
+    }
+    let mut bytes = stored(kind, &mut bare).to_vec();
+    // This is not the layout in which complete objects are stored, so it is given its defaults when it is read.
+    bytes.push(b'\n');
+    bytes.into_boxed_slice().into()
+}
+
+/// Whether the labels of a Job are those of its template, and all of those were generated.
+fn has_generated_labels_only(job: &Value) -> bool {
+    let (labels, of_pods) = (&job["metadata"]["labels"], &job["spec"]["template"]["metadata"]["labels"]);
+    let is_generated =
+        |label: &String| matches!(label.strip_prefix("batch.kubernetes.io/").unwrap_or(label), "controller-uid" | "job-name");
+    labels == of_pods && labels.as_object().is_some_and(|labels| !labels.is_empty() && labels.keys().all(is_generated))
+}
+
 /// Reads a stored object and gives it its version.
 pub(crate) fn parse(kind: &Kind, stored: &[u8], revision: Revision) -> Result<Value, Refusal> {
     let object = if cut(kind, stored).is_some() {

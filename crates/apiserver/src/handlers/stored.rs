@@ -51,14 +51,23 @@ pub(super) fn settle(
         let judged = validation::part(part, call.kind, stored, object);
         warnings.extend(call.judged(call.place().name, judged)?);
     }
+    // What is odd about a pod is told on every write of it.
+    if updated == Updated::Unchanged && part == Part::Main && call.kind.kind == "Pod" {
+        warnings.extend(validation::part(part, call.kind, stored, stored).warnings);
+    }
     let (change, shown) = match updated {
-        // Whoever writes what is there has it stored in the version of today.
-        Updated::Unchanged if matches!(call.kind.nature, Nature::Custom(_)) => (Change::Renew, None),
+        // What is written unchanged is stored in the version of today, and with the defaults that it was read with.
+        Updated::Unchanged if is_stored_otherwise(call.kind) => (Change::Renew, None),
         Updated::Unchanged => (Change::Keep, None),
         Updated::Store(object) => (Change::Store(object), None),
         Updated::Remove(shown) => (Change::Remove(None), Some(shown)),
     };
     Ok(Settled { change, shown, warnings })
+}
+
+/// Whether objects of this kind may be stored in another form than they are read in.
+fn is_stored_otherwise(kind: &Kind) -> bool {
+    matches!(kind.nature, Nature::Custom(_)) || (kind.group, kind.kind) == ("batch", "Job")
 }
 
 /// How the owners of fields are found.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{metadata_mut, text};
+use super::{metadata_mut, text, unserved_pods};
 use crate::kinds::{Generation, Kind};
 use crate::moment::Moment;
 
@@ -34,6 +34,7 @@ pub fn disown(object: &mut Value) {
 /// its first content is the kind's own business. Only Nodes bring theirs.
 pub fn create(mut object: Value, kind: &Kind, stamp: &Stamp<'_>) -> Value {
     disown(&mut object);
+    unserved_pods::drop_unserved(&mut object, kind);
     let name = text(&object, "name").unwrap_or_default();
     let generate = text(&object, "generateName").unwrap_or_default();
     let name = (name.is_empty() && !generate.is_empty()).then(|| generated_name(generate, stamp.name_suffix));

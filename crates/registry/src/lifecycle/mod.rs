@@ -9,6 +9,7 @@ mod deletion;
 mod expiry;
 mod namespace;
 mod options;
+mod unserved_pods;
 mod update;
 
 pub use create::{Stamp, create, disown, generated_name};

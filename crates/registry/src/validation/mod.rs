@@ -6,6 +6,7 @@
 
 mod config;
 mod container;
+mod cron_job;
 mod definition;
 mod deployment;
 mod downward;
@@ -13,14 +14,18 @@ mod environment;
 mod event;
 pub(crate) mod found;
 mod job;
+mod job_policy;
 pub(crate) mod metadata;
 mod mount;
 pub(crate) mod names;
 mod network;
 mod node;
+mod overlap;
 mod plain;
 mod pod;
+mod pod_resources;
 mod pod_update;
+mod pod_warnings;
 mod policy;
 mod probe;
 mod rbac;
@@ -38,6 +43,7 @@ mod status;
 mod template;
 mod volume;
 mod warnings;
+mod windows;
 mod workload;
 
 use serde_json::Value;
@@ -72,6 +78,8 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
     match (kind.group, kind.kind) {
         ("", "Pod") => pod::create(&mut found, object),
         ("" | "events.k8s.io", "Event") => event::create(&mut found, kind, object),
+        ("batch", "Job") => job::create(&mut found, object),
+        ("apps", "StatefulSet") => workload::new_stateful_set(&mut found, object),
         ("scheduling.k8s.io", "PriorityClass") => plain::new_priority_class(&mut found, object),
         ("apiextensions.k8s.io", _) => definition::create(&mut found, object),
         _ => specific(&mut found, kind, object),
@@ -79,7 +87,7 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
     if !found.errors.is_empty() {
         return Judged { errors: found.errors, warnings: Vec::new() };
     }
-    Judged { errors: Vec::new(), warnings: warnings::of(kind, object) }
+    Judged { errors: Vec::new(), warnings: warnings::of_new(kind, object) }
 }
 
 /// Judges a changed object; its uid and times are already those of the stored one where the client left them out.
@@ -99,6 +107,14 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
         }
         ("" | "events.k8s.io", "Event") => event::update(&mut found, kind, old, new),
         ("apiextensions.k8s.io", _) => definition::update(&mut found, old, new),
+        ("apps", "StatefulSet") => {
+            workload::stateful_set(&mut found, new);
+            workload::stateful_set_changes(&mut found, old, new);
+        }
+        ("apps", "DaemonSet") => {
+            workload::keeps_selector(&mut found, &old["spec"], &new["spec"]);
+            workload::daemon_set(&mut found, new);
+        }
         _ => {
             specific(&mut found, kind, new);
             changes(&mut found, kind, old, new);
@@ -107,9 +123,7 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
     if !found.errors.is_empty() {
         return Judged { errors: found.errors, warnings: Vec::new() };
     }
-    let before = warnings::of(kind, old);
-    let warnings = warnings::of(kind, new).into_iter().filter(|warning| !before.contains(warning)).collect();
-    Judged { errors: Vec::new(), warnings }
+    Judged { errors: Vec::new(), warnings: warnings::of_changed(kind, old, new) }
 }
 
 /// Judges a write to the subresource `status`.
@@ -205,13 +219,12 @@ fn specific(found: &mut Found, kind: &Kind, object: &Value) {
         ("", "ReplicationController") => workload::replication_controller(found, object),
         ("apps", "Deployment") => deployment::deployment(found, object),
         ("apps", "ReplicaSet") => deployment::replica_set(found, object),
-        ("apps", "StatefulSet") => workload::stateful_set(found, object),
         ("apps", "DaemonSet") => workload::daemon_set(found, object),
         ("batch", "Job") => job::job(found, object),
         ("", "Node") => node::node(found, object),
         ("networking.k8s.io", "Ingress") => network::ingress(found, object),
         ("networking.k8s.io", "NetworkPolicy") => network::policy(found, object),
-        ("batch", "CronJob") => job::cron_job(found, object),
+        ("batch", "CronJob") => cron_job::cron_job(found, object),
         ("", "Service") => service::service(found, object),
         ("", "ConfigMap") => config::config_map(found, object),
         ("", "Secret") => config::secret(found, object),
@@ -229,8 +242,9 @@ fn specific(found: &mut Found, kind: &Kind, object: &Value) {
 /// What a kind asks of changes.
 fn changes(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
     match (kind.group, kind.kind) {
-        ("apps", "Deployment" | "ReplicaSet" | "DaemonSet") => deployment::keeps_selector(found, old, new),
-        ("apps", "StatefulSet") => workload::stateful_set_changes(found, old, new),
+        ("apps", "Deployment" | "ReplicaSet") => {
+            workload::keeps_selector(found, &old["spec"], &new["spec"]);
+        }
         ("batch", "Job") => job::job_changes(found, old, new),
         ("", "Node") => node::changes(found, old, new),
         ("", "Service") => service::service_changes(found, old, new),

@@ -52,7 +52,8 @@ pub(super) fn plain(found: &mut Found, kind: &Kind, object: &Value) {
     }
 }
 
-fn claim(found: &mut Found, at: &Path<'_>, spec: &Value) {
+/// The spec of a claim, of its own or as a template.
+pub(super) fn claim(found: &mut Found, at: &Path<'_>, spec: &Value) {
     let (modes_at, modes) = (at.child("accessModes"), list(spec, "accessModes"));
     if modes.is_empty() {
         found.required(&modes_at, "at least 1 access mode is required");
