@@ -7,6 +7,7 @@ mod bench;
 mod cargo;
 mod console;
 mod failure;
+mod home;
 mod install;
 mod lint;
 mod mutants;

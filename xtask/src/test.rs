@@ -2,6 +2,7 @@
 
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
+use crate::home::Home;
 use crate::{bench, console, install, lint, tidy, tools};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ pub(crate) const USAGE: &str = "\
 Usage: cargo xtask test
 
 Run all that CI runs: install what is missing from Debian, formatting, clippy, tidy, documentation, every benchmark
-once, and the tests. Stops at the first failure and says how to run that step alone.
+once, and the tests, which have a home directory of their own. Stops at the first failure and says how to run that step alone.
 ";
 
 /// One step of CI.
@@ -76,7 +77,9 @@ fn install(root: &Path) -> Result<(), Failure> {
 }
 
 fn tests(root: &Path) -> Result<(), Failure> {
-    cargo::run(&mut cargo(root, &["test", "--workspace"]))
+    let home = Home::new(root.join("target/tests-home"))?;
+    cargo::run(home.lend(&mut cargo(root, &["test", "--workspace"])))?;
+    home.check()
 }
 
 fn documentation(root: &Path) -> Result<(), Failure> {

@@ -40,7 +40,7 @@ pub use health::Health;
 pub use identity::{Identified, Unverified};
 pub use logs::{LogRequest, LogStream, Opening, PodLogs};
 pub use service::ApiService;
-pub use settings::{ServiceAccounts, Settings};
+pub use settings::{ServiceAccounts, Settings, UncontrolledKind};
 pub use surroundings::Surroundings;
 
 use std::sync::Arc;

@@ -23,6 +23,9 @@ use serde_json::{Value, json};
 /// What stands before the version in an object's metadata, in this order: all texts.
 const BEFORE_VERSION: [&[u8]; 5] = [b"name", b"generateName", b"namespace", b"selfLink", b"uid"];
 
+/// The end of a claim that was not updated since it was created.
+const NO_PHASE: &[u8] = b",\"status\":{}}";
+
 /// Where an object's stored bytes are cut to be served.
 struct Cut {
     /// Where `"metadata"` begins: behind kind and version.
@@ -54,32 +57,50 @@ pub(crate) fn stored(kind: &Kind, object: &mut Value) -> Bytes {
     bytes.into_boxed_slice().into()
 }
 
-/// What is stored of a new object.
-///
-/// The labels that a new Job gets together with its selector are not stored, as in Kubernetes: they are a default that is
-/// filled in whenever the Job is read. The first write after that stores them, and so counts a version even if it changes
-/// nothing else.
+/// What is stored of a new object. What Kubernetes adds to it after it is stored is left out, and added whenever it is
+/// read: the phase of a claim, and the labels that a Job gets together with its selector. The first update stores it too,
+/// and so counts a version even if it changes nothing else.
 pub(crate) fn stored_first(kind: &Kind, object: &mut Value) -> Bytes {
-    let is_job = (kind.group, kind.kind) == ("batch", "Job");
-    if !is_job || !has_generated_labels_only(object) {
-        return stored(kind, object);
+    if is_claim(kind) {
+        let mut without_phase = object.clone();
+        without_phase["status"] = json!({});
+        return stored(kind, &mut without_phase);
     }
-    let mut bare = object.clone();
-    if let Some(metadata) = bare.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.remove("labels");
+    if is_job(kind) && has_generated_labels_only(object) {
+        let mut bare = object.clone();
+        if let Some(metadata) = bare.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.remove("labels");
+        }
+        let mut bytes = stored(kind, &mut bare).to_vec();
+        // This is not the layout in which complete objects are stored, so it is given its defaults when it is read.
+        bytes.push(b'\n');
+        return bytes.into_boxed_slice().into();
     }
-    let mut bytes = stored(kind, &mut bare).to_vec();
-    // This is not the layout in which complete objects are stored, so it is given its defaults when it is read.
-    bytes.push(b'\n');
-    bytes.into_boxed_slice().into()
+    stored(kind, object)
+}
+
+/// Whether a write that changes nothing is still stored if the stored bytes are not what would be stored today.
+pub(crate) fn is_renewed(kind: &Kind) -> bool {
+    matches!(kind.nature, Nature::Custom(_)) || is_claim(kind) || is_job(kind)
+}
+
+fn is_claim(kind: &Kind) -> bool {
+    (kind.group, kind.kind) == ("", "PersistentVolumeClaim")
+}
+
+fn is_job(kind: &Kind) -> bool {
+    (kind.group, kind.kind) == ("batch", "Job")
 }
 
 /// Whether the labels of a Job are those of its template, and all of those were generated.
 fn has_generated_labels_only(job: &Value) -> bool {
     let (labels, of_pods) = (&job["metadata"]["labels"], &job["spec"]["template"]["metadata"]["labels"]);
-    let is_generated =
-        |label: &String| matches!(label.strip_prefix("batch.kubernetes.io/").unwrap_or(label), "controller-uid" | "job-name");
-    labels == of_pods && labels.as_object().is_some_and(|labels| !labels.is_empty() && labels.keys().all(is_generated))
+    let is_generated = |label: &String| {
+        let name = label.strip_prefix("batch.kubernetes.io/").unwrap_or(label);
+        matches!(name, "controller-uid" | "job-name")
+    };
+    let is_bare = |labels: &serde_json::Map<_, _>| !labels.is_empty() && labels.keys().all(is_generated);
+    labels == of_pods && labels.as_object().is_some_and(is_bare)
 }
 
 /// Reads a stored object and gives it its version.
@@ -160,7 +181,7 @@ fn cut(kind: &Kind, stored: &[u8]) -> Option<Cut> {
     let metadata = stored.len() - rest.len();
     let mut rest = rest.strip_prefix(b"\"metadata\":{")?;
     // Whoever ends with more than a brace laid it out differently elsewhere, too.
-    if stored.last() != Some(&b'}') {
+    if stored.last() != Some(&b'}') || is_claim(kind) && stored.ends_with(NO_PHASE) {
         return None;
     }
     let mut version = stored.len() - rest.len();

@@ -26,6 +26,19 @@ pub struct Settings {
     pub event_lifetime: Duration,
     /// Who can read the logs of pods, if anybody can.
     pub logs: Option<Arc<dyn PodLogs>>,
+    /// Kinds for which no controller runs: creating an object of one returns a warning that says so.
+    pub uncontrolled: Vec<UncontrolledKind>,
+}
+
+/// A kind for which no controller runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UncontrolledKind {
+    /// Its API group.
+    pub group: &'static str,
+    /// Its kind.
+    pub kind: &'static str,
+    /// What does not happen to its objects, as the end of a sentence about one: `no pods are created for it`.
+    pub effect: &'static str,
 }
 
 /// What is asked of a pod's service account.
@@ -35,6 +48,14 @@ pub enum ServiceAccounts {
     Required,
     /// Nothing: pods are taken as they come.
     Ignored,
+}
+
+impl UncontrolledKind {
+    /// The warning that comes with a new object.
+    pub(crate) fn warning(self) -> String {
+        let Self { kind, effect, .. } = self;
+        format!("no controller for {kind} objects runs in this cluster: this one is stored, but {effect}")
+    }
 }
 
 impl Default for Settings {
@@ -47,6 +68,7 @@ impl Default for Settings {
             client_ca: None,
             event_lifetime: Duration::from_hours(1),
             logs: None,
+            uncontrolled: Vec::new(),
         }
     }
 }

@@ -4,9 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use gantry_cluster::Options;
+use gantry_runtime::chain;
 
-use crate::host::{self, Company, Etcd, EtcdFiles, Host, Keeping, ServerFlags};
+use crate::host::{self, Amount, Etcd, EtcdFiles, Keeping, ServerFlags, Signals};
 use crate::output::print;
+use crate::up::DEFAULT_ADDRESS;
 
 /// The flags of `gantry apiserver`.
 #[derive(Debug, Args)]
@@ -47,20 +50,23 @@ impl ApiserverFlags {
 
 /// Runs the server until it is told to stop.
 pub(crate) fn run(flags: &ApiserverFlags) -> ExitCode {
-    host::run(flags.server.log_format, serve(flags))
+    host::run(flags.server.log_format, Amount::Usual, serve(flags))
 }
 
-async fn serve(flags: &ApiserverFlags) -> Result<(), String> {
-    let host = Host::open(&flags.keeping(), &flags.server).await?;
-    let usage = match &flags.server.write_kubeconfig {
-        Some(file) => {
-            host.write_kubeconfig(file)?;
+async fn serve(flags: &ApiserverFlags) -> Result<ExitCode, String> {
+    let mut signals = Signals::new()?;
+    let options = host::options(&flags.server, &flags.keeping(), DEFAULT_ADDRESS).await?;
+    let cluster = host::launch(Options { controllers: false, nodes: 0, ..options }).await?;
+    let usage = match (&flags.server.write_kubeconfig, cluster.kubeconfig()) {
+        (Some(file), Some(kubeconfig)) => {
+            kubeconfig.write(file).map_err(|error| format!("--write-kubeconfig: {}", chain(&error)))?;
             let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
             format!("Use it with: export KUBECONFIG={}", file.display())
         }
-        None => "To use it with kubectl, start with --write-kubeconfig FILE".to_owned(),
+        _ => "To use it with kubectl, start with --write-kubeconfig FILE".to_owned(),
     };
-    // Nobody may be reading; the server serves all the same.
-    print(&format!("The API is at {}\n{usage}\n", host.url()));
-    host.serve(Company::none()).await
+    // A closed standard output is no reason not to serve.
+    print(&format!("The API is at {}\n{usage}\n", cluster.url().unwrap_or_default()));
+    host::run_to_end(cluster, &mut signals).await?;
+    Ok(ExitCode::SUCCESS)
 }

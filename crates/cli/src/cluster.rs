@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use clap::Args;
 use gantry_kubectl::{Connection, Failure, Refused, Trust, explain_unreachable};
+use gantry_view::why::CommandFlags;
 use kube::{Client, Config};
 
+use crate::clusters::Kubeconfigs;
 use crate::kubectl::duration;
 use crate::output::fail;
-use crate::paths;
 
 /// Which cluster, as whom, and where in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
@@ -32,7 +33,7 @@ pub(crate) struct ConnectionFlags {
     /// The kubeconfig to use [default: $KUBECONFIG, ~/.kube/config, or the cluster of `gantry up`]
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
-    /// The context of the kubeconfig to use [default: its current one]
+    /// The context of the kubeconfig to use, or that of a cluster of `gantry clusters` [default: the current one]
     #[arg(long, value_name = "NAME")]
     context: Option<String>,
     /// The cluster of the kubeconfig to use [default: that of the context]
@@ -102,6 +103,21 @@ impl ClusterFlags {
         Ok(Cluster { namespace: self.namespace.clone().unwrap_or(cluster.namespace), ..cluster })
     }
 
+    /// The flags of a command that is to act on the same cluster in the same way; `namespace` says where, if not these flags.
+    pub(crate) fn for_commands(&self, namespace: Option<&str>) -> CommandFlags {
+        let mut gantry = Vec::new();
+        if let Some(namespace) = namespace.or(self.namespace.as_deref()) {
+            gantry.extend(["-n".to_owned(), namespace.to_owned()]);
+        }
+        gantry.extend(self.server.words());
+        let mut kubectl = gantry.clone();
+        let connection = self.connection().ok();
+        if let Some(own) = connection.as_ref().and_then(Connection::own_if_used) {
+            kubectl.extend(["--kubeconfig".to_owned(), own.display().to_string()]);
+        }
+        CommandFlags { gantry, kubectl }
+    }
+
     /// These flags, completed by those that stood before the command.
     pub(crate) fn or(self, before: &Self) -> Self {
         let namespace = self.namespace.or_else(|| before.namespace.clone());
@@ -110,14 +126,18 @@ impl ClusterFlags {
 
     /// What leads to the server.
     pub(crate) fn connection(&self) -> Result<Connection, Failure> {
-        let own = paths::data_directory().ok().map(|directory| paths::kubeconfig(&directory));
-        Ok(Connection { own, ..self.server.connection()? })
+        let Kubeconfigs { usual, all } = Kubeconfigs::find();
+        self.server.connection_with(usual, all)
     }
 }
 
 impl ConnectionFlags {
-    /// What leads to the server, if it is not one that `gantry up` runs.
+    /// What leads to the server; a cluster of `gantry up` has to be named.
     pub(crate) fn connection(&self) -> Result<Connection, Failure> {
+        self.connection_with(None, Kubeconfigs::find().all)
+    }
+
+    fn connection_with(&self, own: Option<PathBuf>, clusters: Vec<PathBuf>) -> Result<Connection, Failure> {
         let listed = env::var_os("KUBECONFIG").filter(|list| !list.is_empty());
         let home = env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
         let flags = self.clone();
@@ -127,7 +147,8 @@ impl ConnectionFlags {
             kubeconfig: flags.kubeconfig,
             listed: listed.map(|list| split_paths(&list)).unwrap_or_default(),
             usual: home.map(|home| home.join(".kube/config")),
-            own: None,
+            own,
+            clusters,
             context: flags.context,
             cluster: flags.cluster,
             user: flags.user,
@@ -140,6 +161,31 @@ impl ConnectionFlags {
             act_as_uid: flags.act_as_uid,
             act_as_groups: flags.act_as_groups,
         })
+    }
+
+    /// These flags as they were given. A token is a secret and stands for itself: what is printed may be kept.
+    fn words(&self) -> Vec<String> {
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        let token = self.token.as_ref().map(|_| "TOKEN".to_owned());
+        let flags = [
+            ("--kubeconfig", path(&self.kubeconfig)),
+            ("--context", self.context.clone()),
+            ("--cluster", self.cluster.clone()),
+            ("--user", self.user.clone()),
+            ("--server", self.server.clone()),
+            ("--token", token),
+            ("--as", self.act_as.clone()),
+            ("--as-uid", self.act_as_uid.clone()),
+            ("--certificate-authority", path(&self.certificate_authority)),
+            ("--client-certificate", path(&self.client_certificate)),
+            ("--client-key", path(&self.client_key)),
+            ("--tls-server-name", self.tls_server_name.clone()),
+            ("--request-timeout", self.request_timeout.clone()),
+        ];
+        let given = flags.into_iter().filter_map(|(flag, value)| Some([flag.to_owned(), value?]));
+        let groups = self.act_as_groups.iter().map(|group| ["--as-group".to_owned(), group.clone()]);
+        let alone = self.insecure_skip_tls_verify.then(|| "--insecure-skip-tls-verify".to_owned());
+        given.chain(groups).flatten().chain(alone).collect()
     }
 
     fn or(self, before: &Self) -> Self {
@@ -203,6 +249,11 @@ impl Cluster {
         Ok(Self { client, namespace, server })
     }
 
+    /// The URL of its server.
+    pub(crate) fn server(&self) -> &str {
+        &self.server
+    }
+
     /// What an error of its client means.
     pub(crate) fn failure(&self, error: kube::Error) -> Failure {
         match error {
@@ -212,5 +263,27 @@ impl Cluster {
             }),
             other => explain_unreachable(&other, &self.server),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_repeated_as_they_were_given_but_for_the_token() {
+        let server = ConnectionFlags {
+            server: Some("https://10.0.0.1".to_owned()),
+            token: Some("hush".to_owned()),
+            act_as_groups: vec!["a".to_owned(), "b".to_owned()],
+            insecure_skip_tls_verify: true,
+            ..ConnectionFlags::default()
+        };
+        let flags = ClusterFlags { namespace: Some("shop".to_owned()), server: Box::new(server) };
+        let rest =
+            "--server https://10.0.0.1 --token TOKEN --as-group a --as-group b --insecure-skip-tls-verify";
+        assert_eq!(flags.for_commands(None).gantry.join(" "), format!("-n shop {rest}"));
+        let elsewhere = flags.for_commands(Some("w3"));
+        assert_eq!(elsewhere.gantry.join(" "), format!("-n w3 {rest}"));
     }
 }

@@ -8,6 +8,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::apiserver::{self, ApiserverFlags};
 use crate::cluster::ClusterFlags;
+use crate::clusters::{self, ClustersFlags, DeleteFlags, DownFlags};
 use crate::completion::{self, Shell};
 use crate::controllers::{self, ControllersFlags};
 use crate::kubectl::Verb;
@@ -37,8 +38,28 @@ enum Command {
     /// A store, the Kubernetes API, the controllers, a scheduler and simulated nodes in one process. It is there in a
     /// blink, a second start on the same data goes on where the first one was, and kubectl, Helm and client libraries
     /// work against it unchanged.
-    #[command(verbatim_doc_comment, after_help = UP_EXAMPLE)]
-    Up(#[command(flatten)] UpFlags),
+    ///
+    /// Each cluster has a name, and with it a directory, a port and a kubeconfig of its own. With a command behind `--`
+    /// the cluster is one for that command alone: in memory, on a free port, and gone when the command ends.
+    #[command(
+        verbatim_doc_comment,
+        after_help = UP_EXAMPLE,
+        mut_arg("listen", |arg| arg.help(UP_LISTEN))
+    )]
+    Up(#[command(flatten)] Box<UpFlags>),
+    /// List the clusters on this machine
+    #[command(after_help = CLUSTERS_EXAMPLE)]
+    Clusters(#[command(flatten)] ClustersFlags),
+    /// Stop a cluster, and wait until it has stopped
+    ///
+    /// Its data is kept: `gantry up` goes on where it was. A cluster in memory is gone.
+    #[command(verbatim_doc_comment, after_help = "Example:\n  gantry down\n  gantry down dev")]
+    Down(#[command(flatten)] DownFlags),
+    /// Delete a cluster of this machine and all its data, after asking
+    #[command(
+        after_help = "Example:\n  gantry delete-cluster dev\n  gantry delete-cluster dev --force --yes"
+    )]
+    DeleteCluster(#[command(flatten)] DeleteFlags),
     /// Run the controllers against any cluster
     ///
     /// They take the place of kube-controller-manager's controllers for Deployments, ReplicaSets, garbage and what a
@@ -60,9 +81,9 @@ enum Command {
     Apiserver(#[command(flatten)] ApiserverFlags),
     /// Say why a rollout is where it is
     ///
-    /// By the same rules that the controllers decide by, and by what pods and events complain of: which limit holds it back,
-    /// which pods suffer from what, what would help, and when the deadline fires. On any cluster, whoever runs the
-    /// Deployment. Nothing is changed.
+    /// By the same rules that the controllers decide by, and by what pods and events report: which limit holds it back, which
+    /// pods have which problem, what would help, and when the deadline fires. On any cluster, whichever controllers run
+    /// it. Several Deployments are a table, and the details of those that are not done. Nothing is changed.
     #[command(verbatim_doc_comment, after_help = WHY_EXAMPLE)]
     Why(#[command(flatten)] WhyFlags),
     /// Look after rollouts: status, history, undo, pause and more
@@ -103,25 +124,40 @@ enum Command {
 
 const EXAMPLE: &str = "\
 Example:
-  gantry up &                                       # a cluster on this machine
-  gantry create deployment web --image=nginx:1      # kubectl's verbs and flags
-  gantry rollout watch deployment/web               # and what kubectl never had";
+  gantry up --detach                                # a cluster on this machine
+  export KUBECONFIG=~/.local/share/gantry/kubeconfig
+  gantry --context gantry create deployment web --image=nginx:1   # kubectl's verbs and flags
+  gantry rollout watch deployment/web               # and what kubectl never had
+  gantry up -- ./test.sh                            # a cluster for one command";
 
 const ROLLOUT_EXAMPLE: &str = "\
 Example:
   gantry rollout status deployment/web
   gantry rollout history deployment/web --changes
-  gantry rollout undo deployment/web";
+  gantry rollout undo deployment/web --context gantry";
 
 const STORE_EXAMPLE: &str = "\
 Example:
   gantry store backup ~/.local/share/gantry monday.backup";
 
+const UP_LISTEN: &str = "\
+HOST:PORT to serve on; `:PORT` is every interface \
+[default: 127.0.0.1:6443 for `gantry`, else a free port that stays]";
+
 const UP_EXAMPLE: &str = "\
 Example:
-  gantry up &
-  export KUBECONFIG=~/.local/share/gantry/kubeconfig
-  kubectl create deployment web --image=nginx:1 --replicas=3";
+  gantry up --detach --wait                         # the cluster `gantry`, in the background
+  gantry up --name dev --nodes 5                    # another one beside it
+  KUBECONFIG=~/.local/share/gantry/kubeconfig kubectl create deployment web --image=nginx:1
+  gantry up -- sh -c 'kubectl apply -f web.yaml && kubectl rollout status deployment/web'";
+
+const CLUSTERS_EXAMPLE: &str = "\
+The context of the cluster `dev` is `gantry-dev`; every command finds it, whatever the kubeconfig.
+
+Example:
+  gantry clusters
+  gantry clusters -o json | jq -r '.[] | select(.status == \"running\") | .kubeconfig'
+  gantry get pods --context gantry-dev";
 
 const CONTROLLERS_EXAMPLE: &str = "\
 Example:
@@ -130,20 +166,23 @@ Example:
 
 const APISERVER_EXAMPLE: &str = "\
 Example:
-  gantry apiserver --data-dir ~/.local/share/gantry --write-kubeconfig gantry.kubeconfig &
-  KUBECONFIG=gantry.kubeconfig kubectl get namespaces";
+  gantry apiserver --data-dir ./api --write-kubeconfig api.kubeconfig &
+  KUBECONFIG=api.kubeconfig kubectl get namespaces";
 
 const WHY_EXAMPLE: &str = "\
 Exit codes:
   0  done: all that is wanted is there
-  3  moving: it goes on by itself
+  3  moving: it goes on by itself; with --wait, the time was up
   4  stuck: it does not, unless something changes
-  5  paused: somebody has put it on hold
+  5  paused: it is on hold until it is resumed
   1  it could not be found out
+Of several Deployments the worst counts: an error, stuck, moving, paused, done.
 
 Example:
   gantry why deployment/web
-  gantry why deployment/web -n shop -o json | jq -r '.causes[].summary'";
+  gantry why deployment/web -n shop -o json | jq -r '.causes[].summary'
+  gantry why deployment/web --wait --timeout=10m
+  gantry why -A";
 
 const SIMULATE_EXAMPLE: &str = "\
 Example:
@@ -184,6 +223,9 @@ impl Gantry {
         }
         match self.command {
             Command::Up(flags) => up::run(&flags),
+            Command::Clusters(flags) => clusters::run(&flags),
+            Command::Down(flags) => clusters::down(&flags),
+            Command::DeleteCluster(flags) => clusters::delete(&flags),
             Command::Controllers(flags) => controllers::run(&flags),
             Command::Apiserver(flags) => apiserver::run(&flags),
             Command::Why(flags) => why::run(flags, &self.cluster),

@@ -8,18 +8,18 @@ use std::process::ExitCode;
 use clap::Args;
 use gantry_controllers::{Controller, LeaseOptions, Options, Workers};
 use gantry_kubectl::Failure;
-use gantry_runtime::Timing;
+use gantry_runtime::{Tasks, Timing};
 use kube::Config;
 
 use crate::cluster::{Cluster, ConnectionFlags};
-use crate::host::{self, Company, LogFormat, Signals};
+use crate::host::{self, Amount, LogFormat, Signals};
 
 mod endpoint;
 
 /// The flags of `gantry controllers`; those of kube-controller-manager have its names.
 #[derive(Debug, Args)]
 pub(crate) struct ControllersFlags {
-    /// The controllers to run [default: all but pod-garbage-collector-controller]
+    /// The controllers to run [default: all but pod-garbage-collector-controller and node-lifecycle-controller]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     controllers: Vec<Controller>,
     /// Take turns with other processes by a lease
@@ -61,10 +61,10 @@ pub(crate) struct ControllersFlags {
 
 /// Runs the controllers until they are told to stop.
 pub(crate) fn run(flags: &ControllersFlags) -> ExitCode {
-    host::run(flags.log_format, control(flags))
+    host::run(flags.log_format, Amount::Usual, control(flags))
 }
 
-async fn control(flags: &ControllersFlags) -> Result<(), String> {
+async fn control(flags: &ControllersFlags) -> Result<ExitCode, String> {
     let mut signals = Signals::new()?;
     let said = |failure: Failure| failure.lines().trim_end().trim_start_matches("error: ").to_owned();
     let connection = flags.cluster.connection().map_err(said)?;
@@ -74,20 +74,17 @@ async fn control(flags: &ControllersFlags) -> Result<(), String> {
     let cluster = Cluster::open(config).map_err(said)?;
     let client = cluster.client.clone();
     let server = client.apiserver_version().await.map_err(|error| said(cluster.failure(error)))?;
-    tracing::info!(version = server.git_version, "connected");
-    let mut company = Company::none();
-    let signal = company.signal();
-    company.join("--bind-address", endpoint::serve(flags.bind_address, metrics, signal.clone()).await?);
-    company.join("controllers", gantry_controllers::run(client, options, signal));
+    tracing::info!(server = cluster.server(), version = server.git_version, "connected");
+    let mut tasks = Tasks::new();
+    let signal = tasks.signal();
+    tasks.spawn("--bind-address", endpoint::serve(flags.bind_address, metrics, signal.clone()).await?);
+    tasks.spawn("controllers", gantry_controllers::run(client, options, signal));
     let outcome = tokio::select! {
-        () = signals.wait() => Ok(()),
-        failed = company.failed() => Err(failed),
+        () = signals.wait() => Ok(ExitCode::SUCCESS),
+        failed = tasks.failed() => Err(failed),
     };
     tracing::info!("stopping");
-    tokio::select! {
-        () = company.leave() => {}
-        () = signals.wait() => tracing::warn!("told to stop twice, so nobody is waited for"),
-    }
+    signals.until_second(tasks.end()).await;
     outcome
 }
 

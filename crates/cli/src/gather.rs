@@ -1,39 +1,104 @@
-//! Reading a Deployment and all around it, once.
+//! Reading Deployments with all around them, once.
 
-use gantry_kubectl::Failure;
-use gantry_view::Objects;
+use std::fmt::Debug;
+
+use gantry_kubectl::{Failure, Refused};
+use gantry_view::{Listing, Objects};
+use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
-use k8s_openapi::api::core::v1::{Event, Pod};
+use k8s_openapi::api::core::v1::{Event, Node, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelectorRequirement;
-use kube::Api;
 use kube::api::ListParams;
+use kube::{Api, Resource};
+use serde::de::DeserializeOwned;
 
+use crate::asked::Asked;
 use crate::cluster::Cluster;
 use crate::output;
 
-/// The Deployment that an argument names: `web`, `deployment/web`, `deploy web`.
-pub(crate) fn deployment_name(words: &[String]) -> Result<&str, String> {
-    let (kind, name) = match words {
-        [word] => word.split_once('/').map_or((None, word.as_str()), |(kind, name)| (Some(kind), name)),
-        [kind, name] => (Some(kind.as_str()), name.as_str()),
-        _ => return Err("name one Deployment, such as deployment/web".to_owned()),
-    };
-    let kind = kind.map(str::to_lowercase);
-    match kind.as_deref() {
-        None | Some("deployment" | "deployments" | "deploy" | "deployment.apps" | "deployments.apps")
-            if !name.is_empty() =>
-        {
-            Ok(name)
+/// What was found of the Deployments that were asked for.
+pub(crate) struct Gathered {
+    /// Each with all around it.
+    pub(crate) objects: Vec<Objects>,
+    /// Why some were not found.
+    pub(crate) failures: Vec<Failure>,
+}
+
+/// Reads the Deployments that are asked for, and all around them.
+pub(crate) async fn look(cluster: &Cluster, asked: &Asked) -> Result<Gathered, Failure> {
+    match asked {
+        Asked::One(name) => {
+            Ok(Gathered { objects: vec![objects(cluster, name).await?], failures: Vec::new() })
         }
-        Some(kind) if !name.is_empty() => {
-            Err(format!("{kind} does not roll out\nhint: name a Deployment, such as deployment/web"))
+        Asked::Names(names) => {
+            let listing = listing(cluster, false).await?;
+            let mut gathered = Gathered { objects: Vec::new(), failures: Vec::new() };
+            for name in names {
+                let found = listing.deployments.iter().find(|it| it.metadata.name.as_ref() == Some(name));
+                match found {
+                    Some(deployment) => gathered.objects.push(listing.around(deployment)),
+                    None => gathered.failures.push(not_found(name)),
+                }
+            }
+            Ok(gathered)
         }
-        _ => Err("the name is missing\nhint: write deployment/NAME".to_owned()),
+        Asked::All { labels, all_namespaces } => {
+            let listing = listing(cluster, *all_namespaces).await?;
+            let wanted = match labels.as_str() {
+                "" => listing.deployments.clone(),
+                labels => {
+                    let selected = ListParams::default().labels(labels);
+                    list(cluster, *all_namespaces, &selected).await?
+                }
+            };
+            let objects = wanted.iter().map(|deployment| listing.around(deployment)).collect();
+            Ok(Gathered { objects, failures: Vec::new() })
+        }
     }
 }
 
+fn not_found(name: &str) -> Failure {
+    let message = format!("deployments.apps \"{name}\" not found");
+    Failure::Refused(Refused {
+        status: serde_json::json!({"reason": "NotFound", "message": message}),
+        doing: String::new(),
+    })
+}
+
+/// Lists objects of the namespace, or of all.
+async fn list<K>(cluster: &Cluster, all_namespaces: bool, params: &ListParams) -> Result<Vec<K>, Failure>
+where
+    K: Resource<Scope = NamespaceResourceScope, DynamicType = ()> + Clone + Debug + DeserializeOwned,
+{
+    let client = cluster.client.clone();
+    let api: Api<K> =
+        if all_namespaces { Api::all(client) } else { Api::namespaced(client, &cluster.namespace) };
+    Ok(api.list(params).await.map_err(|error| cluster.failure(error))?.items)
+}
+
+/// All that several Deployments may be about.
+async fn listing(cluster: &Cluster, all_namespaces: bool) -> Result<Listing, Failure> {
+    let all = ListParams::default();
+    let events: Api<Event> = if all_namespaces {
+        Api::all(cluster.client.clone())
+    } else {
+        Api::namespaced(cluster.client.clone(), &cluster.namespace)
+    };
+    let warnings = warnings();
+    let (deployments, sets, pods, events) = tokio::join!(
+        list(cluster, all_namespaces, &all),
+        list(cluster, all_namespaces, &all),
+        list::<Pod>(cluster, all_namespaces, &all),
+        events.list(&warnings),
+    );
+    let pods = pods?;
+    let nodes = nodes(cluster, &pods).await;
+    let events = optional(events, "events").map_err(|error| cluster.failure(error))?;
+    Ok(Listing { deployments: deployments?, sets: sets?, pods, events, nodes })
+}
+
 /// Reads a Deployment, what its selector selects, and what is said about it.
-pub(crate) async fn objects(cluster: &Cluster, name: &str) -> Result<Objects, Failure> {
+async fn objects(cluster: &Cluster, name: &str) -> Result<Objects, Failure> {
     let Cluster { client, namespace, .. } = cluster;
     let failure = |error| cluster.failure(error);
     let deployments: Api<Deployment> = Api::namespaced(client.clone(), namespace);
@@ -42,21 +107,44 @@ pub(crate) async fn objects(cluster: &Cluster, name: &str) -> Result<Objects, Fa
     let events: Api<Event> = Api::namespaced(client.clone(), namespace);
     let deployment = deployments.get(name).await.map_err(failure)?;
     let selected = ListParams::default().labels(&selector(&deployment));
-    let warnings = ListParams::default().fields("type=Warning");
-    let all = ListParams::default();
+    let (warnings, all) = (warnings(), ListParams::default());
     let (sets, pods, events, deployments) = tokio::join!(
         sets.list(&selected),
         pods.list(&selected),
         events.list(&warnings),
         deployments.list(&all),
     );
+    let pods = pods.map_err(failure)?.items;
+    let nodes = nodes(cluster, &pods).await;
     Ok(Objects {
         deployment,
         sets: sets.map_err(failure)?.items,
-        pods: pods.map_err(failure)?.items,
+        pods,
         events: optional(events, "events").map_err(failure)?,
         deployments: optional(deployments, "other Deployments").map_err(failure)?,
+        nodes,
     })
+}
+
+fn warnings() -> ListParams {
+    ListParams::default().fields("type=Warning")
+}
+
+/// The nodes, if a pod is in trouble. Many people may not read them, and a report without their names is as true.
+pub(crate) async fn nodes(cluster: &Cluster, pods: &[Pod]) -> Vec<Node> {
+    let is_ready = |pod: &Pod| {
+        let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_deref());
+        conditions.unwrap_or_default().iter().any(|it| it.type_ == "Ready" && it.status == "True")
+    };
+    let restarts = |pod: &Pod| {
+        let containers = pod.status.as_ref().and_then(|status| status.container_statuses.as_deref());
+        containers.unwrap_or_default().iter().any(|container| container.restart_count > 0)
+    };
+    if pods.iter().all(|pod| is_ready(pod) && !restarts(pod)) {
+        return Vec::new();
+    }
+    let nodes: Api<Node> = Api::all(cluster.client.clone());
+    nodes.list(&ListParams::default()).await.map(|list| list.items).unwrap_or_default()
 }
 
 /// A Deployment's selector as a list takes it. One that cannot be read selects everything: ownership tells then.
@@ -92,26 +180,6 @@ fn optional<T: Clone>(listed: kube::Result<kube::api::ObjectList<T>>, what: &str
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn named(words: &[&str]) -> Result<String, String> {
-        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        deployment_name(&words).map(str::to_owned)
-    }
-
-    #[test]
-    fn a_deployment_is_named_as_kubectl_would_take_it() {
-        for words in [
-            &["web"][..],
-            &["deployment/web"],
-            &["deploy/web"],
-            &["deployments.apps/web"],
-            &["Deployment", "web"],
-        ] {
-            assert_eq!(named(words).as_deref(), Ok("web"), "{words:?}");
-        }
-        assert!(named(&["pod/web"]).unwrap_err().contains("name a Deployment"));
-        assert!(named(&["deployment/"]).unwrap_err().contains("the name is missing"));
-    }
 
     #[test]
     fn a_selector_is_asked_for_as_a_list_takes_it() {

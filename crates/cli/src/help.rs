@@ -51,6 +51,36 @@ fn every_command_has_an_example_that_is_a_command() {
     }
 }
 
+/// The commands that change a cluster.
+const CHANGING: [&str; 11] = [
+    "create",
+    "apply",
+    "replace",
+    "delete",
+    "scale",
+    "set image",
+    "patch",
+    "label",
+    "annotate",
+    "rollout undo",
+    "rollout restart",
+];
+
+#[test]
+fn no_example_changes_whichever_cluster_is_current() {
+    for (name, help) in commands() {
+        let examples = help.split_once("Example:\n").map_or("", |(_, examples)| examples);
+        for line in examples.lines() {
+            let words = line.replace("--context gantry ", "");
+            let is_change = CHANGING.iter().chain(&["rollout pause", "rollout resume"]).any(|verb| {
+                words.contains(&format!("gantry {verb} ")) || words.contains(&format!("kubectl {verb} "))
+            });
+            let is_safe = ["--context ", "--kubeconfig ", "KUBECONFIG=", "gantry up -- "];
+            assert!(!is_change || is_safe.iter().any(|way| line.contains(way)), "`{name} --help`: {line}");
+        }
+    }
+}
+
 #[test]
 fn every_line_of_help_fits_a_terminal() {
     for (name, help) in commands() {

@@ -1,7 +1,9 @@
 //! The `gantry` binary: argv in, exit code out. Everything worth testing lives elsewhere.
 
 mod apiserver;
+mod asked;
 mod cluster;
+mod clusters;
 mod command;
 mod completion;
 mod controllers;
@@ -12,7 +14,7 @@ mod host;
 mod kubectl;
 mod mistake;
 mod output;
-mod paths;
+mod paint;
 mod rollout;
 mod rollout_watch;
 mod simulate;

@@ -81,7 +81,7 @@ async fn a_watch_ends_as_it_should_when_the_server_stops() {
     let watch = api.watch(&WatchParams::default().disable_bookmarks(), "0").await.unwrap();
     let stopping = tokio::task::spawn_blocking(move || server.end_by("TERM"));
     let told: Vec<_> =
-        tokio::time::timeout(Duration::from_secs(20), watch.try_collect()).await.unwrap().unwrap();
+        tokio::time::timeout(Duration::from_secs(60), watch.try_collect()).await.unwrap().unwrap();
     drop(told);
     assert_eq!(stopping.await.unwrap().code(), Some(0));
 }

@@ -11,10 +11,12 @@ use std::sync::{Arc, Mutex};
 
 use deployed::{Replica, apply, eventually, kubeconfig_of_account, kubelet};
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
+use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{
     ConfigMap, Event, Namespace, Pod, ReplicationController, Secret, ServiceAccount,
 };
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::rbac::v1::RoleBinding;
 use k8s_openapi::serde::de::DeserializeOwned;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
@@ -148,6 +150,7 @@ async fn the_roles_in_deploy_are_enough_for_everything_that_the_controllers_do()
     rollouts_go_forth_and_back(&cluster).await;
     pods_are_released_and_adopted(&cluster).await;
     sets_are_orphaned_and_adopted(&cluster).await;
+    budgets_are_counted(&cluster).await;
     assert_eq!(replica.requests("code", "403"), 0, "{:?}", replica.refused());
     what_is_deleted_takes_its_own_along(&cluster).await;
     assert_eq!(replica.refused(), Vec::<String>::new());
@@ -246,6 +249,33 @@ async fn sets_are_orphaned_and_adopted(cluster: &Cluster) {
         adopted.owner_references().iter().map(|owner| owner.name.as_str()).collect::<Vec<_>>(),
         ["web"]
     );
+}
+
+/// One budget counts by the size of a Deployment; the other cannot count, because a Job has no `scale` subresource.
+async fn budgets_are_counted(cluster: &Cluster) {
+    let suspended = object(json!({"metadata": {"name": "job"}, "spec": {"suspend": true, "template": {
+        "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}));
+    let job = cluster.all::<Job>().create(&PostParams::default(), &suspended).await.unwrap();
+    let owner =
+        json!({"apiVersion": "batch/v1", "kind": "Job", "name": "job", "uid": job.uid(), "controller": true});
+    let pod =
+        object(json!({"metadata": {"name": "once", "labels": {"app": "once"}, "ownerReferences": [owner]},
+        "spec": {"containers": [{"name": "c", "image": "i"}]}}));
+    cluster.all::<Pod>().create(&PostParams::default(), &pod).await.unwrap();
+    let budgets = cluster.all::<PodDisruptionBudget>();
+    for (app, reason) in [("web", "SufficientPods"), ("once", "SyncFailed")] {
+        let budget = object(json!({"metadata": {"name": app}, "spec": {
+            "maxUnavailable": 1, "selector": {"matchLabels": {"app": app}},
+        }}));
+        budgets.create(&PostParams::default(), &budget).await.unwrap();
+        eventually("a counted budget", async || {
+            let status = budgets.get(app).await.unwrap().status.unwrap_or_default();
+            status.conditions.into_iter().flatten().find(|condition| condition.reason == reason)
+        })
+        .await;
+    }
+    let at_once = DeleteParams { grace_period_seconds: Some(0), ..DeleteParams::default() };
+    cluster.all::<Pod>().delete("once", &at_once).await.unwrap();
 }
 
 async fn what_is_deleted_takes_its_own_along(cluster: &Cluster) {

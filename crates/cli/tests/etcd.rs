@@ -28,17 +28,23 @@ struct Etcd {
 
 impl Etcd {
     fn start(scratch: &Scratch) -> Self {
-        Self::start_on(scratch, free_url("http"), &[])
+        Self::start_on(scratch, "http", &[])
     }
 
     /// One that only speaks with those whom the authority of these files has signed for.
     fn start_with_tls(scratch: &Scratch) -> Self {
         let files = [("trusted-ca-file", "ca"), ("cert-file", "cert"), ("key-file", "key")];
         let files = files.map(|(flag, file)| format!("--{flag}={}", scratch.join(file).display()));
-        Self::start_on(scratch, free_url("https"), &[&files[..], &["--client-cert-auth".to_owned()]].concat())
+        Self::start_on(scratch, "https", &[&files[..], &["--client-cert-auth".to_owned()]].concat())
     }
 
-    fn start_on(scratch: &Scratch, client: String, flags: &[String]) -> Self {
+    /// Starts one on a port that was free a moment ago, and again on another if a different process was quicker.
+    fn start_on(scratch: &Scratch, scheme: &str, flags: &[String]) -> Self {
+        let started = (0..10).find_map(|_| Self::try_to_start(scratch, free_url(scheme), flags));
+        started.expect("etcd ends as soon as it is started")
+    }
+
+    fn try_to_start(scratch: &Scratch, client: String, flags: &[String]) -> Option<Self> {
         let peer = free_url("http");
         let process = Command::new("etcd")
             .args(["--unsafe-no-fsync", "--name=m", "--log-level=error"])
@@ -55,13 +61,16 @@ impl Etcd {
                 "etcd does not start ({error}); `cargo xtask test` installs it (Debian package etcd-server)"
             )
         });
-        let etcd = Self { process, url: client };
-        let deadline = Instant::now() + Duration::from_secs(30);
+        let mut etcd = Self { process, url: client };
+        let deadline = Instant::now() + Duration::from_secs(120);
         while std::net::TcpStream::connect(etcd.url.split_once("://").unwrap().1).is_err() {
+            if etcd.process.try_wait().unwrap().is_some() {
+                return None;
+            }
             assert!(Instant::now() < deadline, "etcd does not listen on {}", etcd.url);
             std::thread::sleep(Duration::from_millis(10));
         }
-        etcd
+        Some(etcd)
     }
 }
 
@@ -142,7 +151,7 @@ async fn two_servers_on_one_etcd_see_each_others_writes_at_once() {
     }
     let mut told = Vec::new();
     while told.len() < 60 {
-        let event = tokio::time::timeout(Duration::from_secs(20), watch.try_next()).await.unwrap().unwrap();
+        let event = tokio::time::timeout(Duration::from_secs(60), watch.try_next()).await.unwrap().unwrap();
         told.push(match event.expect("the watch goes on") {
             WatchEvent::Added(object) => format!("added {}", object.metadata.name.unwrap()),
             WatchEvent::Modified(object) => format!("modified {}", object.metadata.name.unwrap()),
@@ -181,7 +190,7 @@ async fn two_servers_on_one_etcd_serve_the_same_kinds() {
         definitions.delete("boats.sea.example.com", &DeleteParams::default()).await.unwrap();
         let refused = boats(other).create(&PostParams::default(), &boat).await.unwrap_err();
         assert!(matches!(&refused, kube::Error::Api(status) if status.code == 404), "{refused}");
-        let told = tokio::time::timeout(Duration::from_secs(20), async {
+        let told = tokio::time::timeout(Duration::from_secs(60), async {
             let mut told = Vec::new();
             while let Ok(Some(event)) = watch.try_next().await {
                 told.push(event);

@@ -10,9 +10,11 @@
 mod context;
 mod deployment;
 mod discovery;
+mod disruption;
 mod garbage_collector;
 mod manager;
 mod namespace;
+mod node_lifecycle;
 mod options;
 mod pod_gc;
 mod replica_set;

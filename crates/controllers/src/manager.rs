@@ -7,7 +7,10 @@ use tokio::task::JoinSet;
 
 use crate::context::{Assembly, Context};
 use crate::options::{Controller, Options};
-use crate::{deployment, garbage_collector, namespace, pod_gc, replica_set, root_ca, service_account};
+use crate::{
+    deployment, disruption, garbage_collector, namespace, node_lifecycle, pod_gc, replica_set, root_ca,
+    service_account,
+};
 
 /// The name under which all writes are made.
 const FIELD_MANAGER: &str = "gantry-controllers";
@@ -63,7 +66,9 @@ async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), Bro
             Controller::Namespace => namespace::assemble(&mut assembly),
             Controller::ServiceAccount => service_account::assemble(&mut assembly),
             Controller::RootCa => root_ca::assemble(&mut assembly),
+            Controller::Disruption => disruption::assemble(&mut assembly),
             Controller::PodGc => pod_gc::assemble(&mut assembly),
+            Controller::NodeLifecycle => node_lifecycle::assemble(&mut assembly),
         }
         tracing::debug!(%controller, "starting");
     }
@@ -76,6 +81,9 @@ async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), Bro
     }
     while let Some(ended) = tasks.join_next().await {
         if let Err(error) = ended {
+            if error.is_cancelled() {
+                return Ok(()); // The process ends without waiting for its tasks.
+            }
             tracing::error!(%error, "a part of the controllers broke down; this is a bug, please report it");
             tasks.shutdown().await;
             return Err(BrokeDown);

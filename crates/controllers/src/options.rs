@@ -27,8 +27,12 @@ pub enum Controller {
     ServiceAccount,
     /// Gives every namespace the certificate of the API server's authority.
     RootCa,
+    /// Keeps the status of PodDisruptionBudgets.
+    Disruption,
     /// Deletes the pods of nodes that are gone. Only for clusters whose nodes Gantry runs.
     PodGc,
+    /// Taints nodes that fall silent and evicts their pods. Only for clusters whose nodes Gantry runs.
+    NodeLifecycle,
 }
 
 /// What to run, and how.
@@ -82,7 +86,7 @@ pub struct UnknownController(String);
 
 impl Controller {
     /// All there are.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::ReplicaSet,
         Self::ReplicationController,
         Self::Deployment,
@@ -90,8 +94,13 @@ impl Controller {
         Self::Namespace,
         Self::ServiceAccount,
         Self::RootCa,
+        Self::Disruption,
         Self::PodGc,
+        Self::NodeLifecycle,
     ];
+
+    /// Those that only make sense where Gantry runs the nodes.
+    pub const WITH_NODES: [Self; 2] = [Self::PodGc, Self::NodeLifecycle];
 
     /// Its name, which is kube-controller-manager's.
     pub fn name(self) -> &'static str {
@@ -103,7 +112,9 @@ impl Controller {
             Self::Namespace => "namespace-controller",
             Self::ServiceAccount => "serviceaccount-controller",
             Self::RootCa => "root-ca-certificate-publisher-controller",
+            Self::Disruption => "disruption-controller",
             Self::PodGc => "pod-garbage-collector-controller",
+            Self::NodeLifecycle => "node-lifecycle-controller",
         }
     }
 
@@ -117,7 +128,9 @@ impl Controller {
             Self::Namespace => "namespace",
             Self::ServiceAccount => "serviceaccount",
             Self::RootCa => "root-ca-cert-publisher",
+            Self::Disruption => "disruption",
             Self::PodGc => "podgc",
+            Self::NodeLifecycle => "nodelifecycle",
         }
     }
 }
@@ -160,10 +173,13 @@ impl Default for Workers {
 }
 
 impl Default for Options {
-    /// All controllers but the one that only makes sense where Gantry runs the nodes; no lease.
+    /// All controllers but those that only make sense where Gantry runs the nodes; no lease.
     fn default() -> Self {
         Self {
-            controllers: Controller::ALL.into_iter().filter(|it| *it != Controller::PodGc).collect(),
+            controllers: Controller::ALL
+                .into_iter()
+                .filter(|controller| !Controller::WITH_NODES.contains(controller))
+                .collect(),
             workers: Workers::default(),
             root_ca: None,
             election: None,

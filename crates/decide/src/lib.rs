@@ -10,12 +10,15 @@
 //! `gantry-model`. Nothing outside this crate counts replicas.
 
 pub mod deployment;
+pub mod disruption;
 pub mod events;
 pub mod gc;
 pub mod namespace;
+pub mod node_lifecycle;
 pub mod ownership;
 pub mod queue;
 pub mod replica_set;
+mod share;
 mod wake;
 
 pub use wake::Wake;

@@ -83,6 +83,16 @@ impl Call {
         self
     }
 
+    /// Whether it changes something: it is no read, and no dry run.
+    pub(crate) fn is_change(&self) -> bool {
+        // Deletions say it in their options, everything else in the query.
+        let options = self.content.as_ref().filter(|_| self.method == Method::DELETE);
+        let is_dry_deletion =
+            options.is_some_and(|(_, options)| String::from_utf8_lossy(options).contains("\"dryRun\""));
+        let is_dry_run = is_dry_deletion || self.query.iter().any(|(key, _)| *key == "dryRun");
+        self.method != Method::GET && !is_dry_run
+    }
+
     pub(crate) fn request(&self) -> Request<Body> {
         let query = self.query.iter().map(|(key, value)| format!("{key}={}", escaped(value)));
         let query = query.collect::<Vec<_>>().join("&");
@@ -111,5 +121,21 @@ impl PatchKind {
             Self::Json => "application/json-patch+json",
             Self::Apply => "application/apply-patch+yaml",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_dry_run_changes_nothing() {
+        assert!(!Call::get("/api").is_change());
+        assert!(Call::post("/api/v1/namespaces", &json!({})).is_change());
+        assert!(!Call::post("/api/v1/namespaces", &json!({})).with("dryRun", "All").is_change());
+        assert!(Call::delete("/api/v1/namespaces/a", &json!({})).is_change());
+        assert!(!Call::delete("/api/v1/namespaces/a", &json!({"dryRun": ["All"]})).is_change());
     }
 }

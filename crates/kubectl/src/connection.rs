@@ -22,6 +22,8 @@ pub struct Connection {
     pub usual: Option<PathBuf>,
     /// The file of a cluster that Gantry runs on this machine, if there is nothing else.
     pub own: Option<PathBuf>,
+    /// The files of all clusters that Gantry keeps on this machine; their contexts can always be named.
+    pub clusters: Vec<PathBuf>,
     /// Another context than the current one.
     pub context: Option<String>,
     /// Another cluster than the context's.
@@ -48,6 +50,13 @@ pub struct Connection {
     pub act_as_groups: Vec<String>,
     /// How long one request may take; none for as long as it takes.
     pub request_timeout: Option<Duration>,
+}
+
+/// A context that is used although no flag and no variable asked for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByDefault {
+    /// The name of the context, and the file that it is in; none for the account of a pod.
+    pub context: Option<(String, PathBuf)>,
 }
 
 /// How the certificate of a server is checked.
@@ -109,11 +118,35 @@ impl Connection {
         Ok(config)
     }
 
+    /// The context that is used because nothing else was said; none if a flag or `KUBECONFIG` says which server is meant.
+    pub fn by_default(&self) -> Result<Option<ByDefault>, Failure> {
+        let is_said = self.kubeconfig.is_some()
+            || !self.listed.is_empty()
+            || self.context.is_some()
+            || self.cluster.is_some()
+            || self.server.is_some();
+        if is_said {
+            return Ok(None);
+        }
+        let Some(file) = self.found() else { return Ok(Some(ByDefault { context: None })) };
+        let context = read(file)?.current_context.unwrap_or_default();
+        Ok(Some(ByDefault { context: Some((context, file.clone())) }))
+    }
+
     /// What the kubeconfig has of these, by name.
     pub fn entries(&self, entry: Entry) -> Result<Vec<String>, Failure> {
         let file = self.kubeconfig()?.unwrap_or_default();
         Ok(match entry {
-            Entry::Context => file.contexts.into_iter().map(|context| context.name).collect(),
+            Entry::Context => {
+                let mut names: Vec<String> = file.contexts.into_iter().map(|context| context.name).collect();
+                let more = self.own_files().filter_map(|file| read(file).ok()).flat_map(|file| file.contexts);
+                for context in more.filter(|_| self.kubeconfig.is_none()) {
+                    if !names.contains(&context.name) {
+                        names.push(context.name);
+                    }
+                }
+                names
+            }
             Entry::Cluster => file.clusters.into_iter().map(|cluster| cluster.name).collect(),
             Entry::User => file.auth_infos.into_iter().map(|user| user.name).collect(),
         })
@@ -139,10 +172,37 @@ impl Connection {
                 Some(before) => before.merge(next).map_err(|error| Failure::other(error.to_string()))?,
             });
         }
-        if merged.is_some() || !self.listed.is_empty() {
-            return Ok(merged);
+        if merged.is_none() && self.listed.is_empty() {
+            merged = self.found().map(|file| read(file)).transpose()?;
         }
-        self.usual.iter().chain(&self.own).find(|file| file.exists()).map(|file| read(file)).transpose()
+        Ok(self.of_named_context(merged.as_ref()).or(merged))
+    }
+
+    /// The file that is used if nothing was said.
+    fn found(&self) -> Option<&PathBuf> {
+        self.usual.iter().chain(&self.own).find(|file| file.exists())
+    }
+
+    /// The kubeconfig of one of Gantry's clusters, if it has the context that was named and the usual files do not.
+    fn of_named_context(&self, usual: Option<&Kubeconfig>) -> Option<Kubeconfig> {
+        let name = self.context.as_ref()?;
+        let has = |file: &Kubeconfig| file.contexts.iter().any(|context| context.name == *name);
+        if usual.is_some_and(has) {
+            return None;
+        }
+        self.own_files().filter_map(|file| read(file).ok()).find(has)
+    }
+
+    fn own_files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.clusters.iter().filter(|file| file.exists())
+    }
+
+    /// The kubeconfig of a cluster that Gantry runs on this machine, if that is the one that counts: kubectl does not look
+    /// for it there.
+    pub fn own_if_used(&self) -> Option<&Path> {
+        let is_told = self.kubeconfig.is_some() || !self.listed.is_empty();
+        let has_usual = self.usual.as_ref().is_some_and(|file| file.exists());
+        self.own.as_deref().filter(|own| !is_told && !has_usual && own.exists())
     }
 
     fn explained(&self, error: &KubeconfigError) -> Failure {
@@ -185,6 +245,12 @@ impl Connection {
 
     fn no_cluster(&self) -> Failure {
         let start = "hint: start a cluster with `gantry up`, or name a file with --kubeconfig or KUBECONFIG";
+        if self.listed.is_empty() && !self.clusters.is_empty() {
+            return Failure::other(format!(
+                "no cluster to talk to: several clusters are running\nhint: name one with --context{}",
+                self.known(Entry::Context)
+            ));
+        }
         if self.listed.is_empty() {
             return Failure::other(format!("no cluster to talk to: there is no kubeconfig\n{start}"));
         }

@@ -35,7 +35,7 @@ pub mod verbs;
 mod workload;
 
 pub use call::PatchKind;
-pub use connection::{Connection, Entry, Trust};
+pub use connection::{ByDefault, Connection, Entry, Trust};
 pub use failure::{Failure, Refused};
 pub use resources::{Resource, Resources};
 pub use selection::Selection;

@@ -32,6 +32,8 @@ pub struct Session {
     resources: Option<Resources>,
     began: Instant,
     has_printed_yaml: bool,
+    /// A line to print before the first change.
+    notice: Option<String>,
 }
 
 /// How long somebody waits for the first line before it seems slow.
@@ -81,7 +83,14 @@ impl Session {
             resources: None,
             began: Instant::now(),
             has_printed_yaml: false,
+            notice: None,
         }
+    }
+
+    /// Prints this line on standard error before the first request that changes something.
+    pub fn with_notice_of_changes(mut self, notice: Option<String>) -> Self {
+        self.notice = notice;
+        self
     }
 
     /// Works in this namespace.
@@ -210,6 +219,9 @@ impl Session {
     }
 
     async fn send(&mut self, call: &Call) -> Result<Response<Body>, Failure> {
+        if let Some(notice) = self.notice.take_if(|_| call.is_change()) {
+            self.tell(&notice);
+        }
         let response = self.client.send(call.request()).await;
         let response = response.map_err(|error| unreachable::failure(&error, &self.server))?;
         for warning in warnings(response.headers()) {

@@ -23,9 +23,17 @@ pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
 /// Finalizer of an owner whose dependents are to survive it.
 pub const ORPHAN_FINALIZER: &str = "orphan";
 
+/// API version of PodDisruptionBudgets.
+pub const POLICY_V1: &str = "policy/v1";
+/// Kind of a PodDisruptionBudget.
+pub const DISRUPTION_BUDGET: &str = "PodDisruptionBudget";
 /// API version of Deployments and ReplicaSets.
 pub const APPS_V1: &str = "apps/v1";
 /// Kind of a Deployment in an owner reference.
 pub const DEPLOYMENT: &str = "Deployment";
 /// Kind of a ReplicaSet in an owner reference.
 pub const REPLICA_SET: &str = "ReplicaSet";
+/// Kind of a StatefulSet in an owner reference.
+pub const STATEFUL_SET: &str = "StatefulSet";
+/// Kind of a ReplicationController in an owner reference.
+pub const REPLICATION_CONTROLLER: &str = "ReplicationController";

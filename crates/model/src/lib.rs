@@ -12,6 +12,7 @@
 
 mod condition;
 mod deployment;
+mod disruption_budget;
 mod draft;
 mod edit;
 mod error;
@@ -39,6 +40,7 @@ pub use condition::{
     ReplicaSetConditionType,
 };
 pub use deployment::{Deployment, DeploymentStatus, RollingLimits, Strategy};
+pub use disruption_budget::{BudgetCondition, BudgetRequirement, DisruptionBudget, DisruptionBudgetStatus};
 pub use draft::{PodDraft, ReplicaSetDraft};
 pub use edit::{DeploymentEdit, ReplicaSetEdit};
 pub use error::ParseError;

@@ -29,7 +29,7 @@ impl SetKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ReplicaSet => keys::REPLICA_SET,
-            Self::ReplicationController => "ReplicationController",
+            Self::ReplicationController => keys::REPLICATION_CONTROLLER,
         }
     }
 

@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1 as wire;
 use serde_json::{Value, json};
 
 use crate::addresses::Addresses;
-use crate::behaviour::Dice;
+use crate::behaviour::{ANNOTATION_PREFIX, Dice, InvalidTrait};
 use crate::options::Capacity;
 
 /// So many nodes fit into `10.128.0.0/9` with 4096 addresses each.
@@ -15,8 +15,8 @@ pub(crate) const NODES_MAX: usize = 1 << (32 - 9 - POD_BITS);
 /// So many pods have an address of their own on a node.
 pub(crate) const PODS_MAX: u32 = (1 << POD_BITS) - 3;
 /// The bits of an address that tell the pods of a node apart.
-const POD_BITS: u32 = 12;
-const POD_NETWORK: Ipv4Addr = Ipv4Addr::new(10, 128, 0, 0);
+pub(crate) const POD_BITS: u32 = 12;
+pub(crate) const POD_NETWORK: Ipv4Addr = Ipv4Addr::new(10, 128, 0, 0);
 const NODE_NETWORK: Ipv4Addr = Ipv4Addr::new(172, 18, 0, 2);
 
 /// The taint that a new node is born with, and that whoever runs nodes removes.
@@ -24,6 +24,9 @@ const NOT_READY: &str = "node.kubernetes.io/not-ready";
 
 /// The label of simulated nodes.
 const SIMULATED: &str = "sim.gantry.dev/simulated";
+
+/// The annotation of a node that makes it fail.
+const FAIL: &str = "fail";
 
 /// How long a node may be silent before others worry.
 const LEASE_SECONDS: u32 = 40;
@@ -195,6 +198,25 @@ pub(crate) fn taints_of_a_ready_node(node: &wire::Node) -> Option<Vec<wire::Tain
     (kept.len() < taints.len()).then_some(kept)
 }
 
+/// Whether a node is ready, as its status says.
+pub(crate) fn is_ready(node: &wire::Node) -> bool {
+    let conditions = node.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
+    conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
+}
+
+/// Whether somebody made the node fail with `sim.gantry.dev/fail`, or what is wrong with that annotation.
+pub(crate) fn is_failed(node: &wire::Node) -> Result<bool, InvalidTrait> {
+    let annotations = node.metadata.annotations.as_ref();
+    let written = annotations.and_then(|all| all.get(&format!("{ANNOTATION_PREFIX}{FAIL}")));
+    match written.map(String::as_str) {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(value) => {
+            Err(InvalidTrait::Value { name: FAIL, value: value.to_owned(), wanted: "true or false" })
+        }
+    }
+}
+
 /// Whether a node is one that a simulation of this prefix has made.
 pub(crate) fn is_of_prefix(node: &wire::Node, prefix: &str) -> bool {
     let labels = node.metadata.labels.as_ref();
@@ -264,6 +286,18 @@ mod tests {
         assert!(!is_of_prefix(&node("node-7", json!({})), "node"), "it is somebody else's");
         assert!(!is_of_prefix(&node("node-west", simulated.clone()), "node"));
         assert!(!is_of_prefix(&node("other-7", simulated), "node"));
+    }
+
+    #[test]
+    fn an_annotation_makes_a_node_fail() {
+        let node = |value: &str| {
+            let annotations = json!({"sim.gantry.dev/fail": value});
+            serde_json::from_value::<wire::Node>(json!({"metadata": {"annotations": annotations}})).unwrap()
+        };
+        assert_eq!(is_failed(&wire::Node::default()), Ok(false));
+        assert_eq!((is_failed(&node("true")), is_failed(&node("false"))), (Ok(true), Ok(false)));
+        let problem = is_failed(&node("yes")).unwrap_err().to_string();
+        assert_eq!(problem, "fail: \"yes\" is not true or false");
     }
 
     /// 2.6: the taint of a new node goes when it is ready, and no other.

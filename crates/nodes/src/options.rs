@@ -69,7 +69,8 @@ impl Options {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), InvalidOptions> {
+    /// Checks that there are addresses for all nodes and pods, and that the sizes are amounts.
+    pub fn check(&self) -> Result<(), InvalidOptions> {
         if self.nodes > machine::NODES_MAX {
             return Err(InvalidOptions::Nodes(self.nodes));
         }
@@ -96,7 +97,12 @@ impl fmt::Display for InvalidOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nodes(nodes) => {
-                write!(f, "{nodes} nodes are too many; there are addresses for {}", machine::NODES_MAX)
+                let (network, bits, max) = (machine::POD_NETWORK, machine::POD_BITS, machine::NODES_MAX);
+                write!(
+                    f,
+                    "{nodes} nodes are too many: each has {} pod addresses, and {network}/9 has room for {max} nodes",
+                    1 << bits
+                )
             }
             Self::Pods(pods) => {
                 write!(f, "{pods} pods on a node are too many; there are addresses for {}", machine::PODS_MAX)

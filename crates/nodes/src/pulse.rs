@@ -5,16 +5,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use gantry_decide::Wake;
+use gantry_decide::events::Subject;
 use gantry_decide::queue::Outcome;
 use gantry_model::patch::PatchForm;
 use gantry_model::{Name, ObjectKey, RefusalKind, Timestamp};
 use gantry_runtime::informer::{Cached as _, Plain, resource_of};
-use gantry_runtime::{Api, Clock, Deletion, Failure, Informer, Target};
+use gantry_runtime::{Api, Clock, Deletion, Failure, Informer, Queue, Target};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1 as core;
 use serde_json::{Value, json};
 
 use crate::behaviour::Dice;
+use crate::life;
 use crate::machine::{self, Machine};
 use crate::station::Station;
 
@@ -30,6 +32,9 @@ type Seen = Plain<core::Node>;
 #[derive(Debug)]
 pub(crate) struct Pulse {
     pub(crate) nodes: Informer<Seen>,
+    pub(crate) pods: Informer<Plain<core::Pod>>,
+    /// Where pods are put that go on because their node is back.
+    pub(crate) pod_queue: Queue<ObjectKey>,
     pub(crate) stations: Arc<BTreeMap<String, Station>>,
     pub(crate) prefix: String,
     pub(crate) api: Api,
@@ -50,7 +55,7 @@ impl Pulse {
     /// Does what is due for a node.
     pub(crate) async fn beat(&self, name: Name) -> (Outcome, Wake) {
         let done = match self.stations.get(name.as_str()) {
-            Some(station) => self.advance(&name, &station.machine).await,
+            Some(station) => self.advance(&name, station).await,
             None => self.retire(&name).await,
         };
         match done {
@@ -82,7 +87,8 @@ impl Pulse {
         }
     }
 
-    async fn advance(&self, name: &Name, machine: &Machine) -> Result<Wake, Failure> {
+    async fn advance(&self, name: &Name, station: &Station) -> Result<Wake, Failure> {
+        let machine = &station.machine;
         let known = self.beats().get(name).cloned();
         let mut beat = match known {
             Some(beat) => beat,
@@ -94,12 +100,22 @@ impl Pulse {
         // Not seen yet, or deleted: a node that somebody removed stays away until the next start.
         let Some(seen) = seen else { return Ok(Wake::OnChange) };
         let steady = self.clock.steady();
+        if self.is_failed(station, &seen) {
+            station.set_failed(true);
+            return Ok(Wake::OnChange);
+        }
+        if station.set_failed(false) {
+            tracing::info!(node = %name, "the node is back");
+            beat.renew_at = steady;
+            self.wake_pods(machine);
+        }
         if let Some(kept) = machine::taints_of_a_ready_node(&seen.wire) {
             let version = seen.version().as_str();
             let body = json!({"metadata": {"resourceVersion": version}, "spec": {"taints": kept}});
             self.patch(&target(machine), &body).await?;
         }
-        if beat.report_at <= steady {
+        // As a kubelet, it contradicts whoever says that it is not ready.
+        if beat.report_at <= steady || !machine::is_ready(&seen.wire) {
             let conditions = machine::heartbeat(seen.wire.status.as_ref(), self.clock.now());
             self.patch(&target(machine).part("status"), &json!({"status": {"conditions": conditions}}))
                 .await?;
@@ -117,10 +133,31 @@ impl Pulse {
         Ok(Wake::After(next))
     }
 
+    /// Whether somebody made this node fail. An annotation that makes no sense is ignored, and told about.
+    fn is_failed(&self, station: &Station, node: &Seen) -> bool {
+        let failed = machine::is_failed(&node.wire);
+        if let Err(problem) = &failed {
+            station.events.record("kubelet", subject(node), life::invalid_annotation(problem));
+        }
+        failed.unwrap_or(false)
+    }
+
+    /// Has all pods of a node looked at.
+    fn wake_pods(&self, machine: &Machine) {
+        let is_here = |pod: &core::Pod| {
+            pod.spec.as_ref().is_some_and(|spec| spec.node_name.as_deref() == Some(machine.name.as_str()))
+        };
+        let pods: Vec<_> =
+            self.pods.read().iter().filter(|pod| is_here(&pod.wire)).map(|pod| pod.key()).collect();
+        pods.into_iter().for_each(|pod| self.pod_queue.add(pod));
+    }
+
     /// Creates a node, or takes over the one that has its name.
     async fn register(&self, machine: &Machine) -> Result<Beat, Failure> {
         let now = self.clock.now();
         match self.api.get::<core::Node>(&target(machine)).await {
+            // A node that is to fail does not come back because its process does.
+            Ok(node) if machine::is_failed(&node) == Ok(true) => {}
             Ok(node) => {
                 self.patch(&target(machine), &json!({"metadata": {"labels": machine.labels()}})).await?;
                 let status = machine.status(node.status.as_ref(), now);
@@ -165,6 +202,17 @@ impl Pulse {
 
     fn beats(&self) -> MutexGuard<'_, BTreeMap<Name, Beat>> {
         self.beats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn subject(node: &Seen) -> Subject {
+    Subject {
+        api_version: "v1".into(),
+        kind: "Node".into(),
+        namespace: None,
+        name: node.key().name,
+        uid: node.uid().clone(),
+        resource_version: node.version().clone(),
     }
 }
 

@@ -10,6 +10,7 @@ use gantry_runtime::{Api, EventRecorder, EventWriter, Informer, Informers, Queue
 use k8s_openapi::api::core::v1 as core;
 use tokio::task::JoinSet;
 
+use crate::lookups::Lookups;
 use crate::machine::{self, Machine};
 use crate::options::{InvalidOptions, Options};
 use crate::pulse::Pulse;
@@ -43,6 +44,8 @@ pub async fn run(client: kube::Client, options: Options, shutdown: Shutdown) -> 
     let clock = options.clock.clone();
     let pulse = Arc::new(Pulse {
         nodes,
+        pods: pods.clone(),
+        pod_queue: pod_queue.clone(),
         stations: stations.clone(),
         prefix: options.prefix.clone(),
         api: api.clone(),
@@ -50,7 +53,8 @@ pub async fn run(client: kube::Client, options: Options, shutdown: Shutdown) -> 
         beats,
     });
     let (profile, tenants) = (options.profile, Mutex::new(BTreeMap::new()));
-    let wards = Arc::new(Wards { pods, stations: stations.clone(), api, clock, profile, tenants });
+    let lookups = Lookups::new(api.clone(), clock.clone());
+    let wards = Arc::new(Wards { pods, stations: stations.clone(), api, lookups, clock, profile, tenants });
     stations.keys().for_each(|name| node_queue.add(name.as_str().into()));
     let beating = node_queue.work(BEATS_MAX, RetryPolicy::REPLICA_SET, shutdown.clone(), move |name| {
         let pulse = pulse.clone();

@@ -23,12 +23,13 @@ pub(crate) struct Station {
 struct Shared {
     images: BTreeSet<String>,
     addresses: Addresses,
+    failed: bool,
 }
 
 impl Station {
     pub(crate) fn new(machine: Machine, events: EventRecorder) -> Self {
         let addresses = machine.pod_addresses();
-        let shared = Mutex::new(Shared { images: BTreeSet::new(), addresses });
+        let shared = Mutex::new(Shared { images: BTreeSet::new(), addresses, failed: false });
         Self { machine, events, shared }
     }
 
@@ -51,6 +52,16 @@ impl Station {
     /// A pod is gone, and its address free.
     pub(crate) fn release(&self, address: Ipv4Addr) {
         self.shared().addresses.release(address);
+    }
+
+    /// Whether the node has failed: it says nothing, and nothing happens on it.
+    pub(crate) fn is_failed(&self) -> bool {
+        self.shared().failed
+    }
+
+    /// Notes whether the node has failed, and returns whether it had before.
+    pub(crate) fn set_failed(&self, failed: bool) -> bool {
+        std::mem::replace(&mut self.shared().failed, failed)
     }
 
     fn shared(&self) -> MutexGuard<'_, Shared> {

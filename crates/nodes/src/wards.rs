@@ -8,14 +8,15 @@ use gantry_decide::Wake;
 use gantry_decide::events::Subject;
 use gantry_decide::queue::Outcome;
 use gantry_model::patch::PatchForm;
-use gantry_model::{ObjectKey, RefusalKind};
+use gantry_model::{ObjectKey, RefusalKind, Timestamp};
 use gantry_runtime::informer::{Cached as _, Plain};
 use gantry_runtime::{Api, Clock, Deletion, Failure, Informer, Target};
 use k8s_openapi::api::core::v1 as core;
 use serde_json::Value;
 
 use crate::behaviour::Profile;
-use crate::life::{self, End, Host, Next, Pod, Run};
+use crate::life::{self, End, Host, Next, Pod, References, Run};
+use crate::lookups::Lookups;
 use crate::report;
 use crate::station::Station;
 
@@ -31,6 +32,7 @@ pub(crate) struct Wards {
     pub(crate) pods: Informer<Seen>,
     pub(crate) stations: Arc<BTreeMap<String, Station>>,
     pub(crate) api: Api,
+    pub(crate) lookups: Lookups,
     pub(crate) clock: Clock,
     pub(crate) profile: Profile,
     pub(crate) tenants: Mutex<BTreeMap<ObjectKey, Tenant>>,
@@ -44,43 +46,67 @@ pub(crate) struct Tenant {
     address: Ipv4Addr,
     pod: Pod,
     run: Run,
-    /// What the server was told last.
+    /// What the server was told last, or says since.
     reported: core::PodStatus,
+    /// The version that the last report made.
+    written: Option<String>,
 }
 
 impl Wards {
-    /// Looks at a pod, and does what follows.
+    /// Looks at a pod, and does what follows. On a node that has failed, nothing happens.
     ///
-    /// The queue sees to it that nobody else looks at the same pod meanwhile, so it is taken out while it is looked at.
+    /// The queue never hands out a key twice at once, so the pod is taken out while it is looked at.
     pub(crate) async fn tend(&self, key: ObjectKey) -> (Outcome, Wake) {
         let seen = self.pods.read().get(&key).cloned();
         let before = self.tenants().remove(&key);
         let Some((station, mut tenant)) = self.admit(seen, before) else {
             return (Outcome::Success, Wake::OnChange);
         };
-        let now = self.clock.now();
+        let answer = if station.is_failed() {
+            (Outcome::Success, Wake::OnChange)
+        } else {
+            // One time for both: what is due a moment later would find nothing looked up.
+            let now = self.clock.now();
+            let needed = life::needed(&tenant.pod, &tenant.run, now);
+            match self.lookups.find(&key.namespace, needed).await {
+                Ok(references) => self.proceed(&key, station, &mut tenant, &references, now).await,
+                Err(failure) => answer_to(&key, &failure),
+            }
+        };
+        self.tenants().insert(key, tenant);
+        answer
+    }
+
+    /// Has happen what is due, and reports it.
+    async fn proceed(
+        &self,
+        key: &ObjectKey,
+        station: &Station,
+        tenant: &mut Tenant,
+        references: &References,
+        now: Timestamp,
+    ) -> (Outcome, Wake) {
         let pod_address = tenant.address.to_string();
         let address = station.machine.address().to_string();
         let images = station.images();
-        let host = Host { address: &address, pod_address: &pod_address, images: &images };
-        let next = life::look(&tenant.pod, tenant.run, &host, now);
+        let host = Host { address: &address, pod_address: &pod_address, images: &images, references };
+        let next = life::look(&tenant.pod, tenant.run.clone(), &host, now);
         let subject = subject(&tenant.seen);
         for told in &next.events {
             station.events.record(SOURCE, subject.clone(), told.event.clone());
         }
         station.keep_images(next.pulled.iter().cloned());
-        let written = self.report(&key, &tenant.seen, &tenant.reported, &next).await;
+        let written = self.report(key, &tenant.seen, &tenant.reported, &next).await;
         tenant.run = next.run;
-        let answer = match written {
-            Ok(()) => {
+        match written {
+            Ok(version) => {
+                tenant.written = version.or(tenant.written.take());
                 tenant.reported = next.status;
                 let wake = next.wake.map_or(Wake::OnChange, |wake| Wake::After(wake.since(self.clock.now())));
                 (Outcome::Success, wake)
             }
-            Err(failure) => answer_to(&key, &failure),
-        };
-        self.tenants().insert(key, tenant);
-        answer
+            Err(failure) => answer_to(key, &failure),
+        }
     }
 
     /// The pod as one of ours, if it is: known before, or met for the first time.
@@ -104,7 +130,7 @@ impl Wards {
         let station = self.stations.get(&node)?;
         let tenant = match before {
             Some(tenant) if tenant.seen.version() == seen.version() => tenant,
-            Some(tenant) => Tenant { pod: Pod::parse(&seen.wire, &self.profile).0, seen, ..tenant },
+            Some(tenant) => tenant.updated(seen, &self.profile),
             None => self.meet(station, seen, node)?,
         };
         Some((station, tenant))
@@ -124,21 +150,24 @@ impl Wards {
         }
         let run = Run::recover(&pod, &reported, self.clock.now());
         let address = station.address_for(reported.pod_ip.as_deref());
-        Some(Tenant { seen, node, address, pod, run, reported })
+        Some(Tenant { seen, node, address, pod, run, reported, written: None })
     }
 
-    /// Reports what there is to report, and removes the pod if it is time.
+    /// Reports what there is to report, and removes the pod if it is time. Returns the version that the report made.
     async fn report(
         &self,
         key: &ObjectKey,
         seen: &Seen,
         reported: &core::PodStatus,
         next: &Next,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<String>, Failure> {
+        let mut version = None;
         let target = Target::object(self.pods.resource(), Some(&key.namespace), &key.name);
         if report::is_news(reported, &next.status) {
             let body = report::patch(seen.uid().as_str(), &next.status);
-            self.api.patch::<Value>(&target.part("status"), PatchForm::StrategicMerge, &body).await?;
+            let stored: Value =
+                self.api.patch(&target.part("status"), PatchForm::StrategicMerge, &body).await?;
+            version = stored["metadata"]["resourceVersion"].as_str().map(str::to_owned);
         }
         if next.end == End::Remove {
             let uid = Some(seen.uid().clone());
@@ -146,11 +175,24 @@ impl Wards {
                 .delete(&target, &Deletion { uid, grace_seconds: Some(0), ..Deletion::default() })
                 .await?;
         }
-        Ok(())
+        Ok(version)
     }
 
     fn tenants(&self) -> MutexGuard<'_, BTreeMap<ObjectKey, Tenant>> {
         self.tenants.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tenant {
+    /// The pod as it is seen now.
+    ///
+    /// Once the last report was seen, what is seen after it was written by others: their word is compared with ours, so
+    /// that what a node controller said of a node that is back does not stay.
+    fn updated(self, seen: Arc<Seen>, profile: &Profile) -> Self {
+        let report_was_seen = self.written.as_deref() == Some(self.seen.version().as_str());
+        let stored = seen.wire.status.clone().filter(|status| report_was_seen && !is_over(status));
+        let reported = stored.unwrap_or(self.reported);
+        Self { pod: Pod::parse(&seen.wire, profile).0, seen, reported, ..self }
     }
 }
 

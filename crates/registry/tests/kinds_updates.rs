@@ -106,11 +106,7 @@ fn most_of_a_stateful_set_stays() {
     renamed["spec"]["serviceName"] = json!("other");
     assert_eq!(
         texts(&validation::update(sets, &old, &renamed)),
-        [
-            "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', \
-          'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are \
-          forbidden"
-        ]
+        ["spec.serviceName: Invalid value: \"other\": field is immutable"]
     );
 }
 
@@ -124,9 +120,10 @@ fn classes_and_revisions_stay() {
         judge("scheduling.k8s.io", "PriorityClass", json!({"value": 1}), json!({"value": 2})),
         ["value: Forbidden: may not be changed in an update."]
     );
+    let class = |provisioner: &str| json!({"provisioner": provisioner, "volumeBindingMode": "Immediate"});
     assert_eq!(
-        judge("storage.k8s.io", "StorageClass", json!({"provisioner": "a"}), json!({"provisioner": "b"})),
-        ["provisioner: Forbidden: updates to provisioner are forbidden."]
+        judge("storage.k8s.io", "StorageClass", class("a"), class("b")),
+        ["provisioner: Invalid value: null: field is immutable"]
     );
     assert_eq!(
         judge("apps", "ControllerRevision", json!({"data": {"a": 1}}), json!({"data": {"a": 2}})),

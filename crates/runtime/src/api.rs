@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::failure::{Failure, chain};
 use crate::metrics::Metrics;
+use crate::repeats::Repeats;
 use crate::request::{Deletion, Form, Target};
 
 /// How long a request may take, and a watch until it begins.
@@ -29,17 +30,23 @@ pub struct Api {
     client: kube::Client,
     manager: &'static str,
     metrics: Metrics,
+    repeats: Repeats,
 }
 
 impl Api {
     /// A writer of this name. The name is what `metadata.managedFields` shows.
     pub fn new(client: kube::Client, manager: &'static str, metrics: Metrics) -> Self {
-        Self { client, manager, metrics }
+        Self { client, manager, metrics, repeats: Repeats::default() }
     }
 
     /// Where this writer counts its requests.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
+    }
+
+    /// Which events of this writer were logged already.
+    pub(crate) fn repeats(&self) -> &Repeats {
+        &self.repeats
     }
 
     /// Reads past every cache.

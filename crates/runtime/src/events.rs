@@ -20,6 +20,7 @@ use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::informer::resource_of;
 use crate::metrics::Metrics;
+use crate::repeats::Repeats;
 use crate::request::Target;
 use crate::shutdown::Shutdown;
 
@@ -94,19 +95,19 @@ impl EventWriter {
             lanes.push(lane);
             tasks.spawn(Lane { api: api.clone() }.run(waiting, shutdown.clone()));
         }
-        shutdown.unless(fold(queue, lanes)).await;
+        shutdown.unless(fold(queue, lanes, api.repeats())).await;
         while tasks.join_next().await.is_some() {}
     }
 }
 
 /// Folds what was told, and hands each recording to the lane of its object, where order is kept.
-async fn fold(mut queue: mpsc::Receiver<Told>, lanes: Vec<mpsc::Sender<Recording>>) {
+async fn fold(mut queue: mpsc::Receiver<Told>, lanes: Vec<mpsc::Sender<Recording>>, repeats: &Repeats) {
     let mut recorder = Recorder::new();
     while let Some(told) = queue.recv().await {
         let lane = told.subject.uid.as_str().bytes().fold(0_usize, |sum, byte| sum + usize::from(byte));
         let recording = recorder.record(told.source, &told.subject, &told.event, told.now);
         if matches!(recording, Recording::Create(_)) {
-            told.log();
+            told.log(repeats);
         }
         // A lane ends when everything does, and then it does not matter any more.
         let _ = lanes[lane % LANES].send(recording).await;
@@ -114,17 +115,18 @@ async fn fold(mut queue: mpsc::Receiver<Told>, lanes: Vec<mpsc::Sender<Recording
 }
 
 impl Told {
-    /// Who reads the log can follow rollouts and sees what goes wrong; what single pods go through is in the events.
-    fn log(&self) {
-        let Self { subject, event, .. } = self;
+    /// Logs what goes wrong, folded; how a rollout goes on is in the events, how it ended is logged by its controller.
+    fn log(&self, repeats: &Repeats) {
+        let Self { subject, event, now, .. } = self;
         let (kind, message) = (&subject.kind, &event.message);
         let namespace = subject.namespace.as_ref().map_or("", gantry_model::Namespace::as_str);
-        match event.event_type {
-            EventType::Warning => tracing::warn!("{kind} {namespace}/{}: {message}", subject.name),
-            EventType::Normal if kind == "Deployment" => {
-                tracing::info!("{kind} {namespace}/{}: {message}", subject.name);
+        let about = format!("{kind} {namespace}/{}", subject.name);
+        match (event.event_type, repeats.count(subject, event, *now)) {
+            (EventType::Warning, Some(1)) => tracing::warn!("{about}: {message}"),
+            (EventType::Warning, Some(count)) => {
+                tracing::warn!("{about}: {message} (the {count}th like this)")
             }
-            EventType::Normal => tracing::debug!("{kind} {namespace}/{}: {message}", subject.name),
+            (EventType::Warning, None) | (EventType::Normal, _) => tracing::debug!("{about}: {message}"),
         }
     }
 }

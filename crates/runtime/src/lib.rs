@@ -18,7 +18,7 @@
 //! - [`Api`], [`Target`], [`Deletion`]: reads and writes. Every write is strict and names its manager.
 //! - [`EventRecorder`]: events as client-go records them, never in the way of a sync.
 //! - [`Election`]: takes turns with other processes by a Lease, client-go's way.
-//! - [`Clock`], [`Shutdown`], [`Metrics`]: time, ending and numbers as values.
+//! - [`Clock`], [`Shutdown`], [`Metrics`]: time, ending and numbers as values; [`Tasks`]: tasks that end together.
 //!
 //! *Invariant:* nothing here decides anything about a Deployment, a pod or a piece of garbage.
 
@@ -31,8 +31,10 @@ mod failure;
 pub mod informer;
 mod metrics;
 mod queue;
+mod repeats;
 mod request;
 mod shutdown;
+mod tasks;
 
 pub use api::Api;
 pub use chance::lengthened;
@@ -45,3 +47,4 @@ pub use metrics::{Metrics, Sample, Value, render};
 pub use queue::Queue;
 pub use request::{Deletion, Form, Target};
 pub use shutdown::{Shutdown, Switch, shutdown};
+pub use tasks::Tasks;

@@ -9,7 +9,7 @@ use gantry_model::{ObjectKey, Timestamp};
 
 use crate::line::Line;
 use crate::observe::{SeenNode, SeenPod};
-use crate::place::{Cluster, Placement, Standing, place};
+use crate::place::{Cluster, Placement, Standing, Storage, place};
 
 /// Everything the scheduler has in mind.
 #[derive(Debug, Default)]
@@ -70,6 +70,12 @@ impl Desk {
             }
             None => self.cluster.remove_node(key.name.as_str()),
         }
+    }
+
+    /// Claims, volumes or classes are otherwise, which may help a pod that found no place.
+    pub(crate) fn see_storage(&mut self, update: impl FnOnce(&mut Storage)) {
+        update(self.cluster.storage_mut());
+        self.line.stir();
     }
 
     /// A pod is as it is shown, or gone.

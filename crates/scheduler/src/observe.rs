@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gantry_decide::events::Subject;
 use gantry_decide::gc::Resource;
 use gantry_model::{ObjectKey, ObjectMetadata, ParseError, ResourceVersion, Uid};
-use gantry_runtime::informer::Cached;
-use gantry_runtime::{Form, Informer};
+use gantry_runtime::informer::{Cached, Plain, resource_of};
+use gantry_runtime::{Api, Form, Informer, Shutdown};
 use k8s_openapi::api::core::v1 as core;
+use k8s_openapi::api::storage::v1::StorageClass;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use tokio::sync::Notify;
+use tokio::task::JoinSet;
 
 use crate::place::{Node, Pod, Standing};
 
@@ -44,6 +46,19 @@ pub(crate) struct Changes {
 pub(crate) struct Changed {
     pub(crate) pods: BTreeSet<ObjectKey>,
     pub(crate) nodes: BTreeSet<ObjectKey>,
+    pub(crate) claims: BTreeSet<ObjectKey>,
+    pub(crate) volumes: BTreeSet<ObjectKey>,
+    pub(crate) classes: BTreeSet<ObjectKey>,
+}
+
+/// What the scheduler follows.
+#[derive(Clone, Debug)]
+pub(crate) struct Caches {
+    pub(crate) pods: Informer<SeenPod>,
+    pub(crate) nodes: Informer<SeenNode>,
+    pub(crate) claims: Informer<Plain<core::PersistentVolumeClaim>>,
+    pub(crate) volumes: Informer<Plain<core::PersistentVolume>>,
+    pub(crate) classes: Informer<Plain<StorageClass>>,
 }
 
 #[derive(Debug)]
@@ -55,12 +70,19 @@ struct Id {
 
 impl Changes {
     /// Hears of everything these informers hear of.
-    pub(crate) fn of(pods: &Informer<SeenPod>, nodes: &Informer<SeenNode>) -> Self {
+    pub(crate) fn of(caches: &Caches) -> Self {
         let changes = Self::default();
-        let (of_pods, of_nodes) = (changes.clone(), changes.clone());
-        pods.subscribe(move |change| of_pods.note(|changed| changed.pods.insert(change.object().key())));
-        nodes.subscribe(move |change| of_nodes.note(|changed| changed.nodes.insert(change.object().key())));
+        changes.follow(&caches.pods, |changed| &mut changed.pods);
+        changes.follow(&caches.nodes, |changed| &mut changed.nodes);
+        changes.follow(&caches.claims, |changed| &mut changed.claims);
+        changes.follow(&caches.volumes, |changed| &mut changed.volumes);
+        changes.follow(&caches.classes, |changed| &mut changed.classes);
         changes
+    }
+
+    fn follow<T: Cached>(&self, informer: &Informer<T>, keys: fn(&mut Changed) -> &mut BTreeSet<ObjectKey>) {
+        let changes = self.clone();
+        informer.subscribe(move |change| changes.note(|changed| keys(changed).insert(change.object().key())));
     }
 
     /// Returns when something has changed.
@@ -76,6 +98,46 @@ impl Changes {
     fn note(&self, note: impl FnOnce(&mut Changed) -> bool) {
         note(&mut self.keys.lock().unwrap_or_else(PoisonError::into_inner));
         self.bell.notify_one();
+    }
+}
+
+impl Caches {
+    pub(crate) fn new() -> Self {
+        Self {
+            pods: Informer::new(resource_of::<core::Pod>()),
+            nodes: Informer::new(resource_of::<core::Node>()),
+            claims: Informer::new(resource_of::<core::PersistentVolumeClaim>()),
+            volumes: Informer::new(resource_of::<core::PersistentVolume>()),
+            classes: Informer::new(resource_of::<StorageClass>()),
+        }
+    }
+
+    /// Follows the server until it is time to end.
+    pub(crate) fn start(&self, tasks: &mut JoinSet<()>, api: &Api, shutdown: &Shutdown) {
+        fn follow<T: Cached>(
+            informer: &Informer<T>,
+            api: &Api,
+            shutdown: &Shutdown,
+        ) -> impl Future<Output = ()> + use<T> {
+            let (informer, api, shutdown) = (informer.clone(), api.clone(), shutdown.clone());
+            async move { informer.run(api, shutdown).await }
+        }
+        tasks.spawn(follow(&self.pods, api, shutdown));
+        tasks.spawn(follow(&self.nodes, api, shutdown));
+        tasks.spawn(follow(&self.claims, api, shutdown));
+        tasks.spawn(follow(&self.volumes, api, shutdown));
+        tasks.spawn(follow(&self.classes, api, shutdown));
+    }
+
+    /// Returns when all of it is known: before, a pod might be sent to a node that is full.
+    pub(crate) async fn synced(&self) {
+        tokio::join!(
+            self.pods.synced(),
+            self.nodes.synced(),
+            self.claims.synced(),
+            self.volumes.synced(),
+            self.classes.synced(),
+        );
     }
 }
 

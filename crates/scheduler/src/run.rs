@@ -1,13 +1,11 @@
 //! The scheduler at work: one task that keeps the desk, and a bounded number of requests under way.
 
-use gantry_runtime::informer::resource_of;
-use gantry_runtime::{Api, Clock, EventRecorder, Informer, Metrics, Shutdown};
-use k8s_openapi::api::core::v1 as core;
+use gantry_runtime::{Api, Clock, EventRecorder, Metrics, Shutdown};
 use tokio::task::JoinSet;
 
 use crate::apply;
 use crate::desk::Desk;
-use crate::observe::{Changes, SeenNode, SeenPod};
+use crate::observe::{Caches, Changed, Changes};
 
 /// How the scheduler runs.
 #[derive(Clone, Debug)]
@@ -31,30 +29,21 @@ pub async fn run(client: kube::Client, options: Options, shutdown: Shutdown) {
     let Options { requests_max, clock, metrics } = options;
     let api = Api::new(client, MANAGER, metrics);
     let mut tasks = JoinSet::new();
-    let pods = Informer::<SeenPod>::new(resource_of::<core::Pod>());
-    let nodes = Informer::<SeenNode>::new(resource_of::<core::Node>());
-    let changes = Changes::of(&pods, &nodes);
+    let caches = Caches::new();
+    let changes = Changes::of(&caches);
     let (events, writer) = EventRecorder::new(api.clone(), clock.clone());
     tasks.spawn(writer.run(shutdown.clone()));
-    tasks.spawn(follow(pods.clone(), api.clone(), shutdown.clone()));
-    tasks.spawn(follow(nodes.clone(), api.clone(), shutdown.clone()));
-    // Before both are known, a pod might be sent to a node that is full.
-    let synced = async { tokio::join!(pods.synced(), nodes.synced()) };
-    if shutdown.unless(synced).await.is_some() {
-        let office = Office { pods, nodes, changes, api, events, clock, requests_max: requests_max.max(1) };
+    caches.start(&mut tasks, &api, &shutdown);
+    if shutdown.unless(caches.synced()).await.is_some() {
+        let office = Office { caches, changes, api, events, clock, requests_max: requests_max.max(1) };
         office.work(&shutdown).await;
     }
     while tasks.join_next().await.is_some() {}
 }
 
-async fn follow<T: gantry_runtime::informer::Cached>(informer: Informer<T>, api: Api, shutdown: Shutdown) {
-    informer.run(api, shutdown).await;
-}
-
 /// Everything around the desk.
 struct Office {
-    pods: Informer<SeenPod>,
-    nodes: Informer<SeenNode>,
+    caches: Caches,
     changes: Changes,
     api: Api,
     events: EventRecorder,
@@ -89,13 +78,38 @@ impl Office {
     /// Brings the desk up to date with what the informers have heard.
     fn look(&self, desk: &mut Desk) {
         let changed = self.changes.take();
+        self.look_at_storage(&changed, desk);
         if !changed.nodes.is_empty() {
-            let nodes = self.nodes.read();
+            let nodes = self.caches.nodes.read();
             changed.nodes.iter().for_each(|key| desk.see_node(key, nodes.get(key)));
         }
         if !changed.pods.is_empty() {
-            let pods = self.pods.read();
+            let pods = self.caches.pods.read();
             changed.pods.iter().for_each(|key| desk.see_pod(key, pods.get(key)));
+        }
+    }
+
+    fn look_at_storage(&self, changed: &Changed, desk: &mut Desk) {
+        for key in &changed.claims {
+            let claim = self.caches.claims.read().get(key).cloned();
+            desk.see_storage(|storage| match claim {
+                Some(claim) => storage.set_claim(&claim.wire),
+                None => storage.remove_claim(key.namespace.as_str(), key.name.as_str()),
+            });
+        }
+        for key in &changed.volumes {
+            let volume = self.caches.volumes.read().get(key).cloned();
+            desk.see_storage(|storage| match volume {
+                Some(volume) => storage.set_volume(&volume.wire),
+                None => storage.remove_volume(key.name.as_str()),
+            });
+        }
+        for key in &changed.classes {
+            let class = self.caches.classes.read().get(key).cloned();
+            desk.see_storage(|storage| match class {
+                Some(class) => storage.set_class(&class.wire),
+                None => storage.remove_class(key.name.as_str()),
+            });
         }
     }
 

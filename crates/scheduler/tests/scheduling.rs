@@ -177,6 +177,47 @@ async fn pods_of_others_and_gated_ones_are_left_alone() {
     cluster.stop_scheduler().await;
 }
 
+/// A pod waits for its claim, and goes when the claim is there and bound.
+#[tokio::test(start_paused = true)]
+async fn a_pod_waits_for_its_claim_and_for_the_volume() {
+    let mut cluster = Cluster::start().await;
+    cluster.node("a", "4").await;
+    let spec = json!({
+        "containers": [{"name": "app", "image": "nginx:1"}],
+        "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}],
+    });
+    cluster.server.create("pods", &pod("web", &spec)).await;
+    seconds(1).await;
+    let message = cluster.condition("web").await["message"].clone();
+    assert_eq!(message, "0/1 nodes are available: persistentvolumeclaim \"data\" not found. not found");
+    let claim = json!({
+        "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"], "storageClassName": "", "volumeName": "disk",
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    });
+    cluster.server.create("persistentvolumeclaims", &claim).await;
+    seconds(11).await;
+    let message = cluster.condition("web").await["message"].clone();
+    assert_eq!(
+        message,
+        "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found"
+    );
+    let volume = json!({
+        "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "hostPath": {"path": "/disk"},
+        },
+    });
+    cluster.server.create("persistentvolumes", &volume).await;
+    let bound = json!({"status": {"phase": "Bound"}});
+    cluster.server.patch("persistentvolumeclaims", "data", Some("status"), &bound).await;
+    seconds(11).await;
+    assert_eq!(cluster.place_of("web").await.as_deref(), Some("a"));
+    cluster.stop_scheduler().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_new_scheduler_goes_on_where_the_old_one_was() {
     let mut cluster = Cluster::start().await;

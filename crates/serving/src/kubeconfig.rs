@@ -12,6 +12,7 @@ use crate::pki::{Certified, Pki};
 /// Where a server is, and how to be its administrator.
 #[derive(Clone, Debug)]
 pub struct Kubeconfig {
+    name: String,
     server: String,
     authority: Option<String>,
     admin: Option<Certified>,
@@ -34,6 +35,9 @@ pub enum KubeconfigError {
     },
 }
 
+/// What the cluster and its context are called unless another name is given.
+const NAME: &str = "gantry";
+
 /// How a file begins that may be written again.
 const MARK: &str = "# Written by gantry, and written again at every start.\n";
 
@@ -41,12 +45,23 @@ impl Kubeconfig {
     /// For a server with certificates.
     pub fn with_certificates(server: impl Into<String>, pki: &Pki) -> Self {
         let (authority, admin) = (Some(pki.authority.clone()), Some(pki.admin.clone()));
-        Self { server: server.into(), authority, admin }
+        Self { name: NAME.to_owned(), server: server.into(), authority, admin }
     }
 
     /// For a server over plain HTTP.
     pub fn plain(server: impl Into<String>) -> Self {
-        Self { server: server.into(), authority: None, admin: None }
+        Self { name: NAME.to_owned(), server: server.into(), authority: None, admin: None }
+    }
+
+    /// The same with another name of the cluster and its context, so that kubeconfigs can be merged.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Self { name: name.to_owned(), ..self }
+    }
+
+    /// The URL of the server.
+    pub fn server(&self) -> &str {
+        &self.server
     }
 
     /// The text of the file.
@@ -58,12 +73,12 @@ impl Kubeconfig {
         });
         let user = admin.collect::<String>();
         let user = if user.is_empty() { "  user: {}\n".to_owned() } else { format!("  user:\n{user}") };
+        let (name, server) = (&self.name, &self.server);
+        let authority = authority.collect::<String>();
         format!(
-            "{MARK}apiVersion: v1\nkind: Config\nclusters:\n- name: gantry\n  cluster:\n    server: {}\n{}users:\n\
-             - name: gantry-admin\n{user}contexts:\n- name: gantry\n  context:\n    cluster: gantry\n    \
-             user: gantry-admin\ncurrent-context: gantry\n",
-            self.server,
-            authority.collect::<String>(),
+            "{MARK}apiVersion: v1\nkind: Config\nclusters:\n- name: {name}\n  cluster:\n    server: {server}\n\
+             {authority}users:\n- name: {name}-admin\n{user}contexts:\n- name: {name}\n  context:\n    \
+             cluster: {name}\n    user: {name}-admin\ncurrent-context: {name}\n"
         )
     }
 

@@ -2,7 +2,8 @@
 //!
 //! - [`Snapshot`]: a Deployment with its ReplicaSets, pods and events, as any Kubernetes cluster hands them out.
 //! - [`why`]: why the rollout is where it is, as a [`why::Report`], its text and its JSON.
-//! - [`live`]: one frame of `gantry rollout watch`, and the lines it says when nobody looks at a screen.
+//! - [`live`]: one frame of `gantry rollout watch`, and the lines it prints without a terminal.
+//! - [`Waiting`]: when `gantry why --wait` and `gantry rollout watch` end.
 //!
 //! The reasons are those of the controllers: [`Standing`] runs `decide` on the snapshot and puts beside it what pods
 //! and events complain of. So it works on Deployments that Gantry does not run, too.
@@ -11,11 +12,16 @@
 
 pub mod live;
 mod snapshot;
+mod span;
 mod standing;
+mod waiting;
 pub mod why;
 mod words;
 
 pub use snapshot::{
-    Container, ContainerRole, ContainerState, EventSeen, Exit, Objects, PodSeen, Probe, Scheduling, Snapshot,
+    Container, ContainerRole, ContainerState, EventSeen, Exit, Listing, NodeSeen, Objects, PodSeen, Probe,
+    Scheduling, Snapshot,
 };
+pub use span::{Line, Span, Style};
 pub use standing::{SetRole, SetStanding, Standing};
+pub use waiting::{Next, Waiting};

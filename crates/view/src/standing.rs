@@ -1,11 +1,16 @@
 //! Where a rollout stands: the snapshot, sorted as the controller sorts it, and what the rules say about it now.
 
+use std::collections::BTreeMap;
+
 use gantry_decide::deployment::{self, Action, Decision, Observed, is_complete, revision_of};
 use gantry_decide::ownership::{Claims, claim};
 use gantry_decide::replica_set::is_available;
 use gantry_model::{DeploymentStatus, Pod, ReplicaSet, Selector, Timestamp};
 
 use crate::snapshot::{PodSeen, Snapshot};
+
+/// The controller's word for a rollout that is complete.
+const ROLLED_OUT: &str = "NewReplicaSetAvailable";
 
 /// Where a rollout stands.
 #[derive(Clone, Debug)]
@@ -20,6 +25,15 @@ pub struct Standing<'a> {
     pub decision: Decision,
     /// The status that the ReplicaSets add up to, by the rules.
     pub status: DeploymentStatus,
+    /// All revisions that have a ReplicaSet.
+    history: BTreeMap<i64, Revision>,
+}
+
+/// A revision of the history.
+#[derive(Clone, Copy, Debug)]
+struct Revision {
+    available: i64,
+    is_current: bool,
 }
 
 /// A ReplicaSet of the rollout.
@@ -50,7 +64,8 @@ impl<'a> Standing<'a> {
         let observed = Observed { deployment: &snapshot.deployment, sets: &own, pods: &pods, setback: None };
         let decision = deployment::decide(now, &observed);
         let status = decided_status(&decision).unwrap_or(&snapshot.deployment.status).clone();
-        Self { snapshot, now, sets: sort(snapshot, own), decision, status }
+        let history = history(snapshot, &own);
+        Self { snapshot, now, sets: sort(snapshot, own), decision, status, history }
     }
 
     /// The ReplicaSet that has the Deployment's template, if there is one.
@@ -72,6 +87,23 @@ impl<'a> Standing<'a> {
     pub fn is_seen(&self) -> bool {
         let deployment = &self.snapshot.deployment;
         deployment.status.observed_generation >= deployment.meta.generation
+    }
+
+    /// Whether the controller has reported that the present template is rolled out.
+    pub fn is_rolled_out(&self) -> bool {
+        let progressing = self.snapshot.deployment.status.progressing();
+        self.is_seen() && progressing.is_some_and(|condition| condition.reason == ROLLED_OUT)
+    }
+
+    /// The revision to go back to: that with the most available pods, of those the last.
+    pub fn revision_before(&self) -> Option<i64> {
+        let earlier = self.history.iter().filter(|(_, revision)| !revision.is_current);
+        earlier.max_by_key(|(number, revision)| (revision.available, **number)).map(|(number, _)| *number)
+    }
+
+    /// Whether `rollout undo` without a revision goes to this one: it takes the second-highest (K6.2).
+    pub fn undo_leads_to(&self, revision: i64) -> bool {
+        self.history.keys().rev().nth(1) == Some(&revision)
     }
 
     /// Whether the rules would create or resize a ReplicaSet now.
@@ -133,6 +165,15 @@ fn sort<'a>(snapshot: &'a Snapshot, mut own: Vec<&'a ReplicaSet>) -> Vec<SetStan
     sets.reverse();
     sets.sort_by_key(|set| set.role == SetRole::Old);
     sets
+}
+
+fn history(snapshot: &Snapshot, own: &[&ReplicaSet]) -> BTreeMap<i64, Revision> {
+    let numbered = own.iter().filter_map(|set| {
+        let number = revision_of(&set.meta.annotations).filter(|number| *number > 0)?;
+        let is_current = set.template == snapshot.deployment.template;
+        Some((number, Revision { available: set.status.available.get(), is_current }))
+    });
+    numbered.collect()
 }
 
 fn pods_of<'a>(snapshot: &'a Snapshot, set: &ReplicaSet) -> Vec<&'a PodSeen> {

@@ -29,6 +29,7 @@ struct Wanted {
 
 /// The most objects in one transaction: below what a store takes, to leave room for the addresses of a service.
 const OBJECTS_MAX: usize = 100;
+const RBAC: &str = "rbac.authorization.k8s.io";
 /// How often is begun anew because another server on the same store does the same.
 const ATTEMPTS_MAX: usize = 8;
 
@@ -79,7 +80,9 @@ async fn missing<'a>(server: &ApiServer, wanted: &'a [Wanted]) -> Result<Vec<Mis
 }
 
 async fn write(server: &ApiServer, missing: &[Missing<'_>]) -> Result<(), Error> {
-    for some in missing.chunks(OBJECTS_MAX) {
+    // Roles are many. All other objects get a revision each, as if they were created one after another.
+    let (roles, others): (Vec<_>, Vec<_>) = missing.iter().partition(|one| one.wanted.kind.group == RBAC);
+    for some in others.chunks(1).chain(roles.chunks(OBJECTS_MAX)) {
         let mut transaction: Option<Transaction> = None;
         for one in some {
             let with_it = match transaction {

@@ -12,6 +12,7 @@ use super::write::Part;
 use crate::admission;
 use crate::objects::{Change, Place, conflict};
 use crate::query::WriteOptions;
+use crate::served;
 
 /// What a write to an object that exists comes to.
 pub(super) struct Settled {
@@ -57,17 +58,12 @@ pub(super) fn settle(
     }
     let (change, shown) = match updated {
         // What is written unchanged is stored in the version of today, and with the defaults that it was read with.
-        Updated::Unchanged if is_stored_otherwise(call.kind) => (Change::Renew, None),
+        Updated::Unchanged if served::is_renewed(call.kind) => (Change::Renew, None),
         Updated::Unchanged => (Change::Keep, None),
         Updated::Store(object) => (Change::Store(object), None),
         Updated::Remove(shown) => (Change::Remove(None), Some(shown)),
     };
     Ok(Settled { change, shown, warnings })
-}
-
-/// Whether objects of this kind may be stored in another form than they are read in.
-fn is_stored_otherwise(kind: &Kind) -> bool {
-    matches!(kind.nature, Nature::Custom(_)) || (kind.group, kind.kind) == ("batch", "Job")
 }
 
 /// How the owners of fields are found.

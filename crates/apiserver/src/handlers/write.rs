@@ -78,6 +78,9 @@ impl Call<'_> {
             defaults::on_create(self.kind, &mut stamped);
             let mut warnings: Vec<String> = twice.iter().cloned().collect();
             warnings.extend(self.judged(&name, validation::create(self.kind, &stamped))?);
+            if !options.dry_run {
+                warnings.extend(self.uncontrolled());
+            }
             let stored = if options.dry_run {
                 admission::would_store(self.server, place, stamped).await
             } else {
@@ -92,6 +95,13 @@ impl Call<'_> {
                 other => return other.map(|shown| Written { shown, warnings }),
             }
         }
+    }
+
+    /// The warning about a new object that no controller acts on, so that waiting for its status is not a surprise.
+    fn uncontrolled(&self) -> Option<String> {
+        let mut kinds = self.server.settings.uncontrolled.iter();
+        let found = kinds.find(|it| it.group == self.kind.group && it.kind == self.kind.kind);
+        found.map(|kind| kind.warning())
     }
 
     pub(super) async fn put(&self, part: Part) -> Result<Answer, Refusal> {

@@ -123,7 +123,7 @@ async fn a_watch_ends_with_its_kind() {
         send(&server, Method::GET, &format!("{WIDGETS}?watch=true&resourceVersion=0"), "", &Value::Null)
             .await;
     call(&server, Method::DELETE, WIDGET_DEFINITION, Value::Null).await;
-    let told = tokio::time::timeout(Duration::from_secs(10), watch.into_body().collect()).await;
+    let told = tokio::time::timeout(Duration::from_secs(60), watch.into_body().collect()).await;
     let told = String::from_utf8(told.expect("it ends").unwrap().to_bytes().to_vec()).unwrap();
     assert!(told.contains("\"type\":\"ADDED\"") && told.contains("\"type\":\"DELETED\""), "{told}");
 }
@@ -136,6 +136,6 @@ async fn a_watch_ends_when_the_definition_changes() {
     let change = json!({"spec": {"names": {"categories": ["all", "toys"]}}});
     let (status, answer) = patch(&server, WIDGET_DEFINITION, MERGE, change).await;
     assert_eq!(status, 200, "{answer}");
-    let told = tokio::time::timeout(Duration::from_secs(10), watch.into_body().collect()).await;
+    let told = tokio::time::timeout(Duration::from_secs(60), watch.into_body().collect()).await;
     assert!(told.expect("it ends").unwrap().to_bytes().is_empty());
 }

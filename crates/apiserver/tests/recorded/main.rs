@@ -56,7 +56,8 @@ async fn hold(area: &str) {
 
 macro_rules! areas {
     ($($area:ident),*) => {
-        $(#[tokio::test]
+        // On a stopped clock a pause lasts until there is nothing left to do, however busy the machine is.
+        $(#[tokio::test(start_paused = true)]
         async fn $area() {
             hold(stringify!($area)).await;
         })*

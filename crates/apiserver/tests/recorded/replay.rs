@@ -17,7 +17,7 @@ use super::mask::{ADDRESS, Marks, NAMESPACE};
 use super::part;
 
 /// How long events may take that must come.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// How long is waited for events that must not come.
 const LINGER: Duration = Duration::from_millis(30);
 

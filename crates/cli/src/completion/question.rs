@@ -89,7 +89,7 @@ fn next(root: &Command, command: &Command, pieces: &[Piece<'_>], current: &str) 
         Some(arg) if is_ended || arg.is_last_set() => whole(nothing()),
         Some(arg) => match arg.get_id().as_str() {
             "words" => objects(&words::path(pieces).join(" "), &given, current),
-            "deployment" => deployment(&given, current),
+            "deployment" => deployment(command.get_name() == "why", &given, current),
             _ => whole(value(arg)),
         },
     }
@@ -129,16 +129,22 @@ fn objects(command: &str, given: &[String], current: &str) -> (String, String, W
     }
 }
 
-/// `web`, `deployment/web` or `deployment web`.
-fn deployment(given: &[String], current: &str) -> (String, String, Wanted) {
+/// `web`, `deployment/web` or `deployment web`; more of them where a command takes several.
+fn deployment(takes_several: bool, given: &[String], current: &str) -> (String, String, Wanted) {
     let whole = |wanted| (String::new(), current.to_owned(), wanted);
-    match (given, current.split_once('/')) {
-        ([], None) => whole(names("deployments")),
-        ([], Some((of, name))) => (format!("{of}/"), name.to_owned(), names(of)),
-        ([of], None) if "deployments".starts_with(of.as_str()) && of.starts_with("deploy") => {
-            whole(names(of))
+    let is_kind = |of: &str| "deployments".starts_with(of) && of.starts_with("deploy");
+    let of = given.first().filter(|of| is_kind(of));
+    let typed = if of.is_some() { &given[1..] } else { given };
+    if !typed.is_empty() && !takes_several {
+        return whole(nothing());
+    }
+    match (of, current.split_once('/')) {
+        (None, Some((of, name))) => (format!("{of}/"), name.to_owned(), names(of)),
+        (Some(_), Some(_)) => whole(nothing()),
+        (of, None) => {
+            let of = of.map_or("deployments", String::as_str).to_owned();
+            whole(Wanted::Live(Ask::Names { of, but: typed.to_vec() }))
         }
-        _ => whole(nothing()),
     }
 }
 
@@ -296,6 +302,8 @@ mod tests {
         assert_eq!(asked("why we"), named("deployments"));
         assert_eq!(asked("rollout watch deployment/we"), named("deployment"));
         assert_eq!(asked("why deploy we"), named("deploy"));
-        assert!(words("why web ").is_empty() && words("label pod a b=").is_empty());
+        assert!(words("rollout watch web ").is_empty() && words("label pod a b=").is_empty());
+        let others = Ask::Names { of: "deployments".to_owned(), but: vec!["web".to_owned()] };
+        assert_eq!(asked("why web "), others);
     }
 }

@@ -1,18 +1,19 @@
 //! The flags of whatever serves the API, and what of them makes no sense.
 
-use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use gantry_registry::admission::AddressRange;
+use gantry_cluster::AddressRange;
+
+use super::listen;
 
 /// How the API is served.
 #[derive(Debug, Args)]
 pub(crate) struct ServerFlags {
-    /// The address to serve on; anything but loopback is reachable by others
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6443")]
-    pub(crate) listen: SocketAddr,
+    /// HOST:PORT to serve on; `:PORT` is every interface, which others can reach [default: 127.0.0.1:6443]
+    #[arg(long, value_name = "ADDRESS", value_parser = listen::address)]
+    pub(crate) listen: Option<SocketAddr>,
     /// Write a kubeconfig for the administrator; a file that gantry did not write is left as it is
     #[arg(long, value_name = "FILE")]
     pub(crate) write_kubeconfig: Option<PathBuf>,
@@ -92,9 +93,8 @@ pub(crate) enum LogFormat {
 
 impl ServerFlags {
     /// Refuses what cannot be meant.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        if self.plain_http && !self.listen.ip().is_loopback() {
-            let address = self.listen;
+    pub(super) fn check(&self, address: SocketAddr) -> Result<(), String> {
+        if self.plain_http && !address.ip().is_loopback() {
             return Err(format!(
                 "--plain-http would let everybody who reaches {address} do everything\n\
                  hint: leave it out, or --listen on loopback, such as 127.0.0.1:8080"
@@ -110,17 +110,5 @@ impl ServerFlags {
             Keeping::Memory | Keeping::Etcd(_) => None,
         };
         self.pki_dir.clone().or_else(beside_the_data)
-    }
-
-    /// Why the address cannot be served on.
-    pub(crate) fn cannot_listen(&self, error: &io::Error) -> String {
-        let address = self.listen;
-        let hint = match error.kind() {
-            io::ErrorKind::AddrInUse => "stop whatever serves there, or choose another port",
-            io::ErrorKind::AddrNotAvailable => "choose an address that this machine has",
-            io::ErrorKind::PermissionDenied => "choose a port above 1023",
-            _ => "choose another address",
-        };
-        format!("cannot --listen on {address}: {error}\nhint: {hint}")
     }
 }

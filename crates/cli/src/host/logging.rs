@@ -1,4 +1,4 @@
-//! The log: to standard error, for people or for programs, as much as `GANTRY_LOG` asks for.
+//! The log: to standard error, for people or for programs, as much as the command or `GANTRY_LOG` asks for.
 
 use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,14 +9,30 @@ use tracing_subscriber::fmt::time::FormatTime;
 
 use super::flags::LogFormat;
 
-/// The time of day in UTC: who watches a log knows what day it is.
+/// How much is logged unless `GANTRY_LOG` says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Amount {
+    /// How rollouts end, and what is worth knowing.
+    Usual,
+    /// Warnings and errors.
+    Quiet,
+    /// Errors.
+    Errors,
+}
+
+/// The time of day in UTC: the reader of a log knows what day it is.
 struct TimeOfDay;
 
 /// Starts logging; what is not asked for costs nothing.
-pub(crate) fn start(format: LogFormat) {
-    let filter = EnvFilter::try_from_env("GANTRY_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+pub(crate) fn start(format: LogFormat, amount: Amount) {
+    let usual = match amount {
+        Amount::Usual => "info",
+        Amount::Quiet => "warn",
+        Amount::Errors => "error",
+    };
+    let filter = EnvFilter::try_from_env("GANTRY_LOG").unwrap_or_else(|_| EnvFilter::new(usual));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
-    // Fails only if somebody was quicker, which then logs.
+    // Fails only if logging was started before, and then there is a log.
     let _ = match format {
         LogFormat::Text => log.with_ansi(false).with_target(false).with_timer(TimeOfDay).try_init(),
         LogFormat::Json => log.json().try_init(),

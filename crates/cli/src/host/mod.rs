@@ -1,123 +1,86 @@
-//! A process that serves the API: the store, the certificates, the listener, and whoever else lives in it.
-//!
-//! What comes up first goes down last: the company before the server, the server before the store.
+//! A process that serves the API until it is told to stop: flags, log, signals, and what a failed start is reported as.
 
-mod company;
+mod etcd;
 mod flags;
+mod listen;
 mod logging;
-mod store;
+mod start_error;
 mod tokens;
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddrV4};
-use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::Duration;
 
-use gantry_apiserver::{Access, ApiServer, Health, Settings};
-use gantry_registry::admission::ServiceRanges;
-use gantry_runtime::chain;
-use gantry_serving::kubeconfig::Kubeconfig;
-use gantry_serving::{Limits, Listening, Pki, RealWorld, ServerNames, Stopper, Transport};
+use gantry_cluster::{Cluster, Endpoint, Options, Storage, Tls};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-pub(crate) use company::Company;
+pub(crate) use etcd::open as open_etcd;
 pub(crate) use flags::{Etcd, EtcdFiles, Keeping, LogFormat, ServerFlags};
-pub(crate) use logging::start as start_logging;
+pub(crate) use logging::{Amount, start as start_logging};
 
 use crate::output::fail;
-use store::Opened;
-
-/// How often events that are too old are removed.
-const SWEEP_EVERY: Duration = Duration::from_secs(60);
-/// How often it is looked whether another server left a definition half settled.
-const SETTLE_EVERY: Duration = Duration::from_secs(2);
-
-/// A server that is ready to serve.
-pub(crate) struct Host {
-    pub(crate) server: ApiServer,
-    /// The certificate of the authority, if there is TLS.
-    pub(crate) authority: Option<String>,
-    listening: Listening,
-    transport: Transport,
-    kubeconfig: Kubeconfig,
-    store: Opened,
-    signals: Signals,
-}
 
 /// The signals that end a process in order.
 pub(crate) struct Signals([Signal; 2]);
 
 /// Runs something to its end on a runtime of its own.
-pub(crate) fn run(log_format: LogFormat, work: impl Future<Output = Result<(), String>>) -> ExitCode {
-    start_logging(log_format);
+pub(crate) fn run(
+    log_format: LogFormat,
+    amount: Amount,
+    work: impl Future<Output = Result<ExitCode, String>>,
+) -> ExitCode {
+    start_logging(log_format, amount);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&format!("cannot start: {error}")),
     };
     match runtime.block_on(work) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(message) => fail(&message),
     }
 }
 
-impl Host {
-    /// Opens everything, and serves nobody yet.
-    pub(crate) async fn open(keeping: &Keeping, flags: &ServerFlags) -> Result<Self, String> {
-        flags.check()?;
-        let access = access(flags)?;
-        let signals = Signals::new()?;
-        // First, because it is what is wrong most often, and nothing has been touched yet.
-        let listening = Listening::on(flags.listen).await.map_err(|error| flags.cannot_listen(&error))?;
-        let store = Opened::open(keeping).await?;
-        let (transport, kubeconfig, authority) = transport(keeping, flags, &listening)?;
-        let services = ServiceRanges { addresses: flags.service_range, ..ServiceRanges::default() };
-        let advertised = advertised(&listening);
-        let client_ca = authority.clone();
-        let settings = Settings { access, services, advertised, client_ca, ..Settings::default() };
-        let server = ApiServer::new(store.port(), Arc::new(RealWorld), settings);
-        server.prepare().await.map_err(|refusal| format!("the store does not work: {}", refusal.message))?;
-        Ok(Self { server, authority, listening, transport, kubeconfig, store, signals })
-    }
+/// The options of a cluster that these flags ask for; `address` is where to listen if the flags do not say it.
+pub(crate) async fn options(
+    flags: &ServerFlags,
+    keeping: &Keeping,
+    address: std::net::SocketAddr,
+) -> Result<Options, String> {
+    let address = flags.listen.unwrap_or(address);
+    flags.check(address)?;
+    let storage = match keeping {
+        Keeping::Memory => Storage::Memory,
+        Keeping::Directory(directory) => Storage::Directory(directory.clone()),
+        Keeping::Etcd(etcd) => Storage::Other(open_etcd(etcd).await?),
+    };
+    let tls = Tls { directory: flags.pki_directory(keeping), names: flags.tls_san.clone() };
+    let endpoint = Endpoint { address, tls: (!flags.plain_http).then_some(tls) };
+    Ok(Options {
+        storage,
+        endpoint: Some(endpoint),
+        tokens: flags.token.as_deref().map(tokens::read).transpose()?.unwrap_or_default(),
+        services: flags.service_range,
+        ..Options::default()
+    })
+}
 
-    /// Where the API is.
-    pub(crate) fn url(&self) -> String {
-        format!("{}://{}", self.transport.scheme(), self.listening.address())
+/// Starts a cluster; the error names the flag and the fix.
+pub(crate) async fn launch(options: Options) -> Result<Cluster, String> {
+    let address = options.endpoint.as_ref().map(|endpoint| endpoint.address);
+    let cluster = Cluster::launch(options).await.map_err(|error| start_error::explain(&error))?;
+    if let Some(address) = address.filter(|address| !address.ip().is_loopback()) {
+        tracing::warn!("{address} can be reached by other machines; clients need a certificate or a token");
     }
+    Ok(cluster)
+}
 
-    /// Writes the administrator's kubeconfig; a file that is not ours is left as it is.
-    pub(crate) fn write_kubeconfig(&self, file: &Path) -> Result<(), String> {
-        self.kubeconfig.write(file).map_err(|error| format!("--write-kubeconfig: {}", chain(&error)))
-    }
-
-    /// Serves until a signal comes or somebody of the company fails, then ends everything in order.
-    pub(crate) async fn serve(self, mut company: Company) -> Result<(), String> {
-        let Self { server, listening, transport, store, mut signals, .. } = self;
-        store.look_after();
-        let chores = [tokio::spawn(sweep(server.clone())), tokio::spawn(settle(server.clone()))];
-        let (stopper, stop) = Stopper::new();
-        let mut serving = tokio::spawn(listening.serve(server.clone(), transport, Limits::default(), stop));
-        let outcome = tokio::select! {
-            () = signals.wait() => Ok(()),
-            failed = company.failed() => Err(failed),
-            // Only a bug ends it before it is told to.
-            ended = &mut serving => return Err(format!("the server ended by itself: {ended:?}")),
-        };
-        tracing::info!("stopping");
-        chores.iter().for_each(tokio::task::JoinHandle::abort);
-        server.set_health(Health::ShuttingDown);
-        let in_order = async {
-            company.leave().await;
-            stopper.stop();
-            serving.await
-        };
-        tokio::select! {
-            _ = in_order => {}
-            () = signals.wait() => tracing::warn!("told to stop twice, so nobody is waited for"),
-        }
-        store.close();
-        outcome
-    }
+/// Serves until a signal comes or a part of the cluster fails, then stops in order; a second signal stops at once.
+pub(crate) async fn run_to_end(mut cluster: Cluster, signals: &mut Signals) -> Result<(), String> {
+    let outcome = tokio::select! {
+        () = signals.wait() => Ok(()),
+        failed = cluster.failed() => Err(failed),
+    };
+    tracing::info!("stopping");
+    signals.until_second(cluster.stop()).await;
+    outcome
 }
 
 impl Signals {
@@ -134,73 +97,12 @@ impl Signals {
             _ = other.recv() => {}
         }
     }
-}
 
-/// Removes events that are too old, for as long as the server runs.
-async fn sweep(server: ApiServer) {
-    loop {
-        tokio::time::sleep(SWEEP_EVERY).await;
-        if let Err(refusal) = server.sweep_events().await {
-            tracing::warn!("old events could not be removed: {}", refusal.message);
+    /// Lets something stop in order, unless another signal asks to stop at once.
+    pub(crate) async fn until_second(&mut self, stopping: impl Future<Output = ()>) {
+        tokio::select! {
+            () = stopping => {}
+            () = self.wait() => tracing::warn!("second signal: stopping immediately"),
         }
     }
-}
-
-/// Settles definitions that nobody else does, for as long as the server runs.
-async fn settle(server: ApiServer) {
-    loop {
-        tokio::time::sleep(SETTLE_EVERY).await;
-        if let Err(refusal) = server.settle_definitions().await {
-            tracing::warn!("definitions could not be settled: {}", refusal.message);
-        }
-    }
-}
-
-/// Who is let in: on plain HTTP without tokens everybody on this machine, otherwise whom the roles allow.
-fn access(flags: &ServerFlags) -> Result<Access, String> {
-    match &flags.token {
-        Some(file) => Ok(Access { tokens: tokens::read(file)?, ..Access::rbac() }),
-        None if flags.plain_http => Ok(Access::default()),
-        None => Ok(Access::rbac()),
-    }
-}
-
-/// The address that the service `kubernetes` leads to.
-fn advertised(listening: &Listening) -> SocketAddrV4 {
-    let address = listening.address();
-    match address.ip() {
-        IpAddr::V4(ip) if !ip.is_unspecified() => SocketAddrV4::new(ip, address.port()),
-        _ => SocketAddrV4::new(Ipv4Addr::LOCALHOST, address.port()),
-    }
-}
-
-/// What is spoken, how the administrator uses it, and the authority of clients.
-fn transport(
-    keeping: &Keeping,
-    flags: &ServerFlags,
-    listening: &Listening,
-) -> Result<(Transport, Kubeconfig, Option<String>), String> {
-    let address = listening.address();
-    // Somebody on this machine reaches an address that means all of them by loopback.
-    let host = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => "127.0.0.1".to_owned(),
-        IpAddr::V6(ip) if ip.is_unspecified() => "[::1]".to_owned(),
-        IpAddr::V4(ip) => ip.to_string(),
-        IpAddr::V6(ip) => format!("[{ip}]"),
-    };
-    let here = format!("{host}:{}", address.port());
-    if flags.plain_http {
-        return Ok((Transport::Plain, Kubeconfig::plain(format!("http://{here}")), None));
-    }
-    let names =
-        ServerNames::default().with_address(address.ip()).with_address(flags.service_range.first().into());
-    let names = flags.tls_san.iter().fold(names, |names, name| names.with(name));
-    let pki = match flags.pki_directory(keeping) {
-        Some(directory) => Pki::in_directory(&directory, &names),
-        None => Pki::in_memory(&names),
-    };
-    let pki = pki.map_err(|error| chain(&error))?;
-    let transport = Transport::tls(&pki).map_err(|error| chain(&error))?;
-    let kubeconfig = Kubeconfig::with_certificates(format!("https://{here}"), &pki);
-    Ok((transport, kubeconfig, Some(pki.authority)))
 }

@@ -6,6 +6,7 @@ mod marks;
 mod read;
 mod record;
 mod rollout;
+mod stuck;
 mod waiting;
 mod write;
 
@@ -15,7 +16,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use gantry_kubectl::verbs::{DryRun, Report};
-use gantry_kubectl::{Failure, Screen, Selection, Session};
+use gantry_kubectl::{ByDefault, Failure, Screen, Selection, Session};
 use gantry_registry::Moment;
 
 pub(crate) use rollout::RolloutVerb;
@@ -51,42 +52,47 @@ pub(crate) enum Verb {
     Version(#[command(flatten)] VersionFlags),
     /// Create objects, from files or by their name
     #[command(
-        after_help = "Example:\n  gantry create -f web.yaml\n  gantry create deployment web --image=nginx:1 --replicas=3"
+        after_help = "Example:\n  gantry create -f web.yaml --context gantry\n  gantry create deployment web --image=nginx:1 --replicas=3 --context gantry"
     )]
     Create(#[command(flatten)] CreateFlags),
     /// Make the cluster have what files say
     #[command(
-        after_help = "Example:\n  gantry apply -f web.yaml\n  cat web.yaml | gantry apply --server-side -f -"
+        after_help = "Example:\n  gantry apply -f web.yaml --context gantry\n  cat web.yaml | gantry apply --server-side -f - --context gantry"
     )]
     Apply(#[command(flatten)] ApplyFlags),
     /// Replace objects by what files say
-    #[command(after_help = "Example:\n  gantry replace -f web.yaml")]
+    #[command(after_help = "Example:\n  gantry replace -f web.yaml --context gantry")]
     Replace(#[command(flatten)] ReplaceFlags),
     /// Delete objects
     #[command(
-        after_help = "Example:\n  gantry delete deployment web\n  gantry delete -f web.yaml --cascade=orphan"
+        after_help = "Example:\n  gantry delete deployment web --context gantry\n  gantry delete -f web.yaml --cascade=orphan --context gantry"
     )]
     Delete(#[command(flatten)] DeleteFlags),
     /// Set how many pods a Deployment or ReplicaSet has
     #[command(
-        after_help = "Example:\n  gantry scale deployment/web --replicas=5",
+        after_help = "Example:\n  gantry scale deployment/web --replicas=5 --context gantry",
         allow_negative_numbers = true
     )]
     Scale(#[command(flatten)] ScaleFlags),
     /// Change single things of objects
-    #[command(subcommand, after_help = "Example:\n  gantry set image deployment/web nginx=nginx:1.9.1")]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  gantry set image deployment/web nginx=nginx:1.9.1 --context gantry"
+    )]
     Set(SetCommand),
     /// Change fields of objects
-    #[command(after_help = "Example:\n  gantry patch deployment web -p '{\"spec\":{\"minReadySeconds\":5}}'")]
+    #[command(
+        after_help = "Example:\n  gantry patch deployment web -p '{\"spec\":{\"minReadySeconds\":5}}' --context gantry"
+    )]
     Patch(#[command(flatten)] PatchFlags),
     /// Put labels on objects, or take them off
     #[command(
-        after_help = "Example:\n  gantry label deployment web tier=gold\n  gantry label deployment web tier-"
+        after_help = "Example:\n  gantry label deployment web tier=gold --context gantry\n  gantry label deployment web tier- --context gantry"
     )]
     Label(#[command(flatten)] MarkFlags),
     /// Put annotations on objects, or take them off
     #[command(
-        after_help = "Example:\n  gantry annotate deployment web kubernetes.io/change-cause='new image'"
+        after_help = "Example:\n  gantry annotate deployment web kubernetes.io/change-cause='new image' --context gantry"
     )]
     Annotate(#[command(flatten)] MarkFlags),
     /// Show what applying files would change
@@ -247,9 +253,11 @@ fn with_exit_code(
     let flags = flags.clone().or(before);
     cluster::run(async {
         let done = async {
-            let (client, server) = flags.connection()?.open().await?;
+            let connection = flags.connection()?;
+            let (client, server) = connection.open().await?;
             let screen = Screen { out: Box::new(io::stdout()), err: Box::new(io::stderr()) };
-            let session = Session::new(client, server, screen, now);
+            let notice = connection.by_default()?.map(|chosen| by_default(&chosen, &server));
+            let session = Session::new(client, server, screen, now).with_notice_of_changes(notice);
             let mut session = match &flags.namespace {
                 Some(namespace) => session.in_namespace(namespace),
                 None => session,
@@ -265,6 +273,14 @@ fn with_exit_code(
             }
         }
     })
+}
+
+/// Says which cluster is changed, if it was not named.
+fn by_default(chosen: &ByDefault, server: &str) -> String {
+    match &chosen.context {
+        Some((context, file)) => format!("Using context \"{context}\" of {}: {server}", file.display()),
+        None => format!("Using the cluster of this pod: {server}"),
+    }
 }
 
 /// Tells what went wrong.

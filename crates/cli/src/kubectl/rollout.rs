@@ -9,6 +9,7 @@ use gantry_kubectl::verbs::{
     History, PauseOrResume, Status, Undo, history, pause_or_resume, restart, status, undo,
 };
 
+use super::stuck;
 use super::{ReportFlags, SelectionFlags, duration, limit, with_session};
 use crate::cluster::ClusterFlags;
 
@@ -32,7 +33,7 @@ pub(crate) enum RolloutVerb {
         target: Target,
     },
     /// Go back to an earlier revision
-    #[command(after_help = "Example:\n  gantry rollout undo deployment/web --to-revision=2")]
+    #[command(after_help = "Example:\n  gantry rollout undo deployment/web --to-revision=2 --context gantry")]
     Undo {
         /// The revision to go back to; 0 for the last one
         #[arg(long, default_value = "0", allow_negative_numbers = true)]
@@ -43,7 +44,7 @@ pub(crate) enum RolloutVerb {
         target: Target,
     },
     /// Put a Deployment on hold
-    #[command(after_help = "Example:\n  gantry rollout pause deployment/web")]
+    #[command(after_help = "Example:\n  gantry rollout pause deployment/web --context gantry")]
     Pause {
         #[command(flatten)]
         report: ReportFlags,
@@ -51,7 +52,7 @@ pub(crate) enum RolloutVerb {
         target: Target,
     },
     /// Let a Deployment go on
-    #[command(after_help = "Example:\n  gantry rollout resume deployment/web")]
+    #[command(after_help = "Example:\n  gantry rollout resume deployment/web --context gantry")]
     Resume {
         #[command(flatten)]
         report: ReportFlags,
@@ -59,7 +60,7 @@ pub(crate) enum RolloutVerb {
         target: Target,
     },
     /// Roll all pods over, though nothing changed
-    #[command(after_help = "Example:\n  gantry rollout restart deployment/web")]
+    #[command(after_help = "Example:\n  gantry rollout restart deployment/web --context gantry")]
     Restart {
         #[command(flatten)]
         report: ReportFlags,
@@ -67,7 +68,13 @@ pub(crate) enum RolloutVerb {
         target: Target,
     },
     /// Wait for a rollout to finish
-    #[command(after_help = "Example:\n  gantry rollout status deployment/web --timeout=5m")]
+    ///
+    /// As kubectl does it: it ends when the rollout is done, with 1 when its deadline has passed or the time is up. With
+    /// --fail-when-stuck it also ends with 1 as soon as `gantry why` calls the rollout stuck, which is often minutes earlier.
+    #[command(
+        verbatim_doc_comment,
+        after_help = "Example:\n  gantry rollout status deployment/web --timeout=5m\n  gantry rollout status deployment/web --fail-when-stuck"
+    )]
     Status {
         /// Whether to wait
         #[arg(short, long, default_value = "true", action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
@@ -78,6 +85,9 @@ pub(crate) enum RolloutVerb {
         /// Only this revision; 0 for any
         #[arg(long, default_value = "0")]
         revision: i64,
+        /// End with an error when the rollout of this one Deployment has been stuck for so long; kubectl has no such flag
+        #[arg(long, value_name = "DURATION", value_parser = duration, num_args = 0..=1, default_missing_value = "30s", require_equals = true)]
+        fail_when_stuck: Option<Duration>,
         #[command(flatten)]
         target: Target,
     },
@@ -117,8 +127,16 @@ impl RolloutVerb {
                 pause_or_resume(session, &selection, PauseOrResume::Resume, &report.report()?).await
             }
             Self::Restart { report, .. } => restart(session, &selection, &report.report()?).await,
-            Self::Status { watch, timeout, revision, .. } => {
-                status(session, &Status { selection, watch, timeout: limit(timeout), revision }).await
+            Self::Status { watch, timeout, revision, fail_when_stuck, .. } => {
+                let asked = Status { selection, watch, timeout: limit(timeout), revision };
+                let Some(stuck_for) = fail_when_stuck else { return status(session, &asked).await };
+                let cluster = target.cluster.clone().or(before);
+                // What kubectl would say comes first.
+                tokio::select! {
+                    biased;
+                    ended = status(session, &asked) => ended,
+                    failure = stuck::failure(&cluster, &target.words, stuck_for) => Err(failure),
+                }
             }
         })
     }

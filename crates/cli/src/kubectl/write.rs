@@ -56,7 +56,7 @@ enum CreateWhat {
     /// Create a Deployment
     #[command(
         visible_alias = "deploy",
-        after_help = "Example:\n  gantry create deployment web --image=nginx:1 --replicas=3"
+        after_help = "Example:\n  gantry create deployment web --image=nginx:1 --replicas=3 --context gantry"
     )]
     Deployment {
         /// Its name
@@ -79,7 +79,7 @@ enum CreateWhat {
         cluster: ClusterFlags,
     },
     /// Create a namespace
-    #[command(visible_alias = "ns", after_help = "Example:\n  gantry create namespace shop")]
+    #[command(visible_alias = "ns", after_help = "Example:\n  gantry create namespace shop --context gantry")]
     Namespace {
         /// Its name
         name: String,
@@ -217,7 +217,7 @@ pub(crate) struct ScaleFlags {
 #[derive(Debug, Subcommand)]
 pub(crate) enum SetCommand {
     /// Change the images of containers
-    #[command(after_help = "Example:\n  gantry set image deployment/web nginx=nginx:1.9.1")]
+    #[command(after_help = "Example:\n  gantry set image deployment/web nginx=nginx:1.9.1 --context gantry")]
     Image(#[command(flatten)] SetImageFlags),
 }
 

@@ -75,6 +75,8 @@ impl Follower {
             pods: all(&self.pods),
             events: all(&self.events),
             deployments: Vec::new(),
+            // The view names no nodes, and people who may not read them are many.
+            nodes: Vec::new(),
         })
     }
 

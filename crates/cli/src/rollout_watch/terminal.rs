@@ -1,22 +1,22 @@
 //! The terminal: one screen to draw on, keys to hear, and everything as it was when it is over.
 
-use std::fmt::Write as _;
 use std::io::{self, Read as _, Write as _};
 use std::thread;
 
-use gantry_view::live::{Canvas, Charset, Line, Style};
+use gantry_view::Line;
+use gantry_view::live::{Canvas, Charset};
 use rustix::termios::{self, OptionalActions, Termios};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
+
+use crate::paint;
 
 /// Another screen, no cursor, no wrapping of lines.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 /// All of that back.
 const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
-/// What a terminal that does not know its size is taken for.
-const UNKNOWN_SIZE: (usize, usize) = (80, 24);
 
-/// What somebody at the terminal does.
+/// What a person at the terminal does.
 pub(super) enum Input {
     /// Has seen enough.
     Quit,
@@ -39,7 +39,7 @@ impl Terminal {
     pub(super) fn open() -> io::Result<Self> {
         let before = termios::tcgetattr(io::stdin())?;
         let terminal = Self {
-            colours: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+            colours: paint::with_colours(),
             charset: charset(),
             keys: keys(),
             resized: signal(SignalKind::window_change())?,
@@ -56,9 +56,7 @@ impl Terminal {
 
     /// What there is to draw on now.
     pub(super) fn canvas(&self) -> Canvas {
-        let size = termios::tcgetwinsize(io::stdout()).ok();
-        let size = size.filter(|size| size.ws_col > 0 && size.ws_row > 0);
-        let (columns, rows) = size.map_or(UNKNOWN_SIZE, |size| (size.ws_col.into(), size.ws_row.into()));
+        let (columns, rows) = paint::size();
         Canvas { columns, rows, charset: self.charset }
     }
 
@@ -70,26 +68,19 @@ impl Terminal {
             text.push_str(if row == 0 { "" } else { "\r\n" });
             // Before the line: behind one that fills the row, it would take the last letter.
             text.push_str(if row + 1 == lines.len() { "\x1b[J" } else { "\x1b[K" });
-            for span in &line.spans {
-                let code = sgr(span.style).filter(|_| self.colours);
-                // Writing to a string cannot fail.
-                let _ = match code {
-                    Some(code) => write!(text, "\x1b[{code}m{}\x1b[0m", span.text),
-                    None => write!(text, "{}", span.text),
-                };
-            }
+            paint::paint(&mut text, line, self.colours);
         }
         write(&text)
     }
 
-    /// Waits for somebody to do something.
+    /// Waits for a key, a change of size or a signal.
     pub(super) async fn input(&mut self) -> Input {
         const CONTROL_C: u8 = 3;
         let [terminated, hung_up] = &mut self.ended;
         loop {
             tokio::select! {
                 key = self.keys.recv() => match key {
-                    // Without a keyboard nobody could ever quit.
+                    // Without a keyboard there would be no way to quit.
                     Some(b'q' | b'Q' | CONTROL_C) | None => return Input::Quit,
                     Some(_) => {}
                 },
@@ -124,7 +115,7 @@ fn restore_on_panic(before: Termios) {
 
 /// What is typed, byte by byte.
 ///
-/// A thread of its own, which nobody waits for: a read from a terminal cannot be called off.
+/// A thread of its own, which is never joined: a read from a terminal cannot be called off.
 fn keys() -> UnboundedReceiver<u8> {
     let (sender, receiver) = mpsc::unbounded_channel();
     thread::spawn(move || {
@@ -146,17 +137,6 @@ fn charset() -> Charset {
     });
     let name = set.unwrap_or_default().to_uppercase();
     if name.contains("UTF-8") || name.contains("UTF8") { Charset::Unicode } else { Charset::Ascii }
-}
-
-fn sgr(style: Style) -> Option<&'static str> {
-    match style {
-        Style::Plain => None,
-        Style::Strong => Some("1"),
-        Style::Dim => Some("2"),
-        Style::Good => Some("32"),
-        Style::Busy => Some("33"),
-        Style::Bad => Some("1;31"),
-    }
 }
 
 fn write(text: &str) -> io::Result<()> {

@@ -46,7 +46,7 @@ fn defines(kubectl: &Kubectl<'_>) {
     let definition = script("boats.yaml").display().to_string();
     kubectl.says(&["get", "namespaces"], "default"); // What was known before is no longer all.
     kubectl.says(&["create", "-f", &definition], "/boats.sea.example.com created");
-    let established = ["wait", "--for=condition=Established", "crd/boats.sea.example.com", "--timeout=20s"];
+    let established = ["wait", "--for=condition=Established", "crd/boats.sea.example.com", "--timeout=120s"];
     kubectl.says(&established, "condition met");
     kubectl.says(&["get", "crd"], "boats.sea.example.com");
     kubectl.says(&["api-resources", "--api-group=sea.example.com"], "sea.example.com/v1");

@@ -89,10 +89,10 @@ async fn watches_through_a_reconnect(config_maps: &Api<ConfigMap>) {
         config_maps.list(&ListParams::default()).await.unwrap().metadata.resource_version.unwrap();
     for name in ["one", "two", "three"] {
         config_maps.create(&PostParams::default(), &config_map(name)).await.unwrap();
-        let parameters = WatchParams::default().timeout(5);
+        let parameters = WatchParams::default().timeout(60);
         let mut events = config_maps.watch(&parameters, &version).await.unwrap().boxed();
         let event =
-            tokio::time::timeout(Duration::from_secs(5), events.next()).await.unwrap().unwrap().unwrap();
+            tokio::time::timeout(Duration::from_secs(60), events.next()).await.unwrap().unwrap().unwrap();
         let WatchEvent::Added(object) = event else { panic!("{event:?} instead of {name}") };
         assert_eq!(object.name_any(), name);
         version = object.resource_version().unwrap();

@@ -8,8 +8,11 @@
 
 mod custom;
 mod custom_kube_rs;
+mod drain;
 mod kube_rs;
 mod kubectl;
+#[path = "../transcripts/mask.rs"]
+mod mask;
 #[path = "../running/mod.rs"]
 mod running;
 mod side_by_side;

@@ -67,7 +67,7 @@ async fn waiting_ends_when_an_object_is_there() {
     let rollout = Rollout::begin("wait-create").await;
     let (by_name, _) = watching(&rollout, &["wait", "configmap/late", "--for=create"]);
     let (by_label, _) = watching(&rollout, &["wait", "deploy", "-l", "app=late", "--for=create"]);
-    let too_late = rollout.as_kubectl(&["wait", "configmap/late", "--for=create", "--timeout=300ms"]);
+    let too_late = rollout.as_kubectl(&["wait", "configmap/late", "--for=create", "--timeout=3s"]);
     too_late.fails("error: timed out waiting for the condition\n");
     rollout.gantry(&["create", "deployment", "late", "--image=nginx:1"]);
     let file = rollout.file("late.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: late}\n");
@@ -79,9 +79,9 @@ async fn waiting_ends_when_an_object_is_there() {
 #[tokio::test]
 async fn what_takes_too_long_is_told_for_each_object() {
     let rollout = Rollout::begin("wait-late").await;
-    let one = ["wait", "deploy/web", "--for=condition=Complete", "--timeout=300ms"];
+    let one = ["wait", "deploy/web", "--for=condition=Complete", "--timeout=3s"];
     rollout.as_kubectl(&one).fails("error: timed out waiting for the condition on deployments/web\n");
-    let all = ["wait", "pods", "-l", "pod-template-hash=1", "--for=condition=Complete", "--timeout=300ms"];
+    let all = ["wait", "pods", "-l", "pod-template-hash=1", "--for=condition=Complete", "--timeout=3s"];
     let lines = ["1", "2", "3"].map(|n| format!("timed out waiting for the condition on pods/web-1-{n}\n"));
     rollout.as_kubectl(&all).fails(&lines.concat());
     let mixed = rollout.as_kubectl(&["wait", "pods", "web-1-1", "nobody", "--for=condition=Ready"]);

@@ -11,7 +11,7 @@ async fn the_screen_shows_pods_moving_and_the_terminal_is_as_it_was_afterwards()
     let rollout = Rollout::begin("watch").await;
     let tmux = Tmux::open("watch", 110, 30);
     tmux.type_line("before=$(stty -g)");
-    tmux.type_line(&rollout.typed("rollout watch deployment/web; echo code=$?"));
+    tmux.type_line(&rollout.typed("rollout watch deployment/web --stay; echo code=$?"));
     let first = tmux.wait_for("a pod that starts", |screen| screen.contains("    ◐"));
     for seen in ["deployment/web", "revision 2", "web-1", "web-2", "    ●●●", "at most 4", "q quits"] {
         assert!(first.contains(seen), "{seen} on\n{first}");
@@ -73,7 +73,7 @@ async fn without_a_terminal_every_change_is_a_line_and_done_is_the_end() {
     let mut watch = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines().map(Result::unwrap);
     let first = lines.next().unwrap();
-    assert!(first.ends_with("deployment/web is moving: 1 of 3 pods updated, 3 available, 3 old to go; 1 pod: starting, without complaints"), "{first}");
+    assert!(first.ends_with("deployment/web is moving: 1 of 3 pods updated, 3 available, 3 old to go; 1 pod: starting, no errors reported"), "{first}");
     rollout.warn("web-2-1", "BackOff", "a bit late").await;
     let event = lines.next().unwrap();
     assert!(event.ends_with("Warning BackOff pod/web-2-1: a bit late"), "{event}");
@@ -81,4 +81,31 @@ async fn without_a_terminal_every_change_is_a_line_and_done_is_the_end() {
     let last = lines.last().unwrap();
     assert!(last.ends_with("deployment/web is done: all 3 pods of revision 2 are available"), "{last}");
     assert_eq!(watch.wait().unwrap().code(), Some(0));
+}
+
+#[tokio::test]
+async fn the_screen_closes_by_itself_when_the_rollout_stays_stuck_and_leaves_the_report() {
+    let rollout = Rollout::begin("watch-stuck").await;
+    let tmux = Tmux::open("watch-stuck", 110, 40);
+    tmux.type_line(&rollout.typed("rollout watch deployment/web --stuck-for=1s; echo code=$?"));
+    tmux.wait_for("the view", |screen| screen.contains("q quits"));
+    rollout.pod_waits("web-2-1", "ErrImagePull", "no such image").await;
+    let after = tmux.wait_for("the exit code", |screen| screen.contains("code=4"));
+    for said in ["deployment/web is stuck: 1 pod: image nginx:2 cannot be pulled", "What would help"] {
+        assert!(after.contains(said), "{said} on\n{after}");
+    }
+    assert!(!after.contains("q quits"), "the screen is gone:\n{after}");
+}
+
+#[tokio::test]
+async fn lines_end_when_the_rollout_stays_stuck_or_the_time_is_up() {
+    let rollout = Rollout::begin("lines-stuck").await;
+    let timeout = rollout.gantry(&["rollout", "watch", "web", "--timeout=1s"]);
+    assert_eq!(timeout.status.code(), Some(3));
+    assert_eq!(String::from_utf8_lossy(&timeout.stderr), "note: still moving after 1s (--timeout)\n");
+    rollout.pod_waits("web-2-1", "ErrImagePull", "no such image").await;
+    let stuck = rollout.gantry(&["rollout", "watch", "web", "--stuck-for=1s"]);
+    assert_eq!(stuck.status.code(), Some(4));
+    let stays = rollout.gantry(&["rollout", "watch", "web", "--stuck-for=0", "--stay", "--timeout=2s"]);
+    assert_eq!(stays.status.code(), Some(4), "it stayed until the time was up");
 }

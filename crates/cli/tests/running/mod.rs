@@ -116,6 +116,8 @@ impl Server {
     fn run(command: &str, listen: &str, kubeconfig: &Path, arguments: &[&str]) -> Self {
         let mut process = Process::start(&[command, "--listen", listen, "--write-kubeconfig"], |command| {
             command.arg(kubeconfig).args(arguments).stdout(Stdio::piped());
+            // Clusters of tests are not listed among those of the person who runs the tests.
+            command.env("XDG_DATA_HOME", kubeconfig.with_extension("clusters"));
             // What it does all day would bury what a test has to say.
             command.env("GANTRY_LOG", std::env::var("GANTRY_LOG").unwrap_or_else(|_| "error".to_owned()));
         });
@@ -151,7 +153,7 @@ impl Server {
     /// Sends a signal by name and waits for the end.
     pub(crate) fn end_by(&mut self, signal: &str) -> ExitStatus {
         self.process.signal(signal);
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + Duration::from_secs(120);
         loop {
             if let Some(status) = self.process.ended() {
                 return status;
@@ -180,7 +182,7 @@ pub(crate) async fn client(kubeconfig: &Path) -> kube::Client {
     let config = kube::config::Kubeconfig::read_from(kubeconfig).unwrap();
     let options = kube::config::KubeConfigOptions::default();
     let mut config = kube::Config::from_custom_kubeconfig(config, &options).await.unwrap();
-    config.connect_timeout = Some(Duration::from_secs(5));
+    config.connect_timeout = Some(Duration::from_secs(60));
     config.read_timeout = None;
     kube::Client::try_from(config).unwrap()
 }

@@ -26,6 +26,8 @@ fn a_cluster_logs_without_colours() {
         .args(["up", "--in-memory", "--nodes", "1", "--listen", "127.0.0.1:0", "--write-kubeconfig"])
         .arg(desk.file("up"))
         .env("GANTRY_LOG", "debug")
+        .env("HOME", desk.file("home"))
+        .env_remove("XDG_DATA_HOME")
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()

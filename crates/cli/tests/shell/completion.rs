@@ -96,7 +96,7 @@ fn a_server_that_does_not_answer_is_not_waited_for() {
     let started = Instant::now();
     let line = format!("-s http://{} get pods ", silent.local_addr().unwrap());
     assert!(desk.candidates(&line).is_empty());
-    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }
 
 #[test]

@@ -15,7 +15,7 @@ mod stage;
 mod tools;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use gantry_runtime::Clock;
 use tokio::process::Command;
@@ -26,7 +26,7 @@ use session::{Meanwhile, Said, Step};
 use stage::Stage;
 
 /// How long a command may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// What 1.37 has and Gantry has not; the kubectl on the `PATH` is asked instead, so that the session can go on.
 const NOT_OURS: [&str; 5] = ["auth", "autoscale", "cluster-info", "expose", "logs"];
@@ -110,6 +110,9 @@ impl Person<'_> {
         if !is_of_no_namespace && !arguments.contains(&"-n") {
             arguments.extend(["-n", &namespace]);
         }
+        if verb == "diff" {
+            another_second().await;
+        }
         let said = self.runs(&arguments).await;
         if verb != "get" && verb != "describe" {
             stage.settle().await;
@@ -130,6 +133,17 @@ impl Person<'_> {
         let output = output.unwrap_or_else(|_| panic!("{arguments:?} does not end")).unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         Said { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+/// Waits until the second in which the last write was made is over.
+///
+/// `diff` shows the times in `managedFields`, which are whole seconds: the recorded session had written in an earlier one.
+async fn another_second() {
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let then = now();
+    while now() == then {
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 

@@ -14,6 +14,7 @@ use k8s_openapi::api::apps::v1 as wire;
 
 use super::Deployments;
 use super::observe::Hand;
+use super::outcome::{RolloutOutcome, outcome};
 
 /// Why a decision was not carried out to its end.
 #[derive(Debug)]
@@ -121,7 +122,12 @@ impl Deployments {
         }
         let target = deployment_target(&hand.key()).part("status");
         let stored = self.context.api.replace::<wire::Deployment>(&target, &changed).await?;
-        hand.keep_deployment(stored)
+        let ended = outcome(&hand.deployment.noun.status, status);
+        hand.keep_deployment(stored)?;
+        if let Some(ended) = ended {
+            log_outcome(hand, ended, status);
+        }
+        Ok(())
     }
 
     async fn update_deployment(&self, hand: &mut Hand, edit: &DeploymentEdit) -> Result<(), Refusal> {
@@ -146,6 +152,27 @@ impl Hand {
         self.deployment = CachedDeployment::parse(&CachedDeployment::resource(), stored)
             .map_err(|error| Refusal::other(error.to_string()))?;
         Ok(())
+    }
+}
+
+/// One line for each rollout; its steps are in the events.
+fn log_outcome(hand: &Hand, ended: RolloutOutcome, status: &DeploymentStatus) {
+    let (key, available) = (hand.key(), status.available);
+    let annotations = hand.deployment.wire.metadata.annotations.as_ref();
+    let revision = annotations.and_then(|all| all.get(keys::REVISION)).map_or("?", String::as_str);
+    match ended {
+        RolloutOutcome::Complete => {
+            tracing::info!(
+                "Deployment {key}: revision {revision} is rolled out, pods available: {available}"
+            );
+        }
+        RolloutOutcome::DeadlineExceeded => {
+            let updated = status.updated;
+            tracing::warn!(
+                "Deployment {key}: revision {revision} made no progress within its deadline; pods updated: {updated}, \
+                 available: {available}"
+            );
+        }
     }
 }
 

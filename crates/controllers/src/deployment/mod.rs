@@ -3,6 +3,7 @@
 mod apply;
 mod claim;
 mod observe;
+mod outcome;
 mod triggers;
 
 use gantry_decide::Wake;

@@ -80,8 +80,13 @@ impl Monitors {
 impl Monitor {
     async fn stop(self) {
         self.switch.turn();
-        if let Err(error) = self.task.await {
-            tracing::error!(%error, "a monitor broke down");
+        match self.task.await {
+            // The process ends without waiting for its tasks.
+            Err(error) if error.is_cancelled() => {}
+            Err(error) => {
+                tracing::error!(%error, "a watch of the garbage collector panicked; please report it")
+            }
+            Ok(()) => {}
         }
     }
 }

@@ -19,10 +19,12 @@ use names::Names;
 
 /// How long nothing may change until all is settled.
 const QUIET: Duration = Duration::from_millis(500);
+/// How long nothing may change although a controller has something to do: it has not been given the CPU yet.
+const STARVED: Duration = Duration::from_secs(20);
 /// How often one looks for changes.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long to wait for that, at most.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A namespace, and who is who in it.
 pub(crate) struct Stage {
@@ -113,7 +115,11 @@ impl Stage {
     pub(crate) async fn settle(&mut self) {
         let began = Instant::now();
         let (mut seen, mut since) = (Value::Null, began);
-        while since.elapsed() < QUIET {
+        loop {
+            let quiet = since.elapsed();
+            if quiet >= STARVED || (quiet >= QUIET && !self.is_anything_due().await) {
+                return;
+            }
             assert!(began.elapsed() < PATIENCE, "it does not settle");
             // The version of a list is that of everything the server keeps.
             let pods = self.collection("pods").await;
@@ -126,6 +132,31 @@ impl Stage {
             }
             sleep(LOOK).await;
         }
+    }
+
+    /// Whether a controller has not reacted yet to what is there.
+    async fn is_anything_due(&self) -> bool {
+        let (deployments, sets) = (self.list("deployments").await, self.list("replicasets").await);
+        let is_unseen = |it: &Value| {
+            it["metadata"]["generation"].as_i64()
+                > Some(it["status"]["observedGeneration"].as_i64().unwrap_or(0))
+        };
+        if deployments.iter().chain(&sets).any(is_unseen) {
+            return true;
+        }
+        let pods = self.list("pods").await;
+        sets.iter().filter(|set| set["metadata"]["deletionTimestamp"].is_null()).any(|set| {
+            let is_its_own = |pod: &&Value| {
+                let owners = pod["metadata"]["ownerReferences"].as_array();
+                let is_owned =
+                    owners.into_iter().flatten().any(|owner| owner["uid"] == set["metadata"]["uid"]);
+                let is_over = pod["status"]["phase"] == "Failed" || pod["status"]["phase"] == "Succeeded";
+                is_owned && !is_over && pod["metadata"]["deletionTimestamp"].is_null()
+            };
+            let is_stuck = !set["status"]["conditions"].is_null();
+            let count = u64::try_from(pods.iter().filter(is_its_own).count()).unwrap();
+            !is_stuck && Some(count) != set["spec"]["replicas"].as_u64()
+        })
     }
 
     async fn collection(&self, plural: &str) -> Value {

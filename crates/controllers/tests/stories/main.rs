@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
+mod budgets;
 mod clock_steps;
 mod cluster;
 mod custom;
 mod deletion;
 mod interruptions;
+mod nodes;
 mod rollouts;
 mod surroundings;
 mod wire;

@@ -1,5 +1,6 @@
 //! `maxSurge` and `maxUnavailable` resolved, and the size of the new ReplicaSet that follows.
 
+use crate::share::{round_up, within_field};
 use gantry_model::{Annotations, Deployment, InvalidLimit, Limit, Replicas, RollingLimits, Strategy, keys};
 
 /// How far a rollout may go, in pods.
@@ -86,22 +87,9 @@ fn resolve(limits: &RollingLimits, desired: i64) -> (i64, i64) {
     }
 }
 
-fn round_up(limit: Limit, desired: i64) -> i64 {
-    match limit {
-        Limit::Count(count) => count.into(),
-        // Negated twice, because integer division has a floor but no ceiling.
-        Limit::Percent(percent) => within_field(-(-(i64::from(percent) * desired)).div_euclid(100)),
-    }
-}
-
 fn round_down(limit: Limit, desired: i64) -> i64 {
     match limit {
         Limit::Count(count) => count.into(),
         Limit::Percent(percent) => within_field((i64::from(percent) * desired).div_euclid(100)),
     }
-}
-
-/// A number of pods cut to what a field of the API can hold.
-fn within_field(pods: i64) -> i64 {
-    pods.clamp(i32::MIN.into(), i32::MAX.into())
 }

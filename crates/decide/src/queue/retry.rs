@@ -50,6 +50,9 @@ impl RetryPolicy {
     pub const GARBAGE_COLLECTOR: Self =
         Self { cap: None, on_terminating_namespace: OnTerminatingNamespace::Retry };
 
+    /// A PodDisruptionBudget is retried forever, whatever the error.
+    pub const DISRUPTION: Self = Self { cap: None, on_terminating_namespace: OnTerminatingNamespace::Retry };
+
     /// Decides about a key that was requeued so often before.
     pub fn after(self, outcome: Outcome, requeues: u32) -> Retry {
         match (outcome, self.on_terminating_namespace) {

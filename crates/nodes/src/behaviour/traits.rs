@@ -23,6 +23,14 @@ pub struct Traits {
     pub crash_after: Option<Span>,
     /// The code it then exits with.
     pub exit_code: Option<i32>,
+    /// How long it runs before it is killed for using more memory than its limit.
+    pub oom_after: Option<Span>,
+    /// Whether its startup probe passes.
+    pub startup: Option<Ready>,
+    /// How long an init container runs before it exits by itself.
+    pub init_crash_after: Option<Span>,
+    /// The code an init container exits with.
+    pub init_exit_code: Option<i32>,
     /// How long it takes to stop when asked to.
     pub terminate_seconds: Option<Span>,
 }
@@ -34,6 +42,8 @@ pub enum Pull {
     Works,
     /// The registry does not have it.
     Fails,
+    /// It is on the node already.
+    Present,
 }
 
 /// Whether a container becomes ready.
@@ -65,17 +75,22 @@ pub enum InvalidTrait {
 }
 
 /// Every name, with what it wants.
-const NAMES: [(&str, &str); 9] = [
-    ("image-pull", "works or fails"),
+const NAMES: [(&str, &str); 13] = [
+    ("image-pull", "works, fails or present"),
     ("pull-seconds", SECONDS),
     ("start-seconds", SECONDS),
     ("ready", "eventually or never"),
     ("ready-seconds", SECONDS),
     ("flap-seconds", SECONDS),
     ("crash-after", SECONDS),
-    ("exit-code", "a number from 0 to 255"),
+    ("exit-code", CODE),
+    ("oom-after", SECONDS),
+    ("startup", "eventually or never"),
+    ("init-crash-after", SECONDS),
+    ("init-exit-code", CODE),
     ("terminate-seconds", SECONDS),
 ];
+const CODE: &str = "a number from 0 to 255";
 const SECONDS: &str = "a number of seconds such as 2.5, or a range such as 1..3";
 
 impl Traits {
@@ -83,7 +98,7 @@ impl Traits {
     ///
     /// | Name | Value | Meaning |
     /// |---|---|---|
-    /// | `image-pull` | `works`, `fails` | whether the image can be pulled |
+    /// | `image-pull` | `works`, `fails`, `present` | whether the image can be pulled, or is on the node already |
     /// | `pull-seconds` | seconds | how long that takes |
     /// | `start-seconds` | seconds | from there until the container runs |
     /// | `ready` | `eventually`, `never` | whether it becomes ready |
@@ -91,6 +106,10 @@ impl Traits {
     /// | `flap-seconds` | seconds | ready for so long, unready for so long, and so on |
     /// | `crash-after` | seconds | from its start until it exits by itself |
     /// | `exit-code` | 0 to 255 | the code it then exits with, 1 unless said |
+    /// | `oom-after` | seconds | from its start until it is killed for using too much memory |
+    /// | `startup` | `eventually`, `never` | whether its startup probe passes |
+    /// | `init-crash-after` | seconds | from the start of an init container until it exits by itself |
+    /// | `init-exit-code` | 0 to 255 | the code it then exits with, 1 unless said |
     /// | `terminate-seconds` | seconds | from being asked to stop until it has |
     ///
     /// Seconds are a number such as `2.5`, or a range such as `1..3` from which each pod gets its own.
@@ -106,7 +125,11 @@ impl Traits {
             "ready-seconds" => assign(&mut self.ready_seconds, Span::parse(value)),
             "flap-seconds" => assign(&mut self.flap_seconds, Span::parse(value).filter(Span::is_some_time)),
             "crash-after" => assign(&mut self.crash_after, Span::parse(value)),
-            "exit-code" => assign(&mut self.exit_code, value.parse::<u8>().ok().map(i32::from)),
+            "exit-code" => assign(&mut self.exit_code, exit_code(value)),
+            "oom-after" => assign(&mut self.oom_after, Span::parse(value)),
+            "startup" => assign(&mut self.startup, Ready::parse(value)),
+            "init-crash-after" => assign(&mut self.init_crash_after, Span::parse(value)),
+            "init-exit-code" => assign(&mut self.init_exit_code, exit_code(value)),
             _ => assign(&mut self.terminate_seconds, Span::parse(value)),
         };
         understood.ok_or_else(|| InvalidTrait::Value { name, value: value.to_owned(), wanted })
@@ -124,15 +147,29 @@ impl Traits {
             flap_seconds: other.flap_seconds.or(self.flap_seconds),
             crash_after: other.crash_after.or(self.crash_after),
             exit_code: other.exit_code.or(self.exit_code),
+            oom_after: other.oom_after.or(self.oom_after),
+            startup: other.startup.or(self.startup),
+            init_crash_after: other.init_crash_after.or(self.init_crash_after),
+            init_exit_code: other.init_exit_code.or(self.init_exit_code),
             terminate_seconds: other.terminate_seconds.or(self.terminate_seconds),
         }
     }
 
-    /// Only what concerns the image: an init container neither crashes nor flaps because its pod does.
+    /// What these traits say about init containers: an init container neither crashes nor flaps because its pod does.
     #[must_use]
-    pub(crate) fn about_images(&self) -> Self {
-        Self { pull: self.pull, pull_seconds: self.pull_seconds, ..Self::default() }
+    pub(crate) fn about_init_containers(&self) -> Self {
+        Self {
+            pull: self.pull,
+            pull_seconds: self.pull_seconds,
+            crash_after: self.init_crash_after,
+            exit_code: self.init_exit_code,
+            ..Self::default()
+        }
     }
+}
+
+fn exit_code(text: &str) -> Option<i32> {
+    text.parse::<u8>().ok().map(i32::from)
 }
 
 fn assign<T>(field: &mut Option<T>, value: Option<T>) -> Option<()> {
@@ -145,6 +182,7 @@ impl Pull {
         match text {
             "works" => Some(Self::Works),
             "fails" => Some(Self::Fails),
+            "present" => Some(Self::Present),
             _ => None,
         }
     }

@@ -1,7 +1,8 @@
 //! The life of a pod on its node: what a kubelet would do about it now, report of it, and when it would look again.
 //!
 //! ```text
-//! Pod (what is asked, how it behaves) + Run (what goes on) + now ─► look ─► Next: Run, status, events, wake-up, end
+//! Pod (what is asked, how it behaves) + Run (what goes on) + now ─► needed: objects to look up
+//!    + what was found of them ─► look ─► Next: Run, status, events, wake-up, end
 //! ```
 //!
 //! A [`Run`] begins when a node first sees a pod and can be had back from the status it reported last, so that nothing
@@ -11,6 +12,9 @@
 //! *Invariant:* no clock, no client, no randomness that is not the pod's own.
 
 mod containers;
+mod dependencies;
+mod exits;
+mod image;
 mod pod;
 mod readiness;
 mod recover;
@@ -21,8 +25,10 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use dependencies::{Lookup, Reference, ReferenceKind, References};
 pub use pod::Pod;
 pub use run::Run;
+pub(crate) use words::invalid_annotation;
 
 use std::collections::BTreeSet;
 
@@ -38,6 +44,8 @@ pub struct Host<'a> {
     pub pod_address: &'a str,
     /// Images that are on the node already.
     pub images: &'a BTreeSet<String>,
+    /// What was found of the objects that [`needed`] lists.
+    pub references: &'a References,
 }
 
 /// What follows from one look at a pod.
@@ -75,6 +83,11 @@ pub enum End {
     Over,
     /// Everything has ended because the object is being deleted: after the report it is to go.
     Remove,
+}
+
+/// The objects that a look at this time reads: they are looked up before, and handed over with the [`Host`].
+pub fn needed(pod: &Pod, run: &Run, now: Timestamp) -> Vec<Reference> {
+    run.needed(pod, now)
 }
 
 /// Looks at a pod: does what is due and says what there is to report.

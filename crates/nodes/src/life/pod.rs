@@ -5,6 +5,7 @@ use std::time::Duration;
 use gantry_model::{Event, Timestamp};
 use k8s_openapi::api::core::v1 as wire;
 
+use super::dependencies::{self, Environment, Volume};
 use super::words;
 use crate::behaviour::{ANNOTATION_PREFIX, Dice, Profile, Pull, Ready, Span, Traits};
 
@@ -17,6 +18,12 @@ pub struct Pod {
     pub(super) generation: Option<i64>,
     pub(super) network: Network,
     pub(super) restart: RestartPolicy,
+    /// How long a container that is asked to stop may take.
+    pub(super) grace: Duration,
+    /// The volumes that containers mount.
+    pub(super) volumes: Vec<Volume>,
+    /// The names of the Secrets that images are pulled with.
+    pub(super) pull_secrets: Vec<String>,
     /// Init containers first, as they stand, then the others.
     pub(super) containers: Vec<Container>,
     /// Conditions that somebody else must set for the pod to be ready, and what they are.
@@ -54,10 +61,20 @@ pub(super) struct Container {
     pub(super) name: String,
     pub(super) image: String,
     pub(super) role: Role,
-    pub(super) pull_always: bool,
+    pub(super) pull_policy: PullPolicy,
+    /// What its environment is read from.
+    pub(super) environment: Environment,
     pub(super) startup: Option<Probe>,
     pub(super) readiness: Option<Probe>,
     pub(super) behaviour: Behaviour,
+}
+
+/// When an image is pulled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PullPolicy {
+    Always,
+    IfNotPresent,
+    Never,
 }
 
 /// What a container is for.
@@ -77,6 +94,10 @@ pub(super) struct Probe {
     pub(super) initial_delay: Duration,
     pub(super) period: Duration,
     pub(super) successes: u32,
+    /// So many failures in a row are one too many.
+    pub(super) failures: u32,
+    /// How long a container may take to stop that is killed because of this probe, if not as long as its pod.
+    pub(super) grace: Option<Duration>,
 }
 
 /// How one container behaves, decided.
@@ -88,10 +109,27 @@ pub(super) struct Behaviour {
     pub(super) ready: Ready,
     pub(super) ready_takes: Duration,
     pub(super) flap: Option<Duration>,
+    /// Whether its startup probe passes.
+    pub(super) startup: Ready,
     /// How long it runs and how it then exits; it runs on if there is none.
-    pub(super) exits: Option<(Duration, i32)>,
+    pub(super) exits: Option<PlannedExit>,
     pub(super) stop_takes: Duration,
 }
+
+/// An exit that a container is going to make by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PlannedExit {
+    /// So long after its start.
+    pub(super) after: Duration,
+    pub(super) code: i32,
+    /// Whether it is killed because it uses too much memory.
+    pub(super) out_of_memory: bool,
+}
+
+/// The exit code of a container that was killed.
+pub(super) const KILLED: i32 = 137;
+/// How long a pod may take to stop unless it says; Kubernetes' number.
+const GRACE_SECONDS: i64 = 30;
 
 /// How long a container with work to finish runs: an init container, and any that is not to be restarted always.
 const TASK: Duration = Duration::from_secs(2);
@@ -109,8 +147,14 @@ impl Pod {
         let (said, complaints) = annotated(meta.annotations.iter().flatten());
         let container = |container: &wire::Container, role: Role| {
             let traits = profile.traits_of(container.image.as_deref().unwrap_or_default());
-            let said = if role == Role::Init { said.about_images() } else { said };
-            Container::parse(container, role, restart, &traits.overlaid(&said), &uid)
+            let traits = match role {
+                Role::Init => {
+                    let own = traits.about_init_containers();
+                    traits.overlaid(&own).overlaid(&said.about_init_containers())
+                }
+                Role::Sidecar | Role::Main => traits.overlaid(&said),
+            };
+            Container::parse(container, role, restart, &traits, &uid)
         };
         let init = spec.init_containers.iter().flatten();
         let init = init.map(|it| container(it, if is_always(it) { Role::Sidecar } else { Role::Init }));
@@ -121,6 +165,14 @@ impl Pod {
             generation: meta.generation,
             network: if spec.host_network == Some(true) { Network::Host } else { Network::Own },
             restart,
+            grace: seconds(spec.termination_grace_period_seconds.unwrap_or(GRACE_SECONDS)),
+            volumes: dependencies::volumes(meta.name.as_deref().unwrap_or_default(), spec),
+            pull_secrets: spec
+                .image_pull_secrets
+                .iter()
+                .flatten()
+                .map(|secret| secret.name.clone())
+                .collect(),
             containers: init.chain(main).collect(),
             gates: gates(spec, pod.status.as_ref()),
             deletion: Deletion::parse(pod),
@@ -151,6 +203,10 @@ fn annotated<'a>(annotations: impl Iterator<Item = (&'a String, &'a String)>) ->
     (traits, complaints)
 }
 
+fn seconds(count: i64) -> Duration {
+    Duration::from_secs(u64::try_from(count).unwrap_or(0))
+}
+
 fn is_always(container: &wire::Container) -> bool {
     container.restart_policy.as_deref() == Some("Always")
 }
@@ -178,7 +234,7 @@ impl Deletion {
     fn parse(pod: &wire::Pod) -> Option<Self> {
         let deadline = Timestamp::parse(pod.metadata.deletion_timestamp.as_ref()?);
         let grace = pod.metadata.deletion_grace_period_seconds.unwrap_or(0);
-        Some(Self { deadline, grace: Duration::from_secs(u64::try_from(grace).unwrap_or(0)) })
+        Some(Self { deadline, grace: seconds(grace) })
     }
 
     /// When it was asked for.
@@ -205,7 +261,8 @@ impl Container {
             name: container.name.clone(),
             image: container.image.clone().unwrap_or_default(),
             role,
-            pull_always: container.image_pull_policy.as_deref() == Some("Always"),
+            pull_policy: PullPolicy::parse(container.image_pull_policy.as_deref()),
+            environment: Environment::parse(container),
             startup: container.startup_probe.as_ref().map(Probe::parse),
             readiness: container.readiness_probe.as_ref().map(Probe::parse),
             behaviour: Behaviour::new(traits, runs_on, uid, &container.name),
@@ -213,15 +270,27 @@ impl Container {
     }
 }
 
+impl PullPolicy {
+    fn parse(written: Option<&str>) -> Self {
+        match written {
+            Some("Always") => Self::Always,
+            Some("Never") => Self::Never,
+            _ => Self::IfNotPresent,
+        }
+    }
+}
+
 impl Probe {
     fn parse(probe: &wire::Probe) -> Self {
-        let seconds = |field: Option<i32>, default: u32, least: u32| {
-            field.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(default).max(least)
+        let number = |field: Option<i32>, default: u32, least: u32| {
+            field.and_then(|number| u32::try_from(number).ok()).unwrap_or(default).max(least)
         };
         Self {
-            initial_delay: Duration::from_secs(seconds(probe.initial_delay_seconds, 0, 0).into()),
-            period: Duration::from_secs(seconds(probe.period_seconds, 10, 1).into()),
-            successes: seconds(probe.success_threshold, 1, 1),
+            initial_delay: Duration::from_secs(number(probe.initial_delay_seconds, 0, 0).into()),
+            period: Duration::from_secs(number(probe.period_seconds, 10, 1).into()),
+            successes: number(probe.success_threshold, 1, 1),
+            failures: number(probe.failure_threshold, 3, 1),
+            grace: probe.termination_grace_period_seconds.map(seconds),
         }
     }
 }
@@ -232,10 +301,21 @@ impl Behaviour {
             let dice = Dice::of(uid, &format!("{container}/{purpose}"));
             span.map(|span| span.pick(dice))
         };
-        let exits = match pick(traits.crash_after, "exit") {
-            Some(after) => Some((after, traits.exit_code.unwrap_or(1))),
+        let crash = |after: Duration, default: i32| PlannedExit {
+            after,
+            code: traits.exit_code.unwrap_or(default),
+            out_of_memory: false,
+        };
+        let out_of_memory = pick(traits.oom_after, "oom").map(|after| PlannedExit {
+            after,
+            code: KILLED,
+            out_of_memory: true,
+        });
+        let crashes = pick(traits.crash_after, "exit").map(|after| crash(after, 1));
+        let exits = match out_of_memory.into_iter().chain(crashes).min_by_key(|exit| exit.after) {
+            Some(exit) => Some(exit),
             None if runs_on => None,
-            None => Some((TASK, traits.exit_code.unwrap_or(0))),
+            None => Some(crash(TASK, 0)),
         };
         Self {
             pull: traits.pull.unwrap_or(Pull::Works),
@@ -244,6 +324,7 @@ impl Behaviour {
             ready: traits.ready.unwrap_or(Ready::Eventually),
             ready_takes: pick(traits.ready_seconds, "ready").unwrap_or_default(),
             flap: pick(traits.flap_seconds, "flap"),
+            startup: traits.startup.unwrap_or(Ready::Eventually),
             exits,
             stop_takes: pick(traits.terminate_seconds, "stop").unwrap_or_default(),
         }

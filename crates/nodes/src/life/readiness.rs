@@ -7,9 +7,66 @@ use gantry_model::Timestamp;
 use super::pod::{Container, Probe};
 use crate::behaviour::Ready;
 
+/// What becomes of the startup probe of a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Startup {
+    /// When it is first tried; at once if there is no probe.
+    first: Timestamp,
+    period: Duration,
+    /// How often it fails before it passes or gives up.
+    failures: u32,
+    passes: bool,
+}
+
+/// What becomes of the startup probe of a container that runs since then.
+pub(super) fn startup(container: &Container, since: Timestamp) -> Startup {
+    let Some(probe) = container.startup else {
+        return Startup { first: since, period: Duration::ZERO, failures: 0, passes: true };
+    };
+    let first = since.plus(probe.initial_delay);
+    let needed = up_at(container, since).since(first).as_nanos().div_ceil(probe.period.as_nanos().max(1));
+    let failures = u32::try_from(needed).unwrap_or(u32::MAX);
+    let passes = !never_starts(container) && failures < probe.failures;
+    let failures = if passes { failures } else { probe.failures };
+    Startup { first, period: probe.period, failures, passes }
+}
+
+/// A container without a readiness probe can only be unready because its startup probe fails.
+fn never_starts(container: &Container) -> bool {
+    let behaviour = &container.behaviour;
+    behaviour.startup == Ready::Never || (behaviour.ready == Ready::Never && container.readiness.is_none())
+}
+
+impl Startup {
+    /// When it passes, if it does.
+    fn passes(&self) -> Option<Timestamp> {
+        self.passes.then(|| self.first.plus(self.period.saturating_mul(self.failures)))
+    }
+
+    /// When it has failed once too often, if it does.
+    pub(super) fn gives_up(&self) -> Option<Timestamp> {
+        (!self.passes).then(|| self.first.plus(self.period.saturating_mul(self.failures.saturating_sub(1))))
+    }
+
+    /// How often it has failed until now.
+    pub(super) fn failures(&self, now: Timestamp) -> u32 {
+        if now < self.first || self.failures == 0 {
+            return 0;
+        }
+        let tries = now.since(self.first).as_nanos() / self.period.as_nanos().max(1) + 1;
+        u32::try_from(tries).unwrap_or(u32::MAX).min(self.failures)
+    }
+
+    /// When it fails next.
+    fn next_failure(&self, now: Timestamp) -> Option<Timestamp> {
+        let failed = self.failures(now);
+        (failed < self.failures).then(|| self.first.plus(self.period.saturating_mul(failed)))
+    }
+}
+
 /// Whether its startup probe has passed, if it has one.
 pub(super) fn is_started(container: &Container, since: Timestamp, now: Timestamp) -> bool {
-    started_at(container, since) <= now
+    startup(container, since).passes().is_some_and(|passes| passes <= now)
 }
 
 /// Whether it is ready.
@@ -23,7 +80,7 @@ pub(super) fn is_ready(container: &Container, since: Timestamp, now: Timestamp) 
     }
 }
 
-/// When one of both will be otherwise, or a probe will fail for the first time.
+/// When one of both will be otherwise, or a failure of a probe will be told.
 pub(super) fn next_change(container: &Container, since: Timestamp, now: Timestamp) -> Option<Timestamp> {
     let ready = ready_at(container, since);
     let flip = ready.filter(|ready| *ready <= now).and_then(|ready| {
@@ -31,8 +88,10 @@ pub(super) fn next_change(container: &Container, since: Timestamp, now: Timestam
         let next = flips(period, now.since(ready)).saturating_add(1);
         Some(ready.plus(period.saturating_mul(u32::try_from(next).unwrap_or(u32::MAX))))
     });
-    let moments = [Some(started_at(container, since)), ready, first_failure(container, since), flip];
-    moments.into_iter().flatten().filter(|moment| *moment > now).min()
+    let startup = startup(container, since);
+    let failures = [startup.next_failure(now), first_failure(container, since)];
+    let moments = [startup.passes(), ready, flip].into_iter().chain(failures);
+    moments.flatten().filter(|moment| *moment > now).min()
 }
 
 /// Whether its readiness probe was tried while it was not ready.
@@ -42,7 +101,7 @@ pub(super) fn has_failed_a_probe(container: &Container, since: Timestamp, now: T
 
 fn first_failure(container: &Container, since: Timestamp) -> Option<Timestamp> {
     let probe = container.readiness?;
-    let first = first_try(&probe, since, started_at(container, since));
+    let first = first_try(&probe, since, startup(container, since).passes()?);
     let passes = container.behaviour.ready == Ready::Eventually && up_at(container, since) <= first;
     (!passes).then_some(first)
 }
@@ -52,15 +111,11 @@ fn up_at(container: &Container, since: Timestamp) -> Timestamp {
     since.plus(container.behaviour.ready_takes)
 }
 
-fn started_at(container: &Container, since: Timestamp) -> Timestamp {
-    container.startup.map_or(since, |probe| first_try(&probe, since, up_at(container, since)))
-}
-
 fn ready_at(container: &Container, since: Timestamp) -> Option<Timestamp> {
     if container.behaviour.ready == Ready::Never {
         return None;
     }
-    let earliest = started_at(container, since).max(up_at(container, since));
+    let earliest = startup(container, since).passes()?.max(up_at(container, since));
     Some(match container.readiness {
         None => earliest,
         Some(probe) => {

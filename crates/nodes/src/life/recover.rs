@@ -9,7 +9,8 @@ use gantry_model::Timestamp;
 use k8s_openapi::api::core::v1 as wire;
 
 use super::Pod;
-use super::containers::{Course, Exit, Phase};
+use super::containers::{Course, Phase};
+use super::exits::{Cause, Exit};
 use super::pod::{Container, Deletion};
 use super::run::{Run, Sandbox};
 
@@ -67,7 +68,9 @@ fn exit(state: &wire::ContainerState) -> Option<Exit> {
     let terminated = state.terminated.as_ref()?;
     let time = |field: &Option<_>| field.as_ref().map_or(Timestamp::EPOCH, Timestamp::parse);
     let (started, finished) = (time(&terminated.started_at), time(&terminated.finished_at));
-    Some(Exit { code: terminated.exit_code, started, finished })
+    let cause =
+        if terminated.reason.as_deref() == Some("OOMKilled") { Cause::OutOfMemory } else { Cause::Exit };
+    Some(Exit { code: terminated.exit_code, cause, started, finished })
 }
 
 fn conditions(status: &wire::PodStatus) -> BTreeMap<String, (String, Timestamp)> {

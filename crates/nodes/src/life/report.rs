@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use gantry_model::Timestamp;
 use k8s_openapi::api::core::v1 as wire;
 
-use super::containers::{Course, Exit, Phase, PullTold};
+use super::containers::{Course, Phase, Problem, PullTold};
+use super::exits::Exit;
 use super::pod::{Container, Network, Role};
 use super::run::{Outcome, Run, Sandbox};
 use super::{Host, Pod, words};
@@ -13,6 +14,10 @@ use crate::behaviour::Dice;
 
 /// The scheme of container ids: nobody should look for these containers.
 const RUNTIME: &str = "simulated";
+
+/// The condition of a pod whose network and volumes are there, and why they are not.
+const PREPARED: &str = "PodReadyToStartContainers";
+const NOT_PREPARED: &str = "PodSandboxNotReady";
 
 /// The status of a pod. Conditions that changed are remembered in the run with the time they did.
 pub(super) fn status(pod: &Pod, run: &mut Run, host: &Host<'_>, now: Timestamp) -> wire::PodStatus {
@@ -79,7 +84,15 @@ impl Finding {
 
 fn conditions(pod: &Pod, run: &mut Run, outcome: Option<Outcome>, now: Timestamp) -> Vec<wire::PodCondition> {
     let in_use = run.sandbox == Sandbox::Up && outcome.is_none();
-    let prepared = Finding { holds: in_use, ..Finding::yes("PodReadyToStartContainers") };
+    let prepared = match (in_use, run.sandbox) {
+        (true, _) => Finding::yes(PREPARED),
+        (false, Sandbox::Up) => {
+            Finding::no(PREPARED, NOT_PREPARED, Some("pod sandbox is not ready".to_owned()))
+        }
+        (false, Sandbox::Coming { .. }) => {
+            Finding::no(PREPARED, NOT_PREPARED, Some("no pod sandbox exists".to_owned()))
+        }
+    };
     let findings = [
         prepared,
         initialized(pod, run, outcome, now),
@@ -190,10 +203,11 @@ fn container_status(
         format!("{RUNTIME}://{}", Dice::of(&pod.uid, &purpose).hex(64))
     };
     let ran = course.is_running() || course.last_exit().is_some();
-    let last = course.last.filter(|_| !matches!(course.phase, Phase::BackingOff { .. }));
     let last = match &course.phase {
-        Phase::BackingOff { exit, .. } => Some((*exit, course.restarts)),
-        _ => last.map(|exit| (exit, course.restarts - 1)),
+        Phase::BackingOff { exit, .. } | Phase::Held { exit: Some(exit), .. } => {
+            Some((*exit, course.restarts))
+        }
+        _ => course.last.map(|exit| (exit, course.restarts - 1)),
     };
     wire::ContainerStatus {
         name: container.name.clone(),
@@ -211,7 +225,7 @@ fn container_status(
 
 fn state(pod: &Pod, container: &Container, course: &Course, id: String) -> wire::ContainerState {
     match &course.phase {
-        Phase::Running { since } => wire::ContainerState {
+        Phase::Running { since } | Phase::Killed { since, .. } => wire::ContainerState {
             running: Some(wire::ContainerStateRunning { started_at: Some(since.render()) }),
             ..wire::ContainerState::default()
         },
@@ -219,6 +233,11 @@ fn state(pod: &Pod, container: &Container, course: &Course, id: String) -> wire:
         Phase::BackingOff { delay, .. } => {
             waiting("CrashLoopBackOff", Some(words::crash_loop(&container.name, pod, *delay)))
         }
+        Phase::Held { problem, .. } => match problem {
+            Problem::ImageName(why) => waiting("InvalidImageName", Some(why.clone())),
+            Problem::NeverPulled => waiting("ErrImageNeverPull", Some(words::never_pulled(&container.image))),
+            Problem::Configuration(why) => waiting("CreateContainerConfigError", Some(why.clone())),
+        },
         Phase::PullFailed { told: PullTold::Error, .. } => {
             waiting("ErrImagePull", Some(words::pull_error(&container.image)))
         }
@@ -244,12 +263,11 @@ fn waiting(reason: &str, message: Option<String>) -> wire::ContainerState {
 }
 
 fn terminated(exit: Exit, id: String) -> wire::ContainerState {
-    let reason = if exit.code == 0 { "Completed" } else { "Error" };
     wire::ContainerState {
         terminated: Some(wire::ContainerStateTerminated {
             container_id: Some(id),
             exit_code: exit.code,
-            reason: Some(reason.to_owned()),
+            reason: Some(exit.reason().to_owned()),
             started_at: Some(exit.started.render()),
             finished_at: Some(exit.finished.render()),
             ..wire::ContainerStateTerminated::default()

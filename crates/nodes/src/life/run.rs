@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use gantry_model::{Event, Timestamp};
 
-use super::containers::{Course, Phase};
+use super::containers::{Course, Look, Phase, sync_pause};
+use super::dependencies::{self, Reference, ReferenceKind};
+use super::exits::Cause;
 use super::pod::{Container, Role};
 use super::{End, Host, Pod, Told, words};
 use crate::behaviour::Dice;
@@ -26,7 +28,11 @@ pub struct Run {
 /// The pod's own network and what else its containers share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sandbox {
-    Coming { until: Timestamp },
+    /// It is made then, if the volumes can be mounted, which failed so often before.
+    Coming {
+        until: Timestamp,
+        failures: u32,
+    },
     Up,
 }
 
@@ -39,6 +45,10 @@ pub(super) struct Happened {
 
 /// How long it takes to prepare a pod for its containers, in milliseconds at least and at most.
 const SANDBOX_MILLIS: (u64, u64) = (100, 200);
+/// The wait after volumes could not be mounted: this, doubled each time ...
+const MOUNT_BACK_OFF: Duration = Duration::from_millis(500);
+/// ... up to this; a kubelet's numbers.
+const MOUNT_BACK_OFF_MAX: Duration = Duration::from_secs(122);
 
 impl Run {
     /// The run of a pod that its node has just seen for the first time.
@@ -47,7 +57,7 @@ impl Run {
         let takes = Duration::from_millis(least + Dice::of(&pod.uid, "sandbox").below(most - least));
         Self {
             began: now,
-            sandbox: Sandbox::Coming { until: now.plus(takes) },
+            sandbox: Sandbox::Coming { until: now.plus(takes), failures: 0 },
             courses: pod.containers.iter().map(|_| Course::default()).collect(),
             stopping: None,
             conditions: BTreeMap::new(),
@@ -56,9 +66,7 @@ impl Run {
 
     /// Does everything that is due.
     pub(super) fn proceed(&mut self, pod: &Pod, host: &Host<'_>, now: Timestamp, happened: &mut Happened) {
-        if matches!(self.sandbox, Sandbox::Coming { until } if until <= now) && pod.deletion.is_none() {
-            self.sandbox = Sandbox::Up;
-        }
+        self.mount(pod, host, now, happened);
         if pod.deletion.is_some() && self.stopping.is_none() {
             self.stop(pod, now, happened);
         }
@@ -66,10 +74,56 @@ impl Run {
         while (0..self.courses.len()).any(|at| self.step(at, pod, host, now, happened)) {}
     }
 
+    /// What a look now would read of other objects.
+    pub(super) fn needed(&self, pod: &Pod, now: Timestamp) -> Vec<Reference> {
+        if pod.deletion.is_some() || self.stopping.is_some() {
+            return Vec::new();
+        }
+        let volumes = match self.sandbox {
+            Sandbox::Coming { until, .. } if until > now => return Vec::new(),
+            Sandbox::Coming { .. } => pod.volumes.as_slice(),
+            Sandbox::Up => &[],
+        };
+        let created: Vec<_> = pod
+            .containers
+            .iter()
+            .zip(&self.courses)
+            .filter(|(container, course)| course.may_be_created(container, pod, now))
+            .collect();
+        let secrets = if created.is_empty() { &[] } else { pod.pull_secrets.as_slice() };
+        let secrets =
+            secrets.iter().map(|name| Reference { kind: ReferenceKind::Secret, name: name.clone() });
+        let environments =
+            created.iter().flat_map(|(container, _)| container.environment.references().cloned());
+        volumes.iter().flat_map(dependencies::Volume::references).chain(environments).chain(secrets).collect()
+    }
+
+    /// Mounts the volumes and prepares the pod for its containers, if it is time.
+    fn mount(&mut self, pod: &Pod, host: &Host<'_>, now: Timestamp, happened: &mut Happened) {
+        let Sandbox::Coming { until, failures } = self.sandbox else { return };
+        if until > now || pod.deletion.is_some() {
+            return;
+        }
+        let problems = dependencies::mount_problems(&pod.volumes, &pod.namespace, host.references);
+        let events = words::mounts_failed(&problems);
+        if events.is_empty() {
+            self.sandbox = Sandbox::Up;
+            return;
+        }
+        happened.events.extend(events);
+        // Claims are looked at with the whole pod, everything else is tried on its own.
+        let pause = if problems.contents.is_empty() {
+            sync_pause(pod)
+        } else {
+            MOUNT_BACK_OFF.saturating_mul(1 << failures.min(10)).min(MOUNT_BACK_OFF_MAX)
+        };
+        self.sandbox = Sandbox::Coming { until: now.plus(pause), failures: failures.saturating_add(1) };
+    }
+
     /// When something will be due.
     pub(super) fn wake(&self, pod: &Pod, now: Timestamp) -> Option<Timestamp> {
         let sandbox = match self.sandbox {
-            Sandbox::Coming { until } => Some(until),
+            Sandbox::Coming { until, .. } => Some(until),
             Sandbox::Up => None,
         };
         let courses = pod.containers.iter().zip(&self.courses);
@@ -140,20 +194,20 @@ impl Run {
             self.sandbox == Sandbox::Up && self.stopping.is_none() && self.is_turn_of(at, pod, now);
         let no_longer_needed = container.role == Role::Sidecar
             && self.of_role(pod, Role::Main).all(|course| matches!(course.phase, Phase::Done(_)));
-        let stopping = self.stopping;
+        let look = Look { container, pod, host, stopping: self.stopping, now };
         let Some(course) = self.courses.get_mut(at) else { return false };
         if no_longer_needed && course.is_running() {
-            course.exit(0, now);
+            course.exit(0, Cause::Exit, now);
             course.give_up();
             return true;
         }
         if matches!(course.phase, Phase::Idle) {
             if its_turn {
-                course.begin(container, host, now, happened);
+                course.begin(look, happened);
             }
             return its_turn;
         }
-        course.step(container, pod, stopping, now, happened)
+        course.step(look, happened)
     }
 
     /// Whether everything that must come before a container has.

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use gantry_model::Event;
 
+use super::containers::Problem;
+use super::dependencies::{MountProblems, ReferenceKind, References, aggregated};
 use super::pod::{Container, Role};
 use super::{Pod, Told};
 use crate::behaviour::{Dice, InvalidTrait};
@@ -15,7 +17,7 @@ pub(super) fn about(container: &Container, event: Event) -> Told {
 }
 
 /// Ours alone: no kubelet knows these annotations.
-pub(super) fn invalid_annotation(problem: &InvalidTrait) -> Event {
+pub(crate) fn invalid_annotation(problem: &InvalidTrait) -> Event {
     Event::warning(
         "InvalidSimulation",
         format!("annotation {}{problem}", crate::behaviour::ANNOTATION_PREFIX),
@@ -56,6 +58,60 @@ pub(super) fn pull_backs_off(image: &str) -> [Event; 2] {
     ]
 }
 
+/// About the pod: Secrets for pulling images that do not exist. The pull is tried all the same.
+pub(super) fn missing_pull_secrets(pod: &Pod, found: &References) -> Option<Told> {
+    let missing: Vec<_> = pod
+        .pull_secrets
+        .iter()
+        .filter(|name| found.lacks(ReferenceKind::Secret, name))
+        .map(String::as_str)
+        .collect();
+    let message = format!(
+        "Unable to retrieve some image pull secrets ({}); attempting to pull the image may not succeed.",
+        missing.join(", ")
+    );
+    let event = Event::warning("FailedToRetrieveImagePullSecret", message);
+    (!missing.is_empty()).then_some(Told { event, field: None })
+}
+
+/// About a container that could not be created.
+pub(super) fn held(problem: &Problem, image: &str) -> Vec<Event> {
+    let failed = |why: &str| Event::warning("Failed", format!("Error: {why}"));
+    match problem {
+        Problem::ImageName(why) => {
+            vec![Event::warning("InspectFailed", why.clone()), failed("InvalidImageName")]
+        }
+        Problem::NeverPulled => {
+            vec![Event::warning("ErrImageNeverPull", never_pulled(image)), failed("ErrImageNeverPull")]
+        }
+        Problem::Configuration(why) => vec![failed(why)],
+    }
+}
+
+/// What a waiting container says of an image that is not on the node and may not be pulled.
+pub(super) fn never_pulled(image: &str) -> String {
+    format!("Container image \"{image}\" is not present with pull policy of Never")
+}
+
+/// About the pod: volumes that could not be mounted.
+pub(super) fn mounts_failed(problems: &MountProblems) -> Vec<Told> {
+    let told = |message: String| Told { event: Event::warning("FailedMount", message), field: None };
+    let contents = problems.contents.iter();
+    let mut events: Vec<_> = contents
+        .map(|(volume, why)| told(format!("MountVolume.SetUp failed for volume \"{volume}\" : {why}")))
+        .collect();
+    let volumes: Vec<_> = problems.claims.iter().map(|(volume, _)| volume.as_str()).collect();
+    let volumes = volumes.join(" ");
+    let why = aggregated(problems.claims.iter().map(|(_, why)| why.clone()));
+    events.extend(why.map(|why| {
+        told(format!(
+            "Unable to attach or mount volumes: unmounted volumes=[{volumes}], unattached volumes=[], \
+             failed to process volumes=[{volumes}]: {why}"
+        ))
+    }));
+    events
+}
+
 pub(super) fn created() -> Event {
     Event::normal("Created", "Container created".to_owned())
 }
@@ -75,6 +131,14 @@ pub(super) fn backs_off(container: &str, pod: &Pod) -> Event {
 
 pub(super) fn unready() -> Event {
     Event::warning("Unhealthy", "Readiness probe failed: the simulated container is not ready".to_owned())
+}
+
+pub(super) fn startup_failed() -> Event {
+    Event::warning("Unhealthy", "Startup probe failed: the simulated container has not started up".to_owned())
+}
+
+pub(super) fn failed_startup(container: &str) -> Event {
+    Event::normal("Killing", format!("Container {container} failed startup probe, will be restarted"))
 }
 
 /// What a waiting container says while it is not started again yet.

@@ -8,12 +8,14 @@
 
 pub mod accounts;
 mod daemon_sets;
+mod endpoints;
 mod jobs;
 pub mod limits;
 mod nodes;
 pub mod priority;
 pub mod quota;
 pub mod services;
+mod storage;
 mod tolerations;
 
 use serde_json::Value;
@@ -33,6 +35,12 @@ pub fn prepare_new(kind: &Kind, object: &mut Value) {
         ("", "Service") => services::complete(object, None),
         ("apps", "DaemonSet") => daemon_sets::count_template(object, None),
         ("batch", "Job") => jobs::select_own_pods(object),
+        ("", "PersistentVolume") => storage::protect_volume(object),
+        ("", "PersistentVolumeClaim") => {
+            storage::protect_claim(object);
+            storage::unify_data_sources(object, None);
+        }
+        ("discovery.k8s.io", "EndpointSlice") => endpoints::drop_topology(object, None),
         _ => {}
     }
 }
@@ -46,6 +54,8 @@ pub fn prepare_changed(kind: &Kind, stored: &Value, object: &mut Value) {
         }
         ("", "Service") => services::complete(object, Some(stored)),
         ("apps", "DaemonSet") => daemon_sets::count_template(object, Some(stored)),
+        ("", "PersistentVolumeClaim") => storage::unify_data_sources(object, Some(stored)),
+        ("discovery.k8s.io", "EndpointSlice") => endpoints::drop_topology(object, Some(stored)),
         _ => {}
     }
 }

@@ -55,7 +55,9 @@ fn named_text(message: &str, field: &str) -> Option<&'static str> {
     )
 }
 
-const NAMED: [(&str, &str, &str); 72] = [
+const NAMED: [(&str, &str, &str); 74] = [
+    ("ScopedResourceSelectorRequirement", "scopeName", "v1.ResourceQuotaScope"),
+    ("ScopedResourceSelectorRequirement", "operator", "v1.ScopeSelectorOperator"),
     ("DeleteOptions", "propagationPolicy", "v1.DeletionPropagation"),
     ("ManagedFieldsEntry", "operation", "v1.ManagedFieldsOperationType"),
     ("LabelSelectorRequirement", "operator", "v1.LabelSelectorOperator"),

@@ -98,7 +98,11 @@ fn first_status(kind: &Kind, object: &Object) -> Option<Value> {
     match (kind.group, kind.kind) {
         ("", "Pod") => Some(pod::first_status(object)),
         ("", "Namespace") => Some(json!({"phase": "Active"})),
-        ("", "PersistentVolume" | "PersistentVolumeClaim") => Some(json!({"phase": "Pending"})),
+        ("", "PersistentVolume") => {
+            let created = object.get("metadata").map(|metadata| &metadata["creationTimestamp"]);
+            Some(json!({"phase": "Pending", "lastPhaseTransitionTime": created}))
+        }
+        ("", "PersistentVolumeClaim") => Some(json!({"phase": "Pending"})),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => Some(definition::first_status(object)),
         _ => None,
     }

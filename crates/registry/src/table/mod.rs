@@ -7,6 +7,7 @@
 mod age;
 mod cluster;
 mod column;
+mod devices;
 mod events;
 mod field;
 mod network;
@@ -136,6 +137,10 @@ impl<'k> Printer<'k> {
             ("", "PodTemplate") => (storage::POD_TEMPLATE, storage::pod_template),
             ("", "ComponentStatus") => (storage::COMPONENT, storage::component),
             ("storage.k8s.io", "StorageClass") => (storage::STORAGE_CLASS, storage::storage_class),
+            ("storage.k8s.io", "CSIDriver") => (storage::STORAGE_DRIVER, storage::storage_driver),
+            ("resource.k8s.io", "DeviceClass" | "ResourceClaimTemplate") => (devices::NAMED, devices::named),
+            ("resource.k8s.io", "ResourceClaim") => (devices::CLAIM, devices::claim),
+            ("resource.k8s.io", "ResourceSlice") => (devices::SLICE, devices::slice),
             ("storage.k8s.io", "VolumeAttachment") => (storage::ATTACHMENT, storage::attachment),
             ("storage.k8s.io", "CSINode") => (storage::STORAGE_NODE, storage::storage_node),
             ("scheduling.k8s.io", "PriorityClass") => (storage::PRIORITY_CLASS, storage::priority_class),
@@ -149,6 +154,11 @@ impl<'k> Printer<'k> {
         Self { columns: columns.headings(), cells: Cells::Custom(columns) }
     }
 
+    /// Whether the kind has no columns of its own.
+    fn is_default(&self) -> bool {
+        self.columns.contains(&column::CREATED)
+    }
+
     /// The Table of a list; `metadata` is the list's own, with its version and where it goes on.
     ///
     /// Objects must say their kind if they are wanted as a whole.
@@ -160,6 +170,8 @@ impl<'k> Printer<'k> {
         now: Moment,
     ) -> Value {
         let rows: Vec<_> = objects.into_iter().map(|object| self.row(object, layout, now)).collect();
+        // Kubernetes writes no list at all where the kind has no columns of its own.
+        let rows = if rows.is_empty() && self.is_default() { Value::Null } else { Value::Array(rows) };
         let definitions: Value = match layout.headings {
             Headings::Shown => self.columns.iter().map(Column::definition).collect(),
             Headings::Known => Value::Null,
@@ -205,7 +217,9 @@ const FIELDS_AS_ANNOTATIONS: [&str; 2] =
 
 /// The metadata of a row, which has no annotations that stand for fields.
 fn without_fields(mut partial: Value) -> Value {
-    let Some(Value::Object(annotations)) = partial.pointer_mut("/metadata/annotations") else { return partial };
+    let Some(Value::Object(annotations)) = partial.pointer_mut("/metadata/annotations") else {
+        return partial;
+    };
     annotations.retain(|name, _| !FIELDS_AS_ANNOTATIONS.contains(&name.as_str()));
     if annotations.is_empty()
         && let Some(Value::Object(metadata)) = partial.get_mut("metadata")

@@ -35,12 +35,42 @@ pub(super) const STORAGE_CLASS: &[Column] = &[
 ];
 pub(super) const ATTACHMENT: &[Column] =
     &[NAME, column("Attacher"), column("PV"), column("Node"), truth("Attached"), AGE];
+pub(super) const STORAGE_DRIVER: &[Column] = &[
+    NAME,
+    truth("AttachRequired"),
+    truth("PodInfoOnMount"),
+    truth("StorageCapacity"),
+    column("TokenRequests"),
+    truth("RequiresRepublish"),
+    column("Modes"),
+    AGE,
+];
 pub(super) const STORAGE_NODE: &[Column] = &[NAME, count("Drivers"), AGE];
 pub(super) const PRIORITY_CLASS: &[Column] =
     &[NAME, count("Value"), truth("Global-Default"), AGE, column("PreemptionPolicy")];
 pub(super) const POD_TEMPLATE: &[Column] =
     &[NAME, column("Containers"), column("Images"), column("Pod Labels")];
 pub(super) const COMPONENT: &[Column] = &[NAME, column("Status"), column("Message"), column("Error")];
+
+pub(super) fn storage_driver(object: &Value, now: Moment) -> Vec<Value> {
+    let is = |field: &str, absent: bool| json!(at(object, field).as_bool().unwrap_or(absent));
+    let tokens = match list(object, "spec.tokenRequests") {
+        [] => "<unset>".to_owned(),
+        tokens => joined(tokens, "audience"),
+    };
+    let modes: Vec<_> = list(object, "spec.volumeLifecycleModes").iter().filter_map(Value::as_str).collect();
+    let modes = if modes.is_empty() { "<none>".to_owned() } else { modes.join(",") };
+    vec![
+        json!(name(object)),
+        is("spec.attachRequired", true),
+        is("spec.podInfoOnMount", false),
+        is("spec.storageCapacity", false),
+        json!(tokens),
+        is("spec.requiresRepublish", false),
+        json!(modes),
+        json!(age(object, now)),
+    ]
+}
 
 pub(super) fn volume(object: &Value, now: Moment) -> Vec<Value> {
     let deleted = !at(object, "metadata.deletionTimestamp").is_null();

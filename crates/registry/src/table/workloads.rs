@@ -7,7 +7,8 @@ use super::column::{AGE, Column, NAME, number as count, text as column, truth, w
 use super::field::{
     age, at, few, has_condition, joined, labels, list, name, number, plain, selector, text, text_or,
 };
-use crate::Moment;
+use crate::kinds::kinds;
+use crate::{Moment, conversion};
 
 const TEMPLATE: &str = "spec.template.spec.containers";
 
@@ -256,22 +257,18 @@ fn job_duration(job: &Value, now: Moment) -> String {
 
 /// What an autoscaler measures and aims at; the first two metrics are shown.
 fn targets(autoscaler: &Value) -> String {
+    // autoscaling/v1 has a field for one metric and keeps the others in annotations.
+    let is_first_version = at(autoscaler, "spec.metrics").is_null();
+    let converted = kinds()
+        .kind("autoscaling", "v1", "HorizontalPodAutoscaler")
+        .filter(|_| is_first_version)
+        .map(|kind| conversion::to_storage(kind, autoscaler.clone()));
+    let autoscaler = converted.as_ref().unwrap_or(autoscaler);
     let specs = list(autoscaler, "spec.metrics");
     let statuses = list(autoscaler, "status.currentMetrics");
     let all: Vec<_> =
         specs.iter().enumerate().map(|(index, spec)| metric(spec, statuses.get(index))).collect();
-    if !all.is_empty() {
-        return few(&all, 2, ", ");
-    }
-    // autoscaling/v1 knows one metric only.
-    let percent = |path| at(autoscaler, path).as_i64().map(|percent| format!("{percent}%"));
-    match percent("spec.targetCPUUtilizationPercentage") {
-        Some(target) => {
-            let current = percent("status.currentCPUUtilizationPercentage");
-            format!("cpu: {}/{target}", current.as_deref().unwrap_or("<unknown>"))
-        }
-        None => "<none>".to_owned(),
-    }
+    if all.is_empty() { "<none>".to_owned() } else { few(&all, 2, ", ") }
 }
 
 fn metric(spec: &Value, status: Option<&Value>) -> String {

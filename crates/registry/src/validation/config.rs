@@ -1,12 +1,10 @@
-//! ConfigMaps, Secrets, and claims, whose specs stay.
+//! ConfigMaps and Secrets.
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, members, text};
+use super::found::{Found, Path, members, text};
 use super::names::config_key;
-use super::same;
 use crate::kinds::Kind;
-use crate::quantity::Quantity;
 
 const MAX_BYTES: usize = 1_048_576;
 const FROZEN: &str = "field is immutable when `immutable` is set";
@@ -86,41 +84,6 @@ pub(super) fn changes(found: &mut Found, kind: &Kind, old: &Value, new: &Value) 
         if !is_same {
             found.forbidden(&Path::new(field), FROZEN);
         }
-    }
-}
-
-/// A claim that has its volume may ask for more room, nothing else.
-pub(super) fn claim_changes(found: &mut Found, old: &Value, new: &Value) {
-    let mut merged = new["spec"].clone();
-    let is_bound = text(&old["status"], "phase") == "Bound";
-    for field in ["resources", "volumeAttributesClassName"].into_iter().filter(|_| is_bound) {
-        if let Some(spec) = merged.as_object_mut() {
-            match old["spec"].get(field) {
-                Some(value) => spec.insert(field.to_owned(), value.clone()),
-                None => spec.remove(field),
-            };
-        }
-    }
-    // A claim gets its volume once.
-    if !is_set(&old["spec"], "volumeName")
-        && let Some(spec) = merged.as_object_mut()
-    {
-        spec.remove("volumeName");
-    }
-    if !same("core/v1.PersistentVolumeClaimSpec", &old["spec"], &merged) {
-        let why = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound \
-                   claims";
-        found.forbidden(&Path::new("spec"), why);
-    }
-    let amount =
-        |storage: &Value| Quantity::parse(storage.as_str().unwrap_or("0")).map_or(0, Quantity::billionths);
-    let asked = |claim: &Value| amount(&claim["spec"]["resources"]["requests"]["storage"]);
-    let given = amount(&old["status"]["capacity"]["storage"]);
-    if asked(new) < asked(old) && asked(new) <= given {
-        let at = Path::new("spec");
-        let at = at.child("resources");
-        let why = "field can not be less than status.capacity";
-        found.forbidden(&at.child("requests").child("storage"), why);
     }
 }
 

@@ -114,7 +114,9 @@ pub(super) fn files(found: &mut Found, at: &Path<'_>, spec: &Value) {
         for (index, container) in list(spec, field).iter().enumerate() {
             let at = at.child(field);
             let at = at.index(index);
-            for (variable, file) in list(container, "env").iter().map(|one| &one["valueFrom"]["fileKeyRef"]).enumerate() {
+            for (variable, file) in
+                list(container, "env").iter().map(|one| &one["valueFrom"]["fileKeyRef"]).enumerate()
+            {
                 let name = text(file, "volumeName");
                 if !file.is_null() && !exists(name) {
                     let at = at.child("env");

@@ -134,7 +134,8 @@ impl Found {
     /// It must be one of these, and is shown as it is written here.
     pub(super) fn unsupported_shown(&mut self, at: &Path<'_>, value: String, supported: &[&str]) {
         let supported = supported.iter().map(|word| format!("\"{word}\"")).collect();
-        self.errors.push(FieldError { field: at.to_string(), wrong: Wrong::NotSupported { value, supported } });
+        self.errors
+            .push(FieldError { field: at.to_string(), wrong: Wrong::NotSupported { value, supported } });
     }
 
     /// It must be one of these words; an absent one is wanted.
@@ -201,6 +202,11 @@ impl Found {
         if number(object, field).is_some_and(|number| number < 0) {
             self.invalid(&at.child(field), &object[field], "must be greater than or equal to 0");
         }
+    }
+
+    /// It must be the same as before; the refusal does not show what it is now.
+    pub(super) fn unchanged(&mut self, at: &Path<'_>, is_same: bool) {
+        self.immutable(at, is_same, &Value::Null);
     }
 
     /// It must be the same as before.

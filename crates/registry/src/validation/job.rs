@@ -131,7 +131,8 @@ fn manager(found: &mut Found, at: &Path<'_>, spec: &Value) {
 }
 
 fn domain_prefixed_path(found: &mut Found, at: &Path<'_>, path: &str) {
-    let Some((domain, rest)) = path.split_once('/').filter(|(domain, rest)| !domain.is_empty() && !rest.is_empty())
+    let Some((domain, rest)) =
+        path.split_once('/').filter(|(domain, rest)| !domain.is_empty() && !rest.is_empty())
     else {
         return found.invalid(at, &json!(path), "must be a domain-prefixed path (such as \"acme.io/foo\")");
     };
@@ -231,7 +232,9 @@ fn generated(found: &mut Found, object: &Value) {
 /// The numbers of the pods are part of their host names, which have a limit.
 fn host_names(found: &mut Found, object: &Value) {
     let (spec, name) = (&object["spec"], text(&object["metadata"], "name"));
-    let Some(completions) = number(spec, "completions").filter(|completions| *completions > 0) else { return };
+    let Some(completions) = number(spec, "completions").filter(|completions| *completions > 0) else {
+        return;
+    };
     let longest = format!("{name}-{}", completions - 1);
     if text(spec, "completionMode") == "Indexed" && !label(&longest).is_empty() {
         let why = format!("will not able to create pod with invalid DNS label: {longest}");

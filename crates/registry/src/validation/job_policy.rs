@@ -163,7 +163,9 @@ fn count_indexes(indexes: &str, completions: i64) -> Result<i64, String> {
             None => first,
         };
         if ends.next().is_some() {
-            return Err(format!("the fragment {interval:?} violates the requirement that an index interval can have at most two parts separated by '-'"));
+            return Err(format!(
+                "the fragment {interval:?} violates the requirement that an index interval can have at most two parts separated by '-'"
+            ));
         }
         count += last - first + 1;
         previous = Some(last);
@@ -172,9 +174,8 @@ fn count_indexes(indexes: &str, completions: i64) -> Result<i64, String> {
 }
 
 fn index(word: &str, completions: i64, previous: Option<i64>) -> Result<i64, String> {
-    let number: i64 = word
-        .parse()
-        .map_err(|_| format!("cannot convert string to integer for index: {word:?}"))?;
+    let number: i64 =
+        word.parse().map_err(|_| format!("cannot convert string to integer for index: {word:?}"))?;
     if number >= completions {
         return Err(format!("too large index: {word:?}"));
     }

@@ -4,21 +4,27 @@
 //! Kubernetes. What the schema rules out (unknown fields, wrong types) has been refused before; what depends on other
 //! objects (namespaces, quotas, classes) is refused elsewhere.
 
+mod addresses;
+mod autoscaler;
 mod config;
 mod container;
 mod cron_job;
 mod definition;
 mod deployment;
+mod difference;
 mod downward;
+mod endpoints;
 mod environment;
 mod event;
 pub(crate) mod found;
+mod ingress;
 mod job;
 mod job_policy;
+mod limit_range;
 pub(crate) mod metadata;
 mod mount;
 pub(crate) mod names;
-mod network;
+mod network_policy;
 mod node;
 mod overlap;
 mod plain;
@@ -28,8 +34,10 @@ mod pod_update;
 mod pod_warnings;
 mod policy;
 mod probe;
+mod quota;
 mod rbac;
 mod resize;
+mod resource_names;
 mod resources;
 mod restart;
 mod same;
@@ -40,6 +48,7 @@ mod selector;
 mod service;
 mod shown;
 mod status;
+mod storage;
 mod template;
 mod volume;
 mod warnings;
@@ -82,7 +91,7 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
         ("apps", "StatefulSet") => workload::new_stateful_set(&mut found, object),
         ("scheduling.k8s.io", "PriorityClass") => plain::new_priority_class(&mut found, object),
         ("apiextensions.k8s.io", _) => definition::create(&mut found, object),
-        _ => specific(&mut found, kind, object),
+        _ => specific(&mut found, kind, None, object),
     }
     if !found.errors.is_empty() {
         return Judged { errors: found.errors, warnings: Vec::new() };
@@ -116,14 +125,14 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
             workload::daemon_set(&mut found, new);
         }
         _ => {
-            specific(&mut found, kind, new);
+            specific(&mut found, kind, Some(old), new);
             changes(&mut found, kind, old, new);
         }
     }
     if !found.errors.is_empty() {
         return Judged { errors: found.errors, warnings: Vec::new() };
     }
-    Judged { errors: Vec::new(), warnings: warnings::of_changed(kind, old, new) }
+    Judged { errors: Vec::new(), warnings: warnings::of_change(kind, old, new) }
 }
 
 /// Judges a write to the subresource `status`.
@@ -132,7 +141,12 @@ pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
     metadata::update(&mut found, kind, old, new);
     let mut warnings = Vec::new();
     match &kind.nature {
-        Nature::BuiltIn(_) => status::status(&mut found, kind, old, new),
+        Nature::BuiltIn(_) => {
+            status::status(&mut found, kind, old, new);
+            if found.errors.is_empty() {
+                warnings = warnings::of_status(kind, new);
+            }
+        }
         Nature::Custom(custom) => {
             let judged = custom.structure.judge_status(old, new);
             found.errors.extend(judged.errors);
@@ -178,7 +192,7 @@ pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value) -> Judged {
 pub fn finalize(kind: &Kind, old: &Value, new: &Value) -> Judged {
     let mut found = Found::default();
     metadata::update(&mut found, kind, old, new);
-    specific(&mut found, kind, new);
+    specific(&mut found, kind, Some(old), new);
     Judged { errors: found.errors, warnings: Vec::new() }
 }
 
@@ -212,8 +226,8 @@ pub fn fold_owners(object: &mut Value) -> Option<String> {
     metadata::fold_owners(object)
 }
 
-/// What a kind asks of its objects, new or changed.
-fn specific(found: &mut Found, kind: &Kind, object: &Value) {
+/// What a kind asks of its objects, new or changed; `old` is the stored one if it is changed.
+fn specific(found: &mut Found, kind: &Kind, old: Option<&Value>, object: &Value) {
     match (kind.group, kind.kind) {
         ("", "PodTemplate") => template::template(found, &Path::new("template"), &object["template"]),
         ("", "ReplicationController") => workload::replication_controller(found, object),
@@ -222,14 +236,27 @@ fn specific(found: &mut Found, kind: &Kind, object: &Value) {
         ("apps", "DaemonSet") => workload::daemon_set(found, object),
         ("batch", "Job") => job::job(found, object),
         ("", "Node") => node::node(found, object),
-        ("networking.k8s.io", "Ingress") => network::ingress(found, object),
-        ("networking.k8s.io", "NetworkPolicy") => network::policy(found, object),
         ("batch", "CronJob") => cron_job::cron_job(found, object),
         ("", "Service") => service::service(found, object),
         ("", "ConfigMap") => config::config_map(found, object),
         ("", "Secret") => config::secret(found, object),
         ("policy", "PodDisruptionBudget") => policy::disruption_budget(found, object),
-        ("autoscaling", "HorizontalPodAutoscaler") => policy::autoscaler(found, object),
+        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler::autoscaler(found, old, object),
+        ("networking.k8s.io", "Ingress") => ingress::ingress(found, old, object),
+        ("networking.k8s.io", "NetworkPolicy") => network_policy::policy(found, old, object),
+        ("discovery.k8s.io", "EndpointSlice") => endpoints::slice(found, old, object),
+        ("", "Endpoints") => endpoints::endpoints(found, old, object),
+        ("", "LimitRange") => limit_range::limit_range(found, object),
+        ("", "ResourceQuota") => quota::quota(found, object),
+        ("", "PersistentVolume") => storage::volume(found, object),
+        ("", "PersistentVolumeClaim") => {
+            storage::claim(found, &Path::new("spec"), old, &object["spec"]);
+        }
+        ("storage.k8s.io", "StorageClass") => storage::storage_class(found, object),
+        ("storage.k8s.io", "CSIDriver") => storage::csi_driver(found, object),
+        ("storage.k8s.io", "CSINode") => storage::csi_node(found, object),
+        ("storage.k8s.io", "CSIStorageCapacity") => storage::capacity(found, object),
+        ("storage.k8s.io", "VolumeAttachment") => storage::attachment(found, old, object),
         ("rbac.authorization.k8s.io", _) => rbac::rbac(found, kind, object),
         ("", "Namespace") => {
             let at = Path::new("spec");
@@ -249,7 +276,13 @@ fn changes(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
         ("", "Node") => node::changes(found, old, new),
         ("", "Service") => service::service_changes(found, old, new),
         ("", "ConfigMap" | "Secret") => config::changes(found, kind, old, new),
-        ("", "PersistentVolumeClaim") => config::claim_changes(found, old, new),
+        ("", "PersistentVolumeClaim") => storage::claim_changes(found, old, new),
+        ("", "PersistentVolume") => storage::volume_changes(found, old, new),
+        ("", "ResourceQuota") => quota::changes(found, old, new),
+        ("storage.k8s.io", "StorageClass") => storage::storage_class_changes(found, old, new),
+        ("storage.k8s.io", "CSIDriver") => storage::csi_driver_changes(found, old, new),
+        ("storage.k8s.io", "CSINode") => storage::csi_node_changes(found, old, new),
+        ("storage.k8s.io", "CSIStorageCapacity") => storage::capacity_changes(found, old, new),
         ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => {
             rbac::binding_changes(found, old, new);
         }

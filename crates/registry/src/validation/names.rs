@@ -30,6 +30,23 @@ pub(crate) fn subdomain(name: &str) -> Vec<String> {
     wrong
 }
 
+/// Names such as `*.example.com`, where the star stands for one label.
+pub(super) fn wildcard_subdomain(name: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if name.len() > SUBDOMAIN_MAX {
+        wrong.push(format!("must be no more than {SUBDOMAIN_MAX} characters"));
+    }
+    if !name.strip_prefix("*.").is_some_and(is_subdomain) {
+        wrong.push(with_examples(
+            "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist \
+             of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+            &["*.example.com"],
+            &format!("\\*\\.{SUBDOMAIN_FORM}"),
+        ));
+    }
+    wrong
+}
+
 /// Names such as `web`.
 pub(crate) fn label(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -187,6 +204,17 @@ pub(super) fn variable_name(name: &str) -> Vec<String> {
     let why =
         "a valid environment variable name must consist only of printable ASCII characters other than '='";
     vec![why.to_owned()]
+}
+
+/// Reports a text that is not the name of a CSI driver.
+pub(super) fn csi_driver_name(found: &mut Found, at: &Path<'_>, name: &str) {
+    if name.is_empty() {
+        return found.required(at, "");
+    }
+    if name.len() > LABEL_MAX {
+        found.too_long(at, LABEL_MAX);
+    }
+    found.invalid_text(at, name, subdomain(&name.to_lowercase()));
 }
 
 /// Numbers of ports.

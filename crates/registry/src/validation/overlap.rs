@@ -41,7 +41,9 @@ fn projected(source: &Value) -> Vec<File<'_>> {
     ] {
         files.extend(items(&source[field]).map(|path| File { path, source: of.clone() }));
     }
-    for (field, of) in [("serviceAccountToken", "ServiceAccountToken"), ("clusterTrustBundle", "ClusterTrustBundle")] {
+    for (field, of) in
+        [("serviceAccountToken", "ServiceAccountToken"), ("clusterTrustBundle", "ClusterTrustBundle")]
+    {
         if is_set(source, field) {
             files.push(File { path: text(&source[field], "path"), source: format!(" ({of})") });
         }
@@ -54,7 +56,9 @@ fn warn(warnings: &mut Vec<String>, volume: &str, files: &[File<'_>]) {
         let met: Vec<_> = files[..index]
             .iter()
             .filter(|earlier| meet(earlier.path, file.path))
-            .map(|earlier| format!("{:?}{} with {:?}{}", file.path, file.source, earlier.path, earlier.source))
+            .map(|earlier| {
+                format!("{:?}{} with {:?}{}", file.path, file.source, earlier.path, earlier.source)
+            })
             .collect();
         if !met.is_empty() {
             warnings.push(format!("{volume}: overlapping paths: {}", met.join(", ")));

@@ -1,29 +1,13 @@
-//! Kinds with a rule or two: claims, classes, leases, revisions.
+//! Kinds with a rule or two: priority classes, leases, revisions.
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, list, members, number, text};
-use super::names::{qualified_name, subdomain};
+use super::found::{Found, Path, is_set, number, text};
 use crate::kinds::Kind;
-use crate::quantity::Quantity;
 
 /// The classes of the system, with their values.
 const SYSTEM_CLASSES: [(&str, i64); 2] =
     [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
-/// What quotas count, and what they add up.
-const COUNTS: [&str; 9] = [
-    "pods",
-    "services",
-    "replicationcontrollers",
-    "resourcequotas",
-    "secrets",
-    "configmaps",
-    "persistentvolumeclaims",
-    "services.nodeports",
-    "services.loadbalancers",
-];
-const AMOUNTS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
-const ACCESS_MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 const SYSTEM_PREFIX: &str = "system-";
 const USER_PRIORITY_MAX: i64 = 1_000_000_000;
 
@@ -32,13 +16,6 @@ pub(super) fn plain(found: &mut Found, kind: &Kind, object: &Value) {
     let spec = Path::new("spec");
     match kind.kind {
         "Lease" => lease(found, &spec, &object["spec"]),
-        "PersistentVolumeClaim" => {
-            claim(found, &spec, &object["spec"]);
-        }
-        "StorageClass" if text(object, "provisioner").is_empty() => {
-            found.required(&Path::new("provisioner"), "");
-        }
-        "ResourceQuota" => quota(found, &spec.child("hard"), &object["spec"]),
         "ControllerRevision" => {
             if !is_set(object, "data") {
                 found.required(&Path::new("data"), "data is mandatory");
@@ -49,34 +26,6 @@ pub(super) fn plain(found: &mut Found, kind: &Kind, object: &Value) {
             }
         }
         _ => {}
-    }
-}
-
-/// The spec of a claim, of its own or as a template.
-pub(super) fn claim(found: &mut Found, at: &Path<'_>, spec: &Value) {
-    let (modes_at, modes) = (at.child("accessModes"), list(spec, "accessModes"));
-    if modes.is_empty() {
-        found.required(&modes_at, "at least 1 access mode is required");
-    }
-    let known = |mode: &Value| mode.as_str().is_some_and(|mode| ACCESS_MODES.contains(&mode));
-    for mode in modes.iter().filter(|mode| !known(mode)) {
-        found.unsupported(&modes_at, mode, &ACCESS_MODES);
-    }
-    let is_single = |mode: &Value| mode == "ReadWriteOncePod";
-    if modes.iter().any(is_single) && modes.iter().any(|mode| known(mode) && !is_single(mode)) {
-        found.forbidden(&modes_at, "may not use ReadWriteOncePod with other access modes");
-    }
-    let (resources, storage) = (at.child("resources"), &spec["resources"]["requests"]["storage"]);
-    match storage.as_str().and_then(|text| Quantity::parse(text).ok()) {
-        None => found.required(&resources.key("storage"), ""),
-        Some(amount) if amount.billionths() <= 0 => {
-            found.invalid(&resources.key("storage"), storage, "must be greater than zero");
-        }
-        Some(_) => {}
-    }
-    let class = text(spec, "storageClassName");
-    if !class.is_empty() {
-        found.invalid_text(&at.child("storageClassName"), class, subdomain(class));
     }
 }
 
@@ -119,46 +68,9 @@ pub(super) fn changes(found: &mut Found, kind: &Kind, old: &Value, new: &Value) 
                 &new["preemptionPolicy"],
             );
         }
-        "StorageClass" => {
-            for field in ["parameters", "provisioner", "reclaimPolicy"] {
-                if changed(field) {
-                    found.forbidden(&Path::new(field), format!("updates to {field} are forbidden."));
-                }
-            }
-            found.immutable(
-                &Path::new("volumeBindingMode"),
-                !changed("volumeBindingMode"),
-                &new["volumeBindingMode"],
-            );
-        }
         "ControllerRevision" => found.immutable(&Path::new("data"), !changed("data"), &new["data"]),
         _ => {}
     }
-}
-
-/// A quota: names that it knows, amounts that are not negative.
-fn quota(found: &mut Found, at: &Path<'_>, spec: &Value) {
-    for (name, amount) in members(spec, "hard") {
-        let at = at.key(name);
-        found.invalid_text(&at, name, qualified_name(name));
-        if !name.contains('/') && !is_quota_name(name) {
-            found.invalid(&at, &json!(name), "must be a standard resource type or fully qualified");
-            found.invalid(&at, &json!(name), "must be a standard resource for quota");
-        }
-        let Some(value) = amount.as_str().and_then(|text| Quantity::parse(text).ok()) else { continue };
-        if value.billionths() < 0 {
-            found.invalid(&at, amount, "must be greater than or equal to 0");
-        }
-        if COUNTS.contains(&name.as_str()) && value.billionths() % 1_000_000_000 != 0 {
-            found.invalid(&at, amount, "must be an integer");
-        }
-    }
-}
-
-fn is_quota_name(name: &str) -> bool {
-    let amount = name.strip_prefix("requests.").or(name.strip_prefix("limits.")).unwrap_or(name);
-    let is_amount = AMOUNTS.contains(&amount) || amount.starts_with("hugepages-");
-    COUNTS.contains(&name) || is_amount || name == "requests.storage"
 }
 
 fn lease(found: &mut Found, at: &Path<'_>, spec: &Value) {

@@ -78,11 +78,9 @@ fn placement(warnings: &mut Vec<String>, at: &Path<'_>, spec: &Value) {
     }
     let (affinity_at, affinity) = (at.child("affinity"), &spec["affinity"]["nodeAffinity"]);
     let affinity_at = affinity_at.child("nodeAffinity");
-    for (index, term) in list(&affinity[REQUIRED], "nodeSelectorTerms").iter().enumerate() {
-        let at = affinity_at.child(REQUIRED);
-        let at = at.child("nodeSelectorTerms");
-        node_term(warnings, &at.index(index), term);
-    }
+    let required_at = affinity_at.child(REQUIRED);
+    let terms = list(&affinity[REQUIRED], "nodeSelectorTerms");
+    node_terms(warnings, &required_at.child("nodeSelectorTerms"), terms);
     for (index, preferred) in list(affinity, PREFERRED).iter().enumerate() {
         let at = affinity_at.child(PREFERRED);
         let at = at.index(index);
@@ -100,6 +98,13 @@ fn placement(warnings: &mut Vec<String>, at: &Path<'_>, spec: &Value) {
     }
 }
 
+/// Warnings about labels of nodes that have newer names, in the terms of a node selector.
+pub(super) fn node_terms(warnings: &mut Vec<String>, at: &Path<'_>, terms: &[Value]) {
+    for (index, term) in terms.iter().enumerate() {
+        node_term(warnings, &at.index(index), term);
+    }
+}
+
 fn node_term(warnings: &mut Vec<String>, at: &Path<'_>, term: &Value) {
     for (index, expression) in list(term, "matchExpressions").iter().enumerate() {
         let key = text(expression, "key");
@@ -110,7 +115,8 @@ fn node_term(warnings: &mut Vec<String>, at: &Path<'_>, term: &Value) {
     }
 }
 
-fn newer_label(key: &str) -> Option<String> {
+/// What is to be used instead of a label of nodes, if it is an old one.
+pub(super) fn newer_label(key: &str) -> Option<String> {
     let (_, since, instead) = OLD_NODE_LABELS.iter().find(|(old, _, _)| *old == key)?;
     Some(format!("deprecated since {since}; use \"{instead}\" instead"))
 }
@@ -183,7 +189,12 @@ fn containers(
 }
 
 /// Ports of the last container of a range that are already there, in it or in one before.
-fn ports(warnings: &mut Vec<String>, at: &Path<'_>, containers: &[Value], range: std::ops::RangeInclusive<usize>) {
+fn ports(
+    warnings: &mut Vec<String>,
+    at: &Path<'_>,
+    containers: &[Value],
+    range: std::ops::RangeInclusive<usize>,
+) {
     let last = *range.end();
     let place = |port: &Value| (number(port, "containerPort"), text(port, "protocol").to_owned());
     let host = |port: &Value| (text(port, "hostIP").to_owned(), number(port, "hostPort").unwrap_or(0));
@@ -191,11 +202,15 @@ fn ports(warnings: &mut Vec<String>, at: &Path<'_>, containers: &[Value], range:
         for container in range.clone() {
             let earlier = list(&containers[container], "ports").iter().enumerate();
             let is_before = |(other, _): &(usize, &Value)| container < last || *other < index;
-            for (other_index, other) in earlier.filter(is_before).filter(|(_, other)| place(other) == place(port)) {
+            for (other_index, other) in
+                earlier.filter(is_before).filter(|(_, other)| place(other) == place(port))
+            {
                 let how = match (host(port), host(other)) {
                     (here, there) if here == there => "duplicate",
                     ((_, 0), _) | (_, (_, 0)) => "overlapping",
-                    ((ip, here), (other_ip, there)) if here == there && ip.is_empty() != other_ip.is_empty() => {
+                    ((ip, here), (other_ip, there))
+                        if here == there && ip.is_empty() != other_ip.is_empty() =>
+                    {
                         "dangerously ambiguous"
                     }
                     _ => continue,

@@ -1,9 +1,9 @@
-//! PodDisruptionBudgets and HorizontalPodAutoscalers.
+//! PodDisruptionBudgets.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::deployment::{at_most_all, count_or_percent};
-use super::found::{Found, Path, is_set, number, text};
+use super::found::{Found, Path, is_set};
 use super::selector;
 use super::shown::in_order;
 
@@ -32,30 +32,4 @@ pub(super) fn disruption_budget(found: &mut Found, object: &Value) {
         &spec["unhealthyPodEvictionPolicy"],
         &policies,
     );
-}
-
-/// A HorizontalPodAutoscaler.
-pub(super) fn autoscaler(found: &mut Found, object: &Value) {
-    let (at, spec) = (Path::new("spec"), &object["spec"]);
-    let least = number(spec, "minReplicas");
-    let most = number(spec, "maxReplicas").unwrap_or(0);
-    if let Some(least) = least.filter(|least| *least < 1) {
-        found.invalid(&at.child("minReplicas"), &json!(least), "must be greater than or equal to 1");
-    }
-    if most < 1 {
-        found.invalid(&at.child("maxReplicas"), &json!(most), "must be greater than 0");
-    }
-    if least.is_some_and(|least| most < least) {
-        found.invalid(
-            &at.child("maxReplicas"),
-            &json!(most),
-            "must be greater than or equal to `minReplicas`",
-        );
-    }
-    let target = at.child("scaleTargetRef");
-    for field in ["kind", "name"] {
-        if text(&spec["scaleTargetRef"], field).is_empty() {
-            found.required(&target.child(field), "");
-        }
-    }
 }

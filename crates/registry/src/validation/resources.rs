@@ -61,7 +61,11 @@ fn within_limit(
             found.invalid(requests_at, amount, format!("must be equal to {name} limit of {shown}"));
         }
         Some(Ordering::Greater) => {
-            found.invalid(requests_at, amount, format!("must be less than or equal to {name} limit of {shown}"));
+            found.invalid(
+                requests_at,
+                amount,
+                format!("must be less than or equal to {name} limit of {shown}"),
+            );
         }
         _ => {}
     }
@@ -195,7 +199,9 @@ fn is_native(name: &str) -> bool {
 
 /// Resources of others, which a quota must be able to name too.
 fn is_extended(name: &str) -> bool {
-    !is_native(name) && !name.starts_with("requests.") && qualified_name(&format!("requests.{name}")).is_empty()
+    !is_native(name)
+        && !name.starts_with("requests.")
+        && qualified_name(&format!("requests.{name}")).is_empty()
 }
 
 /// Only resources of Kubernetes itself can be promised more than once, and of those not huge pages.

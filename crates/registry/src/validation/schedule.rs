@@ -22,15 +22,15 @@ pub(super) fn parse(schedule: &str) -> Result<(), String> {
         None => schedule,
     };
     if let Some(duration) = schedule.strip_prefix("@every ") {
-        return match is_duration(duration) {
-            true => Ok(()),
-            false => Err(format!(
-                "failed to parse duration {schedule}: time: invalid duration {duration:?}"
-            )),
-        };
+        let why = format!("failed to parse duration {schedule}: time: invalid duration {duration:?}");
+        return if is_duration(duration) { Ok(()) } else { Err(why) };
     }
     if schedule.starts_with('@') {
-        return if DESCRIPTORS.contains(&schedule) { Ok(()) } else { Err(format!("unrecognized descriptor: {schedule}")) };
+        return if DESCRIPTORS.contains(&schedule) {
+            Ok(())
+        } else {
+            Err(format!("unrecognized descriptor: {schedule}"))
+        };
     }
     let fields: Vec<_> = schedule.split_whitespace().collect();
     if fields.len() != RANGES.len() {
@@ -53,7 +53,8 @@ fn is_duration(text: &str) -> bool {
     }
     let mut parts = 0;
     while !rest.is_empty() {
-        let digits = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.').len();
+        let digits = rest.len()
+            - rest.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.').len();
         let (number, after) = rest.split_at(digits);
         if !number.contains(|letter: char| letter.is_ascii_digit()) || number.matches('.').count() > 1 {
             return false;

@@ -165,20 +165,24 @@ fn tolerated_value(found: &mut Found, at: &Path<'_>, toleration: &Value) {
 
 fn node_affinity(found: &mut Found, at: &Path<'_>, affinity: &Value) {
     if !affinity[REQUIRED].is_null() {
-        let at = at.child(REQUIRED);
-        let (at, terms) = (at.child("nodeSelectorTerms"), list(&affinity[REQUIRED], "nodeSelectorTerms"));
-        if terms.is_empty() {
-            found.required(&at, "must have at least one node selector term");
-        }
-        for (index, term) in terms.iter().enumerate() {
-            node_term(found, &at.index(index), term, Values::Checked);
-        }
+        node_selector(found, &at.child(REQUIRED), &affinity[REQUIRED]);
     }
     for (index, preferred) in list(affinity, PREFERRED).iter().enumerate() {
         let at = at.child(PREFERRED);
         let at = at.index(index);
         weight(found, &at, preferred);
         node_term(found, &at.child("preference"), &preferred["preference"], Values::Free);
+    }
+}
+
+/// Nodes that must match one of several terms.
+pub(super) fn node_selector(found: &mut Found, at: &Path<'_>, selector: &Value) {
+    let (at, terms) = (at.child("nodeSelectorTerms"), list(selector, "nodeSelectorTerms"));
+    if terms.is_empty() {
+        found.required(&at, "must have at least one node selector term");
+    }
+    for (index, term) in terms.iter().enumerate() {
+        node_term(found, &at.index(index), term, Values::Checked);
     }
 }
 

@@ -38,9 +38,10 @@ pub(super) fn of_pod(found: &mut Found, pod_at: &Path<'_>, spec: &Value) {
     profile(found, &at.child("seccompProfile"), &context["seccompProfile"]);
     windows::options(found, &at.child("windowsOptions"), &context["windowsOptions"]);
     app_armor(found, &at.child("appArmorProfile"), &context["appArmorProfile"]);
-    for (field, policies) in
-        [("supplementalGroupsPolicy", ["Merge", "Strict"]), ("seLinuxChangePolicy", ["MountOption", "Recursive"])]
-    {
+    for (field, policies) in [
+        ("supplementalGroupsPolicy", ["Merge", "Strict"]),
+        ("seLinuxChangePolicy", ["MountOption", "Recursive"]),
+    ] {
         let policy = &context[field];
         if policy.as_str().is_some_and(|policy| !policies.contains(&policy)) {
             found.unsupported(&at.child(field), policy, &policies);

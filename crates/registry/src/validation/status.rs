@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::definition;
 use super::found::{Found, Path, is_set, list, number, text};
 use super::names::subdomain;
+use super::{autoscaler, definition, ingress, quota, storage};
 use crate::kinds::Kind;
 
 /// The counters of a kind: those that are not negative, and those of them that are not more than `replicas`.
@@ -84,6 +84,10 @@ pub(super) fn status(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
         ("policy", "PodDisruptionBudget") => not_negative(found, &at, status, &DISRUPTION_BUDGET),
         ("", "Pod") => pod(found, &at, old, new),
         ("", "Namespace") => phase_of_namespace(found, new),
+        ("", "PersistentVolumeClaim") => storage::claim_status(found, new),
+        ("", "ResourceQuota") => quota::status(found, new),
+        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler::status(found, new),
+        ("networking.k8s.io", "Ingress") => ingress::status(found, old, new),
         ("apiextensions.k8s.io", _) => definition::status(found, new),
         _ => {}
     }

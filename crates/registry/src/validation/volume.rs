@@ -8,6 +8,7 @@ use super::downward::{self, Shown};
 use super::found::{Found, Path, is_set, list, number, text};
 use super::mount::{inside_volume, no_way_up};
 use super::names::label;
+use super::storage::{Holder, device};
 
 /// Every source, in the order in which Kubernetes looks at them.
 const SOURCES: [&str; 30] = [
@@ -42,8 +43,8 @@ const SOURCES: [&str; 30] = [
     "ephemeral",
     "image",
 ];
-const HOST_PATH_TYPES: [&str; 7] =
-    ["BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
+const HOST_PATH_TYPES: [&str; 8] =
+    ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
 
 /// Volumes that can be mounted, by name.
 pub(super) type Mountable<'a> = BTreeMap<&'a str, &'a Value>;
@@ -106,22 +107,16 @@ fn one_source(found: &mut Found, at: &Path<'_>, name: &str, source: &Value) {
         }
         "projected" => projected(found, at, source),
         "persistentVolumeClaim" => needed(found, at, source, &["claimName"]),
-        "nfs" => {
-            needed(found, at, source, &["server", "path"]);
-            let path = text(source, "path");
-            if !path.is_empty() && !path.starts_with('/') {
-                found.invalid(&at.child("path"), &json!(path), "must be an absolute path");
-            }
-        }
         "csi" => needed(found, at, source, &["driver"]),
         "ephemeral" if !is_set(source, "volumeClaimTemplate") => {
             found.required(&at.child("volumeClaimTemplate"), "");
         }
-        _ => {}
+        _ => device(found, at, name, source, Holder::Pod),
     }
 }
 
-fn host_path(found: &mut Found, at: &Path<'_>, source: &Value) {
+/// A path on the node.
+pub(super) fn host_path(found: &mut Found, at: &Path<'_>, source: &Value) {
     let path = text(source, "path");
     if path.is_empty() {
         return found.required(&at.child("path"), "");

@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-use super::found::{Path, number, text};
+use super::found::{Path, list, number, text};
 use super::names::label;
-use super::{definition, pod_warnings};
+use super::pod_warnings::{self, newer_label};
+use super::{definition, endpoints, ingress, network_policy, quota, storage};
 use crate::kinds::Kind;
 
-/// The warnings about a new object.
+/// Warnings about a new object.
 pub(super) fn of_new(kind: &Kind, object: &Value) -> Vec<String> {
     let mut warnings = Vec::new();
     match (kind.group, kind.kind) {
@@ -22,19 +23,40 @@ pub(super) fn of_new(kind: &Kind, object: &Value) -> Vec<String> {
     warnings
 }
 
-/// The warnings about a changed object: about pods whenever what is asked for changes, about other kinds those that are
-/// new.
-pub(super) fn of_changed(kind: &Kind, old: &Value, new: &Value) -> Vec<String> {
+/// Warnings about a change. Those about pods come whenever what is asked for changes; of the kinds without pods some
+/// repeat all, some give none, the others give those that are new.
+pub(super) fn of_change(kind: &Kind, old: &Value, new: &Value) -> Vec<String> {
     let mut warnings = Vec::new();
     if kind.kind == "Pod" || old["spec"] != new["spec"] {
         of_pods(&mut warnings, kind, new);
     }
-    let before = of_others(kind, old);
-    warnings.extend(of_others(kind, new).into_iter().filter(|warning| !before.contains(warning)));
+    let all = of_others(kind, new);
+    warnings.extend(match (kind.group, kind.kind) {
+        ("", "PersistentVolume" | "PersistentVolumeClaim" | "Endpoints")
+        | ("networking.k8s.io", "NetworkPolicy")
+        | ("storage.k8s.io", "StorageClass") => all,
+        ("", "ResourceQuota") | ("networking.k8s.io", "Ingress") => Vec::new(),
+        ("discovery.k8s.io", "EndpointSlice") => endpoints::slice_change_warnings(new),
+        ("storage.k8s.io", "CSIDriver") if old["spec"]["tokenRequests"] != new["spec"]["tokenRequests"] => {
+            all
+        }
+        _ => {
+            let before = of_others(kind, old);
+            all.into_iter().filter(|warning| !before.contains(warning)).collect()
+        }
+    });
     warnings
 }
 
-/// The warnings about a pod, or about the template that an object makes pods from.
+/// Warnings about a status.
+pub(super) fn of_status(kind: &Kind, object: &Value) -> Vec<String> {
+    match (kind.group, kind.kind) {
+        ("networking.k8s.io", "Ingress") => ingress::status_warnings(object),
+        _ => Vec::new(),
+    }
+}
+
+/// Warnings about a pod, or about the template that an object makes pods from.
 fn of_pods(warnings: &mut Vec<String>, kind: &Kind, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     match (kind.group, kind.kind) {
@@ -55,12 +77,23 @@ fn of_pods(warnings: &mut Vec<String>, kind: &Kind, object: &Value) {
     }
 }
 
-/// The warnings about kinds that hold no pods.
+/// Warnings about kinds that hold no pods.
 fn of_others(kind: &Kind, object: &Value) -> Vec<String> {
+    let (mut warnings, spec) = (Vec::new(), &object["spec"]);
     match (kind.group, kind.kind) {
-        ("apiextensions.k8s.io", _) => definition::warnings(&object["spec"]).into_iter().collect(),
-        _ => Vec::new(),
+        ("apiextensions.k8s.io", _) => warnings.extend(definition::warnings(spec)),
+        ("", "PersistentVolume") => storage::volume_warnings(&mut warnings, object),
+        ("", "PersistentVolumeClaim") => storage::claim_warnings(&mut warnings, object),
+        ("", "ResourceQuota") => quota::warnings(&mut warnings, spec),
+        ("", "Endpoints") => endpoints::warnings(&mut warnings, object),
+        ("discovery.k8s.io", "EndpointSlice") => endpoints::slice_warnings(&mut warnings, object),
+        ("networking.k8s.io", "NetworkPolicy") => network_policy::warnings(&mut warnings, object),
+        ("networking.k8s.io", "Ingress") => ingress::warnings(&mut warnings, object),
+        ("storage.k8s.io", "StorageClass") => topology_labels(&mut warnings, object),
+        ("storage.k8s.io", "CSIDriver") => storage::csi_driver_warnings(&mut warnings, object),
+        _ => {}
     }
+    warnings
 }
 
 fn name(warnings: &mut Vec<String>, object: &Value, used_in: &str) {
@@ -71,5 +104,19 @@ fn name(warnings: &mut Vec<String>, object: &Value, used_in: &str) {
              recommended: [{}]",
             wrong.join(" ")
         ));
+    }
+}
+
+fn topology_labels(warnings: &mut Vec<String>, class: &Value) {
+    let at = Path::new("allowedTopologies");
+    for (index, term) in list(class, "allowedTopologies").iter().enumerate() {
+        let at = at.index(index);
+        for (index, expression) in list(term, "matchLabelExpressions").iter().enumerate() {
+            let (at, key) = (at.child("matchLabelExpressions"), text(expression, "key"));
+            let at = at.index(index);
+            if let Some(instead) = newer_label(key) {
+                warnings.push(format!("{}: {instead}", at.child("key")));
+            }
+        }
     }
 }

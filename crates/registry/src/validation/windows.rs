@@ -130,7 +130,8 @@ pub(super) fn host_processes(found: &mut Found, at: &Path<'_>, spec: &Value) {
                 let at = at.index(index);
                 let at = at.child("securityContext");
                 let at = at.child("windowsOptions");
-                let why = format!("pod hostProcess value must be identical if both are specified, was {of_pod}");
+                let why =
+                    format!("pod hostProcess value must be identical if both are specified, was {of_pod}");
                 found.invalid(&at.child("hostProcess"), &json!(of_container), why);
             }
             all += 1;
@@ -141,7 +142,8 @@ pub(super) fn host_processes(found: &mut Found, at: &Path<'_>, spec: &Value) {
         return;
     }
     if on_host < all {
-        let why = "If pod contains any hostProcess containers then all containers must be HostProcess containers";
+        let why =
+            "If pod contains any hostProcess containers then all containers must be HostProcess containers";
         found.invalid(at, &json!(""), why);
     }
     if spec["hostNetwork"].as_bool() != Some(true) {

@@ -8,7 +8,7 @@ use super::deployment::{at_most_all, count_or_percent, is_nothing};
 use super::found::{Found, Path, is_set, list, members, text};
 use super::names::label;
 use super::shown::{in_order, list_with_go_names, with_go_names};
-use super::{plain, same, selector, template};
+use super::{same, selector, storage, template};
 
 const CLAIM: &str = "core/v1.PersistentVolumeClaim";
 const SELECTOR: &str = "meta/v1.LabelSelector";
@@ -53,7 +53,7 @@ fn stateful_set_spec(found: &mut Found, spec: &Value, new_claims: &[Value]) {
 /// Claims that every pod gets; how they are named is judged where they become volumes of the template.
 fn claim_templates(found: &mut Found, at: &Path<'_>, claims: &[Value]) {
     for (index, claim) in claims.iter().enumerate() {
-        plain::claim(found, &at.index(index).child("spec"), &claim["spec"]);
+        storage::claim(found, &at.index(index).child("spec"), None, &claim["spec"]);
     }
 }
 

@@ -4,9 +4,10 @@ use std::any::TypeId;
 
 use gantry_decide::gc::{Resource, Scope};
 use gantry_model::{
-    Deployment, Labels, Meta, ObjectKey, ObjectMetadata, ParseError, Pod, ReplicaSet, ResourceVersion, Uid,
+    Deployment, DisruptionBudget, Labels, Meta, ObjectKey, ObjectMetadata, ParseError, Pod, ReplicaSet,
+    ResourceVersion, Uid,
 };
-use k8s_openapi::api::{apps::v1 as apps, core::v1 as core};
+use k8s_openapi::api::{apps::v1 as apps, core::v1 as core, policy::v1 as policy};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::de::DeserializeOwned;
 
@@ -80,6 +81,8 @@ pub type CachedDeployment = Object<Deployment, apps::Deployment>;
 pub type CachedReplicaSet = Object<ReplicaSet, apps::ReplicaSet>;
 /// A ReplicationController in a cache.
 pub type CachedReplicationController = Object<ReplicaSet, core::ReplicationController>;
+/// A PodDisruptionBudget in a cache.
+pub type CachedDisruptionBudget = Object<DisruptionBudget, policy::PodDisruptionBudget>;
 
 /// The resource of a kind that is known at compile time.
 pub fn resource_of<W: k8s_openapi::Resource<Scope: 'static>>() -> Resource {
@@ -151,6 +154,15 @@ impl Noun<apps::ReplicaSet> for ReplicaSet {
 impl Noun<core::ReplicationController> for ReplicaSet {
     fn parse(wire: core::ReplicationController) -> Result<Self, ParseError> {
         Self::parse_replication_controller(wire)
+    }
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+}
+
+impl Noun<policy::PodDisruptionBudget> for DisruptionBudget {
+    fn parse(wire: policy::PodDisruptionBudget) -> Result<Self, ParseError> {
+        Self::parse(wire)
     }
     fn meta(&self) -> &Meta {
         &self.meta

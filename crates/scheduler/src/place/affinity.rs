@@ -11,10 +11,24 @@ use super::Node;
 pub(super) struct Wishes {
     /// `nodeSelector`: labels that the node must have.
     selector: BTreeMap<String, String>,
-    /// Required affinity: one of these terms must hold. `None` asks for nothing.
-    required: Option<Vec<Term>>,
+    /// Required affinity. `None` asks for nothing.
+    required: Option<Places>,
     /// Preferred affinity: terms with their weights.
     preferred: Vec<(i64, Term)>,
+}
+
+/// The nodes that a selector selects.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Places(Vec<Term>);
+
+impl Places {
+    pub(super) fn parse(selector: &wire::NodeSelector) -> Self {
+        Self(selector.node_selector_terms.iter().map(Term::parse).collect())
+    }
+
+    pub(super) fn include(&self, node: &Node) -> bool {
+        self.0.iter().any(|term| term.holds(node))
+    }
 }
 
 /// Conditions that hold together; a term without any holds nowhere.
@@ -54,7 +68,7 @@ impl Wishes {
         let preferred = preferred.into_iter().flatten();
         Self {
             selector: spec.node_selector.clone().unwrap_or_default(),
-            required: required.map(|selector| selector.node_selector_terms.iter().map(Term::parse).collect()),
+            required: required.map(Places::parse),
             preferred: preferred.map(|term| (term.weight.into(), Term::parse(&term.preference))).collect(),
         }
     }
@@ -62,14 +76,16 @@ impl Wishes {
     /// Whether the pod may go there.
     pub(super) fn allow(&self, node: &Node) -> bool {
         self.selector.iter().all(|(key, value)| node.labels.get(key) == Some(value))
-            && self.required.as_ref().is_none_or(|terms| terms.iter().any(|term| term.holds(node)))
+            && self.required.as_ref().is_none_or(|places| places.include(node))
     }
 
     /// Whether the pod names the nodes it may go to, and this is none of them.
     ///
     /// Such nodes are not even looked at, and are reported in other words than those that were.
     pub(super) fn rule_out_by_name(&self, node: &Node) -> bool {
-        let Some(terms) = self.required.as_ref().filter(|terms| !terms.is_empty()) else { return false };
+        let Some(Places(terms)) = self.required.as_ref().filter(|places| !places.0.is_empty()) else {
+            return false;
+        };
         terms.iter().all(|term| {
             let mut names = term.fields.iter().filter_map(Condition::names);
             names.clone().next().is_some() && !names.all(|names| names.contains(&node.name))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::company::Person;
 use super::ports::HostPort;
 use super::resources::{Amounts, Demand};
-use super::{Node, Pod};
+use super::{Node, Pod, Storage};
 
 /// Nodes and what is taken of them.
 ///
@@ -20,6 +20,7 @@ pub struct Cluster {
     elsewhere: BTreeMap<String, Taken>,
     /// How many pods want to be apart from some others.
     loners: usize,
+    storage: Storage,
 }
 
 /// A node and what is taken of it.
@@ -110,6 +111,15 @@ impl Cluster {
     /// Where a pod is counted.
     pub fn node_of(&self, uid: &str) -> Option<&str> {
         self.pods.get(uid).map(|occupant| occupant.node.as_str())
+    }
+
+    /// The claims, volumes and classes, to bring them up to date.
+    pub fn storage_mut(&mut self) -> &mut Storage {
+        &mut self.storage
+    }
+
+    pub(super) fn storage(&self) -> &Storage {
+        &self.storage
     }
 
     pub(super) fn sites(&self) -> impl Iterator<Item = &Site> {

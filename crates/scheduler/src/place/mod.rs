@@ -8,7 +8,7 @@
 //! pod. The scores are fewer: free room, replicas apart, preferences of the pod and of the node. Equal nodes are told
 //! apart by name, so that the same cluster and pod give the same answer.
 //!
-//! What is not here: preemption (nobody is evicted to make room), volumes, preferences between pods, and when to decide.
+//! What is not here: preemption (no pod is evicted to make room), the binding of volumes, preferences between pods, and when to decide.
 
 mod affinity;
 mod cluster;
@@ -21,6 +21,7 @@ mod reasons;
 mod resources;
 mod score;
 mod taints;
+mod volumes;
 
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,9 @@ pub use cluster::Cluster;
 pub use node::Node;
 pub use pod::{Pod, Standing};
 pub use reasons::Reasons;
+pub use volumes::Storage;
+
+use reasons::Everywhere;
 
 /// What is to become of a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,15 +50,23 @@ pub const SCHEDULER_NAME: &str = "default-scheduler";
 pub fn place(cluster: &Cluster, pod: &Pod) -> Placement {
     let mut reasons = Reasons::new(pod.preempts());
     let mut fitting = Vec::new();
+    let (storage, nodes) = (cluster.storage(), cluster.sites().count());
+    if let Some(problem) = storage.problem(pod) {
+        return Placement::Nowhere(Reasons::everywhere(nodes, Everywhere::NotAsked(problem)));
+    }
     let survey = company::Survey::of(cluster, pod);
     for site in cluster.sites() {
-        match filter::refusal(pod, site).or_else(|| survey.refusal(&site.node)) {
+        let refusal = filter::refusal(pod, site).or_else(|| storage.refusal(pod, &site.node));
+        match refusal.or_else(|| survey.refusal(&site.node)) {
             None => fitting.push(site),
             Some(refusal) => reasons.add(refusal),
         }
     }
     match score::best(pod, &fitting) {
-        Some(site) => Placement::Node(site.node.name.clone()),
+        Some(site) => match storage.unbound(pod) {
+            Some(problem) => Placement::Nowhere(Reasons::everywhere(nodes, Everywhere::NotDone(problem))),
+            None => Placement::Node(site.node.name.clone()),
+        },
         None => Placement::Nowhere(reasons),
     }
 }

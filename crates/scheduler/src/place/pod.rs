@@ -8,11 +8,15 @@ use super::company::{Company, Person};
 use super::ports::HostPort;
 use super::resources::Demand;
 use super::taints::Toleration;
+use super::volumes::Needed;
 
 /// A pod: what it needs, wants and does not mind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pod {
     pub(super) uid: String,
+    pub(super) namespace: String,
+    /// The claims it makes on persistent volumes.
+    pub(super) claims: Vec<Needed>,
     pub(super) demand: Demand,
     pub(super) ports: Vec<HostPort>,
     pub(super) wishes: Wishes,
@@ -47,6 +51,8 @@ impl Pod {
         let tolerations = spec.tolerations.iter().flatten();
         Self {
             uid: pod.metadata.uid.clone().unwrap_or_default(),
+            namespace: pod.metadata.namespace.clone().unwrap_or_default(),
+            claims: Needed::parse(pod, spec),
             demand: Demand::parse(spec),
             ports: HostPort::parse_all(spec),
             wishes: Wishes::parse(spec),

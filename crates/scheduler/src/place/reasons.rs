@@ -26,6 +26,12 @@ pub(super) enum Refusal {
     TooNear,
     /// Pods that want to be apart from it are near.
     Unwelcome,
+    /// A volume of the pod does not exist.
+    VolumeMissing,
+    /// A volume of the pod cannot be reached from the node.
+    VolumeElsewhere,
+    /// No volume on the node meets a claim of the pod.
+    NoVolume,
     /// There is too little left.
     Lacking {
         /// Of what, in words.
@@ -45,11 +51,27 @@ pub struct Reasons {
     /// Nodes on which room might be made by evicting pods, in principle.
     hopeful: usize,
     preempts: bool,
+    /// What stands in the way of the pod whichever node it is.
+    everywhere: Option<Everywhere>,
+}
+
+/// Why a pod goes nowhere, whichever node it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Everywhere {
+    /// No node is even asked.
+    NotAsked(String),
+    /// A node would take it, but something has to be done before.
+    NotDone(String),
 }
 
 impl Reasons {
     pub(super) fn new(preempts: bool) -> Self {
-        Self { nodes: 0, counts: BTreeMap::new(), hopeful: 0, preempts }
+        Self { nodes: 0, counts: BTreeMap::new(), hopeful: 0, preempts, everywhere: None }
+    }
+
+    /// One reason against all of so many nodes.
+    pub(super) fn everywhere(nodes: usize, reason: Everywhere) -> Self {
+        Self { nodes, everywhere: Some(reason), ..Self::new(true) }
     }
 
     pub(super) fn add(&mut self, refusal: Refusal) {
@@ -88,6 +110,11 @@ impl Refusal {
             Self::TooFar => "node(s) didn't match pod affinity rules",
             Self::TooNear => "node(s) didn't match pod anti-affinity rules",
             Self::Unwelcome => "node(s) didn't satisfy existing pods anti-affinity rules",
+            Self::VolumeMissing => {
+                "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+            }
+            Self::VolumeElsewhere => "node(s) didn't match PersistentVolume's node affinity",
+            Self::NoVolume => "node(s) didn't find available persistent volumes to bind",
             Self::Lacking { what, .. } => return what,
         };
         vec![words.to_owned()]
@@ -99,6 +126,14 @@ impl fmt::Display for Reasons {
         let nodes = self.nodes;
         if nodes == 0 {
             return f.write_str("no nodes available to schedule pods");
+        }
+        match &self.everywhere {
+            // The two words at the end are what kube-scheduler 1.37 says of preemption here.
+            Some(Everywhere::NotAsked(why)) => {
+                return write!(f, "0/{nodes} nodes are available: {why}. not found");
+            }
+            Some(Everywhere::NotDone(why)) => return f.write_str(why),
+            None => {}
         }
         write!(f, "0/{nodes} nodes are available: {}. preemption: ", counted(&self.counts))?;
         if !self.preempts {

@@ -59,6 +59,12 @@ impl Server {
         let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}});
         let server = Self { client, clock, metrics, api };
         server.create("serviceaccounts", &account).await;
+        // Every pod mounts it, as in a cluster whose controllers publish it.
+        let authority = json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kube-root-ca.crt"},
+            "data": {"ca.crt": ""},
+        });
+        server.create("configmaps", &authority).await;
         server
     }
 
@@ -105,7 +111,8 @@ fn target(plural: &str, name: &str) -> Target {
 }
 
 fn resource(plural: &str) -> Resource {
-    let scope = if plural == "nodes" { Scope::Cluster } else { Scope::Namespaced };
+    let scope =
+        if matches!(plural, "nodes" | "persistentvolumes") { Scope::Cluster } else { Scope::Namespaced };
     let api_version = if plural == "leases" { "coordination.k8s.io/v1" } else { "v1" };
     Resource { api_version: api_version.to_owned(), kind: "Any".to_owned(), plural: plural.to_owned(), scope }
 }

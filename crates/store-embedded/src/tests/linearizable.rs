@@ -49,7 +49,7 @@ async fn a_stopped_log_says_so_and_watches_end_when_the_store_is_closed() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(5), told).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(60), told).await.unwrap();
     assert_eq!(store.get(&key("/a")).await.unwrap().revision, revision);
 
     store.close();

@@ -52,6 +52,23 @@ impl Etcd {
         members: usize,
         arguments: impl Fn(&Path) -> Vec<String>,
     ) -> Self {
+        for _ in 0..START_ATTEMPTS {
+            let mut etcd = Self::configured(scheme, parent, members, &arguments);
+            (0..members).for_each(|member| etcd.launch(member));
+            if (0..members).all(|member| etcd.comes_up(member)) {
+                return etcd;
+            }
+        }
+        panic!("other processes take every port before etcd does")
+    }
+
+    /// Members that are not launched yet, each on ports that were free a moment ago.
+    fn configured(
+        scheme: &str,
+        parent: &Path,
+        members: usize,
+        arguments: &impl Fn(&Path) -> Vec<String>,
+    ) -> Self {
         let directory = new_directory(parent);
         let ports: Vec<_> = (0..members).map(|_| (free_port(), free_port())).collect();
         let peers = ports.iter().enumerate().map(|(n, (_, peer))| format!("m{n}=http://127.0.0.1:{peer}"));
@@ -75,10 +92,7 @@ impl Etcd {
             Member { arguments: all, url, log: data.with_extension("log"), process: None }
         });
         let members = members.collect();
-        let mut etcd = Self { directory, members };
-        (0..etcd.members.len()).for_each(|member| etcd.launch(member));
-        (0..etcd.members.len()).for_each(|member| etcd.wait_for(member));
-        etcd
+        Self { directory, members }
     }
 
     /// Starts a member, for the first time or again. It is not ready when this returns.
@@ -133,17 +147,22 @@ impl Etcd {
         text(&result.stdout)
     }
 
-    fn wait_for(&mut self, member: usize) {
-        let deadline = Instant::now() + Duration::from_secs(30);
+    /// Waits until a member listens. Returns false if another process took its port in between.
+    fn comes_up(&mut self, member: usize) -> bool {
+        let deadline = Instant::now() + Duration::from_secs(120);
         let Member { url, log, process, .. } = &mut self.members[member];
         let address = url.split("://").nth(1).expect("the URL has a scheme").to_owned();
         while std::net::TcpStream::connect(&address).is_err() {
             let ended = process.as_mut().and_then(|process| process.try_wait().unwrap());
             let words = || fs::read_to_string(&*log).unwrap_or_default();
+            if ended.is_some() && words().contains("address already in use") {
+                return false;
+            }
             assert!(ended.is_none(), "etcd ended with {ended:?}: {}", words());
             assert!(Instant::now() < deadline, "etcd does not listen on {url}: {}", words());
             std::thread::sleep(Duration::from_millis(10));
         }
+        true
     }
 }
 
@@ -161,12 +180,15 @@ impl Drop for Etcd {
 /// A store with these settings, once etcd answers; however impatient they are, a busy machine gets the time it needs.
 pub(crate) async fn open(settings: &Settings) -> Arc<dyn Store> {
     let store = EtcdStore::new(settings).expect("the settings are right");
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + Duration::from_secs(120);
     while let Err(error) = store.ready().await {
         assert!(Instant::now() < deadline, "etcd does not answer: {error}");
     }
     Arc::new(store)
 }
+
+/// How often members are started on other ports because one was taken.
+const START_ATTEMPTS: usize = 10;
 
 /// What to do when etcd is not there.
 const MISSING: &str = "`cargo xtask test` installs it (Debian packages etcd-server and etcd-client)";

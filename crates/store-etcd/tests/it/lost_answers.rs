@@ -22,11 +22,16 @@ struct Scene {
 
 impl Scene {
     async fn new() -> Self {
+        // However busy the machine is, etcd can be asked in this time what became of a write.
+        Self::resolving_within(Duration::from_secs(60)).await
+    }
+
+    async fn resolving_within(resolve_timeout: Duration) -> Self {
         let etcd = Etcd::quick();
         let truth = etcd.store().await;
         let proxy = Proxy::to(&etcd.urls()[0]).await;
         let settings = Settings { endpoints: vec![proxy.url().to_owned()], ..etcd.settings() };
-        let store = open(&Settings { resolve_timeout: Duration::from_secs(5), ..settings }).await;
+        let store = open(&Settings { resolve_timeout, ..settings }).await;
         let start = truth.bounds().await.unwrap().current;
         Self { proxy, store, truth, start, etcd }
     }
@@ -41,12 +46,17 @@ impl Scene {
         let before = self.truth.bounds().await.unwrap().current;
         self.proxy.swallow_answers(true);
         let commit = self.commit(transaction);
-        while self.truth.bounds().await.unwrap().current == before {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        self.written_after(before).await;
         self.proxy.swallow_answers(false);
         self.proxy.cut();
         soon("the commit's end", commit).await.unwrap()
+    }
+
+    /// Returns when etcd has done a write after this revision.
+    async fn written_after(&self, before: Revision) {
+        while self.truth.bounds().await.unwrap().current == before {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 
     /// Sends the write so that etcd does not get it before `thaw`, does something else meanwhile, and breaks the connection.
@@ -146,10 +156,11 @@ async fn the_same_write_of_someone_else_is_not_taken_for_ours() {
 /// Nobody can know, so nobody claims to.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_outcome_that_cannot_be_found_out_is_unknown() {
-    let mut scene = Scene::new().await;
+    let mut scene = Scene::resolving_within(Duration::from_secs(5)).await;
+    let before = scene.truth.bounds().await.unwrap().current;
     scene.proxy.swallow_answers(true);
     let commit = scene.commit(Transaction::create(key("/a"), "one"));
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    scene.written_after(before).await;
     scene.etcd.kill(0);
     let error = soon("the commit's end", commit).await.unwrap().unwrap_err();
     assert!(matches!(error, Error::OutcomeUnknown { .. }), "{error:?}");

@@ -67,7 +67,7 @@ fn ctl(etcd: &Etcd, user: &[&str], arguments: &[&str]) {
 }
 
 async fn refusal(settings: Settings) -> String {
-    let settings = Settings { request_timeout: Duration::from_secs(1), ..settings };
+    let settings = Settings { request_timeout: Duration::from_secs(60), ..settings };
     match EtcdStore::new(&settings).unwrap().ready().await {
         Err(Error::Unavailable { why }) => why,
         other => unreachable!("{other:?}"),

@@ -4,7 +4,7 @@ use gantry_model::{EventType, Strategy};
 
 use super::look::{Charset, Look};
 use super::pace::time_left;
-use super::span::{Line, Style};
+use crate::span::{Line, Style};
 use crate::standing::{SetRole, SetStanding, Standing};
 use crate::why::{self, Report, Verdict, Weight};
 use crate::words::{count, names, one_line, span};
@@ -33,7 +33,7 @@ pub struct Canvas {
 ///
 /// What is most worth knowing comes first; events fill what is left, and the last row says what the signs and keys mean.
 pub fn frame(standing: &Standing<'_>, canvas: Canvas) -> Vec<Line> {
-    let report = why::report(standing);
+    let report = why::report(standing, &why::CommandFlags::default());
     let mut lines = vec![title(standing, &report, canvas), headline(&report)];
     lines.push(progress(&report, canvas));
     if let Some(budget) = &report.budget {
@@ -55,15 +55,6 @@ pub fn frame(standing: &Standing<'_>, canvas: Canvas) -> Vec<Line> {
     lines.into_iter().map(|line| line.cut(canvas.columns)).collect()
 }
 
-fn style_of(verdict: Verdict) -> Style {
-    match verdict {
-        Verdict::Done => Style::Good,
-        Verdict::Moving => Style::Busy,
-        Verdict::Stuck => Style::Bad,
-        Verdict::Paused => Style::Strong,
-    }
-}
-
 /// Whose rollout, and on the right how it goes.
 fn title(standing: &Standing<'_>, report: &Report, canvas: Canvas) -> Line {
     let deployment = &standing.snapshot.deployment;
@@ -79,11 +70,11 @@ fn title(standing: &Standing<'_>, report: &Report, canvas: Canvas) -> Line {
     let verdict = report.verdict.as_str();
     let gap = canvas.columns.saturating_sub(line.width() + verdict.len()).max(1);
     line.push(Style::Plain, &" ".repeat(gap));
-    line.with(style_of(report.verdict), verdict)
+    line.with(report.verdict.style(), verdict)
 }
 
 fn headline(report: &Report) -> Line {
-    Line::of(style_of(report.verdict), &report.headline)
+    Line::of(report.verdict.style(), &report.headline)
 }
 
 fn progress(report: &Report, canvas: Canvas) -> Line {
@@ -99,7 +90,7 @@ fn progress(report: &Report, canvas: Canvas) -> Line {
     };
     let numbers = format!("  {} of {} updated, {} available{old}", pods.updated, pods.wanted, pods.available);
     Line::of(Style::Dim, "updated   ")
-        .with(style_of(report.verdict), &full.repeat(filled))
+        .with(report.verdict.style(), &full.repeat(filled))
         .with(Style::Dim, &empty.repeat(width - filled))
         .with(Style::Plain, &numbers)
 }

@@ -2,8 +2,8 @@
 
 use gantry_model::Timestamp;
 
-use super::span::Style;
 use crate::snapshot::{PodSeen, Snapshot};
+use crate::span::Style;
 use crate::standing::SetStanding;
 use crate::why::{Weight, complaint};
 

@@ -7,10 +7,8 @@ mod frame;
 mod log;
 mod look;
 mod pace;
-mod span;
 
 pub use frame::{Canvas, frame};
 pub use log::Log;
 pub use look::{Charset, Look};
 pub use pace::time_left;
-pub use span::{Line, Span, Style};

@@ -21,6 +21,8 @@ pub struct Container {
     pub last_exit: Option<Exit>,
     /// How often it was started again.
     pub restarts: i32,
+    /// Its memory limit as it is written, if it has one.
+    pub memory_limit: Option<String>,
     /// Whether its probe, if it has one, says that it serves.
     pub ready: bool,
     /// Whether its startup probe, if it has one, has succeeded.
@@ -45,7 +47,7 @@ pub enum ContainerRole {
 pub enum ContainerState {
     /// It does not run yet, or not yet again.
     Waiting {
-        /// One word, empty if nobody said.
+        /// One word, empty if there is none.
         reason: String,
         /// What the node said.
         message: String,
@@ -127,12 +129,18 @@ impl Container {
             state: ContainerState::parse(status.and_then(|status| status.state.as_ref())),
             last_exit: last.map(Exit::parse),
             restarts: status.map_or(0, |status| status.restart_count),
+            memory_limit: memory_limit(spec),
             ready: status.is_some_and(|status| status.ready),
             started: status.and_then(|status| status.started).unwrap_or(false),
             startup_probe: spec.startup_probe.as_ref().map(Probe::parse),
             readiness_probe: spec.readiness_probe.as_ref().map(Probe::parse),
         }
     }
+}
+
+fn memory_limit(spec: &wire::Container) -> Option<String> {
+    let limits = spec.resources.as_ref()?.limits.as_ref()?;
+    limits.get("memory").map(|limit| limit.0.clone())
 }
 
 impl ContainerState {

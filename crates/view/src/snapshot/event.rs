@@ -3,7 +3,7 @@
 use gantry_model::{EventType, Name, Timestamp, Uid};
 use k8s_openapi::api::core::v1 as wire;
 
-/// An event that somebody recorded.
+/// An event of the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventSeen {
     /// Its own name.

@@ -2,10 +2,14 @@
 
 mod container;
 mod event;
+mod listing;
+mod node;
 mod pod;
 
 pub use container::{Container, ContainerRole, ContainerState, Exit, Probe};
 pub use event::EventSeen;
+pub use listing::Listing;
+pub use node::NodeSeen;
 pub use pod::{PodSeen, Scheduling};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,14 +24,16 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 pub struct Objects {
     /// The Deployment in question.
     pub deployment: apps::Deployment,
-    /// ReplicaSets of its namespace that its selector selects, whoever owns them.
+    /// ReplicaSets of its namespace that its selector selects, with any owner.
     pub sets: Vec<apps::ReplicaSet>,
-    /// Pods of its namespace that its selector selects, whoever owns them.
+    /// Pods of its namespace that its selector selects, with any owner.
     pub pods: Vec<core::Pod>,
     /// Events of its namespace; those about other objects are left aside.
     pub events: Vec<core::Event>,
     /// All Deployments of its namespace, to find those that claim the same pods; may be left out.
     pub deployments: Vec<apps::Deployment>,
+    /// The cluster's nodes, to name those that are cordoned and those that keep no logs; may be left out.
+    pub nodes: Vec<core::Node>,
 }
 
 /// A Deployment and all around it, at one moment.
@@ -35,14 +41,16 @@ pub struct Objects {
 pub struct Snapshot {
     /// The Deployment in question.
     pub deployment: Deployment,
-    /// ReplicaSets that its selector selects, whoever owns them.
+    /// ReplicaSets that its selector selects, with any owner.
     pub sets: Vec<ReplicaSet>,
-    /// Pods that its selector selects, whoever owns them.
+    /// Pods that its selector selects, with any owner.
     pub pods: Vec<PodSeen>,
     /// Events about any of these, oldest first.
     pub events: Vec<EventSeen>,
     /// Other Deployments of the namespace.
     pub others: Vec<Deployment>,
+    /// The cluster's nodes, as far as they were read.
+    pub nodes: Vec<NodeSeen>,
     changed: BTreeMap<Uid, Timestamp>,
 }
 
@@ -58,7 +66,8 @@ impl Snapshot {
         let sets = objects.sets.into_iter().map(ReplicaSet::parse).collect::<Result<Vec<_>, _>>()?;
         let pods = objects.pods.into_iter().map(PodSeen::parse).collect::<Result<Vec<_>, _>>()?;
         let others = objects.deployments.into_iter().map(Deployment::parse).collect::<Result<Vec<_>, _>>()?;
-        let mut snapshot = Self { deployment, sets, pods, events: Vec::new(), others, changed };
+        let nodes = objects.nodes.into_iter().map(NodeSeen::parse).collect();
+        let mut snapshot = Self { deployment, sets, pods, events: Vec::new(), others, nodes, changed };
         snapshot.others.retain(|other| other.meta.uid != snapshot.deployment.meta.uid);
         snapshot.events = objects.events.into_iter().map(EventSeen::parse).collect();
         snapshot.keep_own_events();
@@ -70,7 +79,7 @@ impl Snapshot {
         self.events.iter().filter(move |event| event.about == *uid)
     }
 
-    /// When what is wanted of an object last changed, by what its managers noted; its creation if nobody did.
+    /// When what is wanted of an object last changed, by what its managers noted; its creation if there is no note.
     pub fn changed(&self, uid: &Uid) -> Option<Timestamp> {
         self.changed.get(uid).copied()
     }

@@ -5,6 +5,9 @@ use k8s_openapi::api::core::v1 as wire;
 
 use super::container::{self, Container};
 
+/// The scheduler of every cluster.
+const DEFAULT_SCHEDULER: &str = "default-scheduler";
+
 /// A pod with all that it can complain of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PodSeen {
@@ -12,6 +15,8 @@ pub struct PodSeen {
     pub pod: Pod,
     /// Whether it has a node, and why not.
     pub scheduling: Scheduling,
+    /// The scheduler that is to find a node for it; empty for the cluster's own.
+    pub scheduler: String,
     /// Its containers, those that run before the others first.
     pub containers: Vec<Container>,
     /// Conditions it needs to be ready and does not have.
@@ -27,11 +32,11 @@ pub struct PodSeen {
 pub enum Scheduling {
     /// It has one.
     Assigned,
-    /// Nobody has said anything yet.
+    /// No scheduler has reported anything yet.
     Awaited,
     /// No node takes it, for these reasons.
     Unschedulable(String),
-    /// It is not to be scheduled before somebody removes these gates.
+    /// It is not to be scheduled before these gates are removed.
     Gated(Vec<String>),
 }
 
@@ -42,6 +47,7 @@ impl PodSeen {
         let status = pod.status.clone().unwrap_or_default();
         Ok(Self {
             scheduling: Scheduling::parse(&spec, &status),
+            scheduler: foreign_scheduler(&spec),
             containers: container::parse(&spec, &status),
             missing_gates: missing_gates(&spec, &status),
             reason: status.reason.filter(|reason| !reason.is_empty()),
@@ -67,6 +73,11 @@ impl Scheduling {
             _ => Self::Awaited,
         }
     }
+}
+
+/// The name of a scheduler other than Kubernetes' own.
+fn foreign_scheduler(spec: &wire::PodSpec) -> String {
+    spec.scheduler_name.clone().filter(|name| name != DEFAULT_SCHEDULER).unwrap_or_default()
 }
 
 fn missing_gates(spec: &wire::PodSpec, status: &wire::PodStatus) -> Vec<String> {

@@ -12,7 +12,7 @@ use super::rules;
 use crate::snapshot::PodSeen;
 use crate::standing::{SetRole, SetStanding, Standing};
 
-/// How far past its time a pod may be before somebody has to look. Nodes count the grace period from when they hear of it.
+/// How far past its grace period a pod may be before that counts as a problem. Nodes count the grace period from when they hear of it.
 const OVERDUE: Duration = Duration::from_secs(30);
 
 /// All causes: what blocks, then what waits, then notes.
@@ -26,8 +26,19 @@ pub(super) fn collect(standing: &Standing<'_>) -> Vec<Cause> {
         }
     }
     causes.extend(rules::causes(standing, &causes));
+    if standing.snapshot.deployment.meta.is_deleting() {
+        causes
+            .iter_mut()
+            .filter(|cause| !is_about_deletion(cause))
+            .for_each(|cause| cause.weight = Weight::Notes);
+    }
     causes.sort_by_key(|cause| cause.weight);
     causes
+}
+
+/// Of a Deployment that is being deleted, only what keeps it there matters.
+fn is_about_deletion(cause: &Cause) -> bool {
+    matches!(cause.reason, Reason::Deleting { .. } | Reason::Terminating { .. })
 }
 
 /// Adds a cause, or its pods to the same cause of the same set.
@@ -88,15 +99,18 @@ fn counts_at(seen: &PodSeen, min_ready_seconds: i32) -> Option<Timestamp> {
     Some(since.plus(Duration::from_secs(u64::try_from(min_ready_seconds).unwrap_or(0))))
 }
 
-/// A pod on its way out holds up only a rollout that waits for old pods to be gone.
+/// A pod on its way out holds up only a rollout that waits for old pods to be gone, and a deletion.
 fn terminating(standing: &Standing<'_>, seen: &PodSeen) -> (Reason, Weight) {
     // The deletion timestamp is when the grace period ends.
     let overdue = seen.pod.meta.deleting.map(|due| standing.now.since(due)).filter(|late| !late.is_zero());
     let is_late = overdue.is_some_and(|late| late > OVERDUE);
     let finalizers = if is_late { seen.pod.meta.finalizers.clone() } else { Vec::new() };
     let overdue = overdue.filter(|_| is_late);
-    let is_awaited =
-        standing.decision.waiting_on.iter().any(|waiting| matches!(waiting, WaitingOn::OldPods { .. }));
+    let is_awaited = standing
+        .decision
+        .waiting_on
+        .iter()
+        .any(|waiting| matches!(waiting, WaitingOn::OldPods { .. } | WaitingOn::Deletion));
     let weight = match (is_awaited, is_late) {
         (true, true) => Weight::Blocks,
         (true, false) => Weight::Waits,

@@ -4,16 +4,22 @@ use std::time::Duration;
 
 use gantry_model::{EventType, Phase, Timestamp};
 
+use super::missing::Missing;
 use super::reason::{Probed, Reason};
 use super::report::Weight;
+use super::scheduling;
 use crate::snapshot::{
     Container, ContainerRole, ContainerState, EventSeen, PodSeen, Probe, Scheduling, Snapshot,
 };
 
-/// How long nobody may say anything about a pod before that is worth a word.
+/// How long a scheduler or node may be silent about a pod before that counts as a problem.
 const SILENCE: Duration = Duration::from_secs(30);
 /// After how many restarts a container that runs again is still taken for one that crashes.
 const RESTARTS_OF_A_LOOP: i32 = 3;
+/// How long after a crash a container that runs is still taken for one that crashes: a kubelet forgets its back-off then.
+const CALM: Duration = Duration::from_secs(600);
+/// The exit code of a container that was killed by SIGKILL.
+const KILLED: i32 = 137;
 
 /// What is wrong with a pod, what that means, and what the cluster says about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +29,7 @@ pub(crate) struct Complaint {
     pub(crate) message: String,
 }
 
-/// What this pod suffers from; `None` if it serves, or is about to as far as anybody can tell.
+/// What this pod suffers from; `None` if it serves, or starts without errors.
 pub(crate) fn complaint(now: Timestamp, snapshot: &Snapshot, seen: &PodSeen) -> Option<Complaint> {
     if seen.pod.phase == Phase::Failed {
         let word = seen.reason.clone().unwrap_or_else(|| "Failed".to_owned());
@@ -31,12 +37,16 @@ pub(crate) fn complaint(now: Timestamp, snapshot: &Snapshot, seen: &PodSeen) -> 
         // The ReplicaSet makes another one.
         return Some(Complaint { reason: Reason::PodFailed { word }, weight: Weight::Notes, message });
     }
-    if seen.pod.is_ready() || !seen.pod.is_active() {
+    if !seen.pod.is_active() {
         return None;
     }
     let looker = Looker { now, snapshot, seen };
+    if seen.pod.is_ready() {
+        return seen.containers.iter().find_map(|container| looker.restarting(container));
+    }
     looker
         .scheduling()
+        .or_else(|| looker.node())
         .or_else(|| seen.containers.iter().find_map(|container| looker.container(container)))
         .or_else(|| looker.set_up())
         .or_else(|| looker.readiness_gates())
@@ -53,11 +63,32 @@ impl Looker<'_> {
     fn scheduling(&self) -> Option<Complaint> {
         let age = self.now.since(self.seen.pod.meta.created?);
         match &self.seen.scheduling {
-            Scheduling::Unschedulable(message) => Some(blocks(Reason::Unschedulable, message)),
+            Scheduling::Unschedulable(message) => {
+                let obstacles = scheduling::obstacles(message);
+                Some(blocks(Reason::Unschedulable { obstacles }, message))
+            }
             Scheduling::Gated(gates) => Some(blocks(Reason::SchedulingGate { gates: gates.clone() }, "")),
-            Scheduling::Awaited if age > SILENCE => Some(blocks(Reason::NoScheduler { waited: age }, "")),
+            Scheduling::Awaited if age > SILENCE => {
+                let scheduler = Some(self.seen.scheduler.clone()).filter(|name| !name.is_empty());
+                Some(blocks(Reason::NoScheduler { waited: age, scheduler }, ""))
+            }
             Scheduling::Awaited | Scheduling::Assigned => None,
         }
+    }
+
+    /// The pod's node is not ready, by what it says or by what the controller of nodes noted on the pod.
+    fn node(&self) -> Option<Complaint> {
+        let node = self.seen.pod.node.as_ref()?;
+        let known = self.snapshot.nodes.iter().find(|seen| seen.name == *node);
+        let serves = |container: &Container| container.role == ContainerRole::Init || container.ready;
+        let is_down = known.map_or_else(
+            || {
+                let is_told = self.warnings().any(|event| event.reason == "NodeNotReady");
+                is_told && self.seen.containers.iter().all(serves)
+            },
+            |known| !known.ready,
+        );
+        is_down.then(|| blocks(Reason::NodeNotReady { node: node.to_string() }, ""))
     }
 
     fn container(&self, container: &Container) -> Option<Complaint> {
@@ -89,7 +120,8 @@ impl Looker<'_> {
             | "ImageInspectError"
             | "RegistryUnavailable"
             | "SignatureValidationFailed" => {
-                let reason = Reason::ImagePull { container: name, image: container.image.clone() };
+                let (image, word) = (container.image.clone(), word.to_owned());
+                let reason = Reason::ImagePull { container: name, image, word };
                 Some(blocks(reason, message))
             }
             "CreateContainerConfigError"
@@ -98,7 +130,8 @@ impl Looker<'_> {
             | "PreCreateHookError"
             | "PreStartHookError"
             | "PostStartHookError" => {
-                let reason = Reason::ContainerConfig { container: name, word: word.to_owned() };
+                let missing = Missing::in_message(message);
+                let reason = Reason::ContainerConfig { container: name, word: word.to_owned(), missing };
                 Some(blocks(reason, message))
             }
             "CrashLoopBackOff" => Some(self.crash(container, "")),
@@ -111,7 +144,8 @@ impl Looker<'_> {
         let name = container.name.clone();
         let restarts = container.restarts;
         if container.out_of_memory() {
-            return blocks(Reason::OutOfMemory { container: name, restarts }, message);
+            let limit = container.memory_limit.clone();
+            return blocks(Reason::OutOfMemory { container: name, restarts, limit }, message);
         }
         if let Some(event) = self.unhealthy("Startup").filter(|_| !container.started) {
             let reason = probe_failing(Probed::Startup, name, container.startup_probe.as_ref());
@@ -122,7 +156,10 @@ impl Looker<'_> {
         }
         let exit = container.exit().cloned();
         let left = exit.as_ref().map(|exit| exit.message.clone()).unwrap_or_default();
-        let mut complaint = blocks(Reason::CrashLoop { container: name, restarts, exit }, &left);
+        let was_killed = exit.as_ref().is_some_and(|exit| exit.code == KILLED);
+        let memory_limit = container.memory_limit.clone().filter(|_| was_killed);
+        let reason = Reason::CrashLoop { container: name, restarts, exit, memory_limit };
+        let mut complaint = blocks(reason, &left);
         if restarts == 0 {
             // The first end may be an accident; the node starts it again.
             complaint.weight = Weight::Waits;
@@ -130,15 +167,25 @@ impl Looker<'_> {
         complaint
     }
 
-    fn startup(&self, container: &Container, since: Option<Timestamp>) -> Option<Complaint> {
-        let probe = container.startup_probe.as_ref().filter(|_| !container.started)?;
-        let event = self.unhealthy("Startup");
-        if container.restarts == 0 && (event.is_none() || !self.is_beyond(since, probe)) {
+    /// A container that serves now, but has crashed again and again lately.
+    fn restarting(&self, container: &Container) -> Option<Complaint> {
+        let last = container.last_exit.as_ref().filter(|exit| exit.code != 0)?;
+        let is_recent = last.at.is_some_and(|at| self.now.since(at) < CALM);
+        if container.restarts < RESTARTS_OF_A_LOOP || !is_recent {
             return None;
         }
-        let message = event.map(|event| event.message.clone()).unwrap_or_default();
+        Some(Complaint { weight: Weight::Notes, ..self.crash(container, "") })
+    }
+
+    fn startup(&self, container: &Container, since: Option<Timestamp>) -> Option<Complaint> {
+        let probe = container.startup_probe.as_ref().filter(|_| !container.started)?;
+        let message = self.unhealthy("Startup").map(|event| event.message.clone());
         let reason = probe_failing(Probed::Startup, container.name.clone(), Some(probe));
-        Some(blocks(reason, &message))
+        if container.restarts > 0 || self.is_beyond(since, probe) {
+            return Some(blocks(reason, &message.unwrap_or_default()));
+        }
+        // It has failed, and still has time to pass.
+        message.map(|message| Complaint { reason, weight: Weight::Waits, message })
     }
 
     fn readiness(&self, container: &Container, since: Option<Timestamp>) -> Option<Complaint> {
@@ -179,7 +226,8 @@ impl Looker<'_> {
             return None;
         }
         let event = self.warnings().find(|event| WORDS.contains(&event.reason.as_str()))?;
-        Some(blocks(Reason::PodSetup { word: event.reason.clone() }, &event.message))
+        let missing = Missing::in_message(&event.message);
+        Some(blocks(Reason::PodSetup { word: event.reason.clone(), missing }, &event.message))
     }
 
     fn readiness_gates(&self) -> Option<Complaint> {

@@ -14,6 +14,7 @@ pub(super) fn of(standing: &Standing<'_>, report: &Report) -> String {
             let why = heaviest.map(|cause| format!("; {}", said(report, cause))).unwrap_or_default();
             format!("{}{why}", counts(report))
         }
+        Verdict::Stuck if report.rolled_out => broken_later(report),
         Verdict::Stuck => match report.causes.iter().find(|cause| cause.weight == Weight::Blocks) {
             Some(cause) => said(report, cause),
             None => late(report),
@@ -23,11 +24,26 @@ pub(super) fn of(standing: &Standing<'_>, report: &Report) -> String {
 
 fn done(report: &Report) -> String {
     let revision = report.revision.map(|revision| format!(" of revision {revision}")).unwrap_or_default();
+    let restarts = report.causes.iter().find(|cause| cause.reason.is_crash());
+    let restarts = restarts.map(|cause| format!(", but {}", said(report, cause))).unwrap_or_default();
     match report.pods.wanted.get() {
         0 => "no pods are wanted, and there are none".to_owned(),
-        1 => format!("the 1 pod{revision} is available"),
-        wanted => format!("all {wanted} pods{revision} are available"),
+        1 => format!("the 1 pod{revision} is available{restarts}"),
+        wanted => format!("all {wanted} pods{revision} are available{restarts}"),
     }
+}
+
+/// The rollout had finished; what keeps pods from being available came later.
+fn broken_later(report: &Report) -> String {
+    let (wanted, available) = (report.pods.wanted.get(), report.pods.available.get());
+    let revision = report.revision.map(|revision| format!("revision {revision}"));
+    let why = report.causes.iter().find(|cause| cause.weight == Weight::Blocks);
+    let why = why.map(|cause| format!("; {}", said(report, cause))).unwrap_or_default();
+    format!(
+        "{} was rolled out, but only {available} of {} available now{why}",
+        revision.as_deref().unwrap_or("the template"),
+        if wanted == 1 { "1 pod is".to_owned() } else { format!("{wanted} pods are") },
+    )
 }
 
 fn paused(standing: &Standing<'_>, report: &Report) -> String {

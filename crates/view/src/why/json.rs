@@ -4,15 +4,17 @@ use gantry_decide::deployment::Deadline;
 use gantry_model::Name;
 use serde_json::{Map, Value, json};
 
+use super::missing::Missing;
 use super::reason::Reason;
 use super::report::{Budget, Cause, Held, Report};
+use super::scheduling::Obstacle;
 
 /// The report as one JSON object, indented, with a line end.
 pub fn render(report: &Report) -> String {
     format!("{:#}\n", value(report))
 }
 
-fn value(report: &Report) -> Value {
+pub(super) fn value(report: &Report) -> Value {
     let pods = &report.pods;
     json!({
         "namespace": report.deployment.namespace.as_str(),
@@ -21,6 +23,7 @@ fn value(report: &Report) -> Value {
         "verdict": report.verdict.as_str(),
         "headline": report.headline,
         "revision": report.revision,
+        "rolledOut": report.rolled_out,
         "pods": {
             "wanted": pods.wanted.get(),
             "updated": pods.updated.get(),
@@ -31,7 +34,7 @@ fn value(report: &Report) -> Value {
         "budget": report.budget.as_ref().map(budget),
         "deadline": deadline(report),
         "causes": report.causes.iter().map(|cause| self::cause(report, cause)).collect::<Vec<_>>(),
-        "unblock": report.unblock,
+        "unblock": report.unblock.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }
 
@@ -77,22 +80,29 @@ fn cause(report: &Report, cause: &Cause) -> Value {
 /// What is particular to a reason.
 fn details(reason: &Reason) -> Value {
     match reason {
-        Reason::ImagePull { image, .. } => json!({"image": image}),
-        Reason::CrashLoop { restarts, exit, .. } => json!({
+        Reason::ImagePull { image, word, .. } => json!({"image": image, "reason": word}),
+        Reason::CrashLoop { restarts, exit, memory_limit, .. } => json!({
             "restarts": restarts,
             "exitCode": exit.as_ref().map(|exit| exit.code),
             "exitReason": exit.as_ref().map(|exit| exit.reason.as_str()),
+            "memoryLimit": memory_limit,
         }),
-        Reason::OutOfMemory { restarts, .. } => json!({"restarts": restarts}),
-        Reason::ContainerConfig { word, .. }
-        | Reason::PodSetup { word }
-        | Reason::PodFailed { word }
-        | Reason::CreateRefused { word } => json!({"reason": word}),
+        Reason::OutOfMemory { restarts, limit, .. } => json!({"restarts": restarts, "memoryLimit": limit}),
+        Reason::ContainerConfig { word, missing, .. } | Reason::PodSetup { word, missing } => {
+            json!({"reason": word, "missing": missing.as_ref().map(Missing::json)})
+        }
+        Reason::PodFailed { word } | Reason::CreateRefused { word } => json!({"reason": word}),
         Reason::ProbeFailing { question, .. } => json!({"probe": question}),
         Reason::ReadinessGate { gates } | Reason::SchedulingGate { gates } => json!({"gates": gates}),
-        Reason::NoScheduler { waited } | Reason::NodeSilent { waited } => {
-            json!({"secondsWaited": waited.as_secs()})
+        Reason::NoScheduler { waited, scheduler } => {
+            json!({"secondsWaited": waited.as_secs(), "scheduler": scheduler})
         }
+        Reason::NodeSilent { waited } => json!({"secondsWaited": waited.as_secs()}),
+        Reason::Unschedulable { obstacles } => {
+            json!({"obstacles": obstacles.iter().map(Obstacle::json).collect::<Vec<_>>()})
+        }
+        Reason::NodeNotReady { node } => json!({"node": node}),
+        Reason::ServiceAccount { name } => json!({"serviceAccount": name}),
         Reason::NotSeen { kind, waited } => {
             json!({"kind": kind, "secondsWaited": waited.map(|waited| waited.as_secs())})
         }
@@ -102,7 +112,11 @@ fn details(reason: &Reason) -> Value {
         Reason::Terminating { overdue, finalizers } => {
             json!({"secondsOverdue": overdue.map(|late| late.as_secs()), "finalizers": finalizers})
         }
-        Reason::Deleting { finalizers } => json!({"finalizers": finalizers}),
+        Reason::Deleting { kind, finalizers, waited } => json!({
+            "kind": kind,
+            "finalizers": finalizers,
+            "secondsWaited": waited.map(|waited| waited.as_secs()),
+        }),
         Reason::OldPods { remaining } => json!({"remaining": remaining}),
         Reason::Quota { quota } => json!({"quota": quota}),
         Reason::SelectorConflict { with } => json!({"with": with}),
@@ -112,10 +126,6 @@ fn details(reason: &Reason) -> Value {
             json!({"available": available, "minimum": minimum})
         }
         Reason::ScalingRecreate { active } => json!({"active": active}),
-        Reason::Unschedulable
-        | Reason::Starting
-        | Reason::SetRefused
-        | Reason::OwnWrites
-        | Reason::Paused => json!({}),
+        Reason::Starting | Reason::SetRefused | Reason::OwnWrites | Reason::Paused => json!({}),
     }
 }

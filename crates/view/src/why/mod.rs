@@ -2,29 +2,39 @@
 //!
 //! ```text
 //! Standing ─┬─ rules (what the controller waits for) ─┐
-//!           └─ complaint (what each pod suffers from) ─┴─ causes ── verdict, headline ── Report ─┬─ text
-//!                                                                                               └─ json
+//!           └─ complaint (what each pod suffers from) ─┴─ causes ── verdict, headline, advice ── Report ─┬─ text
+//!                                                                                                       └─ json
 //! ```
 //!
 //! A cause *blocks*, *waits* or is a *note*. What waits will pass by itself, what blocks will not. A rollout is stuck when its
 //! deadline has passed, or when something blocks it and nothing is left that moves.
 
+mod advice;
 mod causes;
+mod commands;
 mod complaint;
 mod headline;
 mod json;
+mod missing;
 mod reason;
 mod refused;
 mod report;
 mod rules;
+mod scheduling;
+mod sentence;
+mod several;
 mod text;
 
+pub use commands::{Advice, CommandFlags};
 pub(crate) use complaint::complaint;
 pub use json::render as render_json;
+pub use missing::Missing;
 pub use reason::{Probed, Reason};
 pub use report::{Budget, Cause, Held, Pods, Report, Verdict, Weight};
-pub use text::render as render_text;
+pub use scheduling::{Obstacle, ObstacleKind};
+pub use several::Several;
 pub(crate) use text::{deadline as deadline_words, short_budget as budget_words};
+pub use text::{lines, render as render_text};
 
 use gantry_decide::deployment::{Deadline, Limits, WaitingOn, revision_of};
 use gantry_model::{RollingLimits, Strategy, Timestamp};
@@ -32,13 +42,13 @@ use gantry_model::{RollingLimits, Strategy, Timestamp};
 use crate::snapshot::Snapshot;
 use crate::standing::Standing;
 
-/// Says why the rollout of this Deployment is where it is now.
-pub fn explain(now: Timestamp, snapshot: &Snapshot) -> Report {
-    report(&Standing::of(now, snapshot))
+/// Says why the rollout of this Deployment is where it is now. The commands in its advice carry these flags.
+pub fn explain(now: Timestamp, snapshot: &Snapshot, flags: &CommandFlags) -> Report {
+    report(&Standing::of(now, snapshot), flags)
 }
 
 /// Says why a rollout stands where it stands.
-pub fn report(standing: &Standing<'_>) -> Report {
+pub fn report(standing: &Standing<'_>, flags: &CommandFlags) -> Report {
     let deployment = &standing.snapshot.deployment;
     let causes = causes::collect(standing);
     let verdict = verdict(standing, &causes);
@@ -50,6 +60,7 @@ pub fn report(standing: &Standing<'_>) -> Report {
         verdict,
         headline: String::new(),
         revision: revision_of(&deployment.meta.annotations).filter(|revision| *revision > 0),
+        rolled_out: standing.is_rolled_out(),
         pods: Pods {
             wanted: deployment.replicas,
             updated: status.updated,
@@ -60,7 +71,7 @@ pub fn report(standing: &Standing<'_>) -> Report {
         budget: budget(standing),
         deadline: standing.decision.deadline,
         deadline_seconds: deployment.progress_deadline_seconds,
-        unblock: unblock(standing, verdict, &causes),
+        unblock: advice::of(standing, verdict, &causes, flags),
         causes,
     };
     report.headline = headline::of(standing, &report);
@@ -108,25 +119,4 @@ fn budget(standing: &Standing<'_>) -> Option<Budget> {
         available: standing.status.available.get(),
         held: held.collect(),
     })
-}
-
-/// What a person could do: about each thing that blocks, and in the end always to go back.
-fn unblock(standing: &Standing<'_>, verdict: Verdict, causes: &[Cause]) -> Vec<String> {
-    let name = &standing.snapshot.deployment.meta.name;
-    let mut advice = Vec::new();
-    if verdict == Verdict::Paused {
-        advice.push(format!("resume it: gantry rollout resume deployment/{name}"));
-    }
-    for cause in causes.iter().filter(|cause| cause.weight == Weight::Blocks) {
-        if let Some(what) = cause.reason.advice(cause.pods.first())
-            && !advice.contains(&what)
-        {
-            advice.push(what);
-        }
-    }
-    let has_earlier = standing.old_sets().any(|old| old.set.is_active());
-    if verdict == Verdict::Stuck && has_earlier {
-        advice.push(format!("or go back to what ran before: gantry rollout undo deployment/{name}"));
-    }
-    advice
 }

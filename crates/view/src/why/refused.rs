@@ -2,6 +2,7 @@
 
 use gantry_model::{ConditionStatus, Name};
 
+use super::missing::Missing;
 use super::reason::Reason;
 use super::report::{Cause, Weight};
 use crate::standing::Standing;
@@ -11,9 +12,12 @@ const SET_REFUSED: &str = "ReplicaSetCreateError";
 
 /// A set that cannot create or delete pods.
 pub(super) fn pods(set: &Name, word: &str, message: &str) -> Cause {
-    let reason = match quota(message) {
-        Some(quota) => Reason::Quota { quota: quota.to_owned() },
-        None => Reason::CreateRefused { word: word.to_owned() },
+    let reason = match (quota(message), Missing::in_message(message)) {
+        (Some(quota), _) => Reason::Quota { quota: quota.to_owned() },
+        (None, Some(Missing { kind: "ServiceAccount", name: Some(name), .. })) => {
+            Reason::ServiceAccount { name }
+        }
+        (None, _) => Reason::CreateRefused { word: word.to_owned() },
     };
     Cause::new(Weight::Blocks, reason).of_set(set).saying(message)
 }

@@ -3,7 +3,9 @@
 use gantry_decide::deployment::Deadline;
 use gantry_model::{Limit, Name, ObjectKey, Replicas, Timestamp};
 
+use super::commands::Advice;
 use super::reason::Reason;
+use crate::span::Style;
 
 /// Why a rollout is where it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +20,8 @@ pub struct Report {
     pub headline: String,
     /// The revision that is rolled out, if the controller has numbered it.
     pub revision: Option<i64>,
+    /// Whether the controller has reported this revision as completely rolled out.
+    pub rolled_out: bool,
     /// How many pods there are of each sort.
     pub pods: Pods,
     /// The limits of a rolling update; other strategies have none.
@@ -29,7 +33,7 @@ pub struct Report {
     /// Everything that plays a part: what blocks, then what waits, then notes.
     pub causes: Vec<Cause>,
     /// What a person could do about it.
-    pub unblock: Vec<String>,
+    pub unblock: Vec<Advice>,
 }
 
 /// A rollout in one word.
@@ -41,7 +45,7 @@ pub enum Verdict {
     Moving,
     /// It does not, unless something changes.
     Stuck,
-    /// Somebody has put it on hold.
+    /// It is on hold until it is resumed.
     Paused,
 }
 
@@ -106,7 +110,7 @@ pub struct Cause {
 /// What a cause means for a rollout; ordered by what a person should read first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
-    /// It stays until somebody changes something.
+    /// It stays until something is changed.
     Blocks,
     /// It passes by itself.
     Waits,
@@ -117,7 +121,12 @@ pub enum Weight {
 impl Report {
     /// All of it in one sentence: whose rollout, how it goes, and why.
     pub fn sentence(&self) -> String {
-        format!("deployment/{} is {}: {}", self.deployment.name, self.verdict.as_str(), self.headline)
+        format!("{} is {}: {}", self.title(), self.verdict.as_str(), self.headline)
+    }
+
+    /// Whose rollout, such as `deployment/web`.
+    pub fn title(&self) -> String {
+        format!("deployment/{}", self.deployment.name)
     }
 }
 
@@ -129,6 +138,16 @@ impl Verdict {
             Self::Moving => "moving",
             Self::Stuck => "stuck",
             Self::Paused => "paused",
+        }
+    }
+
+    /// How it is to be shown.
+    pub fn style(self) -> Style {
+        match self {
+            Self::Done => Style::Good,
+            Self::Moving => Style::Busy,
+            Self::Stuck => Style::Bad,
+            Self::Paused => Style::Strong,
         }
     }
 }

@@ -11,8 +11,10 @@ use super::report::{Cause, Weight};
 use crate::snapshot::Snapshot;
 use crate::standing::Standing;
 
-/// How long a controller may take to react before somebody should ask whether it runs.
+/// How long a controller may take to react before it is asked whether it runs.
 const REACTION: Duration = Duration::from_secs(30);
+/// Finalizers that the garbage collector removes by itself.
+const COLLECTED: [&str; 2] = ["foregroundDeletion", "orphan"];
 
 /// The causes that are no single pod's; `of_pods` are those that are.
 pub(super) fn causes(standing: &Standing<'_>, of_pods: &[Cause]) -> Vec<Cause> {
@@ -21,6 +23,7 @@ pub(super) fn causes(standing: &Standing<'_>, of_pods: &[Cause]) -> Vec<Cause> {
         causes.push(of_failure(error));
     }
     causes.extend(refused::set(standing));
+    causes.extend(deleted_sets(standing));
     causes.extend(unseen(standing));
     for waiting in &standing.decision.waiting_on {
         causes.extend(of_waiting(standing, waiting, of_pods));
@@ -49,12 +52,9 @@ fn of_waiting(standing: &Standing<'_>, waiting: &WaitingOn, of_pods: &[Cause]) -
             let empty = Reason::InvalidField { field: "spec.selector" };
             Some(Cause::new(Weight::Blocks, empty).saying(&waiting.to_string()))
         }
-        WaitingOn::Deletion => {
-            let finalizers = standing.snapshot.deployment.meta.finalizers.clone();
-            cause(Weight::Waits, Reason::Deleting { finalizers })
-        }
+        WaitingOn::Deletion => deleting(standing, "Deployment", &standing.snapshot.deployment.meta),
         WaitingOn::Resume => cause(Weight::Notes, Reason::Paused),
-        // Told already by the change that nobody reacted to.
+        // `unseen` has told it already.
         WaitingOn::OwnWrites | WaitingOn::LaggingStatus { .. } if !standing.is_seen() => None,
         WaitingOn::OwnWrites | WaitingOn::LaggingStatus { .. } => cause(Weight::Waits, Reason::OwnWrites),
         WaitingOn::SurgeLimit { total, limit } => {
@@ -79,7 +79,24 @@ fn of_waiting(standing: &Standing<'_>, waiting: &WaitingOn, of_pods: &[Cause]) -
     }
 }
 
-/// Pods that the new set wants, that nobody has created and nobody has refused.
+/// An object that is being deleted. It goes by itself, unless a finalizer stays that only its own controller removes.
+fn deleting(standing: &Standing<'_>, kind: &'static str, meta: &Meta) -> Option<Cause> {
+    let waited = standing.now.since(meta.deleting?);
+    let is_held = meta.finalizers.iter().any(|finalizer| !COLLECTED.contains(&finalizer.as_str()));
+    let is_long = is_held && waited > REACTION;
+    let weight = if is_long { Weight::Blocks } else { Weight::Waits };
+    let finalizers = meta.finalizers.clone();
+    Some(Cause::new(weight, Reason::Deleting { kind, finalizers, waited: is_long.then_some(waited) }))
+}
+
+/// ReplicaSets that are being deleted and are held by finalizers.
+fn deleted_sets(standing: &Standing<'_>) -> Vec<Cause> {
+    let metas = standing.sets.iter().map(|set| &set.set.meta);
+    let held = metas.filter(|meta| !meta.finalizers.is_empty());
+    held.filter_map(|meta| Some(deleting(standing, "ReplicaSet", meta)?.of_set(&meta.name))).collect()
+}
+
+/// Pods that the new set wants and that have neither been created nor refused.
 fn creating(standing: &Standing<'_>, of_pods: &[Cause]) -> Option<Cause> {
     let new = standing.new_set()?;
     let is_refused = new.set.status.replica_failure().is_some();

@@ -1,14 +1,26 @@
 //! A report as people read it.
 
-use std::fmt::Write as _;
-
 use gantry_decide::deployment::Deadline;
 
+use super::commands::Advice;
 use super::reason::Reason;
-use super::report::{Budget, Cause, Held, Report, Weight};
-use crate::words::{count, harmless, names, span};
+use super::report::{Budget, Cause, Held, Report, Verdict, Weight};
+use crate::span::{Line, Style};
+use crate::words::{count, names, span};
 
-/// The report in lines, each of which ends.
+/// How far the text behind a title such as `Pods` is indented.
+const TITLE: usize = 10;
+/// How far causes and advice are indented.
+const INDENT: usize = 2;
+/// How far what belongs to a cause is indented.
+const DEEP: usize = 4;
+
+/// The report as text whose lines are as long as they are, for pipes and files.
+pub fn render(report: &Report) -> String {
+    lines(report, None).iter().map(|line| line.text() + "\n").collect()
+}
+
+/// The report in lines that are at most so wide; commands and other words without a space are never broken.
 ///
 /// ```text
 /// deployment/web is stuck: 2 pods: image nginx:nope cannot be pulled (container main)
@@ -19,24 +31,66 @@ use crate::words::{count, harmless, names, span};
 ///
 /// Blocking
 ///   image nginx:nope cannot be pulled (container main)
-///     pods web-2-a, web-2-b
+///     2 pods: web-2-a, web-2-b
 ///     Back-off pulling image "nginx:nope"
 ///
 /// What would help
-///   correct the image nginx:nope, push it, or give the pods a pull secret that may read it
+///   use another image: gantry set image deployment/web main=IMAGE
+///   or push nginx:nope, or give the pods an image pull secret that may read it
 /// ```
-pub fn render(report: &Report) -> String {
-    let mut text = String::new();
-    line(&mut text, &report.sentence());
-    line(&mut text, "");
-    line(&mut text, &format!("Pods      {}", pods(report)));
+pub fn lines(report: &Report, columns: Option<usize>) -> Vec<Line> {
+    titled(report, &report.title(), columns)
+}
+
+/// The same, with these words for whose rollout it is.
+pub(super) fn titled(report: &Report, title: &str, columns: Option<usize>) -> Vec<Line> {
+    let mut page = Page { lines: Vec::new(), columns };
+    page.wrapped(sentence(report, title), INDENT);
+    page.line(Line::default());
+    page.titled("Pods", &pods(report));
     if let Some(budget) = &report.budget {
-        line(&mut text, &format!("Budget    {}", self::budget(budget)));
+        page.titled("Budget", &self::budget(budget));
     }
-    line(&mut text, &format!("Deadline  {}", deadline(report)));
-    for (weight, title) in
-        [(Weight::Blocks, "Blocking"), (Weight::Waits, "Under way"), (Weight::Notes, "Good to know")]
-    {
+    page.titled("Deadline", &deadline(report));
+    for (weight, title, style) in [
+        (Weight::Blocks, "Blocking", Style::Bad),
+        (Weight::Waits, "Under way", Style::Busy),
+        (Weight::Notes, "Good to know", Style::Strong),
+    ] {
+        page.causes(report, weight, &Line::of(style, title));
+    }
+    page.advice(&report.unblock);
+    page.lines
+}
+
+/// Lines on their way to paper that may be narrow.
+struct Page {
+    lines: Vec<Line>,
+    columns: Option<usize>,
+}
+
+impl Page {
+    fn line(&mut self, line: Line) {
+        self.lines.push(line);
+    }
+
+    /// A line that goes on with this indent where the paper ends.
+    fn wrapped(&mut self, line: Line, indent: usize) {
+        match self.columns {
+            Some(columns) => self.lines.extend(line.wrap(columns, indent)),
+            None => self.lines.push(line),
+        }
+    }
+
+    fn titled(&mut self, title: &str, text: &str) {
+        self.wrapped(Line::of(Style::Dim, &format!("{title:TITLE$}")).with(Style::Plain, text), TITLE);
+    }
+
+    fn indented(&mut self, indent: usize, style: Style, text: &str) {
+        self.wrapped(Line::of(Style::Plain, &" ".repeat(indent)).with(style, text), indent.max(DEEP));
+    }
+
+    fn causes(&mut self, report: &Report, weight: Weight, title: &Line) {
         // The line of the budget has said it.
         let is_budget = |cause: &Cause| {
             matches!(cause.reason, Reason::SurgeLimit { .. } | Reason::AvailabilityFloor { .. })
@@ -44,17 +98,56 @@ pub fn render(report: &Report) -> String {
         let causes = report.causes.iter().filter(|cause| cause.weight == weight && !is_budget(cause));
         let mut causes = causes.peekable();
         if causes.peek().is_some() {
-            line(&mut text, "");
-            line(&mut text, title);
+            self.line(Line::default());
+            self.line(title.clone());
         }
-        causes.for_each(|cause| self::cause(&mut text, report, cause));
+        causes.for_each(|cause| self.cause(report, cause));
     }
-    if !report.unblock.is_empty() {
-        line(&mut text, "");
-        line(&mut text, "What would help");
-        report.unblock.iter().for_each(|advice| line(&mut text, &format!("  {advice}")));
+
+    fn cause(&mut self, report: &Report, cause: &Cause) {
+        let set = cause.set.as_ref().filter(|_| cause.pods.is_empty());
+        let set = set.map(|set| format!("{set}: ")).unwrap_or_default();
+        self.indented(INDENT, Style::Plain, &format!("{set}{}", cause.reason.sentence(report.now)));
+        if !cause.pods.is_empty() {
+            let n = i64::try_from(cause.pods.len()).unwrap_or(i64::MAX);
+            self.indented(DEEP, Style::Dim, &format!("{}: {}", count(n, "pod"), names(&cause.pods)));
+        }
+        if let Some(message) = &cause.message {
+            self.indented(DEEP, Style::Dim, message);
+        }
     }
-    text
+
+    fn advice(&mut self, all: &[Advice]) {
+        if all.is_empty() {
+            return;
+        }
+        self.line(Line::default());
+        self.line(Line::of(Style::Strong, "What would help"));
+        for advice in all {
+            let Some(command) = &advice.command else {
+                self.indented(INDENT, Style::Plain, &advice.text);
+                continue;
+            };
+            let indent = " ".repeat(INDENT);
+            let whole =
+                Line::of(Style::Plain, &format!("{indent}{}: ", advice.text)).with(Style::Strong, command);
+            if self.columns.is_none_or(|columns| whole.width() <= columns) {
+                self.line(whole);
+            } else {
+                // On a line of its own, whole, so that it can be copied.
+                self.indented(INDENT, Style::Plain, &format!("{}:", advice.text));
+                let command = Line::of(Style::Plain, &" ".repeat(DEEP)).with(Style::Strong, command);
+                self.line(command);
+            }
+        }
+    }
+}
+
+fn sentence(report: &Report, title: &str) -> Line {
+    Line::of(Style::Strong, title)
+        .with(Style::Plain, " is ")
+        .with(report.verdict.style(), report.verdict.as_str())
+        .with(Style::Plain, &format!(": {}", report.headline))
 }
 
 /// When the lack of progress is, or was, reported.
@@ -69,7 +162,13 @@ pub(crate) fn deadline(report: &Report) -> String {
             format!("passed: no progress for {}", span(std::time::Duration::from_secs(seconds)))
         }
         (Deadline::Exceeded, None) => "passed".to_owned(),
-        (Deadline::None, Some(_)) => "does not run".to_owned(),
+        (Deadline::None, Some(_)) if report.verdict == Verdict::Paused => {
+            "not running while paused".to_owned()
+        }
+        (Deadline::None, Some(_)) if report.rolled_out || report.verdict == Verdict::Done => {
+            "not running, the rollout is complete".to_owned()
+        }
+        (Deadline::None, Some(_)) => "not running".to_owned(),
         (Deadline::None, None) => "none is set".to_owned(),
     }
 }
@@ -87,15 +186,19 @@ fn budget(budget: &Budget) -> String {
 /// The same in fewer words.
 pub(crate) fn short_budget(budget: &Budget) -> String {
     let Budget { most, least, pods, available, .. } = budget;
-    format!("{pods} of at most {most} pods, {available} available of at least {least}{}", held(budget))
+    let held = match budget.held.as_slice() {
+        [_, _, ..] => "; at surge limit and availability floor",
+        _ => held(budget),
+    };
+    format!("{pods} of at most {most} pods, {available} available of at least {least}{held}")
 }
 
 fn held(budget: &Budget) -> &'static str {
     match budget.held.as_slice() {
         [] => "",
-        [Held::Surge] => "; no pod may be added",
-        [Held::Availability] => "; no old pod may go",
-        [..] => "; no pod may be added, no old pod may go",
+        [Held::Surge] => "; at the surge limit",
+        [Held::Availability] => "; at the availability floor",
+        [..] => "; at the surge limit and at the availability floor",
     }
 }
 
@@ -108,22 +211,4 @@ fn pods(report: &Report) -> String {
     let revision = report.revision.map(|revision| format!(" (revision {revision})")).unwrap_or_default();
     let (updated, wanted, ready, available) = (pods.updated, pods.wanted, pods.ready, pods.available);
     format!("{updated} of {wanted} updated, {ready} ready, {available} available{old}{revision}")
-}
-
-fn cause(text: &mut String, report: &Report, cause: &Cause) {
-    let set = cause.set.as_ref().filter(|_| cause.pods.is_empty());
-    let set = set.map(|set| format!("{set}: ")).unwrap_or_default();
-    line(text, &format!("  {set}{}", cause.reason.sentence(report.now)));
-    if !cause.pods.is_empty() {
-        let n = i64::try_from(cause.pods.len()).unwrap_or(i64::MAX);
-        line(text, &format!("    {}: {}", count(n, "pod"), names(&cause.pods)));
-    }
-    if let Some(message) = &cause.message {
-        line(text, &format!("    {message}"));
-    }
-}
-
-fn line(text: &mut String, line: &str) {
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}", harmless(line));
 }

@@ -2,8 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot be told should say so and stop")]
 
+mod advice;
+mod missing;
 mod moving;
+mod pages;
 mod pods_complain;
 mod rules_hold;
 mod screens;
+mod waiting;
 mod world;

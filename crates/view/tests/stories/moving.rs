@@ -12,14 +12,14 @@ fn a_rollout_whose_pods_start_is_moving_and_needs_nothing() {
     assert_eq!(
         world.why(),
         "\
-deployment/web is moving: 1 of 3 pods updated, 3 available, 3 old to go; 1 pod: starting, without complaints
+deployment/web is moving: 1 of 3 pods updated, 3 available, 3 old to go; 1 pod: starting, no errors reported
 
 Pods      1 of 3 updated, 3 ready, 3 available, 3 old to go (revision 2)
-Budget    4 of at most 4 pods (maxSurge 1), 3 available of at least 3 (maxUnavailable 0); no pod may be added, no old pod may go
+Budget    4 of at most 4 pods (maxSurge 1), 3 available of at least 3 (maxUnavailable 0); at the surge limit and at the availability floor
 Deadline  fires in 9m, at 2026-01-01T12:10:00Z
 
 Under way
-  starting, without complaints
+  starting, no errors reported
     1 pod: web-2-a
 "
     );
@@ -93,7 +93,7 @@ deployment/web is done: all 3 pods of revision 2 are available
 
 Pods      3 of 3 updated, 3 ready, 3 available (revision 2)
 Budget    3 of at most 4 pods (maxSurge 1), 3 available of at least 3 (maxUnavailable 0)
-Deadline  does not run
+Deadline  not running, the rollout is complete
 "
     );
     assert_eq!(done().json()["verdict"], "done");
@@ -142,7 +142,7 @@ fn the_log_says_what_changed_and_nothing_twice() {
     let mut log = Log::new();
     let look = |log: &mut Log, world: &World| {
         let snapshot = world.snapshot();
-        log.next(&snapshot, &why::explain(world.now, &snapshot))
+        log.next(&snapshot, &why::explain(world.now, &snapshot, &world.flags))
     };
     let world = rolling(new_pod(&json!({"waiting": {"reason": "ContainerCreating"}})))
         .warning("web-1-1", "Old", "news");

@@ -30,7 +30,7 @@ fn a_quota_that_refuses_pods_is_named() {
 deployment/web is stuck: quota team allows no more
 
 Pods      0 of 3 updated, 3 ready, 3 available, 3 old to go (revision 2)
-Budget    4 of at most 4 pods (maxSurge 1), 3 available of at least 3 (maxUnavailable 0); no pod may be added, no old pod may go
+Budget    4 of at most 4 pods (maxSurge 1), 3 available of at least 3 (maxUnavailable 0); at the surge limit and at the availability floor
 Deadline  fires in 9m, at 2026-01-01T12:10:00Z
 
 Blocking
@@ -39,7 +39,7 @@ Blocking
 
 What would help
   raise the quota team, or make room: delete pods, or ask for fewer or smaller ones
-  or go back to what ran before: gantry rollout undo deployment/web
+  or go back to revision 1: gantry rollout undo deployment/web
 "
     );
     assert_eq!(world.json()["causes"][0]["details"], json!({"quota": "team"}));
@@ -203,7 +203,7 @@ fn pods_that_leave_slowly_are_a_note_in_a_rolling_update() {
         world.pods[0]["metadata"]["deletionTimestamp"] = json!(at(10));
     });
     assert!(world.codes().contains(&"notes Terminating".to_owned()), "{:?}", world.codes());
-    assert!(world.why().contains("still there, 1m30s past their time to go"), "{}", world.why());
+    assert!(world.why().contains("still there, 1m30s past their grace period"), "{}", world.why());
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use gantry_model::Timestamp;
 use gantry_view::live::{Canvas, Charset, frame};
-use gantry_view::why::{Report, explain, render_json, render_text};
+use gantry_view::why::{CommandFlags, Report, explain, render_json, render_text};
 use gantry_view::{Objects, Snapshot, Standing};
 use serde_json::{Value, from_value, json};
 
@@ -18,6 +18,9 @@ pub(crate) struct World {
     pub(crate) pods: Vec<Value>,
     pub(crate) events: Vec<Value>,
     pub(crate) others: Vec<Value>,
+    pub(crate) nodes: Vec<Value>,
+    /// The flags that were given to `gantry why`.
+    pub(crate) flags: CommandFlags,
 }
 
 /// So many seconds after noon.
@@ -39,6 +42,8 @@ pub(crate) fn rolling(new_pod: Value) -> World {
         pods: (1..=3).map(|n| serving(pod("web-1", &format!("web-1-{n}"), -600), -590)).collect(),
         events: Vec::new(),
         others: Vec::new(),
+        nodes: Vec::new(),
+        flags: CommandFlags::default(),
     };
     world.pods.push(new_pod);
     world
@@ -99,6 +104,13 @@ pub(crate) fn template(image: &str) -> Value {
     json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "main", "image": image}]}})
 }
 
+/// A node that real containers run on.
+pub(crate) fn node(name: &str) -> Value {
+    json!({"metadata": {"name": name}, "spec": {}, "status": {"nodeInfo": {"architecture": "amd64", "bootID": "",
+        "containerRuntimeVersion": "containerd://2.1.4", "kernelVersion": "", "kubeProxyVersion": "",
+        "kubeletVersion": "v1.37.0", "machineID": "", "operatingSystem": "linux", "osImage": "", "systemUUID": ""}}})
+}
+
 /// The set of `nginx:<revision>`.
 pub(crate) fn set(name: &str, revision: i64, size: i64, available: i64) -> Value {
     let revision = revision.to_string();
@@ -141,12 +153,13 @@ impl World {
             pods: from_value(all(&self.pods)).unwrap(),
             events: from_value(all(&self.events)).unwrap(),
             deployments: from_value(all(&self.others)).unwrap(),
+            nodes: from_value(all(&self.nodes)).unwrap(),
         })
         .unwrap()
     }
 
     pub(crate) fn report(&self) -> Report {
-        explain(self.now, &self.snapshot())
+        explain(self.now, &self.snapshot(), &self.flags)
     }
 
     /// What `gantry why` prints.

@@ -34,7 +34,11 @@ fn spec() -> impl Strategy<Value = Value> {
             before.push(json!({"name": "proxy", "image": "proxy:1", "restartPolicy": "Always"}));
         }
         let probe = json!({"periodSeconds": 3, "initialDelaySeconds": 1});
-        let containers = json!([{"name": "web", "image": image, "readinessProbe": probe}, {"name": "log", "image": "log:1"}]);
+        let env = json!([{"configMapRef": {"name": "none", "optional": sidecar}}]);
+        let containers = json!([
+            {"name": "web", "image": image, "readinessProbe": probe, "startupProbe": probe},
+            {"name": "log", "image": "log:1", "envFrom": env},
+        ]);
         json!({"restartPolicy": policy, "initContainers": before, "containers": containers})
     })
 }
@@ -47,8 +51,10 @@ fn annotations() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
             ("flap-seconds", "5"),
             ("ready", "never"),
             ("terminate-seconds", "20"),
+            ("startup", "never"),
+            ("oom-after", "9"),
         ],
-        0..=5,
+        0..=7,
     )
 }
 

@@ -1,6 +1,7 @@
 //! Stories of pods and what their nodes report.
 
 mod anything;
+mod dependencies;
 mod ending;
 mod starting;
 mod trouble;
@@ -12,7 +13,7 @@ use gantry_model::Timestamp;
 use k8s_openapi::api::core::v1 as wire;
 use serde_json::{Value, json};
 
-use super::{End, Host, Pod, Run, look};
+use super::{End, Host, Lookup, Pod, Reference, ReferenceKind, References, Run, look, needed};
 use crate::behaviour::Profile;
 
 /// A pod on its node, and a clock that stands at zero seconds after this.
@@ -23,6 +24,8 @@ struct Life {
     profile: Profile,
     run: Option<Run>,
     images: BTreeSet<String>,
+    /// The objects that exist in the namespace.
+    objects: Vec<(Reference, Lookup)>,
     status: wire::PodStatus,
     end: End,
     wake: Option<Timestamp>,
@@ -46,6 +49,7 @@ impl Life {
             profile,
             run: None,
             images: BTreeSet::new(),
+            objects: Vec::new(),
             status: wire::PodStatus::default(),
             end: End::NotYet,
             wake: None,
@@ -58,6 +62,18 @@ impl Life {
             self.object["metadata"]["annotations"][format!("sim.gantry.dev/{name}")] = json!(value);
         }
         self
+    }
+
+    /// A ConfigMap or Secret with these keys exists from now on.
+    fn with(&mut self, kind: ReferenceKind, name: &str, keys: &[&str]) -> &mut Self {
+        let keys = keys.iter().map(|key| (*key).to_owned()).collect();
+        self.objects.push((Reference { kind, name: name.to_owned() }, Lookup::Keys(keys)));
+        self
+    }
+
+    fn look_up(&self, reference: &Reference) -> Lookup {
+        let known = self.objects.iter().rev().find(|(known, _)| known == reference);
+        known.map_or(Lookup::Missing, |(_, found)| found.clone())
     }
 
     /// Asks for the deletion, so many seconds into the story, with so many seconds of patience.
@@ -87,7 +103,17 @@ impl Life {
         let object: wire::Pod = serde_json::from_value(self.object.clone()).unwrap();
         let (pod, complaints) = Pod::parse(&object, &self.profile);
         let run = self.run.take().unwrap_or_else(|| Run::recover(&pod, &self.status, now));
-        let host = Host { address: "172.18.0.2", pod_address: "10.128.0.7", images: &self.images };
+        let mut references = References::default();
+        for reference in needed(&pod, &run, now) {
+            let found = self.look_up(&reference);
+            references.insert(reference, found);
+        }
+        let host = Host {
+            address: "172.18.0.2",
+            pod_address: "10.128.0.7",
+            images: &self.images,
+            references: &references,
+        };
         let next = look(&pod, run, &host, now);
         let mut lines = complaints
             .into_iter()

@@ -144,3 +144,61 @@ fn annotations_that_make_no_sense_are_told_about_and_ignored() {
     ));
     assert!(story.contains("InvalidSimulation annotation sim.gantry.dev/colour: there is no such trait"));
 }
+
+#[test]
+fn a_container_that_uses_too_much_memory_is_killed_and_started_again() {
+    let mut life = Life::of(&json!({})).annotated(&[("oom-after", "3")]);
+    let story = life.until(12).take_story();
+    assert!(story.contains("Running up initialized web:OOMKilled(137)"), "{story}");
+    let web = &life.status.container_statuses.as_ref().unwrap()[0];
+    let last = web.last_state.as_ref().unwrap().terminated.as_ref().unwrap();
+    assert_eq!((last.reason.as_deref(), last.exit_code), (Some("OOMKilled"), 137));
+    life.restarted().until(12);
+    let web = &life.status.container_statuses.as_ref().unwrap()[0];
+    let last = web.last_state.as_ref().unwrap().terminated.as_ref().unwrap();
+    assert_eq!(last.reason.as_deref(), Some("OOMKilled"), "it is remembered over a restart of the node");
+}
+
+#[test]
+fn an_init_container_that_crashes_holds_up_the_pod() {
+    let init = json!([{"name": "setup", "image": "setup:1"}]);
+    let mut life = Life::of(&json!({"initContainers": init}))
+        .annotated(&[("init-crash-after", "1"), ("init-exit-code", "3")]);
+    let story = life.until(40).take_story();
+    assert!(story.contains("Pending up setup:Error(3) web:PodInitializing"), "{story}");
+    assert!(story.contains("setup:CrashLoopBackOff*1 web:PodInitializing"), "{story}");
+    assert!(story.contains("BackOff Back-off restarting failed container setup in pod web-1_shop(u1)"));
+    assert_eq!(life.status.phase.as_deref(), Some("Pending"));
+}
+
+#[test]
+fn a_startup_probe_that_never_passes_has_the_container_killed_and_started_again() {
+    let probe = json!({"periodSeconds": 3, "failureThreshold": 3});
+    let container = json!([{"name": "web", "image": "nginx:1", "startupProbe": probe}]);
+    for said in [("startup", "never"), ("ready", "never"), ("ready-seconds", "60")] {
+        let mut life = Life::of(&json!({"containers": container})).annotated(&[said]);
+        life.until(2);
+        life.take_story();
+        life.until(13);
+        assert_story(
+            &life.take_story(),
+            r#"
+            2.1 Created Container created
+            2.1 Started Container started
+            2.1 Unhealthy Startup probe failed: the simulated container has not started up
+            2.1 Running up initialized web:running
+            5.1 Unhealthy Startup probe failed: the simulated container has not started up
+            8.1 Unhealthy Startup probe failed: the simulated container has not started up
+            8.1 Killing Container web failed startup probe, will be restarted
+            10.1 Running up initialized web:Completed(0)
+            11.1 Pulled Container image "nginx:1" already present on machine and can be accessed by the pod
+            11.1 Created Container created
+            11.1 Started Container started
+            11.1 Unhealthy Startup probe failed: the simulated container has not started up
+            11.1 Running up initialized web:running*1
+            "#,
+        );
+        life.until(600);
+        assert!(life.take_story().contains("web:CrashLoopBackOff"), "{said:?}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Stories of pods that look for a node.
 
 mod company;
+mod volumes;
 
 use k8s_openapi::api::core::v1 as wire;
 use proptest::prelude::*;

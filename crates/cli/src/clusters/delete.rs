@@ -1,0 +1,82 @@
+//! `gantry delete-cluster`: removes a cluster and its data, after asking.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use rustix::process::Signal;
+
+use super::down::stop;
+use super::home::Home;
+use super::name::ClusterName;
+use super::record::{lock, running};
+use crate::output::{fail, print};
+
+/// The flags of `gantry delete-cluster`.
+#[derive(Debug, Args)]
+pub(crate) struct DeleteFlags {
+    /// The cluster
+    #[arg(value_name = "NAME")]
+    name: ClusterName,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+    /// Stop the cluster first if it is running
+    #[arg(long)]
+    force: bool,
+}
+
+/// How long a cluster may take to stop.
+const STOP_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Removes a cluster.
+pub(crate) fn run(flags: &DeleteFlags) -> ExitCode {
+    match delete(flags) {
+        Ok(text) => print(&text),
+        Err(message) => fail(&message),
+    }
+}
+
+fn delete(flags: &DeleteFlags) -> Result<String, String> {
+    let home = Home::named(flags.name.clone())?;
+    if !Home::all()?.contains(&home) {
+        return Err(super::unknown(&home));
+    }
+    let (title, directory) = (home.title(), home.directory.display());
+    let record = running(&home)?;
+    if let Some(record) = record.as_ref().filter(|_| !flags.force) {
+        return Err(format!(
+            "{title} is running: process {}\nhint: stop it with `gantry down {}`, or use --force",
+            record.pid, flags.name
+        ));
+    }
+    if !flags.yes && !agreed(&format!("Delete {title} and all its data in {directory}? [y/N] "))? {
+        return Err("nothing was deleted".to_owned());
+    }
+    if let Some(record) = &record {
+        stop(&home, record, Signal::TERM, STOP_TIMEOUT)?;
+        if record.in_memory {
+            return Ok(format!("{title} was deleted\n"));
+        }
+    }
+    // Held until everything is removed, so that the cluster is not started meanwhile.
+    let _lock = lock(&home)?;
+    home.remove().map_err(|error| format!("cannot delete {directory}: {error}"))?;
+    Ok(format!("{title} was deleted\n"))
+}
+
+/// Asks on the terminal; without one there is no answer, and none is assumed.
+fn agreed(question: &str) -> Result<bool, String> {
+    if !io::stdin().is_terminal() {
+        return Err(
+            "nothing was deleted: there is no terminal to ask on\nhint: --yes deletes without asking"
+                .to_owned(),
+        );
+    }
+    let asked = io::stderr().write_all(question.as_bytes()).and_then(|()| io::stderr().flush());
+    asked.map_err(|error| format!("cannot ask: {error}"))?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer).map_err(|error| format!("cannot read the answer: {error}"))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}

@@ -1,0 +1,80 @@
+//! `gantry down`: stops a cluster and returns when it has stopped.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::home::Home;
+use super::name::ClusterName;
+use super::record::{Record, running};
+use crate::kubectl::duration;
+use crate::output::{fail, print};
+
+/// The flags of `gantry down`.
+#[derive(Debug, Args)]
+pub(crate) struct DownFlags {
+    /// The cluster [default: gantry]
+    #[arg(value_name = "NAME", conflicts_with = "data_dir")]
+    name: Option<ClusterName>,
+    /// The cluster that keeps its data in this directory
+    #[arg(long, value_name = "DIRECTORY")]
+    data_dir: Option<PathBuf>,
+    /// How long to wait until it has stopped
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
+    timeout: Duration,
+    /// Kill it at once; what it acknowledged is kept
+    #[arg(long)]
+    force: bool,
+}
+
+/// How often it is looked whether the process has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Stops a cluster.
+pub(crate) fn run(flags: &DownFlags) -> ExitCode {
+    match stop_asked(flags) {
+        Ok(text) => print(&text),
+        Err(message) => fail(&message),
+    }
+}
+
+fn stop_asked(flags: &DownFlags) -> Result<String, String> {
+    let home = match &flags.data_dir {
+        Some(directory) => Home::at(directory.clone()),
+        None => Home::named(flags.name.clone().unwrap_or_default())?,
+    };
+    if !home.directory.exists() {
+        return Err(super::unknown(&home));
+    }
+    let signal = if flags.force { Signal::KILL } else { Signal::TERM };
+    match running(&home)? {
+        None => Ok(format!("{} is not running\n", home.title())),
+        Some(record) => {
+            stop(&home, &record, signal, flags.timeout)?;
+            Ok(format!("{} has stopped\n", home.title()))
+        }
+    }
+}
+
+/// Sends a signal to the process that runs a cluster, and returns when it has ended.
+pub(super) fn stop(home: &Home, record: &Record, signal: Signal, timeout: Duration) -> Result<(), String> {
+    let cannot = |why: &str| format!("cannot stop {}: process {}: {why}", home.title(), record.pid);
+    let pid =
+        i32::try_from(record.pid).ok().and_then(Pid::from_raw).ok_or_else(|| cannot("no such process"))?;
+    kill_process(pid, signal).map_err(|error| cannot(&error.to_string()))?;
+    let end = Instant::now() + timeout;
+    while running(home)?.is_some_and(|found| found == *record || found.pid == record.pid) {
+        if Instant::now() >= end {
+            return Err(format!(
+                "{} is still running after {timeout:?}: process {}\nhint: wait longer with --timeout, or use --force",
+                home.title(),
+                record.pid
+            ));
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! `gantry up --detach`: the same command once more as a process of its own, which says on a pipe how far it is.
+
+use std::env;
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::process::{Child, ChildStdout, Command, ExitCode, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use super::welcome::Welcome;
+use super::{READY_TIMEOUT, UpFlags};
+use crate::clusters::{Home, running};
+use crate::output::{fail, print};
+
+/// What the process says when the API is served.
+pub(super) const SERVING: &str = "serving\n";
+/// What it says when the cluster is ready.
+pub(super) const READY: &str = "ready\n";
+
+/// How much of the log is shown if it does not start.
+const LINES_SHOWN: usize = 20;
+
+/// Starts the cluster in the background; returns when it serves, or with --wait when it is ready.
+pub(super) fn run(flags: &UpFlags) -> ExitCode {
+    match start(flags) {
+        Ok(text) => print(&text),
+        Err(message) => fail(&message),
+    }
+}
+
+/// Leaves the terminal, so that closing it or Ctrl-C in it does not end this process.
+pub(super) fn leave_terminal() -> Result<(), String> {
+    rustix::process::setsid().map(drop).map_err(|error| format!("cannot leave the terminal: {error}"))
+}
+
+fn start(flags: &UpFlags) -> Result<String, String> {
+    let home = flags.home()?;
+    if let Some(record) = running(&home)? {
+        return Err(record.already(&home));
+    }
+    home.create()?;
+    let log = log_file(&home)?;
+    let mut child = spawn(flags, &home, &log)?;
+    let stdout = child.stdout.take().ok_or("the process has no standard output")?;
+    let (wanted, timeout) = match flags.wait {
+        Some(timeout) => (READY, timeout),
+        None => (SERVING, READY_TIMEOUT),
+    };
+    match wait_for(wanted, stdout, timeout) {
+        Ok(()) => welcome(flags, &home),
+        Err(RecvTimeoutError::Timeout) => Err(format!(
+            "{} is not ready after {timeout:?}; process {} goes on, its log is {}\nhint: wait longer with --wait=5m",
+            home.title(),
+            child.id(),
+            home.log().display()
+        )),
+        Err(RecvTimeoutError::Disconnected) => Err(why_it_ended(&home, &mut child, log)),
+    }
+}
+
+/// The log; that of the last start is kept beside it.
+fn log_file(home: &Home) -> Result<File, String> {
+    let path = home.log();
+    if path.exists() {
+        // Only the name of the older log is lost if this fails.
+        let _ = fs::rename(&path, path.with_extension("log.1"));
+    }
+    let opened = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&path);
+    opened.map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+fn spawn(flags: &UpFlags, home: &Home, log: &File) -> Result<Child, String> {
+    let program = env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+    let mut command = Command::new(program);
+    command.args(env::args_os().skip(1)).arg("--detached");
+    if let (None, Some(name)) = (&flags.name, home.name.as_ref().filter(|_| flags.in_memory)) {
+        command.args(["--name", name.as_str()]);
+    }
+    let stderr = log.try_clone().map_err(|error| format!("cannot use the log: {error}"))?;
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr);
+    command.spawn().map_err(|error| format!("cannot start a process: {error}"))
+}
+
+/// Returns when the process says what is wanted, has not said it in time, or has ended.
+fn wait_for(wanted: &str, stdout: ChildStdout, timeout: Duration) -> Result<(), RecvTimeoutError> {
+    let (sender, lines) = mpsc::channel();
+    // Ends with this process, or when the other one closes the pipe.
+    std::thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    let end = Instant::now() + timeout;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        if lines.recv_timeout(left)? == wanted.trim_end() {
+            return Ok(());
+        }
+    }
+}
+
+fn why_it_ended(home: &Home, child: &mut Child, mut log: File) -> String {
+    let ended = child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+    let mut text = String::new();
+    // The file is this start's alone, and the handle works even if the file was removed.
+    let read = std::io::Seek::rewind(&mut log).and_then(|()| log.read_to_string(&mut text));
+    let lines: Vec<&str> = text.lines().collect();
+    let last = lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n");
+    match read {
+        Ok(_) if !last.is_empty() => {
+            format!("{} did not start ({ended}):\n{}", home.title(), last.trim_start_matches("error: "))
+        }
+        _ => format!("{} did not start ({ended})", home.title()),
+    }
+}
+
+fn welcome(flags: &UpFlags, home: &Home) -> Result<String, String> {
+    let record = running(home)?.ok_or_else(|| format!("{} has ended again", home.title()))?;
+    let welcome = Welcome {
+        home: Some(home),
+        in_memory: flags.in_memory,
+        nodes: flags.nodes,
+        url: record.url.unwrap_or_default(),
+        kubeconfig: record.kubeconfig.unwrap_or_else(|| home.kubeconfig()),
+    };
+    Ok(welcome.detached(&home.log().display().to_string()))
+}

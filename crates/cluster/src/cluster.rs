@@ -1,0 +1,220 @@
+//! A cluster that runs. What starts first stops last: the controllers before the server, the server before the store.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gantry_apiserver::{ApiServer, ApiService, Health};
+use gantry_controllers::Controller;
+use gantry_runtime::{Metrics, Tasks};
+use gantry_serving::kubeconfig::Kubeconfig;
+use gantry_serving::{Limits, Stopper};
+use kube::Client;
+use tokio::task::JoinHandle;
+
+use crate::error::StartError;
+use crate::options::Options;
+use crate::ready::Readiness;
+use crate::server::{Prepared, Socket};
+use crate::storage::Opened;
+
+/// How often events that are too old are removed.
+const REMOVE_EVENTS_EVERY: Duration = Duration::from_secs(60);
+/// How often definitions that another server left half settled are looked for.
+const SETTLE_EVERY: Duration = Duration::from_secs(2);
+
+/// A cluster that runs in this process. Dropping it stops it at once, [`Cluster::stop`] in order.
+pub struct Cluster {
+    server: ApiServer,
+    store: Arc<Opened>,
+    endpoint: Option<Served>,
+    tasks: Tasks,
+    background: Vec<JoinHandle<()>>,
+    options: Options,
+}
+
+/// The endpoint while it is served.
+struct Served {
+    kubeconfig: Kubeconfig,
+    stopper: Option<Stopper>,
+    serving: JoinHandle<()>,
+}
+
+impl Cluster {
+    /// Starts a cluster of three simulated nodes in memory, without a socket, and returns when it is ready.
+    pub async fn start() -> Result<Self, StartError> {
+        Self::start_with(Options::default()).await
+    }
+
+    /// Starts a cluster and returns when it is ready.
+    pub async fn start_with(options: Options) -> Result<Self, StartError> {
+        let mut cluster = Self::launch(options).await?;
+        cluster.ready().await?;
+        Ok(cluster)
+    }
+
+    /// Starts a cluster and returns as soon as it serves; [`Cluster::ready`] waits for the rest.
+    pub async fn launch(options: Options) -> Result<Self, StartError> {
+        node_options(&options, Metrics::new()).check().map_err(StartError::Nodes)?;
+        let Prepared { server, store, authority, socket } = Prepared::open(&options).await?;
+        let background = vec![
+            tokio::spawn(remove_old_events(server.clone())),
+            tokio::spawn(settle_definitions(server.clone())),
+            tokio::spawn(Arc::clone(&store).watch_disk()),
+        ];
+        let endpoint = socket.map(|socket| Served::start(&server, socket));
+        let mut cluster = Self { server, store, endpoint, tasks: Tasks::new(), background, options };
+        cluster.join_members(authority);
+        Ok(cluster)
+    }
+
+    /// Returns when the API answers, the default service account exists and every node is Ready; fails if a part of the
+    /// cluster does before that.
+    pub async fn ready(&mut self) -> Result<(), StartError> {
+        let names = &node_options(&self.options, Metrics::new());
+        let readiness = Readiness {
+            client: self.client_as("gantry-readiness"),
+            controllers: self.options.controllers,
+            nodes: (1..=names.nodes).map(|number| format!("{}-{number}", names.prefix)).collect(),
+        };
+        tokio::select! {
+            () = readiness.wait() => Ok(()),
+            failed = self.failed() => Err(StartError::Failed(failed)),
+        }
+    }
+
+    /// A client in this process that may do everything, with `default` as its namespace.
+    pub fn client(&self) -> Client {
+        self.client_as("gantry-cluster")
+    }
+
+    /// How clients in other processes reach the API and are its administrator; none without an endpoint.
+    pub fn kubeconfig(&self) -> Option<&Kubeconfig> {
+        self.endpoint.as_ref().map(|endpoint| &endpoint.kubeconfig)
+    }
+
+    /// Where the API is; none without an endpoint.
+    pub fn url(&self) -> Option<&str> {
+        self.kubeconfig().map(Kubeconfig::server)
+    }
+
+    /// Returns when a part of the cluster fails, which is a bug or a broken disk; says what failed.
+    pub async fn failed(&mut self) -> String {
+        let served = async {
+            match &mut self.endpoint {
+                Some(served) => (&mut served.serving).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            failed = self.tasks.failed() => failed,
+            ended = served => format!("the server ended unexpectedly: {ended:?}"),
+        }
+    }
+
+    /// Stops in order: controllers end, watches end, requests finish, the store is closed.
+    pub async fn stop(mut self) {
+        self.background.iter().for_each(JoinHandle::abort);
+        self.server.set_health(Health::ShuttingDown);
+        self.tasks.end().await;
+        if let Some(served) = &mut self.endpoint {
+            if let Some(stopper) = served.stopper.take() {
+                stopper.stop();
+            }
+            // It only fails if it panicked, which the panic itself has said.
+            let _ = (&mut served.serving).await;
+        }
+    }
+
+    fn client_as(&self, user: &str) -> Client {
+        Client::new(ApiService::for_master(self.server.clone(), user), "default")
+    }
+
+    /// Starts everything but the server, each part as a client of it without a socket in between.
+    fn join_members(&mut self, authority: Option<String>) {
+        let metrics = Metrics::new();
+        let signal = self.tasks.signal();
+        let has_nodes = self.options.nodes > 0;
+        if self.options.controllers {
+            let mut options = gantry_controllers::Options {
+                // Every pod mounts it. Without TLS there is no authority, and it is published empty.
+                root_ca: Some(authority.unwrap_or_default()),
+                metrics: metrics.clone(),
+                ..gantry_controllers::Options::default()
+            };
+            if has_nodes {
+                options.controllers.extend(Controller::WITH_NODES);
+            } else {
+                // The status of a budget is left to the tests, or the controllers of others, that set that of its pods.
+                options.controllers.remove(&Controller::Disruption);
+            }
+            let run = gantry_controllers::run(self.client_as("gantry-controllers"), options, signal.clone());
+            self.tasks.spawn("controllers", run);
+        }
+        if has_nodes {
+            let scheduler = gantry_scheduler::Options::new(metrics.clone());
+            let run = gantry_scheduler::run(self.client_as("gantry-scheduler"), scheduler, signal.clone());
+            self.tasks.spawn("scheduler", async {
+                run.await;
+                Ok::<(), StartError>(())
+            });
+            let nodes = node_options(&self.options, metrics);
+            self.tasks.spawn("nodes", gantry_nodes::run(self.client_as("gantry-nodes"), nodes, signal));
+        }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.background.iter().for_each(JoinHandle::abort);
+        if let Some(served) = &self.endpoint {
+            served.serving.abort();
+        }
+        self.store.close();
+    }
+}
+
+impl fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cluster")
+            .field("url", &self.url())
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Served {
+    fn start(server: &ApiServer, socket: Socket) -> Self {
+        let Socket { listening, transport, kubeconfig } = socket;
+        let (stopper, stop) = Stopper::new();
+        let serving = tokio::spawn(listening.serve(server.clone(), transport, Limits::default(), stop));
+        Self { kubeconfig, stopper: Some(stopper), serving }
+    }
+}
+
+fn node_options(options: &Options, metrics: Metrics) -> gantry_nodes::Options {
+    gantry_nodes::Options {
+        profile: options.profile.clone(),
+        ..gantry_nodes::Options::new(options.nodes, metrics)
+    }
+}
+
+/// Removes events that are too old, for as long as the server runs.
+async fn remove_old_events(server: ApiServer) {
+    loop {
+        tokio::time::sleep(REMOVE_EVENTS_EVERY).await;
+        if let Err(refusal) = server.sweep_events().await {
+            tracing::warn!("old events could not be removed: {}", refusal.message);
+        }
+    }
+}
+
+/// Settles definitions that no other server settles, for as long as the server runs.
+async fn settle_definitions(server: ApiServer) {
+    loop {
+        tokio::time::sleep(SETTLE_EVERY).await;
+        if let Err(refusal) = server.settle_definitions().await {
+            tracing::warn!("definitions could not be settled: {}", refusal.message);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! A whole Kubernetes cluster in this process: the API, the controllers, a scheduler and simulated nodes.
+//!
+//! ```no_run
+//! # async fn test() -> Result<(), gantry_cluster::StartError> {
+//! let cluster = gantry_cluster::Cluster::start().await?;
+//! let client: kube::Client = cluster.client();
+//! // … create Deployments, run a controller, see pods become ready …
+//! cluster.stop().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Cluster::start`] returns when the cluster is ready: the API answers, the default service account exists, and every
+//! node is Ready. Nothing is written to disk and no port is opened unless [`Options`] ask for it. `gantry up` and
+//! `gantry apiserver` are this crate with flags around it.
+//!
+//! *Invariant:* no argv, no terminal, no signals, and no file outside the directories that the options name.
+
+mod cluster;
+mod error;
+mod options;
+mod ready;
+mod server;
+mod storage;
+mod uncontrolled;
+
+pub use cluster::Cluster;
+pub use error::StartError;
+pub use options::{Endpoint, Options, Storage, Tls};
+
+pub use gantry_apiserver::StaticToken;
+pub use gantry_nodes::behaviour::Profile;
+pub use gantry_registry::admission::AddressRange;
+pub use gantry_serving::kubeconfig::{Kubeconfig, KubeconfigError};

@@ -1,0 +1,124 @@
+//! The API server of a cluster, with its store, its certificates and its socket.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::sync::Arc;
+
+use gantry_apiserver::{Access, ApiServer, Settings, UncontrolledKind};
+use gantry_registry::admission::ServiceRanges;
+use gantry_serving::kubeconfig::Kubeconfig;
+use gantry_serving::{Listening, Pki, RealWorld, ServerNames, Transport};
+
+use crate::error::StartError;
+use crate::options::{Endpoint, Options, Tls};
+use crate::storage::Opened;
+use crate::uncontrolled::UNCONTROLLED;
+
+/// A server that is ready to serve.
+pub(crate) struct Prepared {
+    pub(crate) server: ApiServer,
+    pub(crate) store: Arc<Opened>,
+    /// The certificate of the authority, in PEM, if there is TLS.
+    pub(crate) authority: Option<String>,
+    pub(crate) socket: Option<Socket>,
+}
+
+/// A socket that is bound and not served yet.
+pub(crate) struct Socket {
+    pub(crate) listening: Listening,
+    pub(crate) transport: Transport,
+    pub(crate) kubeconfig: Kubeconfig,
+}
+
+impl Prepared {
+    /// Opens everything and serves no request yet.
+    pub(crate) async fn open(options: &Options) -> Result<Self, StartError> {
+        // The address first: it is what is wrong most often, and nothing has been written yet.
+        let listening = match &options.endpoint {
+            Some(endpoint) => Some(listen(endpoint.address).await?),
+            None => None,
+        };
+        let store = Arc::new(Opened::open(&options.storage)?);
+        let address = listening.as_ref().map(Listening::address);
+        let pki = pki(options, address)?;
+        let authority = pki.as_ref().map(|pki| pki.authority.clone());
+        let defaults = Settings::default();
+        let settings = Settings {
+            access: access(options),
+            services: ServiceRanges { addresses: options.services, ..ServiceRanges::default() },
+            advertised: address.map_or(defaults.advertised, advertised),
+            client_ca: authority.clone(),
+            uncontrolled: uncontrolled(options).to_vec(),
+            ..defaults
+        };
+        let socket = listening.map(|listening| socket(options, listening, pki.as_ref())).transpose()?;
+        let server = ApiServer::new(store.port(), Arc::new(RealWorld), settings);
+        server.prepare().await.map_err(|refusal| StartError::Store(refusal.message))?;
+        Ok(Self { server, store, authority, socket })
+    }
+}
+
+async fn listen(address: SocketAddr) -> Result<Listening, StartError> {
+    Listening::on(address).await.map_err(|source| StartError::Listen { address, source })
+}
+
+/// On plain HTTP without tokens every client may do everything, otherwise what the roles allow.
+fn access(options: &Options) -> Access {
+    let is_plain = options.endpoint.as_ref().is_some_and(|endpoint| endpoint.tls.is_none());
+    if is_plain && options.tokens.is_empty() {
+        Access::default()
+    } else {
+        Access { tokens: options.tokens.clone(), ..Access::rbac() }
+    }
+}
+
+/// The kinds to warn about. Without nodes, kubelets and controllers of others may be attached to this server.
+fn uncontrolled(options: &Options) -> &'static [UncontrolledKind] {
+    if options.nodes == 0 { &[] } else { &UNCONTROLLED }
+}
+
+/// The certificates. A cluster without a socket has them too: namespaces get the authority's as `kube-root-ca.crt`.
+fn pki(options: &Options, address: Option<SocketAddr>) -> Result<Option<Pki>, StartError> {
+    let tls = match &options.endpoint {
+        None => Tls::default(),
+        Some(Endpoint { tls: Some(tls), .. }) => tls.clone(),
+        Some(Endpoint { tls: None, .. }) => return Ok(None),
+    };
+    let names = ServerNames::default().with_address(options.services.first().into());
+    let names = address.into_iter().fold(names, |names, address| names.with_address(address.ip()));
+    let names = tls.names.iter().fold(names, |names, name| names.with(name));
+    let pki = match &tls.directory {
+        Some(directory) => Pki::in_directory(directory, &names),
+        None => Pki::in_memory(&names),
+    };
+    pki.map(Some).map_err(StartError::Certificates)
+}
+
+fn socket(options: &Options, listening: Listening, pki: Option<&Pki>) -> Result<Socket, StartError> {
+    let here = reachable(listening.address());
+    let (transport, kubeconfig) = match pki {
+        None => (Transport::Plain, Kubeconfig::plain(format!("http://{here}"))),
+        Some(pki) => (
+            Transport::tls(pki).map_err(StartError::Tls)?,
+            Kubeconfig::with_certificates(format!("https://{here}"), pki),
+        ),
+    };
+    Ok(Socket { listening, transport, kubeconfig: kubeconfig.named(&options.name) })
+}
+
+/// The address for clients on this machine, which reach an unspecified address by loopback.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => std::net::Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+/// The address that the service `kubernetes` leads to.
+fn advertised(address: SocketAddr) -> SocketAddrV4 {
+    match reachable(address).ip() {
+        IpAddr::V4(ip) => SocketAddrV4::new(ip, address.port()),
+        IpAddr::V6(_) => SocketAddrV4::new(Ipv4Addr::LOCALHOST, address.port()),
+    }
+}

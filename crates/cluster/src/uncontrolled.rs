@@ -1,0 +1,19 @@
+//! The kinds that a cluster with simulated nodes stores and that none of its controllers acts on.
+
+use gantry_apiserver::UncontrolledKind;
+
+/// The kinds whose creation is answered with a warning.
+///
+/// Services are not among them: every chart creates some, and without pods that run nothing is missed.
+pub(crate) const UNCONTROLLED: [UncontrolledKind; 6] = [
+    uncontrolled("apps", "StatefulSet", "no pods are created for it"),
+    uncontrolled("apps", "DaemonSet", "no pods are created for it"),
+    uncontrolled("batch", "Job", "no pods are created for it and it never completes"),
+    uncontrolled("batch", "CronJob", "no jobs are created for it"),
+    uncontrolled("autoscaling", "HorizontalPodAutoscaler", "it scales nothing"),
+    uncontrolled("", "PersistentVolumeClaim", "it is never bound"),
+];
+
+const fn uncontrolled(group: &'static str, kind: &'static str, effect: &'static str) -> UncontrolledKind {
+    UncontrolledKind { group, kind, effect }
+}

@@ -1,0 +1,83 @@
+//! Clusters in a process: ready when they say so, beside each other, with a socket if asked for, gone when dropped.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+use std::time::Duration;
+
+use gantry_cluster::{Cluster, Endpoint, Options, StartError, Storage};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, ServiceAccount};
+use kube::api::{Api, ListParams, PostParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+
+fn config_map(name: &str) -> ConfigMap {
+    serde_json::from_value(serde_json::json!({"metadata": {"name": name}})).unwrap()
+}
+
+async fn client_by_kubeconfig(cluster: &Cluster) -> kube::Client {
+    let text = cluster.kubeconfig().unwrap().render();
+    let kubeconfig = Kubeconfig::from_yaml(&text).unwrap();
+    let config =
+        kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+    kube::Client::try_from(config).unwrap()
+}
+
+#[tokio::test]
+async fn a_started_cluster_is_ready() {
+    let cluster = Cluster::start_with(Options { nodes: 5, ..Options::default() }).await.unwrap();
+    let nodes: Api<Node> = Api::all(cluster.client());
+    assert_eq!(nodes.list(&ListParams::default()).await.unwrap().items.len(), 5);
+    let accounts: Api<ServiceAccount> = Api::default_namespaced(cluster.client());
+    assert!(accounts.get_opt("default").await.unwrap().is_some());
+    assert!(cluster.url().is_none(), "no port is opened unless it is asked for");
+    cluster.stop().await;
+}
+
+#[tokio::test]
+async fn other_processes_reach_a_cluster_by_its_kubeconfig() {
+    let options = Options { nodes: 0, endpoint: Some(Endpoint::on_free_port()), ..Options::default() };
+    let cluster = Cluster::start_with(options).await.unwrap();
+    let namespaces: Api<Namespace> = Api::all(client_by_kubeconfig(&cluster).await);
+    assert!(namespaces.get_opt("kube-system").await.unwrap().is_some());
+    let address = cluster.url().unwrap().strip_prefix("https://").unwrap().to_owned();
+    drop(cluster);
+    let refused = async {
+        while tokio::net::TcpStream::connect(&address).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), refused).await.expect("a dropped cluster stops serving");
+}
+
+#[tokio::test]
+async fn clusters_beside_each_other_share_nothing() {
+    let options = || Options { nodes: 0, ..Options::default() };
+    let (one, other) =
+        (Cluster::start_with(options()).await.unwrap(), Cluster::start_with(options()).await.unwrap());
+    let maps = |cluster: &Cluster| Api::<ConfigMap>::default_namespaced(cluster.client());
+    maps(&one).create(&PostParams::default(), &config_map("only-here")).await.unwrap();
+    assert!(maps(&other).get_opt("only-here").await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_directory_is_free_again_when_its_cluster_is_dropped() {
+    let directory = std::env::temp_dir().join(format!("gantry-cluster-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&directory);
+    let options =
+        || Options { nodes: 0, storage: Storage::Directory(directory.clone()), ..Options::default() };
+    let first = Cluster::start_with(options()).await.unwrap();
+    let maps: Api<ConfigMap> = Api::default_namespaced(first.client());
+    maps.create(&PostParams::default(), &config_map("kept")).await.unwrap();
+    assert!(matches!(Cluster::start_with(options()).await, Err(StartError::Directory(_))), "it is in use");
+    drop(first);
+    let again = Cluster::start_with(options()).await.unwrap();
+    let maps: Api<ConfigMap> = Api::default_namespaced(again.client());
+    assert!(maps.get_opt("kept").await.unwrap().is_some());
+    again.stop().await;
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[tokio::test]
+async fn more_nodes_than_addresses_are_refused() {
+    let refused = Cluster::start_with(Options { nodes: 2049, ..Options::default() }).await.unwrap_err();
+    assert!(matches!(refused, StartError::Nodes(_)) && refused.to_string().contains("2048"), "{refused}");
+}

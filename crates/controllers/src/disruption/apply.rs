@@ -1,0 +1,37 @@
+//! Carrying out a decision: events, then the status.
+
+use gantry_decide::disruption::{Decision, EVENT_SOURCE};
+use gantry_model::{Refusal, RefusalKind, keys};
+use gantry_runtime::Target;
+use gantry_runtime::informer::{CachedDisruptionBudget, Typed as _};
+use k8s_openapi::api::policy::v1 as wire;
+
+use super::Disruption;
+use super::observe::Snapshot;
+
+impl Disruption {
+    /// Tells the events and writes the status under the version that was read: an eviction in between fails the sync.
+    pub(super) async fn apply(&self, snapshot: &Snapshot, decision: &Decision) -> Result<(), Refusal> {
+        let meta = &snapshot.budget.noun.meta;
+        for event in &decision.events {
+            let (version, kind) = (keys::POLICY_V1, keys::DISRUPTION_BUDGET);
+            self.context.tell(EVENT_SOURCE, version, kind, meta, event.clone());
+        }
+        for (name, event) in &decision.pod_events {
+            if let Some(pod) = snapshot.pods.iter().find(|pod| pod.meta.name == *name) {
+                self.context.tell(EVENT_SOURCE, "v1", "Pod", &pod.meta, event.clone());
+            }
+        }
+        let Some(status) = &decision.status else { return Ok(()) };
+        tracing::debug!(budget = %meta.key(), allowed = %status.disruptions_allowed, "counted");
+        let mut changed = snapshot.budget.wire.clone();
+        changed.status = Some(status.render());
+        let resource = CachedDisruptionBudget::resource();
+        let target = Target::object(&resource, Some(&meta.namespace), &meta.name).part("status");
+        match self.context.api.replace::<wire::PodDisruptionBudget>(&target, &changed).await {
+            // It was deleted meanwhile.
+            Err(failure) if failure.kind() == RefusalKind::NotFound => Ok(()),
+            written => Ok(written.map(drop)?),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The snapshot: a budget, and the pods that it selects.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, RwLockReadGuard};
+
+use gantry_decide::disruption::{Decision, Lookup, Observed, Scale, decide};
+use gantry_model::{Deployment, Name, Namespace, ObjectKey, Pod, ReplicaSet, Replicas, Timestamp, Uid};
+use gantry_runtime::informer::{
+    Cached as _, CachedDeployment, CachedDisruptionBudget, CachedReplicaSet, CachedReplicationController,
+    Plain, Store,
+};
+use gantry_runtime::{Informer, Informers};
+use k8s_openapi::api::apps::v1 as apps;
+
+/// The copies that the controller reads.
+#[derive(Clone, Debug)]
+pub(super) struct Caches {
+    pub(super) budgets: Informer<CachedDisruptionBudget>,
+    deployments: Informer<CachedDeployment>,
+    sets: Informer<CachedReplicaSet>,
+    replication_controllers: Informer<CachedReplicationController>,
+    stateful_sets: Informer<Plain<apps::StatefulSet>>,
+    pub(super) pods: Informer<Pod>,
+}
+
+/// The objects of one sync.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    pub(super) budget: Arc<CachedDisruptionBudget>,
+    pub(super) pods: Vec<Arc<Pod>>,
+}
+
+/// The controllers of pods for the moment of one lookup.
+pub(super) struct Controllers<'a> {
+    deployments: RwLockReadGuard<'a, Store<CachedDeployment>>,
+    sets: RwLockReadGuard<'a, Store<CachedReplicaSet>>,
+    replication_controllers: RwLockReadGuard<'a, Store<CachedReplicationController>>,
+    stateful_sets: RwLockReadGuard<'a, Store<Plain<apps::StatefulSet>>>,
+}
+
+impl Caches {
+    pub(super) fn of(informers: &mut Informers) -> Self {
+        Self {
+            budgets: informers.of(),
+            deployments: informers.of(),
+            sets: informers.of(),
+            replication_controllers: informers.of(),
+            stateful_sets: informers.of(),
+            pods: informers.of(),
+        }
+    }
+
+    pub(super) async fn synced(&self) {
+        self.budgets.synced().await;
+        self.deployments.synced().await;
+        self.sets.synced().await;
+        self.replication_controllers.synced().await;
+        self.stateful_sets.synced().await;
+        self.pods.synced().await;
+    }
+
+    /// Looks at one budget; `None` if it is gone.
+    pub(super) fn observe(&self, key: &ObjectKey) -> Option<Snapshot> {
+        let budget = self.budgets.read().get(key)?.clone();
+        let pods = match &budget.noun.selector {
+            Some(Ok(selector)) => {
+                let store = self.pods.read();
+                let candidates = store.candidates(&key.namespace, selector).into_iter();
+                candidates.filter(|pod| selector.matches(&pod.meta.labels)).cloned().collect()
+            }
+            Some(Err(_)) | None => Vec::new(),
+        };
+        Some(Snapshot { budget, pods })
+    }
+
+    /// The controllers of pods, locked in the order that all readers keep.
+    pub(super) fn controllers(&self) -> Controllers<'_> {
+        Controllers {
+            deployments: self.deployments.read(),
+            sets: self.sets.read(),
+            replication_controllers: self.replication_controllers.read(),
+            stateful_sets: self.stateful_sets.read(),
+        }
+    }
+}
+
+impl Snapshot {
+    /// The pods as the rules take them.
+    pub(super) fn pods(&self) -> Vec<&Pod> {
+        self.pods.iter().map(|pod| &**pod).collect()
+    }
+
+    /// Asks the rules what to do.
+    pub(super) fn decide(&self, now: Timestamp, scales: &BTreeMap<Uid, Scale>) -> Decision {
+        decide(now, &Observed { budget: &self.budget.noun, pods: &self.pods(), scales })
+    }
+}
+
+impl Lookup for Controllers<'_> {
+    fn deployment(&self, namespace: &Namespace, name: &Name) -> Option<&Deployment> {
+        self.deployments.named(namespace, name).map(|deployment| &deployment.noun)
+    }
+
+    fn replica_set(&self, namespace: &Namespace, name: &Name) -> Option<&ReplicaSet> {
+        self.sets.named(namespace, name).map(|set| &set.noun)
+    }
+
+    fn replication_controller(&self, namespace: &Namespace, name: &Name) -> Option<&ReplicaSet> {
+        self.replication_controllers.named(namespace, name).map(|set| &set.noun)
+    }
+
+    fn stateful_set(&self, namespace: &Namespace, name: &Name) -> Option<(Uid, Replicas)> {
+        let set = self.stateful_sets.named(namespace, name)?;
+        Some((set.uid().clone(), Replicas::parse(set.wire.spec.replicas.or(Some(1)))))
+    }
+}

@@ -1,0 +1,74 @@
+//! The scales of the controllers that keep a budget's pods: from the caches, or from their `scale` subresource.
+
+use std::collections::BTreeMap;
+
+use gantry_decide::disruption::{Found, Scale, controllers_to_ask, find_scale};
+use gantry_decide::gc::{Resource, Scope};
+use gantry_model::{Namespace, OwnerReference, RefusalKind, Replicas, Uid};
+use gantry_runtime::Target;
+use serde_json::Value;
+
+use super::Disruption;
+use super::observe::Snapshot;
+
+impl Disruption {
+    /// The scale of every controller that the rules need to know.
+    pub(super) async fn scales(&self, snapshot: &Snapshot) -> BTreeMap<Uid, Scale> {
+        let namespace = &snapshot.budget.noun.meta.namespace;
+        let pods = snapshot.pods();
+        let mut scales = BTreeMap::new();
+        for owner in controllers_to_ask(&snapshot.budget.noun, &pods) {
+            let found = find_scale(namespace, owner, &self.caches.controllers());
+            let scale = match found {
+                Found::Scale(scale) => scale,
+                Found::Elsewhere => self.ask(namespace, owner).await.unwrap_or_else(Scale::Failed),
+            };
+            scales.insert(owner.uid.clone(), scale);
+        }
+        scales
+    }
+
+    /// Asks the `scale` subresource of a controller of any kind.
+    async fn ask(&self, namespace: &Namespace, owner: &OwnerReference) -> Result<Scale, String> {
+        let resource = self.scalable(owner).await?;
+        let target = Target::object(&resource, Some(namespace), &owner.name).part("scale");
+        match self.context.api.get::<Value>(&target).await {
+            Ok(scale) if scale["metadata"]["uid"].as_str() == Some(owner.uid.as_str()) => {
+                let replicas = scale["spec"]["replicas"].as_i64().unwrap_or(0);
+                Ok(Scale::Known { controller: owner.uid.clone(), replicas: Replicas::nearest(replicas) })
+            }
+            Ok(_) => Ok(Scale::Missing),
+            Err(failure) if failure.kind() == RefusalKind::NotFound => Ok(Scale::Missing),
+            Err(failure) => Err(failure.to_string()),
+        }
+    }
+
+    /// The resource of a controller's kind, if it has a `scale` subresource.
+    async fn scalable(&self, owner: &OwnerReference) -> Result<Resource, String> {
+        let OwnerReference { api_version, kind, .. } = owner;
+        let (root, group) = match api_version.split_once('/') {
+            Some((group, _)) => ("/apis", group),
+            None => ("/api", ""),
+        };
+        let served = self.context.api.get::<Value>(&Target::path(format!("{root}/{api_version}"))).await;
+        let served = match served {
+            Err(failure) if failure.kind() != RefusalKind::NotFound => return Err(failure.to_string()),
+            served => served.unwrap_or_default(),
+        };
+        let resources: Vec<&Value> = served["resources"].as_array().into_iter().flatten().collect();
+        let plural = resources.iter().find_map(|resource| {
+            let name = resource["name"].as_str().filter(|name| !name.contains('/'))?;
+            (resource["kind"] == kind.as_str()).then(|| name.to_owned())
+        });
+        let Some(plural) = plural else {
+            return Err(format!("no matches for kind {kind:?} in version {api_version:?}"));
+        };
+        let scale = format!("{plural}/scale");
+        if !resources.iter().any(|resource| resource["name"] == scale.as_str()) {
+            let dot = if group.is_empty() { "" } else { "." };
+            return Err(format!("{plural}{dot}{group} does not implement the scale subresource"));
+        }
+        let (api_version, kind) = (api_version.clone(), kind.clone());
+        Ok(Resource { api_version, kind, plural, scope: Scope::Namespaced })
+    }
+}

@@ -1,0 +1,147 @@
+//! Carrying out: statuses, taints and evictions.
+
+use std::collections::BTreeMap;
+
+use gantry_decide::events::Subject;
+use gantry_decide::node_lifecycle::{Ready, evict_at};
+use gantry_model::patch::PatchForm;
+use gantry_model::{Event, Pod, RefusalKind, Uid};
+use gantry_runtime::informer::{Typed as _, resource_of};
+use gantry_runtime::{Deletion, Failure, Form, Target};
+use k8s_openapi::api::core::v1 as core;
+use serde_json::{Value, json};
+
+use super::observe::{SeenNode, came, taints_for, taints_of, tolerations};
+use super::{NodeLifecycle, Plan};
+
+/// Who tells events about nodes that fall silent.
+const NODE_CONTROLLER: &str = "node-controller";
+/// Who tells events about pods that are evicted.
+const EVICTOR: &str = "taint-eviction-controller";
+
+impl NodeLifecycle {
+    /// Nothing that a silent node has said of itself is known any more.
+    pub(super) async fn mark_unknown(&self, node: &SeenNode) -> Result<(), Failure> {
+        let now = self.context.clock.now().render();
+        let conditions = node.conditions.iter().map(|name| {
+            json!({
+                "type": name, "status": "Unknown", "reason": "NodeStatusUnknown",
+                "message": "Kubelet stopped posting node status.", "lastTransitionTime": now,
+            })
+        });
+        let status = json!({"status": {"conditions": conditions.collect::<Vec<_>>()}});
+        self.patch(&target(node).part("status"), &status).await?;
+        let message = format!("Node {} status is now: NodeNotReady", node.name);
+        let subject = Subject {
+            api_version: "v1".into(),
+            kind: "Node".into(),
+            namespace: None,
+            name: node.name.clone(),
+            uid: node.uid.clone(),
+            resource_version: node.version.clone(),
+        };
+        self.context.events.record(NODE_CONTROLLER, subject, Event::normal("NodeNotReady", message));
+        Ok(())
+    }
+
+    /// Gives a node the taint that says why it is not ready, or takes it away.
+    pub(super) async fn taint(&self, node: &SeenNode, ready: Ready) -> Result<(), Failure> {
+        let now = self.context.clock.now();
+        if taints_for(&node.taints, ready, now).is_none() {
+            return Ok(());
+        }
+        // Its status may have been written a moment ago, so the copy may be old.
+        let current = self.context.api.get::<core::Node>(&target(node)).await?;
+        let Some(taints) = taints_for(&taints_of(&current), ready, now) else { return Ok(()) };
+        let version = current.metadata.resource_version;
+        let body = json!({"metadata": {"resourceVersion": version}, "spec": {"taints": taints}});
+        self.patch(&target(node), &body).await
+    }
+
+    /// A pod on a node that is not ready is not ready.
+    pub(super) async fn mark_not_ready(&self, pod: &Pod) -> Result<(), Failure> {
+        let event = Event::warning("NodeNotReady", "Node is not ready".to_owned());
+        self.context.tell(NODE_CONTROLLER, "v1", "Pod", &pod.meta, event);
+        let condition = json!({"type": "Ready", "status": "False", "lastTransitionTime": self.context.clock.now().render()});
+        let body = json!({"metadata": {"uid": pod.meta.uid.as_str()}, "status": {"conditions": [condition]}});
+        let target = Target::object(&Pod::resource(), Some(&pod.meta.namespace), &pod.meta.name);
+        unless_gone(self.patch(&target.part("status"), &body).await)
+    }
+
+    /// Evicts the pods of a node whose time has come; notes of the others when it will.
+    pub(super) async fn evict(
+        &self,
+        node: &SeenNode,
+        known: &BTreeMap<Uid, Plan>,
+        planned: &mut BTreeMap<Uid, Plan>,
+    ) -> Result<(), Failure> {
+        let taints = node.evictions();
+        let pods = self.caches.pods_on(&node.name);
+        if taints.is_empty() || pods.is_empty() {
+            return Ok(());
+        }
+        let now = self.context.clock.now();
+        let plan_of = |pod: &Pod| known.get(&pod.meta.uid).filter(|plan| plan.taints == taints).cloned();
+        let plans: Option<Vec<_>> =
+            pods.iter().map(|pod| Some((pod.meta.uid.clone(), plan_of(pod)?))).collect();
+        match plans {
+            Some(plans) => planned.extend(plans),
+            None => {
+                for pod in self.whole_pods_on(node).await? {
+                    let uid = Uid::from(pod.metadata.uid.clone().unwrap_or_default());
+                    let at = evict_at(&taints, &tolerations(&pod), came(&pod, now));
+                    planned.insert(uid, Plan { taints: taints.clone(), at });
+                }
+            }
+        }
+        for pod in &pods {
+            let at = planned.get(&pod.meta.uid).and_then(|plan| plan.at);
+            if at.is_some_and(|at| at <= now) {
+                self.delete(pod).await?;
+                planned.remove(&pod.meta.uid);
+            }
+        }
+        Ok(())
+    }
+
+    /// The pods on a node with their tolerations, which no cache holds.
+    async fn whole_pods_on(&self, node: &SeenNode) -> Result<Vec<core::Pod>, Failure> {
+        let target = Target::collection(&Pod::resource(), None);
+        let here = format!("spec.nodeName={}", node.name);
+        let list: k8s_openapi::List<core::Pod> =
+            self.context.api.list(&target, Form::Whole, &[("fieldSelector", &here)]).await?;
+        Ok(list.items)
+    }
+
+    async fn delete(&self, pod: &Pod) -> Result<(), Failure> {
+        let meta = &pod.meta;
+        let message = format!("Marking for deletion Pod {}/{}", meta.namespace, meta.name);
+        self.context.tell(EVICTOR, "v1", "Pod", meta, Event::normal("TaintManagerEviction", message));
+        let condition = json!({
+            "type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager",
+            "message": "Taint manager: deleting due to NoExecute taint",
+            "lastTransitionTime": self.context.clock.now().render(),
+        });
+        let body = json!({"metadata": {"uid": meta.uid.as_str()}, "status": {"conditions": [condition]}});
+        let target = Target::object(&Pod::resource(), Some(&meta.namespace), &meta.name);
+        unless_gone(self.patch(&target.part("status"), &body).await)?;
+        let deletion = Deletion { uid: Some(meta.uid.clone()), ..Deletion::default() };
+        unless_gone(self.context.api.delete(&target, &deletion).await)
+    }
+
+    async fn patch(&self, target: &Target, body: &Value) -> Result<(), Failure> {
+        self.context.api.patch::<Value>(target, PatchForm::StrategicMerge, body).await.map(drop)
+    }
+}
+
+/// A pod that is gone, or another of its name, needs nothing.
+fn unless_gone(done: Result<(), Failure>) -> Result<(), Failure> {
+    match done {
+        Err(failure) if matches!(failure.kind(), RefusalKind::NotFound | RefusalKind::Conflict) => Ok(()),
+        done => done,
+    }
+}
+
+fn target(node: &SeenNode) -> Target {
+    Target::object(&resource_of::<core::Node>(), None, &node.name)
+}

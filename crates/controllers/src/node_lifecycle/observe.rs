@@ -1,0 +1,145 @@
+//! The snapshot: nodes, their signs of life, their taints, and the pods on them.
+
+use gantry_decide::node_lifecycle::{
+    EFFECTS, Eviction, NO_EXECUTE, NOT_READY, Ready, Toleration, UNREACHABLE, taint_of,
+};
+use gantry_model::{Name, Pod, Readiness, ResourceVersion, Timestamp, Uid};
+use gantry_runtime::informer::{Cached as _, Plain};
+use gantry_runtime::{Informer, Informers};
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1 as core;
+
+/// The copies that the controller reads.
+#[derive(Clone, Debug)]
+pub(super) struct Caches {
+    pub(super) nodes: Informer<Plain<core::Node>>,
+    leases: Informer<Plain<Lease>>,
+    pods: Informer<Pod>,
+}
+
+/// A node as the controller sees it.
+#[derive(Clone, Debug)]
+pub(super) struct SeenNode {
+    pub(super) name: Name,
+    pub(super) uid: Uid,
+    pub(super) version: ResourceVersion,
+    pub(super) ready: Ready,
+    /// What it last gave as a sign of life: any other text is a new one.
+    pub(super) sign: String,
+    /// Its conditions, by type.
+    pub(super) conditions: Vec<String>,
+    pub(super) taints: Vec<core::Taint>,
+}
+
+/// Where nodes keep their leases.
+const LEASES: &str = "kube-node-lease";
+
+impl Caches {
+    pub(super) fn of(informers: &mut Informers) -> Self {
+        Self { nodes: informers.of(), leases: informers.of(), pods: informers.of() }
+    }
+
+    pub(super) async fn synced(&self) {
+        self.nodes.synced().await;
+        self.leases.synced().await;
+        self.pods.synced().await;
+    }
+
+    pub(super) fn nodes(&self) -> Vec<SeenNode> {
+        let nodes: Vec<_> = self.nodes.read().iter().cloned().collect();
+        let leases = self.leases.read();
+        let lease = |name: &Name| leases.named(&LEASES.into(), name).map(|lease| lease.version().to_string());
+        nodes.iter().map(|node| SeenNode::parse(node, lease(&node.key().name))).collect()
+    }
+
+    /// The pods on a node that count as ready.
+    pub(super) fn ready_pods_on(&self, node: &Name) -> Vec<Pod> {
+        let is_ready = |pod: &Pod| matches!(pod.readiness, Readiness::Ready { .. });
+        self.pods_on(node).into_iter().filter(is_ready).collect()
+    }
+
+    /// The pods on a node that are not on their way out.
+    pub(super) fn pods_on(&self, node: &Name) -> Vec<Pod> {
+        let pods = self.pods.read();
+        let here = pods.iter().filter(|pod| pod.node.as_ref() == Some(node) && !pod.meta.is_deleting());
+        here.map(|pod| Pod::clone(pod)).collect()
+    }
+}
+
+impl SeenNode {
+    fn parse(node: &Plain<core::Node>, lease: Option<String>) -> Self {
+        let status = node.wire.status.as_ref();
+        let conditions = status.and_then(|status| status.conditions.as_deref()).unwrap_or_default();
+        let ready = conditions.iter().find(|condition| condition.type_ == "Ready");
+        let heartbeat = ready.and_then(|ready| ready.last_heartbeat_time.as_ref());
+        let heartbeat = heartbeat.map(|time| Timestamp::parse(time).to_string());
+        Self {
+            name: node.key().name,
+            uid: node.uid().clone(),
+            version: node.version().clone(),
+            ready: match ready.map(|condition| condition.status.as_str()) {
+                Some("True") => Ready::True,
+                Some("False") => Ready::False,
+                _ => Ready::Unknown,
+            },
+            sign: format!("{} {}", lease.unwrap_or_default(), heartbeat.unwrap_or_default()),
+            conditions: conditions.iter().map(|condition| condition.type_.clone()).collect(),
+            taints: taints_of(&node.wire),
+        }
+    }
+
+    /// The taints by which pods are evicted.
+    pub(super) fn evictions(&self) -> Vec<Eviction> {
+        let taints = self.taints.iter().filter(|taint| taint.effect == NO_EXECUTE);
+        taints
+            .map(|taint| Eviction {
+                key: taint.key.clone(),
+                value: taint.value.clone().unwrap_or_default(),
+                added: taint.time_added.as_ref().map(Timestamp::parse),
+            })
+            .collect()
+    }
+}
+
+pub(super) fn taints_of(node: &core::Node) -> Vec<core::Taint> {
+    node.spec.as_ref().and_then(|spec| spec.taints.clone()).unwrap_or_default()
+}
+
+/// The taints that a node is to have which has these; `None` if they are the same.
+pub(super) fn taints_for(taints: &[core::Taint], ready: Ready, now: Timestamp) -> Option<Vec<core::Taint>> {
+    let wanted = taint_of(ready);
+    let about_readiness = |taint: &core::Taint| [NOT_READY, UNREACHABLE].contains(&taint.key.as_str());
+    let is_kept = |taint: &&core::Taint| !about_readiness(taint) || wanted == Some(taint.key.as_str());
+    let mut after: Vec<_> = taints.iter().filter(is_kept).cloned().collect();
+    for effect in EFFECTS {
+        if let Some(key) = wanted
+            && !after.iter().any(|taint| taint.key == key && taint.effect == effect)
+        {
+            let (key, effect) = (key.to_owned(), effect.to_owned());
+            after.push(core::Taint { key, effect, time_added: Some(now.render()), value: None });
+        }
+    }
+    (after != taints).then_some(after)
+}
+
+/// The tolerations of a pod.
+pub(super) fn tolerations(pod: &core::Pod) -> Vec<Toleration> {
+    let tolerations = pod.spec.iter().flat_map(|spec| spec.tolerations.iter().flatten());
+    tolerations
+        .map(|toleration| Toleration {
+            key: toleration.key.clone().unwrap_or_default(),
+            value: match toleration.operator.as_deref() {
+                Some("Exists") => None,
+                _ => Some(toleration.value.clone().unwrap_or_default()),
+            },
+            effect: toleration.effect.clone().unwrap_or_default(),
+            seconds: toleration.toleration_seconds,
+        })
+        .collect()
+}
+
+/// When a pod came to its node, as far as it says so.
+pub(super) fn came(pod: &core::Pod, now: Timestamp) -> Timestamp {
+    let started = pod.status.as_ref().and_then(|status| status.start_time.as_ref());
+    started.or(pod.metadata.creation_timestamp.as_ref()).map_or(now, Timestamp::parse)
+}

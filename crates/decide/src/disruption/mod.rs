@@ -1,0 +1,113 @@
+//! PodDisruptionBudgets: how many of the pods that a budget selects may be evicted now.
+//!
+//! The eviction subresource of the API server spends what the status allows and notes the evicted pod in it; this
+//! controller counts the pods again and forgets the note once the pod is gone, or was not deleted in time.
+//!
+//! ```text
+//! pods, scales of their controllers ─► expected ─► desired ─┐
+//! pods, evictions noted in the status ─► healthy ───────────┴─► allowed = healthy − desired ─► status
+//! ```
+//!
+//! A count that cannot be made allows no disruption, and the status says why.
+
+mod events;
+mod expected;
+mod healthy;
+mod scale;
+mod status;
+pub mod triggers;
+
+pub use events::EVENT_SOURCE;
+pub use scale::{Found, Lookup, Scale, find_scale};
+
+use std::collections::BTreeMap;
+
+use gantry_model::{
+    DisruptionBudget, DisruptionBudgetStatus, Event, Name, OwnerReference, Pod, Timestamp, Uid,
+};
+
+use crate::Wake;
+
+/// How many budgets are worked on at once; Kubernetes' number.
+pub const WORKERS: usize = 1;
+
+/// What is known when a budget is decided on.
+#[derive(Clone, Debug)]
+pub struct Observed<'a> {
+    /// The budget.
+    pub budget: &'a DisruptionBudget,
+    /// The pods that it selects.
+    pub pods: &'a [&'a Pod],
+    /// The scales of [`controllers_to_ask`], by the uid of the controller that the pod names.
+    pub scales: &'a BTreeMap<Uid, Scale>,
+}
+
+/// What to do about a budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The status to write; `None` if the stored one is right.
+    pub status: Option<DisruptionBudgetStatus>,
+    /// Events about the budget.
+    pub events: Vec<Event>,
+    /// Events about pods that were evicted and not deleted in time.
+    pub pod_events: Vec<(Name, Event)>,
+    /// When to count again.
+    pub wake: Wake,
+}
+
+/// The controllers whose scale the budget counts by, each once. Empty if it counts the pods that there are.
+pub fn controllers_to_ask<'a>(budget: &DisruptionBudget, pods: &[&'a Pod]) -> Vec<&'a OwnerReference> {
+    let mut asked: Vec<&OwnerReference> = Vec::new();
+    if expected::needs_scale(&budget.requirement) {
+        for owner in pods.iter().filter_map(|pod| pod.meta.controller()) {
+            if !asked.iter().any(|known| known.uid == owner.uid) {
+                asked.push(owner);
+            }
+        }
+    }
+    asked
+}
+
+/// Decides about one budget.
+pub fn decide(now: Timestamp, observed: &Observed<'_>) -> Decision {
+    let Observed { budget, pods, scales } = observed;
+    if let Some(Err(invalid)) = &budget.selector {
+        let why = invalid.to_string();
+        return failed(now, budget, events::selection_failed(&why), &why);
+    }
+    let mut told = Vec::new();
+    if pods.is_empty() {
+        told.push(events::no_pods());
+    }
+    let expected = match expected::expected(&budget.requirement, pods, scales) {
+        Ok(expected) => expected,
+        Err(why) => {
+            let mut decision = failed(now, budget, events::count_failed(&why), &why);
+            decision.events.splice(0..0, told);
+            return decision;
+        }
+    };
+    if expected.has_unmanaged {
+        told.push(events::unmanaged(budget));
+    }
+    let evictions = healthy::evictions(now, budget, pods);
+    let healthy = healthy::count(pods, &evictions.pending);
+    let status = status::counted(now, budget, &expected, healthy, evictions.pending);
+    Decision {
+        status: (status != budget.status).then_some(status),
+        events: told,
+        pod_events: evictions.undeleted,
+        wake: evictions.recheck.map_or(Wake::OnChange, |at| Wake::After(at.since(now))),
+    }
+}
+
+/// A count that could not be made: nothing may be evicted until it can.
+fn failed(now: Timestamp, budget: &DisruptionBudget, event: Event, why: &str) -> Decision {
+    let status = status::failed(now, budget, why);
+    Decision {
+        status: (status != budget.status).then_some(status),
+        events: vec![event],
+        pod_events: Vec::new(),
+        wake: Wake::OnChange,
+    }
+}

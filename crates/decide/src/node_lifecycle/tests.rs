@@ -1,0 +1,67 @@
+//! Nodes that fall silent, and the pods on them.
+
+use super::*;
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_secs(seconds)
+}
+
+fn unreachable(added: i64) -> Eviction {
+    Eviction { key: UNREACHABLE.to_owned(), value: String::new(), added: Some(at(added)) }
+}
+
+fn tolerates(key: &str, seconds: Option<i64>) -> Toleration {
+    Toleration { key: key.to_owned(), seconds, ..Toleration::default() }
+}
+
+#[test]
+fn a_node_is_silent_when_it_has_given_no_sign_of_life_for_long_enough() {
+    let (mut heartbeats, node) = (Heartbeats::default(), Name::from("n1"));
+    assert!(!heartbeats.hear(&node, "1".to_owned(), at(0)));
+    assert!(!heartbeats.hear(&node, "1".to_owned(), at(49)));
+    assert!(heartbeats.hear(&node, "1".to_owned(), at(50)));
+    assert!(!heartbeats.hear(&node, "2".to_owned(), at(55)), "it is back");
+    assert!(!heartbeats.hear(&node, "2".to_owned(), at(104)));
+    heartbeats.retain(|_| false);
+    assert!(!heartbeats.hear(&node, "2".to_owned(), at(200)), "a node that comes back has its time again");
+}
+
+#[test]
+fn the_taint_says_why_a_node_is_not_ready() {
+    assert_eq!(
+        [Ready::True, Ready::False, Ready::Unknown].map(taint_of),
+        [None, Some(NOT_READY), Some(UNREACHABLE)]
+    );
+}
+
+#[test]
+fn a_pod_stays_for_as_long_as_it_tolerates_the_taint() {
+    assert_eq!(evict_at(&[], &[], at(0)), None);
+    assert_eq!(evict_at(&[unreachable(100)], &[], at(0)), Some(at(100)), "at once");
+    let five_minutes = tolerates(UNREACHABLE, Some(300));
+    assert_eq!(evict_at(&[unreachable(100)], std::slice::from_ref(&five_minutes), at(0)), Some(at(400)));
+    assert_eq!(
+        evict_at(&[unreachable(100)], std::slice::from_ref(&five_minutes), at(150)),
+        Some(at(450)),
+        "a pod that came later has its time as well"
+    );
+    assert_eq!(evict_at(&[unreachable(100)], &[tolerates("", None)], at(0)), None, "for ever");
+    let both = [five_minutes, tolerates("", Some(10))];
+    assert_eq!(evict_at(&[unreachable(100)], &both, at(0)), Some(at(110)), "the shortest counts");
+    assert_eq!(evict_at(&[unreachable(100)], &[tolerates(UNREACHABLE, Some(-1))], at(0)), Some(at(100)));
+}
+
+#[test]
+fn every_taint_must_be_tolerated() {
+    let other = Eviction { key: "gpu".to_owned(), value: "a".to_owned(), added: Some(at(20)) };
+    let tolerated = tolerates(UNREACHABLE, Some(300));
+    assert_eq!(
+        evict_at(&[unreachable(0), other.clone()], std::slice::from_ref(&tolerated), at(0)),
+        Some(at(20))
+    );
+    let value = |value: &str| Toleration { value: Some(value.to_owned()), ..tolerates("gpu", None) };
+    assert_eq!(evict_at(std::slice::from_ref(&other), &[value("b")], at(0)), Some(at(20)));
+    assert_eq!(evict_at(std::slice::from_ref(&other), &[value("a")], at(0)), None);
+    let schedule = Toleration { effect: "NoSchedule".to_owned(), ..tolerates("gpu", None) };
+    assert_eq!(evict_at(&[other], &[schedule], at(0)), Some(at(20)), "it is about another effect");
+}

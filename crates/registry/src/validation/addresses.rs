@@ -1,0 +1,214 @@
+//! IP addresses and CIDR blocks in fields: whether they can be parsed, and in which form they must be written.
+
+use std::net::IpAddr;
+
+use serde_json::json;
+
+use super::found::{Found, Path};
+
+const NOT_AN_IP: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+const NOT_A_CIDR: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+
+/// A CIDR block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    address: IpAddr,
+    prefix: u8,
+}
+
+/// The address in a text. Leading zeros in IPv4 octets are skipped, so that they get an error of their own.
+pub(super) fn parse_ip(text: &str) -> Option<IpAddr> {
+    text.parse().or_else(|_| without_leading_zeros(text).parse()).ok()
+}
+
+/// Reports a text that is not an IP address, or one that programs read differently.
+pub(super) fn ip(found: &mut Found, at: &Path<'_>, text: &str) {
+    let Some(address) = parse_ip(text) else {
+        return found.invalid(at, &json!(text), NOT_AN_IP);
+    };
+    if text.parse::<IpAddr>().is_err() {
+        found.invalid(at, &json!(text), "must not have leading 0s");
+    } else if is_mapped(address) {
+        found.invalid(at, &json!(text), "must not be an IPv4-mapped IPv6 address");
+    }
+}
+
+/// Reports a text that is not an IP address in canonical form.
+pub(super) fn canonical_ip(found: &mut Found, at: &Path<'_>, text: &str) {
+    let before = found.errors.len();
+    ip(found, at, text);
+    if let Some(address) = parse_ip(text).filter(|address| address.to_string() != text)
+        && found.errors.len() == before
+    {
+        let why = format!("must be in canonical form (\"{address}\")");
+        found.invalid(at, &json!(text), why);
+    }
+}
+
+/// Reports an address that cannot be the address of an endpoint.
+pub(super) fn endpoint_ip(found: &mut Found, at: &Path<'_>, text: &str) {
+    let Some(address) = parse_ip(text).map(|address| address.to_canonical()) else {
+        return found.invalid(at, &json!(text), "must be a valid IP address");
+    };
+    let (is_link_local, is_link_local_multicast) = match address {
+        IpAddr::V4(four) => (four.is_link_local(), four.octets()[..3] == [224, 0, 0]),
+        IpAddr::V6(six) => {
+            let [first, second, ..] = six.octets();
+            (six.is_unicast_link_local(), first == 0xff && second & 0x0f == 0x02)
+        }
+    };
+    if address.is_unspecified() {
+        found.invalid(at, &json!(text), format!("may not be unspecified ({text})"));
+    }
+    if address.is_loopback() {
+        found.invalid(at, &json!(text), "may not be in the loopback range (127.0.0.0/8, ::1/128)");
+    }
+    if is_link_local {
+        found.invalid(at, &json!(text), "may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+    }
+    if is_link_local_multicast {
+        found.invalid(
+            at,
+            &json!(text),
+            "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)",
+        );
+    }
+}
+
+/// The block in a text, read as leniently as an address.
+pub(super) fn parse_cidr(text: &str) -> Option<Block> {
+    let (address, prefix) = text.split_once('/')?;
+    let address = parse_ip(address)?;
+    let is_number = !prefix.is_empty() && prefix.bytes().all(|digit| digit.is_ascii_digit());
+    let prefix = if is_number { prefix.parse::<u8>().ok()? } else { return None };
+    (prefix <= bits(address)).then_some(Block { address, prefix })
+}
+
+/// Reports a text that is not a CIDR block, or one that programs read differently.
+pub(super) fn cidr(found: &mut Found, at: &Path<'_>, text: &str) {
+    let Some(block) = parse_cidr(text) else {
+        return found.invalid(at, &json!(text), NOT_A_CIDR);
+    };
+    let (address, prefix) = text.split_once('/').unwrap_or((text, ""));
+    if address.parse::<IpAddr>().is_err() || prefix.len() > 1 && prefix.starts_with('0') {
+        found.invalid(at, &json!(text), "must not have leading 0s in IP or prefix length");
+    } else if is_mapped(block.address) {
+        found.invalid(at, &json!(text), "must not have an IPv4-mapped IPv6 address");
+    } else if block.masked().address != block.address {
+        found.invalid(at, &json!(text), "must not have bits set beyond the prefix length");
+    }
+}
+
+/// A warning about an IPv6 address that is not in canonical form.
+pub(super) fn ip_warning(at: &Path<'_>, text: &str) -> Option<String> {
+    let address: IpAddr = text.parse().ok()?;
+    (address.is_ipv6() && address.to_string() != text).then(|| {
+        format!("{at}: IPv6 address \"{text}\" should be in RFC 5952 canonical format (\"{address}\")")
+    })
+}
+
+/// A warning about an IPv6 block that is not in canonical form.
+pub(super) fn cidr_warning(at: &Path<'_>, text: &str) -> Option<String> {
+    let block = parse_cidr(text)?;
+    let canonical = format!("{}/{}", block.address, block.prefix);
+    (block.address.is_ipv6() && canonical != text).then(|| {
+        format!("{at}: IPv6 CIDR value \"{text}\" should be in RFC 5952 canonical format (\"{canonical}\")")
+    })
+}
+
+impl Block {
+    /// Whether all of the other block is in this one, and the other one is smaller.
+    pub(super) fn strictly_contains(self, other: Self) -> bool {
+        let shortened = Self { prefix: self.prefix.min(bits(other.address)), ..other };
+        self.address.is_ipv4() == other.address.is_ipv4()
+            && self.prefix < other.prefix
+            && shortened.masked().address == self.masked().address
+    }
+
+    /// The same block with the bits behind the prefix cleared.
+    fn masked(self) -> Self {
+        let address = match self.address {
+            IpAddr::V4(four) => {
+                let mask = u32::MAX.checked_shl(32 - u32::from(self.prefix)).unwrap_or(0);
+                IpAddr::V4((u32::from(four) & mask).into())
+            }
+            IpAddr::V6(six) => {
+                let mask = u128::MAX.checked_shl(128 - u32::from(self.prefix)).unwrap_or(0);
+                IpAddr::V6((u128::from(six) & mask).into())
+            }
+        };
+        Self { address, ..self }
+    }
+}
+
+fn bits(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
+}
+
+fn is_mapped(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(six) if six.to_ipv4_mapped().is_some())
+}
+
+/// The text with the octets of its IPv4 part as plain decimal numbers.
+fn without_leading_zeros(text: &str) -> String {
+    let start = text.rfind(':').map_or(0, |colon| colon + 1);
+    let (head, dotted) = text.split_at(start);
+    if !dotted.contains('.') {
+        return text.to_owned();
+    }
+    let octets = dotted.split('.').map(|octet| match octet.trim_start_matches('0') {
+        "" if !octet.is_empty() => "0",
+        digits => digits,
+    });
+    format!("{head}{}", octets.collect::<Vec<_>>().join("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(rule: fn(&mut Found, &Path<'_>, &str), text: &str) -> Vec<String> {
+        let mut found = Found::default();
+        rule(&mut found, &Path::new("a"), text);
+        found.errors.iter().map(|error| error.message()).collect()
+    }
+
+    #[test]
+    fn an_address_is_written_without_leading_zeros_and_not_mapped() {
+        assert_eq!(wrong(ip, "10.0.0.1"), [""; 0]);
+        assert_eq!(wrong(ip, "FE80::1"), [""; 0]);
+        assert_eq!(wrong(ip, "10.0.0"), [format!("Invalid value: \"10.0.0\": {NOT_AN_IP}")]);
+        assert_eq!(wrong(ip, "010.0.0.1"), ["Invalid value: \"010.0.0.1\": must not have leading 0s"]);
+        let mapped = "must not be an IPv4-mapped IPv6 address";
+        assert_eq!(wrong(ip, "::ffff:1.2.3.4"), [format!("Invalid value: \"::ffff:1.2.3.4\": {mapped}")]);
+        let canonical = "Invalid value: \"FE80::1\": must be in canonical form (\"fe80::1\")";
+        assert_eq!(wrong(canonical_ip, "FE80::1"), [canonical]);
+    }
+
+    #[test]
+    fn a_block_has_no_bits_behind_its_prefix() {
+        assert_eq!(wrong(cidr, "10.0.0.0/8"), [""; 0]);
+        let bits = "must not have bits set beyond the prefix length";
+        assert_eq!(wrong(cidr, "10.0.0.1/8"), [format!("Invalid value: \"10.0.0.1/8\": {bits}")]);
+        assert_eq!(wrong(cidr, "10.0.0.0/33"), [format!("Invalid value: \"10.0.0.0/33\": {NOT_A_CIDR}")]);
+        let zeros = "must not have leading 0s in IP or prefix length";
+        assert_eq!(wrong(cidr, "10.0.0.0/08"), [format!("Invalid value: \"10.0.0.0/08\": {zeros}")]);
+        let block = |text| parse_cidr(text).unwrap_or(Block { address: [0, 0, 0, 0].into(), prefix: 0 });
+        assert!(block("10.0.0.0/8").strictly_contains(block("10.1.0.0/16")));
+        assert!(!block("10.0.0.0/8").strictly_contains(block("11.1.0.0/16")));
+        assert!(!block("10.0.0.0/8").strictly_contains(block("10.0.0.0/8")));
+    }
+
+    #[test]
+    fn endpoints_have_addresses_that_others_can_reach() {
+        assert_eq!(wrong(endpoint_ip, "10.1.2.3"), [""; 0]);
+        for (text, why) in [
+            ("0.0.0.0", "may not be unspecified (0.0.0.0)"),
+            ("127.0.0.1", "may not be in the loopback range (127.0.0.0/8, ::1/128)"),
+            ("169.254.0.1", "may not be in the link-local range (169.254.0.0/16, fe80::/10)"),
+            ("224.0.0.1", "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"),
+        ] {
+            assert_eq!(wrong(endpoint_ip, text), [format!("Invalid value: \"{text}\": {why}")]);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Pods that claim persistent volumes. The words are those of kube-scheduler 1.37.
+
+use super::*;
+
+/// What becomes of a pod that claims `data` in a cluster of the nodes a and b.
+fn outcome(claim: Option<Value>, volumes: &[Value], classes: &[Value]) -> Placement {
+    let mut cluster = cluster(&[node("a"), node("b")]);
+    let storage = cluster.storage_mut();
+    if let Some(mut claim) = claim {
+        claim["metadata"]["name"] = json!("data");
+        claim["metadata"]["namespace"] = json!("shop");
+        storage.set_claim(&serde_json::from_value(claim).unwrap());
+    }
+    for volume in volumes {
+        storage.set_volume(&serde_json::from_value(volume.clone()).unwrap());
+    }
+    for class in classes {
+        storage.set_class(&serde_json::from_value(class.clone()).unwrap());
+    }
+    let spec = json!({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]});
+    place(&cluster, &parsed_pod(&pod("web", &spec)))
+}
+
+fn message(placement: &Placement) -> String {
+    match placement {
+        Placement::Node(node) => format!("on {node}"),
+        Placement::Nowhere(reasons) => reasons.to_string(),
+    }
+}
+
+fn claim(class: &str, volume: Option<&str>) -> Value {
+    json!({"metadata": {}, "spec": {
+        "storageClassName": class, "volumeName": volume, "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+    }})
+}
+
+fn bound(volume: &str) -> Value {
+    let mut claim = claim("manual", Some(volume));
+    claim["status"] = json!({"phase": "Bound"});
+    claim
+}
+
+fn volume(name: &str, class: &str, node: Option<&str>) -> Value {
+    let affinity = node.map(|node| {
+        let here = json!({"key": "kubernetes.io/hostname", "operator": "In", "values": [node]});
+        json!({"required": {"nodeSelectorTerms": [{"matchExpressions": [here]}]}})
+    });
+    json!({"metadata": {"name": name}, "spec": {
+        "storageClassName": class, "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"],
+        "nodeAffinity": affinity,
+    }})
+}
+
+fn class(name: &str, provisioner: &str, mode: &str) -> Value {
+    json!({"metadata": {"name": name}, "provisioner": provisioner, "volumeBindingMode": mode})
+}
+
+#[test]
+fn a_claim_that_does_not_exist_keeps_the_pod_from_every_node() {
+    assert_eq!(
+        message(&outcome(None, &[], &[])),
+        "0/2 nodes are available: persistentvolumeclaim \"data\" not found. not found"
+    );
+    let ephemeral = json!({"volumes": [{"name": "v", "ephemeral": {}}]});
+    let placement = place(&cluster(&[node("a")]), &parsed_pod(&pod("web", &ephemeral)));
+    assert_eq!(
+        message(&placement),
+        "0/1 nodes are available: waiting for ephemeral volume controller to create the \
+         persistentvolumeclaim \"web-v\". not found"
+    );
+}
+
+#[test]
+fn a_claim_that_should_be_bound_already_keeps_the_pod_from_every_node() {
+    let unbound = "0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found";
+    let immediate = class("fast", "example.com/disks", "Immediate");
+    let waits = class("late", "example.com/disks", "WaitForFirstConsumer");
+    for claim in [claim("", None), claim("fast", None), claim("missing", None), claim("late", Some("pv"))] {
+        assert_eq!(message(&outcome(Some(claim), &[], &[immediate.clone(), waits.clone()])), unbound);
+    }
+}
+
+#[test]
+fn a_claim_on_its_way_out_is_no_claim() {
+    let mut leaving = bound("pv");
+    leaving["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    assert_eq!(
+        message(&outcome(Some(leaving), &[volume("pv", "manual", None)], &[])),
+        "0/2 nodes are available: persistentvolumeclaim \"data\" is being deleted. not found"
+    );
+}
+
+#[test]
+fn a_bound_claim_goes_where_its_volume_is() {
+    let here = volume("pv", "manual", Some("b"));
+    assert_eq!(message(&outcome(Some(bound("pv")), &[here], &[])), "on b");
+    let elsewhere = volume("pv", "manual", Some("c"));
+    let not_helpful = "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.";
+    assert_eq!(
+        message(&outcome(Some(bound("pv")), &[elsewhere], &[])),
+        format!(
+            "0/2 nodes are available: 2 node(s) didn't match PersistentVolume's node affinity. {not_helpful}"
+        )
+    );
+    assert_eq!(
+        message(&outcome(Some(bound("pv")), &[], &[])),
+        format!(
+            "0/2 nodes are available: 2 node(s) unavailable due to one or more pvc(s) bound to non-existent \
+             pv(s). {not_helpful}"
+        )
+    );
+}
+
+#[test]
+fn a_claim_that_waits_for_its_first_consumer_is_not_met_by_nothing() {
+    let by_hand = class("local", "kubernetes.io/no-provisioner", "WaitForFirstConsumer");
+    let made = class("made", "example.com/disks", "WaitForFirstConsumer");
+    let classes = [by_hand, made];
+    let nothing = "0/2 nodes are available: 2 node(s) didn't find available persistent volumes to bind. \
+                   preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.";
+    assert_eq!(message(&outcome(Some(claim("local", None)), &[], &classes)), nothing);
+    let other = volume("pv", "other", None);
+    assert_eq!(message(&outcome(Some(claim("local", None)), &[other], &classes)), nothing);
+    let timed_out = "running PreBind plugin \"VolumeBinding\": binding volumes: context deadline exceeded";
+    assert_eq!(message(&outcome(Some(claim("made", None)), &[], &classes)), timed_out);
+    let fitting = volume("pv", "local", Some("b"));
+    assert_eq!(message(&outcome(Some(claim("local", None)), &[fitting], &classes)), timed_out);
+}

@@ -1,0 +1,295 @@
+//! What a person could do about a cause.
+
+use gantry_model::{Name, Strategy};
+
+use super::commands::{Advice, CommandFlags};
+use super::missing::Missing;
+use super::reason::Reason;
+use super::report::{Cause, Verdict, Weight};
+use super::scheduling::{Obstacle, ObstacleKind};
+use crate::standing::Standing;
+
+/// How many nodes a command to uncordon names at most.
+const NODES_MAX: usize = 5;
+
+/// What a person could do: about each thing that blocks, and in the end to go back to what ran before.
+pub(super) fn of(
+    standing: &Standing<'_>,
+    verdict: Verdict,
+    causes: &[Cause],
+    flags: &CommandFlags,
+) -> Vec<Advice> {
+    let adviser = Adviser { standing, flags };
+    let mut all = Vec::new();
+    if verdict == Verdict::Paused {
+        all.push(Advice::command("resume it", flags.gantry(&["rollout", "resume", &adviser.deployment()])));
+    }
+    let troubling: Vec<_> = causes.iter().filter(|cause| is_troubling(verdict, cause)).collect();
+    for advice in troubling.iter().flat_map(|cause| adviser.about(cause)) {
+        if !all.contains(&advice) {
+            all.push(advice);
+        }
+    }
+    let may_go_back = verdict == Verdict::Stuck || (verdict == Verdict::Done && !troubling.is_empty());
+    if may_go_back && !standing.snapshot.deployment.meta.is_deleting() {
+        all.extend(adviser.undo(all.is_empty()));
+    }
+    all
+}
+
+/// Whether there is something to do about a cause: it blocks, or it makes pods that count as available restart.
+fn is_troubling(verdict: Verdict, cause: &Cause) -> bool {
+    cause.weight == Weight::Blocks || (verdict == Verdict::Done && cause.reason.is_crash())
+}
+
+struct Adviser<'a> {
+    standing: &'a Standing<'a>,
+    flags: &'a CommandFlags,
+}
+
+impl Adviser<'_> {
+    fn deployment(&self) -> String {
+        format!("deployment/{}", self.standing.snapshot.deployment.meta.name)
+    }
+
+    fn about(&self, cause: &Cause) -> Vec<Advice> {
+        let one = |text: String| vec![Advice::text(text)];
+        match &cause.reason {
+            Reason::ImagePull { container, image, word } => self.image(container, image, word),
+            Reason::CrashLoop { container, memory_limit, .. } => {
+                let limit = memory_limit.as_ref().map(|_| raise_limit(container, memory_limit.as_ref()));
+                limit.into_iter().chain(self.logs(container, cause)).collect()
+            }
+            Reason::OutOfMemory { container, limit, .. } => vec![raise_limit(container, limit.as_ref())],
+            Reason::ContainerConfig { missing: Some(missing), .. }
+            | Reason::PodSetup { missing: Some(missing), .. } => vec![self.create(missing)],
+            Reason::ContainerConfig { container, .. } => one(format!(
+                "correct container {container} in the template, or provide what the message asks for"
+            )),
+            Reason::PodSetup { .. } => {
+                one("see that the volumes exist and the node can reach them".to_owned())
+            }
+            Reason::ProbeFailing { probe, container, .. } => {
+                let probe = probe.as_str();
+                let correct =
+                    one(format!("make container {container} answer its {probe} probe, or correct the probe"));
+                correct.into_iter().chain(self.running_logs(container, cause)).collect()
+            }
+            Reason::ReadinessGate { gates } => one(format!(
+                "see that the controller that sets the condition {} is running",
+                gates.join(", ")
+            )),
+            Reason::Unschedulable { obstacles } => self.scheduling(obstacles),
+            Reason::SchedulingGate { gates } => {
+                one(format!("see that the controller that removes the gate {} is running", gates.join(", ")))
+            }
+            Reason::NoScheduler { scheduler: Some(name), .. } => {
+                one(format!("start the scheduler {name}, or correct spec.template.spec.schedulerName"))
+            }
+            Reason::NoScheduler { .. } => one("see that the cluster's scheduler is running".to_owned()),
+            Reason::NodeSilent { .. } | Reason::NodeNotReady { .. } => {
+                vec![Advice::command("see whether the node is up", self.flags.gantry(&["get", "nodes"]))]
+            }
+            Reason::Terminating { .. } | Reason::Deleting { .. } => self.deletion(cause),
+            reason => self.rules(reason).into_iter().collect(),
+        }
+    }
+
+    /// About what the controllers and the API report.
+    fn rules(&self, reason: &Reason) -> Option<Advice> {
+        let text = match reason {
+            Reason::Quota { quota } => format!(
+                "raise the quota {quota}, or make room: delete pods, or ask for fewer or smaller ones"
+            ),
+            Reason::ServiceAccount { name } => {
+                let missing = Missing { kind: "ServiceAccount", name: Some(name.clone()), key: None };
+                return Some(self.create(&missing));
+            }
+            Reason::CreateRefused { .. } | Reason::SetRefused => {
+                "correct what the API server refuses".to_owned()
+            }
+            Reason::InvalidField { field } => format!("correct {field}"),
+            Reason::ScalingRecreate { .. } => {
+                "set the number of replicas back, or the strategy to RollingUpdate".to_owned()
+            }
+            Reason::NotSeen { kind, .. } => format!("see that the {kind} controller is running"),
+            _ => return None,
+        };
+        Some(Advice::text(text))
+    }
+
+    fn image(&self, container: &str, image: &str, word: &str) -> Vec<Advice> {
+        let other = format!("{container}=IMAGE");
+        let command = self.flags.gantry(&["set", "image", &self.deployment(), &other]);
+        let mut all = vec![Advice::command("use another image", command)];
+        match word {
+            "InvalidImageName" => {}
+            "ErrImageNeverPull" => {
+                all.push(Advice::text(format!("or load {image} on the node, or change imagePullPolicy")));
+            }
+            _ => all.push(Advice::text(format!(
+                "or push {image}, or give the pods an image pull secret that may read it"
+            ))),
+        }
+        all
+    }
+
+    /// Where to read why a container ended.
+    fn logs(&self, container: &str, cause: &Cause) -> Option<Advice> {
+        let pod = cause.pods.first()?;
+        if self.is_simulated(pod) {
+            return Some(Advice::text(format!(
+                "the pod is on a simulated node, without logs: see the annotations sim.gantry.dev/… of the pod \
+                 template and the profile of the nodes for why container {container} exits"
+            )));
+        }
+        let words = ["logs", pod.as_str(), "-c", container, "--previous"];
+        Some(Advice::command("read why it ends", self.flags.kubectl(&words)))
+    }
+
+    /// What a container that runs has to say, where there are logs.
+    fn running_logs(&self, container: &str, cause: &Cause) -> Option<Advice> {
+        let pod = cause.pods.first().filter(|pod| !self.is_simulated(pod))?;
+        let command = self.flags.kubectl(&["logs", pod.as_str(), "-c", container]);
+        Some(Advice::command("read what it says", command))
+    }
+
+    fn is_simulated(&self, pod: &Name) -> bool {
+        let snapshot = self.standing.snapshot;
+        let pod = snapshot.pods.iter().find(|seen| seen.pod.meta.name == *pod);
+        let node = pod.and_then(|seen| seen.pod.node.as_ref());
+        node.is_some_and(|node| snapshot.nodes.iter().any(|seen| seen.simulated && seen.name == *node))
+    }
+
+    /// How to make what is missing.
+    fn create(&self, missing: &Missing) -> Advice {
+        let Missing { kind, name, key } = missing;
+        let (Some(name), None) = (name, key) else {
+            return Advice::text(format!("add {}, or correct the template", missing.words()));
+        };
+        let text = |noun: &str| format!("create {noun} {name}, or correct its name in the template");
+        let literal = ["--from-literal=KEY=VALUE"];
+        match *kind {
+            "ConfigMap" => {
+                let words = [&["create", "configmap", name][..], &literal].concat();
+                Advice::command(text("ConfigMap"), self.flags.kubectl(&words))
+            }
+            "Secret" => {
+                let words = [&["create", "secret", "generic", name][..], &literal].concat();
+                Advice::command(text("Secret"), self.flags.kubectl(&words))
+            }
+            "ServiceAccount" => {
+                let command = self.flags.kubectl(&["create", "serviceaccount", name]);
+                Advice::command(text("service account"), command)
+            }
+            kind => Advice::text(text(kind)),
+        }
+    }
+
+    fn scheduling(&self, obstacles: &[Obstacle]) -> Vec<Advice> {
+        let mut all: Vec<_> = obstacles.iter().filter_map(|obstacle| self.obstacle(&obstacle.kind)).collect();
+        if all.is_empty() {
+            all.push(Advice::text(
+                "add or free nodes, or ask for less: requests, node selector, affinity, tolerations",
+            ));
+        }
+        all
+    }
+
+    fn obstacle(&self, kind: &ObstacleKind) -> Option<Advice> {
+        let text = match kind {
+            ObstacleKind::Cordoned => return Some(self.uncordon()),
+            ObstacleKind::ClaimUnbound => {
+                return Some(Advice::command(
+                    "see why the claim is not bound (it needs a matching PersistentVolume, or a StorageClass that \
+                     provisions one)",
+                    self.flags.gantry(&["describe", "persistentvolumeclaims"]),
+                ));
+            }
+            ObstacleKind::ClaimMissing(name) => {
+                format!("create PersistentVolumeClaim {name}, or correct claimName in the template")
+            }
+            ObstacleKind::VolumeElsewhere => {
+                "let the pod run where its volume is, or use another volume".to_owned()
+            }
+            ObstacleKind::NoNodes => "add a node".to_owned(),
+            ObstacleKind::Insufficient(resource) => {
+                format!("add or free nodes, or request less {resource}")
+            }
+            ObstacleKind::TooManyPods => "add or free nodes".to_owned(),
+            ObstacleKind::Tainted => {
+                "remove the taint from a node, or tolerate it in the pod template".to_owned()
+            }
+            ObstacleKind::NotSelected => {
+                "label a node accordingly, or correct the template's nodeSelector or nodeAffinity".to_owned()
+            }
+            ObstacleKind::PortTaken => "free the host port, or ask for another one".to_owned(),
+            ObstacleKind::Spread | ObstacleKind::PodAffinity => {
+                "add nodes, or loosen the template's affinity and topology spread constraints".to_owned()
+            }
+            ObstacleKind::Other(_) => return None,
+        };
+        Some(Advice::text(text))
+    }
+
+    fn uncordon(&self) -> Advice {
+        let nodes = self.standing.snapshot.nodes.iter().filter(|node| node.cordoned);
+        let mut names: Vec<_> = nodes.map(|node| node.name.as_str()).take(NODES_MAX).collect();
+        if names.is_empty() {
+            names.push("NODE");
+        }
+        let noun = if names.len() == 1 { "the node" } else { "the nodes" };
+        let words = [&["uncordon"][..], &names].concat();
+        Advice::command(format!("uncordon {noun}"), self.flags.kubectl(&words))
+    }
+
+    fn deletion(&self, cause: &Cause) -> Vec<Advice> {
+        let (Reason::Terminating { finalizers, .. } | Reason::Deleting { finalizers, .. }) = &cause.reason
+        else {
+            return Vec::new();
+        };
+        if finalizers.is_empty() {
+            return vec![Advice::command(
+                "see whether the node of these pods is up",
+                self.flags.gantry(&["get", "nodes"]),
+            )];
+        }
+        let object = match (&cause.reason, cause.pods.first(), &cause.set) {
+            (Reason::Terminating { .. }, Some(pod), _) => format!("pod/{pod}"),
+            (_, _, Some(set)) => format!("replicaset/{set}"),
+            _ => self.deployment(),
+        };
+        let patch = r#"{"metadata":{"finalizers":null}}"#;
+        let command = self.flags.gantry(&["patch", &object, "--type=merge", "-p", patch]);
+        vec![
+            Advice::text(format!(
+                "see that the controller that removes the finalizer {} is running",
+                finalizers.join(", ")
+            )),
+            Advice::command("or, if that controller is gone for good, remove the finalizers", command),
+        ]
+    }
+
+    /// Back to the revision that has the most available pods, or else to the last one before.
+    fn undo(&self, is_first: bool) -> Option<Advice> {
+        let deployment = &self.standing.snapshot.deployment;
+        if matches!(deployment.strategy, Strategy::Unknown(_)) || deployment.paused {
+            return None;
+        }
+        let revision = self.standing.revision_before()?;
+        let name = self.deployment();
+        let mut words = vec!["rollout".to_owned(), "undo".to_owned(), name];
+        if !self.standing.undo_leads_to(revision) {
+            words.push(format!("--to-revision={revision}"));
+        }
+        let words: Vec<_> = words.iter().map(String::as_str).collect();
+        let or = if is_first { "" } else { "or " };
+        let text = format!("{or}go back to revision {revision}");
+        Some(Advice::command(text, self.flags.gantry(&words)))
+    }
+}
+
+fn raise_limit(container: &str, limit: Option<&String>) -> Advice {
+    let limit = limit.map(|limit| format!(" ({limit})")).unwrap_or_default();
+    Advice::text(format!("raise the memory limit of container {container}{limit}, or make it use less"))
+}

@@ -1,0 +1,153 @@
+//! Reasons in words that people read.
+
+use gantry_model::Timestamp;
+
+use super::missing::Missing;
+use super::reason::Reason;
+use super::scheduling;
+use crate::snapshot::Exit;
+use crate::words::{count, span};
+
+impl Reason {
+    /// What it is, in a few words that begin in lower case.
+    pub fn sentence(&self, now: Timestamp) -> String {
+        self.about_containers().unwrap_or_else(|| match self {
+            Self::ReadinessGate { gates } => format!("readiness gate {} is not met", gates.join(", ")),
+            Self::Unschedulable { obstacles } if obstacles.is_empty() => "no node takes the pod".to_owned(),
+            Self::Unschedulable { obstacles } => {
+                format!("no node takes the pod: {}", scheduling::words(obstacles))
+            }
+            Self::SchedulingGate { gates } => {
+                format!("scheduling gate {} has not been removed", gates.join(", "))
+            }
+            Self::NoScheduler { waited, scheduler } => {
+                let scheduler = scheduler.as_ref().map(|name| format!(" named {name}")).unwrap_or_default();
+                format!("no scheduler{scheduler} has looked for a node for {}", span(*waited))
+            }
+            Self::NodeSilent { waited } => {
+                format!("the node has reported nothing about the pod for {}", span(*waited))
+            }
+            Self::NodeNotReady { node } => format!("node {node} is not ready"),
+            Self::PodFailed { word } => format!("the pod has failed: {word}"),
+            Self::Starting => "starting, no errors reported".to_owned(),
+            Self::MinReady { seconds, next } => {
+                let next = next.map(|next| format!("; the next counts in {}", span(next.since(now))));
+                format!("ready, but must be for {seconds}s (minReadySeconds){}", next.unwrap_or_default())
+            }
+            Self::Terminating { overdue, finalizers } => match (overdue, finalizers.as_slice()) {
+                (_, [_, ..]) => format!("still there, held by finalizer {}", finalizers.join(", ")),
+                (Some(overdue), []) => format!("still there, {} past their grace period", span(*overdue)),
+                (None, []) => "shutting down".to_owned(),
+            },
+            Self::Deleting { kind, finalizers, waited } => deleting(kind, finalizers, waited.as_ref()),
+            _ => self.about_rules(),
+        })
+    }
+
+    /// What containers and their nodes report.
+    fn about_containers(&self) -> Option<String> {
+        Some(match self {
+            Self::ImagePull { container, image, word } if word == "InvalidImageName" => {
+                format!("{image} is not a valid image name (container {container})")
+            }
+            Self::ImagePull { container, image, word } if word == "ErrImageNeverPull" => {
+                format!("image {image} is not on the node and may not be pulled (container {container})")
+            }
+            Self::ImagePull { container, image, .. } => {
+                format!("image {image} cannot be pulled (container {container})")
+            }
+            Self::CrashLoop { container, restarts, exit, memory_limit } => {
+                let ending = exit.as_ref().map(|exit| format!(", last with {}", ending(exit)));
+                let times = count((*restarts).into(), "restart");
+                let limit = memory_limit.as_ref().map(|limit| {
+                    format!("; it was killed, probably for exceeding its memory limit of {limit}")
+                });
+                format!(
+                    "container {container} crashes again and again: {times}{}{}",
+                    ending.unwrap_or_default(),
+                    limit.unwrap_or_default()
+                )
+            }
+            Self::OutOfMemory { container, restarts, limit } => {
+                let times = count((*restarts).into(), "restart");
+                let limit = limit.as_ref().map(|limit| format!(", limit {limit}")).unwrap_or_default();
+                format!(
+                    "container {container} is killed for using too much memory (OOMKilled{limit}): {times}"
+                )
+            }
+            Self::ContainerConfig { container, word, missing } => {
+                format!("container {container} cannot be created: {}", lacking(word, missing.as_ref()))
+            }
+            Self::PodSetup { word, missing } => {
+                format!("the node cannot set up the pod: {}", lacking(word, missing.as_ref()))
+            }
+            Self::ProbeFailing { probe, container, question } => {
+                let question = Some(question).filter(|question| !question.is_empty());
+                let asked = question.map(|question| format!(" ({question})")).unwrap_or_default();
+                format!("the {} probe of container {container} fails{asked}", probe.as_str())
+            }
+            _ => return None,
+        })
+    }
+
+    /// What the controllers and the API report.
+    fn about_rules(&self) -> String {
+        match self {
+            Self::OldPods { remaining } => {
+                format!("Recreate: {} must be gone before new ones come", count(*remaining, "old pod"))
+            }
+            Self::Quota { quota } => format!("quota {quota} allows no more"),
+            Self::ServiceAccount { name } => {
+                format!("pods cannot be created: service account {name} does not exist")
+            }
+            Self::CreateRefused { word } => format!("pods cannot be created ({word})"),
+            Self::SetRefused => "the new ReplicaSet cannot be created".to_owned(),
+            Self::SelectorConflict { with } => {
+                format!("the selector also matches what belongs to {}", with.join(", "))
+            }
+            Self::InvalidField { field } => format!("{field} cannot be followed"),
+            Self::SurgeLimit { total, limit } => {
+                format!("at the surge limit: {total} pods of at most {limit}")
+            }
+            Self::AvailabilityFloor { available, minimum } => {
+                format!("at the availability floor: {available} available of at least {minimum}")
+            }
+            Self::ScalingRecreate { active } => {
+                format!("{active} ReplicaSets are active, which the strategy Recreate cannot scale")
+            }
+            Self::NotSeen { kind, waited } => {
+                let waited = waited.map(|waited| format!(" for {}", span(waited))).unwrap_or_default();
+                format!("no controller has reacted to the {kind}'s last change{waited}")
+            }
+            Self::OwnWrites => "the controller is about to take the next step".to_owned(),
+            Self::Paused => "the Deployment is paused".to_owned(),
+            // The others are in words already.
+            _ => self.code().to_owned(),
+        }
+    }
+}
+
+fn deleting(kind: &str, finalizers: &[String], waited: Option<&std::time::Duration>) -> String {
+    let waited = waited.map(|waited| format!(" for {}", span(*waited))).unwrap_or_default();
+    match finalizers {
+        [] => format!("the {kind} is being deleted"),
+        [..] => {
+            format!("the {kind} is being deleted, held{waited} by finalizer {}", finalizers.join(", "))
+        }
+    }
+}
+
+/// The node's word, and what it lacks where that is known.
+fn lacking(word: &str, missing: Option<&Missing>) -> String {
+    match missing {
+        Some(missing) => format!("{} does not exist ({word})", missing.words()),
+        None => word.to_owned(),
+    }
+}
+
+fn ending(exit: &Exit) -> String {
+    match exit.reason.as_str() {
+        "" | "Error" | "Completed" => format!("exit code {}", exit.code),
+        reason => format!("exit code {} ({reason})", exit.code),
+    }
+}
