@@ -337,4 +337,24 @@ mod tests {
         let mut out = Vec::new();
         assert!(write_object(maps(), b"nonsense", seven(), &mut out).is_err(), "and never a panic");
     }
+
+    /// The labels that a Job gets with its selector are stored with its first update.
+    #[test]
+    fn generated_labels_of_a_job_are_a_default_until_its_first_update() {
+        let jobs = kinds().resource("batch", "v1", "jobs").unwrap();
+        let labels = json!({"controller-uid": "u", "job-name": "j"});
+        let mut job = json!({
+            "kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "j", "uid": "u", "labels": labels},
+            "spec": {"template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}},
+        });
+        let first = stored_first(jobs, &mut job);
+        let read = parse(jobs, &first, seven()).unwrap();
+        assert_eq!(read["metadata"]["labels"], labels);
+        assert_ne!(
+            stored(jobs, &mut read.clone()),
+            first,
+            "so that an update which changes nothing is written"
+        );
+        assert!(is_renewed(jobs));
+    }
 }

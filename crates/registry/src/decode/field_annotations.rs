@@ -40,3 +40,36 @@ fn number(text: &str) -> Result<i64, String> {
         format!("strconv.ParseInt: parsing {text:?}: {why}")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(message: &str, annotation: &str, value: &str) -> Result<Value, String> {
+        let id = schema().find(message).ok_or("no such message")?;
+        let mut object = json!({"metadata": {"annotations": {annotation: value}}});
+        normalize(id, object.as_object_mut().ok_or("no object")?)?;
+        Ok(object["metadata"]["annotations"][annotation].clone())
+    }
+
+    #[test]
+    fn a_revision_to_go_back_to_is_a_number() {
+        let read = |value: &str| read("apps/v1.Deployment", ROLLBACK_TO, value);
+        assert_eq!(read("+3"), Ok(json!("3")));
+        assert_eq!(read(""), Ok(Value::Null));
+        let why = |value: &str, why: &str| {
+            Err(format!(
+                "failed to parse annotation[{ROLLBACK_TO}]={value} as int64: strconv.ParseInt: parsing \"{value}\": {why}"
+            ))
+        };
+        assert_eq!(read("x"), why("x", "invalid syntax"));
+        assert_eq!(read("9223372036854775808"), why("9223372036854775808", "value out of range"));
+    }
+
+    #[test]
+    fn a_generation_of_templates_is_a_number() {
+        let read = |value: &str| read("apps/v1.DaemonSet", TEMPLATE_GENERATION, value);
+        assert_eq!(read("2"), Ok(json!("2")));
+        assert_eq!(read("x"), Err("strconv.ParseInt: parsing \"x\": invalid syntax".to_owned()));
+    }
+}
