@@ -52,7 +52,6 @@ impl Query {
         let mut errors = Vec::new();
         let dry_run: Vec<&str> =
             self.0.iter().filter(|(key, _)| key == "dryRun").map(|(_, value)| value.as_str()).collect();
-        let dry_run = dry_run.into_iter().filter(|value| !value.is_empty()).collect::<Vec<_>>();
         if dry_run.iter().any(|value| *value != "All") {
             errors.push(FieldError::not_supported("dryRun", &json!(dry_run), &["All"]));
         }

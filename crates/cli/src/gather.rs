@@ -14,25 +14,26 @@ use serde::de::DeserializeOwned;
 
 use crate::asked::Asked;
 use crate::cluster::Cluster;
-use crate::output;
 
 /// What was found of the Deployments that were asked for.
+#[derive(Default)]
 pub(crate) struct Gathered {
     /// Each with all around it.
     pub(crate) objects: Vec<Objects>,
     /// Why some were not found.
     pub(crate) failures: Vec<Failure>,
+    /// What was left out because it may not be read.
+    pub(crate) notes: Vec<String>,
 }
 
 /// Reads the Deployments that are asked for, and all around them.
 pub(crate) async fn look(cluster: &Cluster, asked: &Asked) -> Result<Gathered, Failure> {
+    let mut gathered = Gathered::default();
+    let notes = &mut gathered.notes;
     match asked {
-        Asked::One(name) => {
-            Ok(Gathered { objects: vec![objects(cluster, name).await?], failures: Vec::new() })
-        }
+        Asked::One(name) => gathered.objects.push(objects(cluster, name, notes).await?),
         Asked::Names(names) => {
-            let listing = listing(cluster, false).await?;
-            let mut gathered = Gathered { objects: Vec::new(), failures: Vec::new() };
+            let listing = listing(cluster, false, notes).await?;
             for name in names {
                 let found = listing.deployments.iter().find(|it| it.metadata.name.as_ref() == Some(name));
                 match found {
@@ -40,10 +41,9 @@ pub(crate) async fn look(cluster: &Cluster, asked: &Asked) -> Result<Gathered, F
                     None => gathered.failures.push(not_found(name)),
                 }
             }
-            Ok(gathered)
         }
         Asked::All { labels, all_namespaces } => {
-            let listing = listing(cluster, *all_namespaces).await?;
+            let listing = listing(cluster, *all_namespaces, notes).await?;
             let wanted = match labels.as_str() {
                 "" => listing.deployments.clone(),
                 labels => {
@@ -51,10 +51,10 @@ pub(crate) async fn look(cluster: &Cluster, asked: &Asked) -> Result<Gathered, F
                     list(cluster, *all_namespaces, &selected).await?
                 }
             };
-            let objects = wanted.iter().map(|deployment| listing.around(deployment)).collect();
-            Ok(Gathered { objects, failures: Vec::new() })
+            gathered.objects = wanted.iter().map(|deployment| listing.around(deployment)).collect();
         }
     }
+    Ok(gathered)
 }
 
 fn not_found(name: &str) -> Failure {
@@ -77,7 +77,11 @@ where
 }
 
 /// All that several Deployments may be about.
-async fn listing(cluster: &Cluster, all_namespaces: bool) -> Result<Listing, Failure> {
+async fn listing(
+    cluster: &Cluster,
+    all_namespaces: bool,
+    notes: &mut Vec<String>,
+) -> Result<Listing, Failure> {
     let all = ListParams::default();
     let events: Api<Event> = if all_namespaces {
         Api::all(cluster.client.clone())
@@ -93,12 +97,12 @@ async fn listing(cluster: &Cluster, all_namespaces: bool) -> Result<Listing, Fai
     );
     let pods = pods?;
     let nodes = nodes(cluster, &pods).await;
-    let events = optional(events, "events").map_err(|error| cluster.failure(error))?;
+    let events = optional(events, "events", notes).map_err(|error| cluster.failure(error))?;
     Ok(Listing { deployments: deployments?, sets: sets?, pods, events, nodes })
 }
 
 /// Reads a Deployment, what its selector selects, and what is said about it.
-async fn objects(cluster: &Cluster, name: &str) -> Result<Objects, Failure> {
+async fn objects(cluster: &Cluster, name: &str, notes: &mut Vec<String>) -> Result<Objects, Failure> {
     let Cluster { client, namespace, .. } = cluster;
     let failure = |error| cluster.failure(error);
     let deployments: Api<Deployment> = Api::namespaced(client.clone(), namespace);
@@ -120,8 +124,8 @@ async fn objects(cluster: &Cluster, name: &str) -> Result<Objects, Failure> {
         deployment,
         sets: sets.map_err(failure)?.items,
         pods,
-        events: optional(events, "events").map_err(failure)?,
-        deployments: optional(deployments, "other Deployments").map_err(failure)?,
+        events: optional(events, "events", notes).map_err(failure)?,
+        deployments: optional(deployments, "other Deployments", notes).map_err(failure)?,
         nodes,
     })
 }
@@ -167,10 +171,14 @@ pub(crate) fn selector(deployment: &Deployment) -> String {
 }
 
 /// What may be missing if it may not be read; a report without it is better than none.
-fn optional<T: Clone>(listed: kube::Result<kube::api::ObjectList<T>>, what: &str) -> kube::Result<Vec<T>> {
+fn optional<T: Clone>(
+    listed: kube::Result<kube::api::ObjectList<T>>,
+    what: &str,
+    notes: &mut Vec<String>,
+) -> kube::Result<Vec<T>> {
     match listed {
         Err(kube::Error::Api(status)) if status.code == 403 => {
-            output::talk(&format!("note: {what} may not be read, so they are left out: {}", status.message));
+            notes.push(format!("note: {what} may not be read, so they are left out: {}", status.message));
             Ok(Vec::new())
         }
         listed => Ok(listed?.items),

@@ -68,6 +68,7 @@ enum Output {
 struct Explained {
     reports: Vec<Report>,
     failures: Vec<Failure>,
+    notes: Vec<String>,
 }
 
 impl WaitLimits {
@@ -127,7 +128,7 @@ async fn look(flags: &WhyFlags, asked: &Asked, cluster: &Cluster) -> Result<Expl
         .into_iter()
         .map(|objects| report(flags, asked, objects))
         .collect::<Result<_, _>>()?;
-    Ok(Explained { reports, failures: gathered.failures })
+    Ok(Explained { reports, failures: gathered.failures, notes: gathered.notes })
 }
 
 fn report(flags: &WhyFlags, asked: &Asked, objects: Objects) -> Result<Report, Failure> {
@@ -180,7 +181,8 @@ fn several(asked: &Asked, reports: Vec<Report>) -> Several {
 
 /// Prints what was found out. How many were asked for decides the layout, not how many were found.
 fn tell(flags: &WhyFlags, asked: &Asked, explained: Explained) -> ExitCode {
-    let Explained { reports, failures } = explained;
+    let Explained { reports, failures, notes } = explained;
+    notes.iter().for_each(|note| talk(note));
     let several = several(asked, reports);
     let text = match (flags.output, asked, several.reports.as_slice()) {
         (Output::Json, Asked::One(_), [report]) => why::render_json(report),

@@ -142,6 +142,7 @@ impl Cluster {
                 metrics: metrics.clone(),
                 ..gantry_controllers::Options::default()
             };
+            options.controllers.extend(Controller::WITH_API_SERVER);
             if has_nodes {
                 options.controllers.extend(Controller::WITH_NODES);
             } else {

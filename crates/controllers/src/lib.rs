@@ -20,6 +20,7 @@ mod pod_gc;
 mod replica_set;
 mod root_ca;
 mod service_account;
+mod storage_protection;
 
 pub use manager::{BrokeDown, run};
 pub use options::{Controller, LeaseOptions, Options, UnknownController, Workers};

@@ -9,7 +9,7 @@ use crate::context::{Assembly, Context};
 use crate::options::{Controller, Options};
 use crate::{
     deployment, disruption, garbage_collector, namespace, node_lifecycle, pod_gc, replica_set, root_ca,
-    service_account,
+    service_account, storage_protection,
 };
 
 /// The name under which all writes are made.
@@ -69,6 +69,8 @@ async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), Bro
             Controller::Disruption => disruption::assemble(&mut assembly),
             Controller::PodGc => pod_gc::assemble(&mut assembly),
             Controller::NodeLifecycle => node_lifecycle::assemble(&mut assembly),
+            Controller::ClaimProtection => storage_protection::assemble_claims(&mut assembly),
+            Controller::VolumeProtection => storage_protection::assemble_volumes(&mut assembly),
         }
         tracing::debug!(%controller, "starting");
     }

@@ -33,6 +33,10 @@ pub enum Controller {
     PodGc,
     /// Taints nodes that fall silent and evicts their pods. Only for clusters whose nodes Gantry runs.
     NodeLifecycle,
+    /// Lets deleted PersistentVolumeClaims go that no pod uses.
+    ClaimProtection,
+    /// Lets deleted PersistentVolumes go that are not bound.
+    VolumeProtection,
 }
 
 /// What to run, and how.
@@ -86,7 +90,7 @@ pub struct UnknownController(String);
 
 impl Controller {
     /// All there are.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::ReplicaSet,
         Self::ReplicationController,
         Self::Deployment,
@@ -97,7 +101,12 @@ impl Controller {
         Self::Disruption,
         Self::PodGc,
         Self::NodeLifecycle,
+        Self::ClaimProtection,
+        Self::VolumeProtection,
     ];
+
+    /// Those that belong to an API server of Gantry; elsewhere kube-controller-manager runs them.
+    pub const WITH_API_SERVER: [Self; 2] = [Self::ClaimProtection, Self::VolumeProtection];
 
     /// Those that only make sense where Gantry runs the nodes.
     pub const WITH_NODES: [Self; 2] = [Self::PodGc, Self::NodeLifecycle];
@@ -115,6 +124,8 @@ impl Controller {
             Self::Disruption => "disruption-controller",
             Self::PodGc => "pod-garbage-collector-controller",
             Self::NodeLifecycle => "node-lifecycle-controller",
+            Self::ClaimProtection => "persistentvolumeclaim-protection-controller",
+            Self::VolumeProtection => "persistentvolume-protection-controller",
         }
     }
 
@@ -131,6 +142,8 @@ impl Controller {
             Self::Disruption => "disruption",
             Self::PodGc => "podgc",
             Self::NodeLifecycle => "nodelifecycle",
+            Self::ClaimProtection => "pvc-protection",
+            Self::VolumeProtection => "pv-protection",
         }
     }
 }
@@ -173,13 +186,13 @@ impl Default for Workers {
 }
 
 impl Default for Options {
-    /// All controllers but those that only make sense where Gantry runs the nodes; no lease.
+    /// All controllers but those that only make sense where Gantry runs the API server or the nodes; no lease.
     fn default() -> Self {
+        let is_for_any_cluster = |controller: &Controller| {
+            !Controller::WITH_NODES.contains(controller) && !Controller::WITH_API_SERVER.contains(controller)
+        };
         Self {
-            controllers: Controller::ALL
-                .into_iter()
-                .filter(|controller| !Controller::WITH_NODES.contains(controller))
-                .collect(),
+            controllers: Controller::ALL.into_iter().filter(is_for_any_cluster).collect(),
             workers: Workers::default(),
             root_ca: None,
             election: None,

@@ -163,6 +163,15 @@ impl Connection {
             }
             return read(file).map(Some);
         }
+        let merged = self.merged()?;
+        match self.own_of_context(merged.as_ref()) {
+            Some(own) => read(own).map(Some),
+            None => Ok(merged),
+        }
+    }
+
+    /// What the files of `KUBECONFIG` say together, or the file that is used if nothing was said.
+    fn merged(&self) -> Result<Option<Kubeconfig>, Failure> {
         let mut merged: Option<Kubeconfig> = None;
         // Files that are listed and do not exist are passed over, as everybody does.
         for file in self.listed.iter().filter(|file| file.exists()) {
@@ -175,7 +184,7 @@ impl Connection {
         if merged.is_none() && self.listed.is_empty() {
             merged = self.found().map(|file| read(file)).transpose()?;
         }
-        Ok(self.of_named_context(merged.as_ref()).or(merged))
+        Ok(merged)
     }
 
     /// The file that is used if nothing was said.
@@ -183,26 +192,30 @@ impl Connection {
         self.usual.iter().chain(&self.own).find(|file| file.exists())
     }
 
-    /// The kubeconfig of one of Gantry's clusters, if it has the context that was named and the usual files do not.
-    fn of_named_context(&self, usual: Option<&Kubeconfig>) -> Option<Kubeconfig> {
+    /// The file of one of Gantry's clusters, if it has the context that was named and the usual files do not.
+    fn own_of_context(&self, usual: Option<&Kubeconfig>) -> Option<&PathBuf> {
         let name = self.context.as_ref()?;
         let has = |file: &Kubeconfig| file.contexts.iter().any(|context| context.name == *name);
         if usual.is_some_and(has) {
             return None;
         }
-        self.own_files().filter_map(|file| read(file).ok()).find(has)
+        self.own_files().find(|file| read(file).is_ok_and(|file| has(&file)))
     }
 
     fn own_files(&self) -> impl Iterator<Item = &PathBuf> {
         self.clusters.iter().filter(|file| file.exists())
     }
 
-    /// The kubeconfig of a cluster that Gantry runs on this machine, if that is the one that counts: kubectl does not look
-    /// for it there.
+    /// The kubeconfig of a cluster of Gantry's that is used though no flag and no variable names the file. kubectl has to
+    /// be told of it.
     pub fn own_if_used(&self) -> Option<&Path> {
-        let is_told = self.kubeconfig.is_some() || !self.listed.is_empty();
-        let has_usual = self.usual.as_ref().is_some_and(|file| file.exists());
-        self.own.as_deref().filter(|own| !is_told && !has_usual && own.exists())
+        if self.kubeconfig.is_some() {
+            return None;
+        }
+        let by_default =
+            self.found().filter(|file| self.listed.is_empty() && self.own.as_ref() == Some(file));
+        let merged = self.merged().ok()?;
+        self.own_of_context(merged.as_ref()).or(by_default).map(PathBuf::as_path)
     }
 
     fn explained(&self, error: &KubeconfigError) -> Failure {
@@ -304,5 +317,36 @@ fn unreadable(what: &str, why: &LoadDataError) -> String {
         LoadDataError::NoBase64DataOrFile => {
             format!("there is no {what}\nhint: a certificate and its key belong together")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(folder: &Path, name: &str, context: &str) -> PathBuf {
+        let file = folder.join(name);
+        let text = format!("contexts: [{{name: {context}, context: {{cluster: c, user: u}}}}]\n");
+        std::fs::write(&file, text).unwrap();
+        file
+    }
+
+    #[test]
+    fn a_file_that_only_gantry_finds_is_known_so_that_kubectl_can_be_told() {
+        let folder = std::env::temp_dir().join(format!("gantry-connection-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (usual, own) = (written(&folder, "usual", "work"), written(&folder, "own", "gantry"));
+        let nothing_said =
+            Connection { own: Some(own.clone()), clusters: vec![own.clone()], ..Connection::default() };
+        assert_eq!(nothing_said.own_if_used(), Some(own.as_path()));
+        let beside_another = Connection { usual: Some(usual.clone()), ..nothing_said.clone() };
+        assert_eq!(beside_another.own_if_used(), None, "kubectl finds the usual file too");
+        let by_context = Connection { context: Some("gantry".to_owned()), ..beside_another.clone() };
+        assert_eq!(by_context.own_if_used(), Some(own.as_path()));
+        let listed = Connection { listed: vec![usual.clone()], ..nothing_said.clone() };
+        assert_eq!(listed.own_if_used(), None);
+        let named = Connection { kubeconfig: Some(usual), ..nothing_said };
+        assert_eq!(named.own_if_used(), None);
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -45,12 +45,16 @@ impl Failure {
         Self::Other(message.into())
     }
 
-    /// What came of several attempts: nothing, one failure, or all of them.
+    /// What came of several attempts: nothing, one failure, or all of them. Only a failure alone says `error: `.
     pub fn all(failures: Vec<Self>) -> Result<(), Self> {
+        let unlabelled = |failure| match failure {
+            Self::Other(message) => Self::Bare(message),
+            failure => failure,
+        };
         match failures.len() {
             0 => Ok(()),
             1 => failures.into_iter().next().map_or(Ok(()), Err),
-            _ => Err(Self::Several(failures)),
+            _ => Err(Self::Several(failures.into_iter().map(unlabelled).collect())),
         }
     }
 

@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::field::{list, object_mut, text};
 use crate::print::compact;
 use crate::resources::{Resource, Resources};
+use crate::verbs::Validation;
 
 /// An object that somebody wrote down, and where.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,8 +110,30 @@ impl Manifest {
         if !text(&self.object, "/kind").is_empty() {
             return Ok(());
         }
-        let (source, object) = (&self.source, compact(&self.object));
-        Err(Failure::other(format!("unable to decode \"{source}\": Object 'Kind' is missing in '{object}'")))
+        let source = &self.source;
+        let word = match &self.object {
+            Value::Object(_) => {
+                let object = compact(&self.object);
+                return Err(Failure::other(format!(
+                    "unable to decode \"{source}\": Object 'Kind' is missing in '{object}'"
+                )));
+            }
+            Value::Array(_) => "array",
+            Value::String(_) => "string",
+            Value::Bool(_) => "bool",
+            _ => "number",
+        };
+        Err(Failure::other(format!(
+            "unable to decode \"{source}\": json: cannot unmarshal {word} into Go value of type unstructured.detector"
+        )))
+    }
+
+    /// Refuses what does not say what it is, in the words for this validation.
+    pub(crate) fn checked(&self, validation: Validation) -> Result<(), Failure> {
+        match validation {
+            Validation::Ignore => self.check_kind(),
+            Validation::Strict | Validation::Warn => self.check(),
+        }
     }
 
     /// Refuses what does not say what it is.
@@ -213,14 +236,13 @@ fn files_of(path: &Path, recursive: bool) -> Result<Vec<PathBuf>, Failure> {
 fn documents(source: &str, content: &str) -> Result<Vec<Value>, Failure> {
     let is_parted = content.lines().any(is_separator);
     if content.trim_start().starts_with('{') && !is_parted {
-        let stream = serde_json::Deserializer::from_str(content).into_iter::<Value>();
-        return stream.collect::<Result<_, _>>().map_err(|error| {
-            let problem = if error.is_eof() { "unexpected EOF".to_owned() } else { error.to_string() };
-            Failure::other(format!("error parsing {source}: {problem}"))
-        });
+        return json_documents(content)
+            .map_err(|problem| Failure::other(format!("error parsing {source}: {problem}")));
     }
     let mut documents = Vec::new();
-    for document in split(content) {
+    let parts =
+        split(content).map_err(|separator| Failure::other(format!("error parsing {source}: {separator}")))?;
+    for document in parts {
         let read = plain(document.as_bytes(), Format::Yaml);
         let (value, _) = read.map_err(|problem| {
             Failure::other(format!("error parsing {source}: error converting YAML to JSON: {problem}"))
@@ -230,23 +252,49 @@ fn documents(source: &str, content: &str) -> Result<Vec<Value>, Failure> {
     Ok(documents)
 }
 
+/// The objects of a text that is JSON; the error is in Go's words, with how many bytes were read.
+fn json_documents(content: &str) -> Result<Vec<Value>, String> {
+    let mut stream = serde_json::Deserializer::from_str(content).into_iter::<Value>();
+    let mut documents = Vec::new();
+    loop {
+        let begin = stream.byte_offset();
+        match stream.next() {
+            None => return Ok(documents),
+            Some(Ok(document)) => documents.push(document),
+            Some(Err(error)) if error.is_eof() => return Err("unexpected EOF".to_owned()),
+            Some(Err(error)) => {
+                let before: usize =
+                    content.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+                let words = plain(content[begin..].as_bytes(), Format::Json).err();
+                let words = words.unwrap_or_else(|| error.to_string());
+                return Err(format!("json: offset {}: {words}", before + error.column()));
+            }
+        }
+    }
+}
+
 fn is_separator(line: &str) -> bool {
     line.strip_prefix("---").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r']))
 }
 
-/// The documents of a stream, which lines of `---` part.
-fn split(content: &str) -> Vec<String> {
+/// The documents of a stream, which lines of `---` part. Lines are counted from the beginning of a document, and a
+/// separator at the beginning of the stream counts as one.
+fn split(content: &str) -> Result<Vec<String>, String> {
     let mut documents = vec![String::new()];
-    for line in content.lines() {
+    for (nth, line) in content.lines().enumerate() {
         if is_separator(line) {
-            documents.push(String::new());
+            let rest = line.trim_start_matches('-').trim();
+            if !rest.is_empty() && !rest.starts_with('#') {
+                return Err(format!("invalid Yaml document separator: {rest}"));
+            }
+            documents.push(if nth == 0 { "\n".to_owned() } else { String::new() });
         } else if let Some(document) = documents.last_mut() {
             document.push_str(line);
             document.push('\n');
         }
     }
     documents.retain(|document| !document.trim().is_empty());
-    documents
+    Ok(documents)
 }
 
 #[cfg(test)]

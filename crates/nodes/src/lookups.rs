@@ -62,7 +62,7 @@ impl Lookups {
         let found = match self.request(namespace, reference).await {
             Ok(found) => found,
             Err(failure) if failure.kind() == RefusalKind::NotFound => return Ok(Lookup::Missing),
-            // Missing rights do not come by trying again soon, and whoever looks at the pod should know.
+            // Missing rights do not come by trying again soon, so the refusal is shown on the pod.
             Err(failure) if matches!(failure.code, Some(401 | 403)) => {
                 return Ok(Lookup::Refused(failure.to_string()));
             }

@@ -204,7 +204,7 @@ pub(crate) fn is_ready(node: &wire::Node) -> bool {
     conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
 }
 
-/// Whether somebody made the node fail with `sim.gantry.dev/fail`, or what is wrong with that annotation.
+/// Whether the annotation `sim.gantry.dev/fail` makes the node fail, or what is wrong with that annotation.
 pub(crate) fn is_failed(node: &wire::Node) -> Result<bool, InvalidTrait> {
     let annotations = node.metadata.annotations.as_ref();
     let written = annotations.and_then(|all| all.get(&format!("{ANNOTATION_PREFIX}{FAIL}")));

@@ -100,7 +100,7 @@ impl Pulse {
         // Not seen yet, or deleted: a node that somebody removed stays away until the next start.
         let Some(seen) = seen else { return Ok(Wake::OnChange) };
         let steady = self.clock.steady();
-        if self.is_failed(station, &seen) {
+        if is_failed(station, &seen) {
             station.set_failed(true);
             return Ok(Wake::OnChange);
         }
@@ -114,7 +114,7 @@ impl Pulse {
             let body = json!({"metadata": {"resourceVersion": version}, "spec": {"taints": kept}});
             self.patch(&target(machine), &body).await?;
         }
-        // As a kubelet, it contradicts whoever says that it is not ready.
+        // A kubelet reports again when its node is said not to be ready.
         if beat.report_at <= steady || !machine::is_ready(&seen.wire) {
             let conditions = machine::heartbeat(seen.wire.status.as_ref(), self.clock.now());
             self.patch(&target(machine).part("status"), &json!({"status": {"conditions": conditions}}))
@@ -133,15 +133,6 @@ impl Pulse {
         Ok(Wake::After(next))
     }
 
-    /// Whether somebody made this node fail. An annotation that makes no sense is ignored, and told about.
-    fn is_failed(&self, station: &Station, node: &Seen) -> bool {
-        let failed = machine::is_failed(&node.wire);
-        if let Err(problem) = &failed {
-            station.events.record("kubelet", subject(node), life::invalid_annotation(problem));
-        }
-        failed.unwrap_or(false)
-    }
-
     /// Has all pods of a node looked at.
     fn wake_pods(&self, machine: &Machine) {
         let is_here = |pod: &core::Pod| {
@@ -149,7 +140,9 @@ impl Pulse {
         };
         let pods: Vec<_> =
             self.pods.read().iter().filter(|pod| is_here(&pod.wire)).map(|pod| pod.key()).collect();
-        pods.into_iter().for_each(|pod| self.pod_queue.add(pod));
+        for pod in pods {
+            self.pod_queue.add(pod);
+        }
     }
 
     /// Creates a node, or takes over the one that has its name.
@@ -203,6 +196,15 @@ impl Pulse {
     fn beats(&self) -> MutexGuard<'_, BTreeMap<Name, Beat>> {
         self.beats.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether an annotation makes this node fail. One that makes no sense is ignored, and told about.
+fn is_failed(station: &Station, node: &Seen) -> bool {
+    let failed = machine::is_failed(&node.wire);
+    if let Err(problem) = &failed {
+        station.events.record("kubelet", subject(node), life::invalid_annotation(problem));
+    }
+    failed.unwrap_or(false)
 }
 
 fn subject(node: &Seen) -> Subject {

@@ -68,10 +68,12 @@ fn services_name_addresses_and_ports_that_make_sense() {
     let no_address = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
     assert_eq!(
         wrong(json!({"clusterIP": "x", "clusterIPs": ["x"], "externalIPs": ["1.2.3"]})),
-        [
-            format!("spec.clusterIPs[0]: Invalid value: \"x\": {no_address}"),
-            format!("spec.externalIPs[0]: Invalid value: \"1.2.3\": {no_address}"),
-        ]
+        [format!("spec.clusterIPs[0]: Invalid value: \"x\": {no_address}")],
+        "addresses inside the cluster come first"
+    );
+    assert_eq!(
+        wrong(json!({"externalIPs": ["1.2.3"]})),
+        [format!("spec.externalIPs[0]: Invalid value: \"1.2.3\": {no_address}")]
     );
     assert_eq!(
         wrong(json!({"ports": [{"port": 80, "nodePort": 30080}]})),
@@ -303,7 +305,7 @@ fn decoded(exchange: &Value) -> (&'static Kind, Value) {
     let mut object = unmasked(&exchange["send"]);
     drop_nulls(&mut object);
     defaults::apply(kind, &mut object);
-    if kind.kind == "Job" {
+    if matches!(kind.kind, "Job" | "Service") {
         object["metadata"]["uid"] = json!("uid1");
         admission::prepare_new(kind, &mut object);
     }

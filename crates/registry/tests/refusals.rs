@@ -518,14 +518,14 @@ fn nodes_have_each_taint_once_and_keep_their_addresses() {
     assert_eq!(
         wrong(json!({"taints": [{"key": "a", "effect": "Foo"}]})),
         [
-            "spec.taints[0].effect: Unsupported value: \"Foo\": supported values: \"NoSchedule\", \"PreferNoSchedule\", \"NoExecute\""
+            "metadata.taints[0].effect: Unsupported value: \"Foo\": supported values: \"NoSchedule\", \"PreferNoSchedule\", \"NoExecute\""
         ]
     );
     let taint = json!({"key": "a", "effect": "NoSchedule"});
     assert_eq!(
         wrong(json!({"taints": [taint, taint]})),
         [
-            "spec.taints[1]: Duplicate value: {\"Key\":\"a\",\"Value\":\"\",\"Effect\":\"NoSchedule\",\"TimeAdded\":null}: taints must be unique by key and effect pair"
+            "metadata.taints[1]: Duplicate value: {\"Key\":\"a\",\"Value\":\"\",\"Effect\":\"NoSchedule\",\"TimeAdded\":null}: taints must be unique by key and effect pair"
         ]
     );
     let (old, new) = (node(json!({"podCIDRs": ["10.0.0.0/24"]})), node(json!({"podCIDRs": ["10.0.1.0/24"]})));

@@ -1,6 +1,7 @@
 //! What every cluster has from its first moment on, and gets back when the server starts without it.
 //!
-//! What is missing is written in as few transactions as possible, because a first start should be over at once; what is
+//! What is missing is written at once, because a first start should be over soon: bindings share transactions, everything
+//! else has a version of its own, in the order in which Kubernetes creates it. What is
 //! there stays as it is, except for the few things that say where this server is. Nothing is written when nothing is
 //! missing.
 
@@ -80,9 +81,9 @@ async fn missing<'a>(server: &ApiServer, wanted: &'a [Wanted]) -> Result<Vec<Mis
 }
 
 async fn write(server: &ApiServer, missing: &[Missing<'_>]) -> Result<(), Error> {
-    // Roles are many. All other objects get a revision each, as if they were created one after another.
-    let (roles, others): (Vec<_>, Vec<_>) = missing.iter().partition(|one| one.wanted.kind.group == RBAC);
-    for some in others.chunks(1).chain(roles.chunks(OBJECTS_MAX)) {
+    // Bindings are many. All other objects get a revision each, in the order in which Kubernetes creates them.
+    let (own, shared): (Vec<_>, Vec<_>) = missing.iter().partition(|one| one.wanted.has_own_version());
+    for some in own.chunks(1).chain(shared.chunks(OBJECTS_MAX)) {
         let mut transaction: Option<Transaction> = None;
         for one in some {
             let with_it = match transaction {
@@ -105,6 +106,11 @@ async fn write(server: &ApiServer, missing: &[Missing<'_>]) -> Result<(), Error>
 }
 
 impl Wanted {
+    /// Whether it is written alone, and so has a version that no other object has.
+    fn has_own_version(&self) -> bool {
+        self.kind.group != RBAC || self.kind.kind == "ClusterRole"
+    }
+
     fn namespace(&self) -> Option<&str> {
         self.object["metadata"]["namespace"].as_str()
     }

@@ -23,6 +23,7 @@ pub(super) fn wanted() -> Result<Vec<Wanted>, Refusal> {
 fn parse(table: &str) -> Result<Vec<Wanted>, String> {
     let mut found: Vec<(&str, Value)> = Vec::new();
     let mut rules_of = BTreeMap::<String, Vec<Value>>::new();
+    let mut sums = BTreeMap::<String, Vec<&str>>::new();
     for line in table.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
         let wrong = || line.to_owned();
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -43,9 +44,7 @@ fn parse(table: &str) -> Result<Vec<Wanted>, String> {
                 let (_, role) = found.last_mut().ok_or_else(wrong)?;
                 let selector = json!({"matchLabels": {format!("{GROUP}/aggregate-to-{label}"): "true"}});
                 role["aggregationRule"] = json!({"clusterRoleSelectors": [selector]});
-                let rules: Vec<_> =
-                    parts.iter().filter_map(|part| rules_of.get(*part)).flatten().cloned().collect();
-                role["rules"] = json!(rules);
+                sums.insert(role["metadata"]["name"].to_string(), parts.to_vec());
             }
             _ => {
                 let one = rule(&words).ok_or_else(wrong)?;
@@ -55,6 +54,14 @@ fn parse(table: &str) -> Result<Vec<Wanted>, String> {
                 rules.push(one);
                 role["rules"] = json!(rules);
             }
+        }
+    }
+    // The parts of a sum may stand below it.
+    for (_, role) in &mut found {
+        if let Some(parts) = sums.get(&role["metadata"]["name"].to_string()) {
+            let rules: Vec<_> =
+                parts.iter().filter_map(|part| rules_of.get(*part)).flatten().cloned().collect();
+            role["rules"] = json!(rules);
         }
     }
     Ok(found.into_iter().filter_map(|(kind, role)| object(VERSION, kind, role, &[])).collect())

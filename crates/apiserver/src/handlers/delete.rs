@@ -132,7 +132,7 @@ impl Call<'_> {
         if let Some(uid) = self.query.first("uid") {
             options["preconditions"] = json!({"uid": uid});
         }
-        let stages = self.query.0.iter().filter(|(key, value)| key == "dryRun" && !value.is_empty());
+        let stages = self.query.0.iter().filter(|(key, _)| key == "dryRun");
         options["dryRun"] = stages.map(|(_, value)| json!(value)).collect();
         DeleteOptions::parse(&options)
     }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::allowed;
 use super::call::Call;
-use super::stored::{Ownership, check_place, reset_fields, settle, writing};
-use super::write::Part;
+use super::stored::{Ownership, check_number, check_place, reset_fields, settle, writing};
+use super::write::{Part, forget_version};
 use crate::answer::Answer;
 use crate::query::{Validation, WriteOptions};
 
@@ -83,41 +83,42 @@ impl Call<'_> {
     ) -> Result<Answer, Refusal> {
         let mut findings = Vec::new();
         let changed = self.change(options, |stored| {
-            let (wanted, found) = self.patched(kind, body, stored, options, duplicates)?;
-            findings = found;
+            findings = duplicates.to_vec();
+            let wanted = self.patched(kind, body, stored, options, &mut findings)?;
             settle(self, stored, wanted, part, options, Ownership::ByChange)
         });
-        let written = changed.await?;
-        self.answer(200, &written, options, &findings)
+        let written = changed.await;
+        self.answer_or_refuse(200, written, options, &findings)
     }
 
-    /// The stored object as the patch wants it, decoded and with defaults.
+    /// The stored object as the patch wants it, decoded and with defaults; what was ignored is added to the findings.
     fn patched(
         &self,
         kind: PatchKind,
         body: &Value,
         stored: &Value,
         options: &WriteOptions,
-        duplicates: &[Finding],
-    ) -> Result<(Value, Vec<Finding>), Refusal> {
-        let patched = patch::apply(kind, stored, &self.kind.nature, body)?;
+        findings: &mut Vec<Finding>,
+    ) -> Result<Value, Refusal> {
+        let mut patched = patch::apply(kind, stored, &self.kind.nature, body)?;
         // Only a refusal shows the patched object, so it is made again for that and not kept for everybody.
         let undecodable = |why: &str| match patch::apply(kind, stored, &self.kind.nature, body) {
             Ok(patched) => patch::undecodable(kind, body, &patched, why),
             Err(refusal) => refusal,
         };
         decode::check_kind(&patched, self.gvk(), &self.kind.nature).map_err(|why| undecodable(&why))?;
-        if kind == PatchKind::Strategic
-            && let Some(why) = patch::misfit(&patched, &self.kind.nature)
-        {
-            return Err(undecodable(&why));
+        if kind == PatchKind::Strategic {
+            if let Some(why) = patch::misfit(&patched, &self.kind.nature) {
+                return Err(undecodable(&why));
+            }
+            patched = patch::wrapped(patched, &self.kind.nature);
         }
         let resets = resets_owners(&patched);
         let emptied = has_emptied_labels(self.kind, &patched);
         let decoded = decode::assembled(patched, &self.kind.nature).map_err(|why| undecodable(&why))?;
-        let findings: Vec<_> = duplicates.iter().cloned().chain(decoded.findings).collect();
+        findings.extend(decoded.findings);
         if options.validation == Validation::Strict
-            && let Some(problem) = strict_problem(&findings)
+            && let Some(problem) = strict_problem(findings)
         {
             return Err(undecodable(&problem));
         }
@@ -127,7 +128,6 @@ impl Call<'_> {
         }
         self.check_name(&object)?;
         check_place(self, &mut object)?;
-        self.check_uid(stored, &object)?;
         if matches!(self.kind.nature, Nature::Custom(_)) {
             decode::custom::check_type(&object, self.gvk())?;
         }
@@ -135,17 +135,7 @@ impl Call<'_> {
             reset_owners(&mut object);
         }
         defaults::apply(self.kind, &mut object);
-        Ok((object, findings))
-    }
-
-    /// A patch that names another uid means another object.
-    fn check_uid(&self, stored: &Value, wanted: &Value) -> Result<(), Refusal> {
-        let (uid, known) = (&wanted["metadata"]["uid"], &stored["metadata"]["uid"]);
-        if uid.is_null() || uid == known {
-            return Ok(());
-        }
-        let wrong = FieldError::invalid("metadata.uid", uid, "field is immutable");
-        Err(Refusal::invalid(self.kind.kind, self.kind.group, self.name.unwrap_or_default(), &[wrong]))
+        Ok(object)
     }
 
     /// Server-side apply: what a manager states, merged with what others do.
@@ -169,6 +159,8 @@ impl Call<'_> {
                 let applied = apply::apply(None, statement, &write, on_conflict)?;
                 let mut object = self.applied(applied.object)?;
                 self.check_absent_uid(&object)?;
+                check_number(&object)?;
+                forget_version(&mut object);
                 object["metadata"]["name"] = json!(self.name);
                 (201, self.create_object(object, options, Ownership::Settled).await?)
             }
@@ -195,6 +187,7 @@ impl Call<'_> {
         let decoded = decode::assembled(object, &self.kind.nature).map_err(Refusal::server_error)?;
         let mut object = decoded.object;
         self.check_name(&object)?;
+        check_place(self, &mut object)?;
         defaults::apply_to_applied(self.kind, &mut object);
         Ok(object)
     }

@@ -12,7 +12,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::call::Call;
-use super::stored::{Ownership, settle};
+use super::stored::{Ownership, check_uid, settle};
 use super::write::{Part, Written, warn};
 use super::{allowed, method_not_allowed};
 use crate::accept::View;
@@ -104,6 +104,7 @@ impl Call<'_> {
                 parent["metadata"][precondition] = wanted["metadata"][precondition].clone();
             }
             owners.store(&mut parent);
+            check_uid(self.place(), stored, &parent)?;
             let mut settled = settle(self, stored, parent, Part::Main, options, Ownership::Settled)?;
             // Every scaling of a ReplicationController counts a version, as in Kubernetes.
             if self.kind.kind == "ReplicationController" && matches!(settled.change, Change::Keep) {

@@ -32,8 +32,11 @@ pub(super) fn settle(
     options: &WriteOptions,
     ownership: Ownership,
 ) -> Result<Settled, Refusal> {
-    check_preconditions(call.place(), stored, &wanted)?;
+    check_version(call.place(), stored, &wanted)?;
     call.check_handout(Some(stored), &wanted)?;
+    if !options.dry_run {
+        lifecycle::forget_link(&mut wanted);
+    }
     let mut warnings: Vec<String> = validation::fold_owners(&mut wanted).into_iter().collect();
     if ownership == Ownership::ByChange {
         let now = call.server.surroundings.now().to_string();
@@ -111,19 +114,28 @@ pub(super) fn reset_fields(kind: &Kind, part: Part) -> FieldSet {
     }
 }
 
-/// The version and the uid that a body names must be those of the stored object.
-fn check_preconditions(place: Place<'_>, stored: &Value, wanted: &Value) -> Result<(), Refusal> {
-    let text =
-        |object: &Value, field: &str| object["metadata"][field].as_str().unwrap_or_default().to_owned();
+/// The version that a body names must be that of the stored object.
+fn check_version(place: Place<'_>, stored: &Value, wanted: &Value) -> Result<(), Refusal> {
+    check_number(wanted)?;
     let version = text(wanted, "resourceVersion");
-    if !matches!(version.as_str(), "" | "0") && version != text(stored, "resourceVersion") {
-        if version.parse::<u64>().is_err() {
-            return Err(Refusal::server_error(format!(
-                "strconv.ParseUint: parsing \"{version}\": invalid syntax"
-            )));
-        }
+    if !matches!(version, "" | "0") && version != text(stored, "resourceVersion") {
         return Err(conflict(place));
     }
+    Ok(())
+}
+
+/// The version that a body names must be a number.
+pub(super) fn check_number(wanted: &Value) -> Result<(), Refusal> {
+    let version = text(wanted, "resourceVersion");
+    if !version.is_empty() && version.parse::<u64>().is_err() {
+        let problem = format!("strconv.ParseUint: parsing \"{version}\": invalid syntax");
+        return Err(Refusal::server_error(problem));
+    }
+    Ok(())
+}
+
+/// The uid that the body of an update names must be that of the stored object.
+pub(super) fn check_uid(place: Place<'_>, stored: &Value, wanted: &Value) -> Result<(), Refusal> {
     let (uid, known) = (text(wanted, "uid"), text(stored, "uid"));
     if !uid.is_empty() && uid != known {
         let resource = place.kind.group_resource();
@@ -136,6 +148,10 @@ fn check_preconditions(place: Place<'_>, stored: &Value, wanted: &Value) -> Resu
         return Err(Refusal { code: 409, reason: "Conflict", message, details });
     }
     Ok(())
+}
+
+fn text<'a>(object: &'a Value, field: &str) -> &'a str {
+    object["metadata"][field].as_str().unwrap_or_default()
 }
 
 /// Puts the name and the namespace of the path into an object, or says how they differ.

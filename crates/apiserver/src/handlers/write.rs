@@ -12,7 +12,9 @@ pub(super) use gantry_registry::lifecycle::Part;
 
 use super::allowed;
 use super::call::Call;
-use super::stored::{Ownership, Settled, check_place, reset_fields, settle, writing};
+use super::stored::{
+    Ownership, Settled, check_number, check_place, check_uid, reset_fields, settle, writing,
+};
 use crate::admission;
 use crate::answer::Answer;
 use crate::objects::{Change, Shown};
@@ -35,11 +37,8 @@ impl Call<'_> {
         }
         let options = self.query.write_options("CreateOptions", &self.user_agent)?;
         let (object, findings) = self.decoded(&options)?;
-        if !object["metadata"]["resourceVersion"].as_str().unwrap_or_default().is_empty() {
-            return Err(Refusal::server_error("resourceVersion should not be set on objects to be created"));
-        }
-        let written = self.create_object(object, &options, Ownership::ByChange).await?;
-        self.answer(201, &written, &options, &findings)
+        let written = self.create_object(object, &options, Ownership::ByChange).await;
+        self.answer_or_refuse(201, written, &options, &findings)
     }
 
     /// Stores a new object, decoded and in its place.
@@ -79,6 +78,8 @@ impl Call<'_> {
             let mut warnings: Vec<String> = twice.iter().cloned().collect();
             warnings.extend(self.judged(&name, validation::create(self.kind, &stamped))?);
             if !options.dry_run {
+                check_unversioned(&stamped)?;
+                forget_version(&mut stamped);
                 warnings.extend(self.uncontrolled());
             }
             let stored = if options.dry_run {
@@ -115,6 +116,7 @@ impl Call<'_> {
                 Some(object) => object,
                 None => self.put_object(&options)?.0,
             };
+            check_uid(self.place(), stored, &object)?;
             self.check_blind(&object)?;
             settle(self, stored, object, part, &options, Ownership::ByChange)
         });
@@ -122,14 +124,13 @@ impl Call<'_> {
             (Err(absent), Some(mut object))
                 if absent.code == 404 && self.kind.put_absent == PutAbsent::Creates && part == Part::Main =>
             {
-                if let Some(metadata) = object["metadata"].as_object_mut() {
-                    metadata.remove("resourceVersion");
-                }
-                (201, self.create_object(object, &options, Ownership::ByChange).await?)
+                check_number(&object)?;
+                forget_version(&mut object);
+                (201, self.create_object(object, &options, Ownership::ByChange).await)
             }
-            (other, _) => (200, other?),
+            (other, _) => (200, other),
         };
-        self.answer(status, &written, &options, &findings)
+        self.answer_or_refuse(status, written, &options, &findings)
     }
 
     /// The object in the body of an update, in its place and with defaults, and what was ignored in it.
@@ -192,6 +193,21 @@ impl Call<'_> {
         Ok(written.warnings.iter().fold(answer, |answer, warning| answer.warning(warning)))
     }
 
+    /// The answer to a write, or the refusal of it; what was ignored is told in either case.
+    pub(super) fn answer_or_refuse(
+        &self,
+        status: u16,
+        written: Result<Written, Refusal>,
+        options: &WriteOptions,
+        findings: &[Finding],
+    ) -> Result<Answer, Refusal> {
+        match written {
+            Ok(written) => self.answer(status, &written, options, findings),
+            Err(refusal) if findings.is_empty() => Err(refusal),
+            Err(refusal) => Ok(warn(Answer::refused(&refusal), options, findings)),
+        }
+    }
+
     /// Refuses an object with which something is wrong; what is only odd is returned.
     pub(super) fn judged(&self, name: &str, judged: Judged) -> Result<Vec<String>, Refusal> {
         if judged.errors.is_empty() {
@@ -244,6 +260,22 @@ impl Call<'_> {
             return Err(Refusal::bad_request(message));
         }
         Ok(())
+    }
+}
+
+/// A new object has no version yet; text that is no version is ignored.
+fn check_unversioned(object: &Value) -> Result<(), Refusal> {
+    let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+    match version.parse::<u64>() {
+        Ok(1..) => Err(Refusal::server_error("resourceVersion should not be set on objects to be created")),
+        Ok(0) | Err(_) => Ok(()),
+    }
+}
+
+/// Removes the version that a client wrote: the store gives an object its own.
+pub(super) fn forget_version(object: &mut Value) {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("resourceVersion");
     }
 }
 

@@ -79,9 +79,9 @@ pub(crate) struct DescribeFlags {
     /// In all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
-    /// Whether events are told too
-    #[arg(long, default_value = "true", action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
-    show_events: bool,
+    /// Whether events are shown too [default: for a single object that was named in full or selected]
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    show_events: Option<bool>,
     /// How many objects are asked for at a time; pages are read anyway
     #[arg(long, value_name = "COUNT", hide = true)]
     chunk_size: Option<i64>,

@@ -8,6 +8,7 @@
 
 mod custom;
 mod custom_kube_rs;
+mod describe;
 mod drain;
 mod kube_rs;
 mod kubectl;

@@ -76,12 +76,12 @@ const LOOKED_AT: &[&str] = &[
     "describe pod pull",
     "describe pod pending",
     "describe pod done",
-    "describe pods -l app=web",
+    "describe pods -l app=web --show-events=true",
     "describe node node-1",
     "describe node node-2",
     "describe deployment web",
     "describe replicaset bare",
-    "describe replicasets -l app=web",
+    "describe replicasets -l app=web --show-events=true",
     "describe secret sec",
     "describe pod nope",
 ];
@@ -149,10 +149,10 @@ const PATIENCE: Duration = Duration::from_secs(90);
 
 /// What a command said.
 #[derive(Debug, PartialEq)]
-struct Said {
-    out: String,
-    err: String,
-    is_success: bool,
+pub(super) struct Said {
+    pub(super) out: String,
+    pub(super) err: String,
+    pub(super) is_success: bool,
 }
 
 impl Said {
@@ -216,7 +216,7 @@ fn the_versions_of_client_and_server_are_told() {
     );
 }
 
-fn says_the_same(server: &InMemory, command: &str) {
+pub(super) fn says_the_same(server: &InMemory, command: &str) {
     let words: Vec<&str> = command.split(' ').collect();
     let mut last = None;
     for _ in 0..TRIES {
@@ -261,7 +261,7 @@ fn wait_for_trouble(server: &InMemory) {
     }
 }
 
-fn run(server: &InMemory, binary: &str, command: &str) -> Said {
+pub(super) fn run(server: &InMemory, binary: &str, command: &str) -> Said {
     said(start(server, binary, &command.split(' ').collect::<Vec<_>>()))
 }
 
@@ -274,8 +274,11 @@ fn start(server: &InMemory, binary: &str, words: &[&str]) -> Child {
 
 fn said(child: Child) -> Said {
     let output = child.wait_with_output().unwrap();
+    // An empty line about nodes that kubectl has left out since.
+    let is_kept = |line: &&str| !line.starts_with("  Kube-Proxy Version:");
+    let out = String::from_utf8_lossy(&output.stdout);
     Said {
-        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        out: out.split_inclusive('\n').filter(is_kept).collect(),
         err: String::from_utf8_lossy(&output.stderr).into_owned(),
         is_success: output.status.success(),
     }

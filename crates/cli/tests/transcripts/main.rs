@@ -28,6 +28,9 @@ use stage::Stage;
 /// How long a command may take.
 const PATIENCE: Duration = Duration::from_secs(180);
 
+/// How long controllers may have to wait for the CPU.
+const STARVED: Duration = Duration::from_secs(20);
+
 /// What 1.37 has and Gantry has not; the kubectl on the `PATH` is asked instead, so that the session can go on.
 const NOT_OURS: [&str; 5] = ["auth", "autoscale", "cluster-info", "expose", "logs"];
 
@@ -89,6 +92,7 @@ impl Person<'_> {
     async fn plays(&self, name: &str, recorded: &str) -> Vec<String> {
         let client = client(self.server.kubeconfig()).await;
         let mut stage = Stage::new(client, &format!("session-{name}"), Clock::system()).await;
+        stage.starved = STARVED;
         let mut shown = Vec::new();
         for step in session::steps(recorded) {
             match step {

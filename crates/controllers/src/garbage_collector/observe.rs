@@ -84,7 +84,7 @@ impl Monitor {
             // The process ends without waiting for its tasks.
             Err(error) if error.is_cancelled() => {}
             Err(error) => {
-                tracing::error!(%error, "a watch of the garbage collector panicked; please report it")
+                tracing::error!(%error, "a watch of the garbage collector panicked; please report it");
             }
             Ok(()) => {}
         }

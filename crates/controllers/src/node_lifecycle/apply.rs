@@ -109,7 +109,7 @@ impl NodeLifecycle {
         let target = Target::collection(&Pod::resource(), None);
         let here = format!("spec.nodeName={}", node.name);
         let list: k8s_openapi::List<core::Pod> =
-            self.context.api.list(&target, Form::Whole, &[("fieldSelector", &here)]).await?;
+            self.context.api.list(&target, Form::Whole, &[("fieldSelector", here.as_str())]).await?;
         Ok(list.items)
     }
 

@@ -10,7 +10,7 @@ mod triggers;
 use std::collections::BTreeMap;
 
 use gantry_decide::node_lifecycle::{Eviction, Heartbeats, LOOK_EVERY, Ready};
-use gantry_model::{Timestamp, Uid};
+use gantry_model::{RefusalKind, Timestamp, Uid};
 use gantry_runtime::Failure;
 
 use crate::context::{Assembly, Context};
@@ -75,8 +75,14 @@ impl NodeLifecycle {
                 self.follow(&node, silent).await?;
                 self.evict(&node, &memory.evictions, &mut evictions).await
             };
-            if let Err(failure) = done.await {
-                tracing::warn!(node = %node.name, %failure, "a node could not be looked after; trying again");
+            match done.await {
+                Ok(()) => {}
+                Err(failure) if matches!(failure.kind(), RefusalKind::Conflict | RefusalKind::NotFound) => {
+                    tracing::debug!(node = %node.name, %failure, "the node is not as it was; looking again");
+                }
+                Err(failure) => {
+                    tracing::warn!(node = %node.name, %failure, "a node could not be looked after; trying again");
+                }
             }
         }
         memory.evictions = evictions;

@@ -48,7 +48,8 @@ impl Caches {
     pub(super) fn nodes(&self) -> Vec<SeenNode> {
         let nodes: Vec<_> = self.nodes.read().iter().cloned().collect();
         let leases = self.leases.read();
-        let lease = |name: &Name| leases.named(&LEASES.into(), name).map(|lease| lease.version().to_string());
+        let lease =
+            |name: &Name| leases.named(&LEASES.into(), name).map(|lease| lease.version().as_str().to_owned());
         nodes.iter().map(|node| SeenNode::parse(node, lease(&node.key().name))).collect()
     }
 

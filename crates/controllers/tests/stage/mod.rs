@@ -19,8 +19,6 @@ use names::Names;
 
 /// How long nothing may change until all is settled.
 const QUIET: Duration = Duration::from_millis(500);
-/// How long nothing may change although a controller has something to do: it has not been given the CPU yet.
-const STARVED: Duration = Duration::from_secs(20);
 /// How often one looks for changes.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long to wait for that, at most.
@@ -34,6 +32,9 @@ pub(crate) struct Stage {
     names: Names,
     /// What becomes of pods that are on their way out.
     pub(crate) endings: Endings,
+    /// How long nothing may change although a controller has something to do. On a real clock and a busy machine it may
+    /// have to wait for the CPU.
+    pub(crate) starved: Duration,
     /// How many pods were sent to a node.
     placed: usize,
 }
@@ -68,7 +69,7 @@ impl Stage {
     pub(crate) async fn new(client: Client, namespace: &str, clock: Clock) -> Self {
         let namespace = namespace.to_owned();
         let (names, endings) = (Names::default(), Endings::AtOnce);
-        let mut stage = Self { client, namespace, clock, names, endings, placed: 0 };
+        let mut stage = Self { client, namespace, clock, names, endings, starved: QUIET, placed: 0 };
         let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": stage.namespace}});
         stage.send("POST", "/api/v1/namespaces", "application/json", &object).await.unwrap();
         stage.settle().await;
@@ -117,7 +118,7 @@ impl Stage {
         let (mut seen, mut since) = (Value::Null, began);
         loop {
             let quiet = since.elapsed();
-            if quiet >= STARVED || (quiet >= QUIET && !self.is_anything_due().await) {
+            if quiet >= QUIET && (quiet >= self.starved || !self.is_anything_due().await) {
                 return;
             }
             assert!(began.elapsed() < PATIENCE, "it does not settle");
@@ -136,7 +137,10 @@ impl Stage {
 
     /// Whether a controller has not reacted yet to what is there.
     async fn is_anything_due(&self) -> bool {
-        let (deployments, sets) = (self.list("deployments").await, self.list("replicasets").await);
+        let stays = |it: &Value| it["metadata"]["deletionTimestamp"].is_null();
+        let (mut deployments, mut sets) = (self.list("deployments").await, self.list("replicasets").await);
+        deployments.retain(stays);
+        sets.retain(stays);
         let is_unseen = |it: &Value| {
             it["metadata"]["generation"].as_i64()
                 > Some(it["status"]["observedGeneration"].as_i64().unwrap_or(0))
@@ -145,13 +149,13 @@ impl Stage {
             return true;
         }
         let pods = self.list("pods").await;
-        sets.iter().filter(|set| set["metadata"]["deletionTimestamp"].is_null()).any(|set| {
+        sets.iter().any(|set| {
             let is_its_own = |pod: &&Value| {
                 let owners = pod["metadata"]["ownerReferences"].as_array();
                 let is_owned =
                     owners.into_iter().flatten().any(|owner| owner["uid"] == set["metadata"]["uid"]);
                 let is_over = pod["status"]["phase"] == "Failed" || pod["status"]["phase"] == "Succeeded";
-                is_owned && !is_over && pod["metadata"]["deletionTimestamp"].is_null()
+                is_owned && !is_over && stays(pod)
             };
             let is_stuck = !set["status"]["conditions"].is_null();
             let count = u64::try_from(pods.iter().filter(is_its_own).count()).unwrap();

@@ -88,7 +88,7 @@ async fn an_eviction_that_is_not_carried_out_is_forgotten_after_two_minutes() {
     let events = events["items"].as_array().unwrap();
     let told = events.iter().find(|event| event["reason"] == "NotDeleted").unwrap();
     assert_eq!(told["involvedObject"]["name"], pod);
-    assert_eq!(told["message"], "Pod was expected by PDB default/web to be deleted but it wasn't");
+    assert_eq!(told["message"], "Pod was expected by PDB default/default to be deleted but it wasn't");
 }
 
 /// A kind without a `scale` subresource cannot be counted: nothing may be evicted, and the status says why.

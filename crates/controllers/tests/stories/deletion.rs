@@ -125,6 +125,41 @@ async fn pods_of_a_node_that_is_gone_are_given_up() {
     assert!(cluster.pods().await.iter().all(|pod| !pods.contains(pod)), "they were replaced");
 }
 
+/// Where Gantry runs the API server: a deleted claim stays while a pod on a node uses it, a deleted volume while it is bound.
+#[tokio::test(start_paused = true)]
+async fn storage_that_is_used_outlives_its_deletion() {
+    let mut cluster = Cluster::without_controllers().await;
+    cluster.start_with(|options| {
+        options.controllers.extend(gantry_controllers::Controller::WITH_API_SERVER);
+    });
+    cluster.settle().await;
+    let (claim, volume) =
+        ("/api/v1/namespaces/default/persistentvolumeclaims/data", "/api/v1/persistentvolumes/disk");
+    let spec = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
+    cluster
+        .send("POST", claim.trim_end_matches("/data"), json!({"metadata": {"name": "data"}, "spec": spec}))
+        .await;
+    let spec = json!({"nodeName": "n1", "containers": [{"name": "c", "image": "i"}],
+        "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]});
+    cluster
+        .send("POST", "/api/v1/namespaces/default/pods", json!({"metadata": {"name": "p"}, "spec": spec}))
+        .await;
+    let spec =
+        json!({"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/x"}});
+    cluster
+        .send("POST", volume.trim_end_matches("/disk"), json!({"metadata": {"name": "disk"}, "spec": spec}))
+        .await;
+    for path in [claim, volume] {
+        cluster.send("DELETE", path, json!(null)).await;
+    }
+    cluster.settle().await;
+    assert!(cluster.exists(claim).await, "the pod uses it");
+    assert!(!cluster.exists(volume).await, "it was never bound");
+    cluster.send("DELETE", "/api/v1/namespaces/default/pods/p", json!({"gracePeriodSeconds": 0})).await;
+    cluster.settle().await;
+    assert!(!cluster.exists(claim).await);
+}
+
 /// How many of these were created since.
 fn created(cluster: &Cluster, since: usize, collection: &str) -> usize {
     let post = format!("POST {collection}");

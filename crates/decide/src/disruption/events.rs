@@ -1,6 +1,6 @@
 //! What is said of a budget and its pods, word for word as Kubernetes says it.
 
-use gantry_model::{DisruptionBudget, Event, Name, ObjectKey, Requirement, Selector};
+use gantry_model::{DisruptionBudget, Event, Name, Namespace, ObjectKey, Requirement, Selector};
 
 /// Who tells these events.
 pub const EVENT_SOURCE: &str = "controllermanager";
@@ -65,9 +65,10 @@ fn go_syntax(selector: &Selector) -> String {
     )
 }
 
-/// An evicted pod is still there.
-pub(super) fn not_deleted(budget: &ObjectKey) -> Event {
-    Event::warning("NotDeleted", format!("Pod was expected by PDB {budget} to be deleted but it wasn't"))
+/// An evicted pod is still there. Kubernetes writes the namespace where the name of the budget is meant.
+pub(super) fn not_deleted(namespace: &Namespace) -> Event {
+    let message = format!("Pod was expected by PDB {namespace}/{namespace} to be deleted but it wasn't");
+    Event::warning("NotDeleted", message)
 }
 
 /// More than one budget selects a pod.

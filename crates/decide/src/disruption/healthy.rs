@@ -28,7 +28,7 @@ pub(super) fn evictions(now: Timestamp, budget: &DisruptionBudget, pods: &[&Pod]
         let Some(at) = budget.status.disrupted.get(&pod.meta.name) else { continue };
         let deadline = at.plus(DELETION_TIMEOUT);
         if deadline <= now {
-            evictions.undeleted.push((pod.meta.name.clone(), events::not_deleted(&budget.meta.key())));
+            evictions.undeleted.push((pod.meta.name.clone(), events::not_deleted(&budget.meta.namespace)));
         } else {
             evictions.recheck = Some(evictions.recheck.map_or(deadline, |first| first.min(deadline)));
             evictions.pending.insert(pod.meta.name.clone(), *at);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{date, environment};
+use super::{date_or_zero, environment};
 use crate::field::{at, list, members, number, shown, text};
 
 /// What stands before the title and before the names below it.
@@ -65,6 +65,7 @@ pub(super) fn all(title: &str, indent: Indent, containers: &[Value], whose: Whos
         }
         out.push_str(&environment::told(container, whose));
         out.push_str(&mounts(container));
+        out.push_str(&devices(container));
     }
     out
 }
@@ -113,7 +114,7 @@ fn words(title: &str, words: &[Value]) -> String {
 
 fn state(status: &Value) -> String {
     let mut out = one_state("State", at(status, "/state"));
-    if !members(status, "/lastState").is_empty() {
+    if status.pointer("/lastState/terminated").is_some() {
         out.push_str(&one_state("Last State", at(status, "/lastState")));
     }
     let ready = if status["ready"] == true { "True" } else { "False" };
@@ -122,7 +123,10 @@ fn state(status: &Value) -> String {
 
 fn one_state(title: &str, state: &Value) -> String {
     if let Some(running) = state.get("running") {
-        return format!("    {title}:\tRunning\n      Started:\t{}\n", date(at(running, "/startedAt")));
+        return format!(
+            "    {title}:\tRunning\n      Started:\t{}\n",
+            date_or_zero(at(running, "/startedAt"))
+        );
     }
     if let Some(waiting) = state.get("waiting") {
         let reason = text(waiting, "/reason");
@@ -141,7 +145,7 @@ fn one_state(title: &str, state: &Value) -> String {
         out.push_str(&format!("      Signal:\t{}\n", number(ended, "/signal")));
     }
     let times = [("Started", "/startedAt"), ("Finished", "/finishedAt")];
-    out.extend(times.map(|(title, field)| format!("      {title}:\t{}\n", date(at(ended, field)))));
+    out.extend(times.map(|(title, field)| format!("      {title}:\t{}\n", date_or_zero(at(ended, field)))));
     out
 }
 
@@ -188,4 +192,19 @@ fn mounts(container: &Value) -> String {
         format!("      {} from {} ({})\n", text(mount, "/mountPath"), text(mount, "/name"), flags.join(","))
     });
     format!("    Mounts:\n{}", told.collect::<String>())
+}
+
+/// The volumes that a container sees as devices.
+fn devices(container: &Value) -> String {
+    let mut devices: Vec<&Value> = list(container, "/volumeDevices").iter().collect();
+    if devices.is_empty() {
+        return String::new();
+    }
+    devices.sort_by_key(|device| text(device, "/devicePath"));
+    // kubectl says `<none>` here if there are no mounts.
+    let title = if list(container, "/volumeMounts").is_empty() { "Devices:\t<none>" } else { "Devices:" };
+    let told = devices
+        .into_iter()
+        .map(|one| format!("      {} from {}\n", text(one, "/devicePath"), text(one, "/name")));
+    format!("    {title}\n{}", told.collect::<String>())
 }

@@ -2,30 +2,22 @@
 
 use serde_json::Value;
 
-use super::marks::{annotations, labels};
-use crate::field::text;
+use super::heading;
+use crate::field::members;
 use crate::print::jsonpath::as_go_prints;
 
 /// Words that are written in capitals.
 const ACRONYMS: [&str; 4] = ["API", "URL", "UID", "GUID"];
 
-/// An object, its fields named in words.
+/// An object, its fields named in words and sorted by their names.
 pub(crate) fn object(object: &Value) -> String {
-    let mut out = format!("Name:\t{}\n", text(object, "/metadata/name"));
-    out += &format!("Namespace:\t{}\n", text(object, "/metadata/namespace"));
-    out += &labels("Labels:", "", object, "/metadata/labels");
-    out += &annotations("Annotations:", "", object, "/metadata/annotations");
-    out += &format!("API Version:\t{}\nKind:\t{}\n", text(object, "/apiVersion"), text(object, "/kind"));
-    let known = ["name", "namespace", "labels", "annotations", "managedFields"];
-    for (key, value) in object.as_object().into_iter().flatten() {
-        match (key.as_str(), value) {
-            ("apiVersion" | "kind", _) => {}
-            ("metadata", Value::Object(members)) => {
-                let rest: serde_json::Map<_, _> = members
-                    .iter()
-                    .filter(|(key, _)| !known.contains(&key.as_str()))
-                    .map(|(k, v)| (k.clone(), v.clone()))
-                    .collect();
+    let mut out = heading(object);
+    let shown_above = ["name", "namespace", "labels", "annotations", "managedFields"];
+    for (key, value) in members(object, "") {
+        match (key, value) {
+            ("metadata", Value::Object(all)) => {
+                let rest = all.iter().filter(|(key, _)| !shown_above.contains(&key.as_str()));
+                let rest: serde_json::Map<_, _> = rest.map(|(k, v)| (k.clone(), v.clone())).collect();
                 member("metadata", &rest.into(), 0, &mut out);
             }
             (key, value) => member(key, value, 0, &mut out),
@@ -38,9 +30,9 @@ fn member(key: &str, value: &Value, level: usize, out: &mut String) {
     let indent = "  ".repeat(level);
     let title = in_words(key);
     match value {
-        Value::Object(members) => {
+        Value::Object(_) => {
             out.push_str(&format!("{indent}{title}:\n"));
-            for (key, value) in members {
+            for (key, value) in members(value, "") {
                 member(key, value, level + 1, out);
             }
         }
@@ -48,8 +40,10 @@ fn member(key: &str, value: &Value, level: usize, out: &mut String) {
             out.push_str(&format!("{indent}{title}:\n"));
             for element in elements {
                 match element {
-                    Value::Object(members) => {
-                        members.iter().for_each(|(key, value)| member(key, value, level + 1, out));
+                    Value::Object(_) => {
+                        members(element, "")
+                            .iter()
+                            .for_each(|(key, value)| member(key, value, level + 1, out));
                     }
                     scalar => out.push_str(&format!("{indent}  {}\n", as_go_prints(scalar))),
                 }

@@ -10,7 +10,7 @@ const LONGEST: usize = 140;
 
 /// Labels under a title; what stands before further lines is given.
 pub(super) fn labels(title: &str, indent: &str, object: &Value, pointer: &str) -> String {
-    lines(
+    multiline(
         title,
         indent,
         &members(object, pointer)
@@ -36,10 +36,11 @@ pub(super) fn annotations(title: &str, indent: &str, object: &Value, pointer: &s
         });
         format!("{key}:{}", cut.collect::<String>())
     });
-    lines(title, indent, &told.collect::<Vec<_>>())
+    multiline(title, indent, &told.collect::<Vec<_>>())
 }
 
-fn lines(title: &str, indent: &str, lines: &[String]) -> String {
+/// Lines under a title; `<none>` if there are none.
+pub(super) fn multiline(title: &str, indent: &str, lines: &[String]) -> String {
     if lines.is_empty() {
         return format!("{indent}{title}\t<none>\n");
     }

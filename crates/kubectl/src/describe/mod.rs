@@ -2,29 +2,101 @@
 //!
 //! Pure: the objects in, a text out. Cells end in tabs, and the whole is aligned at the end.
 
+mod access;
 mod amounts;
+mod autoscaler;
+mod config_map;
 mod container;
 pub(crate) mod deployment;
+mod disruption_budget;
+mod endpoints;
 mod environment;
 mod events;
 mod generic;
+pub(crate) mod ingress;
+mod job;
+mod limits;
 mod marks;
+mod network_policy;
 pub(crate) mod node;
+mod persistent_volume;
 pub(crate) mod pod;
 pub(crate) mod replica_set;
 mod secret;
+mod service;
+mod service_account;
+mod service_address;
+mod storage;
 pub(crate) mod template;
 mod volume;
 
+pub(crate) use access::{binding, role};
+pub(crate) use autoscaler::autoscaler;
+pub(crate) use config_map::config_map;
+pub(crate) use disruption_budget::{disruption_budget, priority_class};
+pub(crate) use endpoints::{endpoint_slice, endpoints};
 pub(crate) use events::{age as event_age, events, last as event_last};
 pub(crate) use generic::object;
+pub(crate) use job::{cron_job, job};
+pub(crate) use limits::{limit_range, namespace, resource_quota};
+pub(crate) use network_policy::network_policy;
+pub(crate) use persistent_volume::{claim, persistent_volume};
 pub(crate) use secret::secret;
+pub(crate) use service::service;
+pub(crate) use service_account::service_account;
+pub(crate) use service_address::{ip_address, service_cidr};
+pub(crate) use storage::{csi_node, storage_class, volume_attributes_class};
 
 use gantry_registry::Moment;
 use gantry_registry::table::short;
 use serde_json::Value;
 
-use crate::field::{list, text};
+use crate::field::{at, list, text};
+use marks::{annotations, labels};
+
+/// Name, namespace, labels and annotations, as most descriptions begin.
+fn heading(object: &Value) -> String {
+    let (name, namespace) = (text(object, "/metadata/name"), text(object, "/metadata/namespace"));
+    let marks = labels("Labels:", "", object, "/metadata/labels");
+    let marks = marks + &annotations("Annotations:", "", object, "/metadata/annotations");
+    format!("Name:\t{name}\nNamespace:\t{namespace}\n{marks}")
+}
+
+/// Name, labels and annotations, as descriptions of what is in no namespace begin.
+fn name_and_marks(object: &Value) -> String {
+    let marks = labels("Labels:", "", object, "/metadata/labels");
+    let marks = marks + &annotations("Annotations:", "", object, "/metadata/annotations");
+    format!("Name:\t{}\n{marks}", text(object, "/metadata/name"))
+}
+
+/// `<none>` for what is empty.
+fn or_none(text: &str) -> String {
+    if text.is_empty() { "<none>".to_owned() } else { text.to_owned() }
+}
+
+/// Conditions with when they changed and why, under their title.
+fn condition_table(conditions: &[Value]) -> String {
+    format!("Conditions:\n{}", condition_rows(conditions))
+}
+
+fn condition_rows(conditions: &[Value]) -> String {
+    let mut out = String::from(
+        "  Type\tStatus\tLastTransitionTime\tReason\tMessage\n  ----\t------\t------------------\t------\t-------\n",
+    );
+    for one in conditions {
+        let changed = date_or_zero(at(one, "/lastTransitionTime"));
+        let (kind, status) = (text(one, "/type"), text(one, "/status"));
+        let (reason, message) = (text(one, "/reason"), text(one, "/message"));
+        out += &format!("  {kind}\t{status}\t{changed}\t{reason}\t{message}\n");
+    }
+    out
+}
+
+/// A time of an object as Go prints it.
+fn go_time(time: &Value) -> String {
+    let shown = time.as_str().unwrap_or_default().trim_end_matches('Z').replace('T', " ");
+    format!("{shown} +0000 UTC")
+}
 
 /// How long ago a time of an object was.
 pub(crate) fn ago(now: Moment, time: &Value) -> String {
@@ -38,6 +110,11 @@ fn date(time: &Value) -> String {
         Some(moment) => moment.http_date().replace("GMT", "+0000"),
         None => "<unset>".to_owned(),
     }
+}
+
+/// As `date`, of a time that Go cannot leave out: what is absent is the beginning of its calendar.
+fn date_or_zero(time: &Value) -> String {
+    if time.is_null() { "Mon, 01 Jan 0001 00:00:00 +0000".to_owned() } else { date(time) }
 }
 
 fn moment(text: &str) -> Option<Moment> {

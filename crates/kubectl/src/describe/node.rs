@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::amounts::{Amounts, Wants};
 use super::marks::{annotations, labels};
-use super::{ago, date};
+use super::{ago, date, date_or_zero};
 use crate::field::{at, list, members, shown, text};
 
 /// What belongs to a node and is not in it; what could not be read is told why.
@@ -34,10 +34,11 @@ pub(crate) fn node(node: &Value, around: &Around, now: Moment) -> String {
             .map(|one| format!("  {}:\t{}\n", text(one, "/type"), text(one, "/address"))),
     );
     for (title, field) in [("Capacity", "/status/capacity"), ("Allocatable", "/status/allocatable")] {
-        out += &format!("{title}:\n");
-        out.extend(
-            members(node, field).into_iter().map(|(name, amount)| format!("  {name}:\t{}\n", shown(amount))),
-        );
+        let amounts = members(node, field);
+        if !amounts.is_empty() {
+            out += &format!("{title}:\n");
+        }
+        out.extend(amounts.into_iter().map(|(name, amount)| format!("  {name}:\t{}\n", shown(amount))));
     }
     out += &system(node);
     out += &addresses_of_pods(node);
@@ -58,8 +59,10 @@ fn roles(node: &Value) -> String {
 }
 
 fn taints(node: &Value) -> String {
-    let told: Vec<String> = list(node, "/spec/taints")
-        .iter()
+    let mut taints: Vec<&Value> = list(node, "/spec/taints").iter().collect();
+    taints.sort_by_key(|taint| (text(taint, "/effect"), text(taint, "/key")));
+    let told: Vec<String> = taints
+        .into_iter()
         .map(|taint| {
             let value = text(taint, "/value");
             let value = if value.is_empty() { String::new() } else { format!("={value}") };
@@ -86,8 +89,8 @@ fn conditions(node: &Value) -> String {
             "  {} \t{} \t{} \t{} \t{} \t{}\n",
             text(one, "/type"),
             text(one, "/status"),
-            date(at(one, "/lastHeartbeatTime")),
-            date(at(one, "/lastTransitionTime")),
+            date_or_zero(at(one, "/lastHeartbeatTime")),
+            date_or_zero(at(one, "/lastTransitionTime")),
             text(one, "/reason"),
             text(one, "/message")
         );
@@ -106,8 +109,6 @@ fn system(node: &Value) -> String {
         ("Architecture", "architecture"),
         ("Container Runtime Version", "containerRuntimeVersion"),
         ("Kubelet Version", "kubeletVersion"),
-        // Empty since Kubernetes 1.31, and still told.
-        ("Kube-Proxy Version", "kubeProxyVersion"),
     ];
     let told = lines
         .map(|(title, field)| format!("  {title}:\t{}\n", text(node, &format!("/status/nodeInfo/{field}"))));

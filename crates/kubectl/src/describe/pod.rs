@@ -1,16 +1,17 @@
 //! A pod, with what became of its containers.
 
+use gantry_registry::Moment;
 use serde_json::Value;
 
 use super::container::{self, Indent, Whose};
 use super::marks::{annotations, labels};
 use super::template::placement;
-use super::{controller, date, volume};
+use super::{ago, controller, date, volume};
 use crate::field::{at, list, number, shown, text};
 
 /// A pod.
-pub(crate) fn pod(pod: &Value) -> String {
-    let mut out = head(pod);
+pub(crate) fn pod(pod: &Value, now: Moment) -> String {
+    let mut out = head(pod, now);
     let indent = Indent { title: "", name: "  " };
     let init = list(pod, "/spec/initContainers");
     if !init.is_empty() {
@@ -24,6 +25,12 @@ pub(crate) fn pod(pod: &Value) -> String {
     let statuses = list(pod, "/status/containerStatuses");
     let whose = Whose::Pod { pod, statuses };
     out += &container::all("Containers:", indent, list(pod, "/spec/containers"), whose);
+    let ephemeral = list(pod, "/spec/ephemeralContainers");
+    if !ephemeral.is_empty() {
+        let statuses = list(pod, "/status/ephemeralContainerStatuses");
+        out += &container::all("Ephemeral Containers:", indent, ephemeral, Whose::Pod { pod, statuses });
+    }
+    out += &readiness_gates(pod);
     let conditions = list(pod, "/status/conditions");
     if !conditions.is_empty() {
         out += "Conditions:\n  Type\tStatus\n";
@@ -36,7 +43,24 @@ pub(crate) fn pod(pod: &Value) -> String {
     out + &placement("", &pod["spec"])
 }
 
-fn head(pod: &Value) -> String {
+/// The conditions besides its containers that have to be true before the pod is ready.
+fn readiness_gates(pod: &Value) -> String {
+    let gates = list(pod, "/spec/readinessGates");
+    if gates.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from("Readiness Gates:\n  Type\tStatus\n");
+    for gate in gates {
+        let name = text(gate, "/conditionType");
+        let mut conditions = list(pod, "/status/conditions").iter();
+        let status =
+            conditions.find(|one| text(one, "/type") == name).map_or("<none>", |one| text(one, "/status"));
+        out += &format!("  {name} \t{status} \n");
+    }
+    out
+}
+
+fn head(pod: &Value, now: Moment) -> String {
     let mut out =
         format!("Name:\t{}\nNamespace:\t{}\n", text(pod, "/metadata/name"), text(pod, "/metadata/namespace"));
     if let Some(priority) = pod.pointer("/spec/priority") {
@@ -60,18 +84,22 @@ fn head(pod: &Value) -> String {
     }
     out += &labels("Labels:", "", pod, "/metadata/labels");
     out += &annotations("Annotations:", "", pod, "/metadata/annotations");
-    if pod.pointer("/metadata/deletionTimestamp").is_some() {
-        let (since, grace) = (
-            date(at(pod, "/metadata/deletionTimestamp")),
-            number(pod, "/metadata/deletionGracePeriodSeconds"),
-        );
-        out += &format!("Status:\tTerminating ({since})\nTermination Grace Period:\t{grace}s\n");
+    let deleted = at(pod, "/metadata/deletionTimestamp");
+    if !deleted.is_null() && text(pod, "/status/reason") != "NodeLost" {
+        let (since, grace) = (ago(now, deleted), number(pod, "/metadata/deletionGracePeriodSeconds"));
+        out += &format!("Status:\tTerminating (lasts {since})\nTermination Grace Period:\t{grace}s\n");
     } else {
         out += &format!("Status:\t{}\n", text(pod, "/status/phase"));
     }
     for (title, field) in [("Reason", "/status/reason"), ("Message", "/status/message")] {
         if !text(pod, field).is_empty() {
             out += &format!("{title}:\t{}\n", text(pod, field));
+        }
+    }
+    if let Some(profile) = pod.pointer("/spec/securityContext/seccompProfile") {
+        out += &format!("SeccompProfile:\t{}\n", text(profile, "/type"));
+        if text(profile, "/type") == "Localhost" {
+            out += &format!("LocalhostProfile:\t{}\n", text(profile, "/localhostProfile"));
         }
     }
     out += &format!("IP:\t{}\n", text(pod, "/status/podIP"));
@@ -84,6 +112,10 @@ fn head(pod: &Value) -> String {
     }
     if let Some(controller) = controller(pod) {
         out += &format!("Controlled By:\t{controller}\n");
+    }
+    let nominated = text(pod, "/status/nominatedNodeName");
+    if !nominated.is_empty() {
+        out += &format!("NominatedNodeName:\t{nominated}\n");
     }
     out
 }

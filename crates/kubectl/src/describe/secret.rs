@@ -13,13 +13,13 @@ pub(crate) fn secret(secret: &Value) -> String {
     out += &annotations("Annotations:", "", secret, "/metadata/annotations");
     out += &format!("\nType:\t{}\n\nData\n====\n", text(secret, "/type"));
     for (name, value) in members(secret, "/data") {
-        out += &format!("{name}:\t{} bytes\n", bytes(&shown(value)));
+        out += &format!("{name}:\t{} bytes\n", decoded_length(&shown(value)));
     }
     out
 }
 
 /// How many bytes a text in base64 stands for.
-fn bytes(base64: &str) -> usize {
+pub(super) fn decoded_length(base64: &str) -> usize {
     base64.trim_end_matches('=').len() * 3 / 4
 }
 

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::container::{self, Indent, Whose};
-use super::marks::{annotations, labels};
+use super::marks::{annotations, labels, multiline};
 use super::volume;
-use crate::field::{list, members, shown, text};
+use crate::field::{list, members, number, selector, shown, text};
 
 /// The template with its title, cells ended by tabs.
 pub(crate) fn described(template: &Value) -> String {
@@ -40,15 +40,28 @@ pub(crate) fn described(template: &Value) -> String {
 /// Where the pods may run.
 pub(super) fn placement(indent: &str, spec: &Value) -> String {
     let mut out = labels("Node-Selectors:", indent, spec, "/nodeSelector");
-    let tolerations: Vec<String> = list(spec, "/tolerations").iter().map(toleration).collect();
-    match tolerations.split_first() {
-        None => out.push_str(&format!("{indent}Tolerations:\t<none>\n")),
-        Some((first, rest)) => {
-            out.push_str(&format!("{indent}Tolerations:\t{first}\n"));
-            out.extend(rest.iter().map(|one| format!("\t{one}\n")));
-        }
+    let mut tolerations: Vec<&Value> = list(spec, "/tolerations").iter().collect();
+    tolerations.sort_by_key(|one| text(one, "/key"));
+    let tolerations: Vec<String> = tolerations.into_iter().map(toleration).collect();
+    out.push_str(&multiline("Tolerations:", indent, &tolerations));
+    let mut constraints: Vec<&Value> = list(spec, "/topologySpreadConstraints").iter().collect();
+    if !constraints.is_empty() {
+        constraints.sort_by_key(|one| text(one, "/topologyKey"));
+        let constraints: Vec<String> = constraints.into_iter().map(spread).collect();
+        out.push_str(&multiline("Topology Spread Constraints:", indent, &constraints));
     }
     out
+}
+
+/// `zone:DoNotSchedule when max skew 1 is exceeded for selector app=web`.
+fn spread(constraint: &Value) -> String {
+    let (key, skew) = (text(constraint, "/topologyKey"), number(constraint, "/maxSkew"));
+    let otherwise = text(constraint, "/whenUnsatisfiable");
+    let of = match constraint.get("labelSelector") {
+        Some(_) => format!(" for selector {}", selector(constraint, "/labelSelector")),
+        None => String::new(),
+    };
+    format!("{key}:{otherwise} when max skew {skew} is exceeded{of}")
 }
 
 fn toleration(toleration: &Value) -> String {

@@ -2,7 +2,10 @@
 
 /// Aligns a text whose cells end in tabs; a column is as wide as the widest cell of consecutive lines that have it.
 pub(crate) fn aligned(text: &str, padding: usize) -> String {
-    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    // A form feed ends a line and a vertical tab a cell, as in Go.
+    let lines: Vec<Vec<&str>> =
+        text.split(['\n', '\x0c']).map(|line| line.split(['\t', '\x0b']).collect()).collect();
     let mut widths: Vec<Vec<usize>> = lines.iter().map(|cells| vec![0; cells.len()]).collect();
     let columns = lines.iter().map(Vec::len).max().unwrap_or_default();
     for column in 0..columns {
@@ -33,6 +36,11 @@ pub(crate) fn aligned(text: &str, padding: usize) -> String {
     out
 }
 
+/// A text without the characters that a terminal takes for commands.
+pub(crate) fn harmless(text: &str) -> String {
+    text.replace('\x1b', "^[").replace('\r', "\\r")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,5 +54,10 @@ mod tests {
             aligned(text, 2),
             "Name:       web\nNamespace:  default\nPod Template:\n  Labels:  app=web\n           b=c\nEvents:    <none>\n"
         );
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown_instead() {
+        assert_eq!(aligned(&harmless("a\x1b[1m\tb\r\x0cc\x0bd\n"), 2), "a^[[1m  b\\r\nc       d\n");
     }
 }

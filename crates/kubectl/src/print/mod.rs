@@ -9,7 +9,7 @@ mod rows;
 
 pub(crate) use columns::CustomColumns;
 pub(crate) use document::{as_list, without_managed_fields};
-pub(crate) use elastic::aligned;
+pub(crate) use elastic::{aligned, harmless};
 pub(crate) use go_json::{compact, indented, indented_as_declared, json_list};
 pub(crate) use rows::{Rows, Widths};
 

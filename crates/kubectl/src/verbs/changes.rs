@@ -6,13 +6,17 @@ use crate::call::Call;
 use crate::failure::Failure;
 use crate::field::text;
 use crate::resources::Resource;
+use crate::selection::items_of;
 use crate::session::{Changes, Session};
 
-/// An object as it is and every change of it from then on.
+/// An object and every change of it.
 pub(crate) struct Following {
-    path: String,
-    name: String,
+    resource: Resource,
+    /// The request that lists the object alone.
+    list: Call,
     changes: Changes,
+    /// What has been seen and not been handed out.
+    seen: Option<Seen>,
 }
 
 /// What was seen of an object.
@@ -32,14 +36,23 @@ impl Following {
         namespace: &str,
         object: &Value,
     ) -> Result<Self, Failure> {
-        let name = text(object, "/metadata/name").to_owned();
-        let path = resource.collection(Some(namespace));
-        let changes = watch(session, &path, &name, text(object, "/metadata/resourceVersion")).await?;
-        Ok(Self { path, name, changes })
+        let name = text(object, "/metadata/name");
+        let list = Call::get(resource.collection(Some(namespace)));
+        let list = list.with("fieldSelector", format!("metadata.name={name}"));
+        let (now, changes) = begin(session, resource, &list).await?;
+        let version = |one: &Value| text(one, "/metadata/resourceVersion").to_owned();
+        let seen = match now {
+            Seen::Is(now) if version(&now) == version(object) => None,
+            changed => Some(changed),
+        };
+        Ok(Self { resource: resource.clone(), list, changes, seen })
     }
 
     /// The next thing that is seen of it.
     pub(crate) async fn next(&mut self, session: &mut Session) -> Result<Seen, Failure> {
+        if let Some(seen) = self.seen.take() {
+            return Ok(seen);
+        }
         loop {
             match self.changes.next().await {
                 Ok(Some(change)) if change["type"] == "BOOKMARK" => {}
@@ -53,13 +66,9 @@ impl Following {
                 }
                 // The watch ended or is too old: look again.
                 Ok(None) | Err(Failure::Refused(_)) => {
-                    let object = match session.ask(Call::get(format!("{}/{}", self.path, self.name))).await {
-                        Err(failure) if failure.is_not_found() => return Ok(Seen::Gone(Value::Null)),
-                        answer => answer?,
-                    };
-                    let version = text(&object, "/metadata/resourceVersion").to_owned();
-                    self.changes = watch(session, &self.path, &self.name, &version).await?;
-                    return Ok(Seen::Is(object));
+                    let (now, changes) = begin(session, &self.resource, &self.list).await?;
+                    self.changes = changes;
+                    return Ok(now);
                 }
                 Err(other) => return Err(other),
             }
@@ -84,7 +93,12 @@ pub(crate) async fn until_gone(
     }
 }
 
-async fn watch(session: &mut Session, path: &str, name: &str, version: &str) -> Result<Changes, Failure> {
-    let call = Call::get(path).with("fieldSelector", format!("metadata.name={name}"));
-    session.watch(call.with("resourceVersion", version)).await
+/// The object as it is now, and the changes from then on. They are watched from the version of the list: that of the
+/// object may be so old that the server no longer knows what came after it.
+async fn begin(session: &mut Session, resource: &Resource, list: &Call) -> Result<(Seen, Changes), Failure> {
+    let answer = session.ask(list.clone()).await?;
+    let version = text(&answer, "/metadata/resourceVersion");
+    let changes = session.watch(list.clone().with("resourceVersion", version)).await?;
+    let now = items_of(&answer, resource).into_iter().next();
+    Ok((now.map_or(Seen::Gone(Value::Null), Seen::Is), changes))
 }

@@ -62,10 +62,11 @@ pub async fn create(session: &mut Session, asked: &Create) -> Result<(), Failure
     let namespace = session.namespace.clone();
     let place = Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
     for manifest in manifests {
-        let created = match manifest.check().and_then(|()| manifest.placed(&resources, place)) {
-            Ok(written) => create_one(session, asked, written).await,
-            Err(failure) => Err(failure),
-        };
+        let created =
+            match manifest.checked(asked.validation).and_then(|()| manifest.placed(&resources, place)) {
+                Ok(written) => create_one(session, asked, written).await,
+                Err(failure) => Err(failure),
+            };
         failures.extend(created.err());
     }
     Failure::all(failures)

@@ -106,6 +106,11 @@ impl Marks {
             }
             (_, None) => {}
         }
+        let malformed =
+            changes.iter().find(|(_, value)| value.as_deref().is_some_and(|value| value.contains('=')));
+        if let (Self::Labels, Some((key, Some(value)))) = (self, malformed) {
+            return Err(Failure::other(format!("invalid label spec: {key}={value}")));
+        }
         let wrong = changes.iter().find(|(_, value)| value.as_deref().is_some_and(|value| !is_label(value)));
         match (self, wrong) {
             (Self::Labels, Some((key, value))) => Err(Failure::other(format!(
@@ -303,6 +308,7 @@ mod tests {
             told(Marks::Annotations, &["deploy", "web", "a=b", "a-"]),
             "error: can not both modify and remove the following annotation(s) in the same command: a\n"
         );
+        assert_eq!(told(Marks::Labels, &["deploy", "web", "a=b=c"]), "error: invalid label spec: a=b=c\n");
         let wrong = told(Marks::Labels, &["deploy", "web", "a=b c"]);
         assert!(wrong.starts_with("error: invalid label value: \"a=b c\": a valid label must"), "{wrong}");
     }

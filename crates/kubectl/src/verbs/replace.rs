@@ -41,10 +41,11 @@ pub async fn replace(session: &mut Session, asked: &Replace) -> Result<(), Failu
     let namespace = session.namespace.clone();
     let place = Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
     for manifest in manifests {
-        let replaced = match manifest.check().and_then(|()| manifest.placed(&resources, place)) {
-            Ok(written) => replace_one(session, asked, written).await,
-            Err(failure) => Err(failure),
-        };
+        let replaced =
+            match manifest.checked(asked.validation).and_then(|()| manifest.placed(&resources, place)) {
+                Ok(written) => replace_one(session, asked, written).await,
+                Err(failure) => Err(failure),
+            };
         failures.extend(replaced.err());
     }
     Failure::all(failures)

@@ -6,7 +6,7 @@ use super::report::Report;
 use crate::call::{Call, PatchKind};
 use crate::failure::Failure;
 use crate::field::object_mut;
-use crate::selection::{BareType, Found, Selection, find};
+use crate::selection::{BareType, Found, Selection, find, nothing_named};
 use crate::session::Session;
 use crate::three_way::{shape_of, two_way};
 use crate::workload::{CAUSE, pod_spec};
@@ -71,20 +71,18 @@ pub async fn set_image(session: &mut Session, asked: &SetImage) -> Result<(), Fa
 }
 
 fn check(asked: &SetImage) -> Result<(), Failure> {
-    let mut problems = Vec::new();
     if asked.selection.is_empty() {
-        problems.push(Failure::other(
-            "one or more resources must be specified as <resource> <name> or <resource>/<name>",
-        ));
+        return Err(nothing_named());
     }
     if asked.images.is_empty() {
-        problems.push(Failure::other("at least one image update is required"));
-    } else if asked.images.len() > 1 && asked.images.iter().any(|(container, _)| container == "*") {
-        problems.push(Failure::other(
+        return Err(Failure::other("at least one image update is required"));
+    }
+    if asked.images.len() > 1 && asked.images.iter().any(|(container, _)| container == "*") {
+        return Err(Failure::other(
             "all containers are already specified by *, but saw more than one container_name=container_image pairs",
         ));
     }
-    Failure::all(problems)
+    Ok(())
 }
 
 async fn set_one(session: &mut Session, asked: &SetImage, one: &Found) -> Result<(), Failure> {
@@ -99,7 +97,9 @@ async fn set_one(session: &mut Session, asked: &SetImage, one: &Found) -> Result
         .images
         .iter()
         .filter(|(container, image)| !set(&mut after, place, container, image))
-        .map(|(container, _)| Failure::other(format!("unable to find container named \"{container}\"")))
+        .map(|(container, _)| {
+            Failure::other(format!("error: unable to find container named \"{container}\""))
+        })
         .collect();
     if let Some(cause) = &asked.cause {
         object_mut(&mut after, &["metadata", "annotations"]).insert(CAUSE.into(), cause.as_str().into());

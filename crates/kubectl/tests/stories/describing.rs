@@ -7,7 +7,7 @@ use crate::stage::Form;
 use crate::terminal::{Said, Terminal, deployment, selected};
 
 async fn describes(terminal: &mut Terminal, words: &str) -> Said {
-    let asked = Describe { selection: selected(words), events: true };
+    let asked = Describe { selection: selected(words), events: Some(true) };
     terminal.run(async |session| describe(session, &asked).await).await
 }
 

@@ -68,6 +68,35 @@ async fn a_replica_set_has_no_rollout() {
     tells_history(&mut terminal, "", 0).await.fails("error: required resource not specified\n");
 }
 
+/// K6: where there is no object, `undo` and `history` print nothing.
+#[tokio::test(start_paused = true)]
+async fn undo_and_history_of_nothing_print_nothing() {
+    let mut terminal = Terminal::new().await;
+    tells_history(&mut terminal, "deploy", 0).await.is("");
+    let asked = Undo { selection: selected("deploy"), ..Undo::default() };
+    terminal.run(async |session| undo(session, &asked).await).await.is("");
+}
+
+/// K0.3: only a failure alone begins with `error: `. Kinds that are no workloads get other words.
+#[tokio::test(start_paused = true)]
+async fn failures_of_several_objects_are_listed() {
+    let mut terminal = Terminal::new().await;
+    for name in ["a", "b"] {
+        let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+            "spec": {"containers": [{"name": "c", "image": "i"}]}});
+        terminal.stage.create("pods", &pod).await.unwrap();
+    }
+    let line = "no history viewer has been implemented for \"Pod\"\n";
+    tells_history(&mut terminal, "pods", 0).await.fails(&format!("{line}{line}"));
+    tells_history(&mut terminal, "pod/a", 0).await.fails(&format!("error: {line}"));
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}});
+    terminal.stage.create("configmaps", &map).await.unwrap();
+    let asked = Undo { selection: selected("cm/m"), ..Undo::default() };
+    terminal.run(async |session| undo(session, &asked).await).await.fails(
+        "error: error retrieving rollbacker for \"ConfigMap\", no visitor method exists for { ConfigMap}\n",
+    );
+}
+
 /// K6: a bare type acts on all objects of the namespace.
 #[tokio::test(start_paused = true)]
 async fn a_bare_type_means_all_of_it() {

@@ -97,18 +97,23 @@ impl Drop for Terminal {
 impl Terminal {
     /// A terminal at a cluster that nobody looks after.
     pub(crate) async fn new() -> Self {
-        Self::start(false).await
+        Self::start(false, HistoryLimits::default()).await
+    }
+
+    /// A terminal at a cluster that soon forgets what has changed, and has no controllers.
+    pub(crate) async fn with_short_memory() -> Self {
+        Self::start(false, HistoryLimits { bytes: 4000, ..HistoryLimits::default() }).await
     }
 
     /// A terminal at a cluster whose controllers work.
     pub(crate) async fn with_controllers() -> Self {
-        Self::start(true).await
+        Self::start(true, HistoryLimits::default()).await
     }
 
-    async fn start(with_controllers: bool) -> Self {
+    async fn start(with_controllers: bool, history: HistoryLimits) -> Self {
         let clock = Clock::of_tokio(Timestamp::from_secs(NOON));
         CLOCK.with_borrow_mut(|own| *own = Some(clock.clone()));
-        let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
+        let store = Arc::new(MemoryStore::new(history));
         let world = World { clock: clock.clone(), count: AtomicU64::new(1) };
         let settings = Settings { service_accounts: ServiceAccounts::Ignored, ..Settings::default() };
         let server = ApiServer::new(store, Arc::new(world), settings);
@@ -178,6 +183,15 @@ impl Terminal {
     pub(crate) async fn roll_out(&mut self) {
         self.stage.settle().await;
         self.stage.drain().await;
+    }
+
+    /// Changes other objects until the server has forgotten what came before.
+    pub(crate) async fn moves_on(&mut self) {
+        for number in 0..50 {
+            let map =
+                json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("m{number}")}});
+            self.stage.create("configmaps", &map).await.unwrap();
+        }
     }
 
     /// A Deployment that somebody made without `apply`.

@@ -63,6 +63,36 @@ async fn a_watch_may_say_what_happened() {
     assert_eq!(said.out.lines().count(), 1 + 2, "a header and two changes: {}", said.out);
 }
 
+/// K2.8: the server no longer knows what came after the last change of the object.
+#[tokio::test(start_paused = true)]
+async fn an_object_that_has_not_changed_for_long_is_watched() {
+    let mut terminal = Terminal::with_short_memory().await;
+    terminal.has_deployment("web", 1).await;
+    terminal.moves_on().await;
+    let said = watches(&mut terminal, "deploy web", Watching { watch: true, ..Watching::default() }).await;
+    assert_eq!(said.err, "");
+    assert_eq!(said.out.lines().count(), 1 + 1 + 2, "a header, the object and two changes: {}", said.out);
+}
+
+/// K6.4: the same, of a rollout that nothing has happened to for long.
+#[tokio::test(start_paused = true)]
+async fn the_status_of_an_object_that_has_not_changed_for_long_is_followed() {
+    let mut terminal = Terminal::with_short_memory().await;
+    terminal.has_deployment("web", 1).await;
+    terminal.moves_on().await;
+    let asked = of_web();
+    let (session, stage) = (&mut terminal.session, &terminal.stage);
+    let meanwhile = async {
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        stage.delete("deployments", "web", &json!({})).await.unwrap();
+    };
+    let watched = timeout(Duration::from_secs(60), status(session, &asked));
+    let (ended, ()) = tokio::join!(watched, meanwhile);
+    let said = terminal.said(ended.unwrap());
+    assert_eq!(said.out, "Waiting for deployment spec update to be observed...\n");
+    assert_eq!(said.err, "error: object has been deleted\n");
+}
+
 /// K6.4: every change is told until the rollout is over.
 #[tokio::test(start_paused = true)]
 async fn status_waits_for_the_rollout() {

@@ -36,6 +36,8 @@ pub(super) enum Phase {
     Pulling {
         since: Timestamp,
         tries: u32,
+        /// What kept it from being created the time before: told until the pull is over.
+        held: Option<Problem>,
     },
     /// The image could not be had: told, and then waited out.
     PullFailed {
@@ -140,7 +142,7 @@ impl Course {
         }
         match self.phase.clone() {
             Phase::Idle | Phase::Done(_) => return false,
-            Phase::Pulling { since, tries } => self.pulled(since, tries, look, happened),
+            Phase::Pulling { since, tries, .. } => self.pulled(since, tries, look, happened),
             Phase::PullFailed { tries, told: PullTold::BackOff, .. } => self.pull(tries, look, happened),
             Phase::PullFailed { since, tries, told: PullTold::Error } => {
                 happened.tell_all(container, words::pull_backs_off(&container.image));
@@ -244,13 +246,13 @@ impl Course {
             Phase::PullFailed { since, tries, .. } => Some(since.plus(back_off(*tries))),
             Phase::Starting { until } => Some(*until),
             Phase::Held { since, .. } => Some(since.plus(sync_pause(pod))),
-            Phase::Running { since } => match stopping {
-                Some(asked) => Some(stop_due(container, pod, asked)),
-                None => {
-                    let exits = container.behaviour.exits.map(|exit| since.plus(exit.after));
-                    exits.into_iter().chain(readiness::startup(container, *since).gives_up()).min()
-                }
-            },
+            Phase::Running { since } => {
+                let exits = || {
+                    let planned = container.behaviour.exits.map(|exit| since.plus(exit.after));
+                    planned.into_iter().chain(readiness::startup(container, *since).gives_up()).min()
+                };
+                stopping.map_or_else(exits, |asked| Some(stop_due(container, pod, asked)))
+            }
             Phase::Killed { until, .. } => {
                 Some(stopping.map_or(*until, |asked| stop_due(container, pod, asked).min(*until)))
             }
@@ -283,7 +285,11 @@ impl Course {
     fn pull(&mut self, tries: u32, look: Look<'_>, happened: &mut Happened) {
         happened.events.extend(words::missing_pull_secrets(look.pod, look.host.references));
         happened.tell(look.container, words::pulling(&look.container.image));
-        self.phase = Phase::Pulling { since: look.now, tries };
+        let held = match std::mem::take(&mut self.phase) {
+            Phase::Held { problem, .. } => Some(problem),
+            _ => None,
+        };
+        self.phase = Phase::Pulling { since: look.now, tries, held };
     }
 
     fn pulled(&mut self, since: Timestamp, tries: u32, look: Look<'_>, happened: &mut Happened) {

@@ -233,11 +233,7 @@ fn state(pod: &Pod, container: &Container, course: &Course, id: String) -> wire:
         Phase::BackingOff { delay, .. } => {
             waiting("CrashLoopBackOff", Some(words::crash_loop(&container.name, pod, *delay)))
         }
-        Phase::Held { problem, .. } => match problem {
-            Problem::ImageName(why) => waiting("InvalidImageName", Some(why.clone())),
-            Problem::NeverPulled => waiting("ErrImageNeverPull", Some(words::never_pulled(&container.image))),
-            Problem::Configuration(why) => waiting("CreateContainerConfigError", Some(why.clone())),
-        },
+        Phase::Held { problem, .. } | Phase::Pulling { held: Some(problem), .. } => held(problem, container),
         Phase::PullFailed { told: PullTold::Error, .. } => {
             waiting("ErrImagePull", Some(words::pull_error(&container.image)))
         }
@@ -252,6 +248,14 @@ fn state(pod: &Pod, container: &Container, course: &Course, id: String) -> wire:
             waiting("PodInitializing", None)
         }
         Phase::Idle | Phase::Pulling { .. } | Phase::Starting { .. } => waiting("ContainerCreating", None),
+    }
+}
+
+fn held(problem: &Problem, container: &Container) -> wire::ContainerState {
+    match problem {
+        Problem::ImageName(why) => waiting("InvalidImageName", Some(why.clone())),
+        Problem::NeverPulled => waiting("ErrImageNeverPull", Some(words::never_pulled(&container.image))),
+        Problem::Configuration(why) => waiting("CreateContainerConfigError", Some(why.clone())),
     }
 }
 

@@ -11,6 +11,7 @@ mod prune;
 mod typed;
 
 pub use conflict::Conflict;
+pub(crate) use typed::unnameable;
 
 use serde_json::Value;
 
@@ -18,6 +19,7 @@ use crate::Refusal;
 use crate::ownership::{
     Entry, FieldSet, Identity, ManagedFields, Write, compare, fields_of, initial_owner, reconcile, strip,
 };
+use crate::patch::wrapped;
 
 /// Who an object belongs to that has no record of ownership when it is first applied.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
@@ -69,10 +71,12 @@ pub fn apply(
         return Err(Refusal::bad_request("metadata.managedFields must be nil"));
     }
     typed::check(applied, write)?;
-    let statement = stated(applied, write.reset);
+    typed::check_values(applied, write)?;
+    let statement = wrapped(stated(applied, write.reset), write.nature);
     let Attempt { object, managed } = match live {
         None => create(&statement, write),
         Some(live) => {
+            typed::check_stored(live, write)?;
             let managed = match ManagedFields::of(live) {
                 none if none.is_empty() => initial_owner(live, write, BEFORE_FIRST_APPLY),
                 mut managed => {

@@ -6,8 +6,10 @@ use serde_json::Value;
 
 use crate::Refusal;
 use crate::custom::Basic;
-use crate::ownership::Write;
+use crate::decode;
 use crate::ownership::shape::{Nameless, Parts, Shape};
+use crate::ownership::{ManagedFields, Write};
+use crate::patch::{misfit, wrapped};
 use crate::schema::Type;
 
 /// Refuses a statement that is not of its kind's shape.
@@ -19,13 +21,65 @@ pub(super) fn check(applied: &Value, write: &Write<'_>) -> Result<(), Refusal> {
         [only] => only.clone(),
         many => format!("errors:\n  {}", many.join("\n  ")),
     };
-    let text = |pointer: &str| applied.pointer(pointer).and_then(Value::as_str).unwrap_or("");
-    Err(Refusal::server_error(format!(
-        "failed to create typed patch object ({}/{}; {}): {problem}",
-        text("/metadata/namespace"),
-        text("/metadata/name"),
-        group_version_kind(text("/apiVersion"), text("/kind")),
-    )))
+    let described = described(applied);
+    Err(Refusal::server_error(format!("failed to create typed patch object ({described}): {problem}")))
+}
+
+/// Refuses a statement whose values cannot be read as those of its kind.
+pub(super) fn check_values(applied: &Value, write: &Write<'_>) -> Result<(), Refusal> {
+    if write.nature.message().is_none() {
+        return Ok(());
+    }
+    let problem = misfit(applied, write.nature)
+        .or_else(|| decode::assembled(wrapped(applied.clone(), write.nature), write.nature).err());
+    match problem {
+        None => Ok(()),
+        Some(problem) => {
+            let kind = group_version_kind(write.api_version, write.kind);
+            Err(Refusal::server_error(format!(
+                "failed to convert new object ({}) to proper version: unable to convert unstructured object to {kind}: \
+                 {problem}",
+                described(applied)
+            )))
+        }
+    }
+}
+
+/// Refuses to apply to a stored object with elements that could not be owned.
+pub(super) fn check_stored(live: &Value, write: &Write<'_>) -> Result<(), Refusal> {
+    let Some((place, why)) = unnameable(write, live) else { return Ok(()) };
+    let metadata = |field: &str| live["metadata"][field].as_str().unwrap_or("");
+    let (namespace, name) = (metadata("namespace"), metadata("name"));
+    let described = format!("{namespace}/{name}; {}", group_version_kind(write.api_version, write.kind));
+    let step = if ManagedFields::of(live).is_empty() {
+        format!(
+            "failed to create manager for existing fields: failed to convert new object ({described}) to smd typed"
+        )
+    } else {
+        format!("failed to create typed live object ({described})")
+    };
+    Err(Refusal::server_error(format!("{step}: {place}: {why}")))
+}
+
+/// The first element of a list that lacks the keys by which it would be owned: the place of its list, and why.
+///
+/// Of the kinds that are built in only accounts can have such an element.
+pub(crate) fn unnameable(write: &Write<'_>, object: &Value) -> Option<(&'static str, String)> {
+    if write.kind != "ServiceAccount" || write.nature.message().is_none() {
+        return None;
+    }
+    let shape = Shape::root(write.nature).member("secrets")?;
+    let secrets = object.get("secrets").and_then(Value::as_array)?;
+    let nameless = secrets.iter().map(|secret| shape.name_of(secret)).enumerate();
+    let mut errors = nameless.filter_map(|(index, name)| name.err().map(|why| (index, why)));
+    errors.next().map(|(index, why)| (".secrets", format!("element {index}: {}", in_words(why, shape))))
+}
+
+/// What an object says of itself: `default/web; apps/v1, Kind=Deployment`.
+fn described(object: &Value) -> String {
+    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or("");
+    let kind = group_version_kind(text("/apiVersion"), text("/kind"));
+    format!("{}/{}; {kind}", text("/metadata/namespace"), text("/metadata/name"))
 }
 
 /// `apps/v1, Kind=Deployment`, or `/v1, Kind=Pod` for the core group.
@@ -87,7 +141,8 @@ impl Walk {
         let mut seen = BTreeSet::new();
         for (index, element) in elements.iter().enumerate() {
             match shape.name_of(element) {
-                Err(why) => self.error(&format!("element {index}: {}", in_words(why, shape))),
+                // What cannot be named ends the list.
+                Err(why) => return self.error(&format!("element {index}: {}", in_words(why, shape))),
                 Ok(name) => {
                     let step = name.to_string();
                     if !seen.insert(name) {

@@ -21,6 +21,7 @@ pub fn encode(bytes: &[u8]) -> String {
 pub fn decode(text: &str) -> Result<Vec<u8>, usize> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut group, mut letters, mut padding) = (0_u32, 0, 0);
+    let mut begin = 0;
     for (at, byte) in text.bytes().enumerate() {
         match (byte, sextet(byte)) {
             (b'\r' | b'\n', _) => {}
@@ -29,6 +30,7 @@ pub fn decode(text: &str) -> Result<Vec<u8>, usize> {
                 group = group << 6 | six;
                 letters += 1;
                 if letters == 4 {
+                    begin = at + 1;
                     bytes.extend_from_slice(&group.to_be_bytes()[1..]);
                     (group, letters) = (0, 0);
                 }
@@ -40,6 +42,8 @@ pub fn decode(text: &str) -> Result<Vec<u8>, usize> {
         (0, 0) => {}
         (2, 2) => bytes.push((group << 12).to_be_bytes()[1]),
         (3, 1) => bytes.extend_from_slice(&(group << 6).to_be_bytes()[1..3]),
+        // A group that ends too early is wrong from its beginning, one that is padded too little at its end.
+        (_, 0) => return Err(begin),
         _ => return Err(text.len()),
     }
     Ok(bytes)
@@ -74,7 +78,9 @@ mod tests {
     #[test]
     fn what_is_no_base64_is_refused_by_its_place() {
         assert_eq!(decode("not base64"), Err(3));
-        assert_eq!(decode("AAE"), Err(3));
+        assert_eq!(decode("AAE"), Err(0));
+        assert_eq!(decode("AAECAAE"), Err(4));
+        assert_eq!(decode("AA="), Err(3));
         assert_eq!(decode("AA=="), Ok(vec![0]));
         assert_eq!(decode("A==="), Err(1));
         assert_eq!(decode("AA==AA=="), Err(4));

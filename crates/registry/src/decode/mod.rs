@@ -26,6 +26,7 @@ mod tree;
 mod walk;
 mod wire;
 mod yaml;
+mod yaml_errors;
 
 pub(crate) use depth::TOO_DEEP;
 pub use kind::Gvk;

@@ -9,6 +9,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
 use super::Finding;
 use super::tree::{Document, SHALLOW, Tree};
+use super::yaml_errors::{alias_name, byte_of, has_control_characters, in_go_words};
 
 /// Aliases may blow a document up to so many nodes.
 const MOST_NODES: usize = 500_000;
@@ -17,13 +18,19 @@ const TOO_DEEP: &str = "yaml: exceeded max depth";
 /// Reads the first document; findings are keys that stand twice.
 pub(super) fn read(bytes: &[u8]) -> Result<(Document, Vec<Finding>), String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "yaml: invalid leading UTF-8 octet".to_owned())?;
-    let mut builder = Builder::default();
+    if has_control_characters(text) {
+        return Err("yaml: control characters are not allowed".to_owned());
+    }
+    let mut builder = Builder { text, ..Builder::default() };
     for event in Parser::new_from_str(text) {
-        let (event, span) = event.map_err(|e| format!("yaml: line {}: {}", e.marker().line(), e.info()))?;
+        let (event, span) = event.map_err(|error| in_go_words(&error, text))?;
         if matches!(event, Event::DocumentEnd | Event::StreamEnd) {
             break;
         }
         builder.event(event, span)?;
+    }
+    if let Some(problem) = builder.undecodable.take() {
+        return Err(problem);
     }
     // Aliases of aliases may be deeper than what was written.
     if !builder.root.is_within(SHALLOW) {
@@ -34,7 +41,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Document, Vec<Finding>), String> {
 }
 
 #[derive(Default)]
-struct Builder {
+struct Builder<'t> {
+    text: &'t str,
+    /// What is YAML and still no object. Go finds that only after it has read the whole text.
+    undecodable: Option<String>,
     root: Tree,
     open: Vec<Open>,
     /// Whole values by the number of their anchor, with how many nodes they have.
@@ -61,7 +71,7 @@ enum Key {
     Merge,
 }
 
-impl Builder {
+impl Builder<'_> {
     fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), String> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -75,8 +85,18 @@ impl Builder {
                 let value = match tag {
                     Some("str" | "binary") => Tree::String(text.into_owned()),
                     None if !plain => Tree::String(text.into_owned()),
-                    _ => scalar(&text)?,
+                    _ => match scalar(&text) {
+                        Ok(value) => value,
+                        Err(problem) => {
+                            self.undecodable.get_or_insert(problem);
+                            Tree::Null
+                        }
+                    },
                 };
+                if let Some(tag) = tag.filter(|tag| !is_tagged(&value, tag)) {
+                    let problem = format!("yaml: cannot decode !!str `{}` as a !!{tag}", name(&value));
+                    self.undecodable.get_or_insert(problem);
+                }
                 self.whole(value, anchor, self.nodes, span)
             }
             Event::SequenceStart(anchor, _) => self.enter(anchor, Inside::List(Vec::new())),
@@ -90,9 +110,12 @@ impl Builder {
             }
             Event::Alias(anchor) => {
                 let found = self.anchors.iter().rev().find(|(known, _, _)| *known == anchor);
-                let (value, nodes) = found
-                    .map(|(_, value, nodes)| (value.clone(), *nodes))
-                    .ok_or_else(|| "yaml: unknown anchor referenced".to_owned())?;
+                let (value, nodes) =
+                    found.map(|(_, value, nodes)| (value.clone(), *nodes)).ok_or_else(|| {
+                        // The reader knows the anchor, but its value is not complete yet.
+                        let at = byte_of(self.text, span.start.index());
+                        format!("yaml: anchor '{}' value contains itself", alias_name(self.text, at))
+                    })?;
                 let before = self.nodes;
                 self.nodes += nodes;
                 self.whole(value, 0, before, span)
@@ -104,9 +127,6 @@ impl Builder {
     fn enter(&mut self, anchor: usize, inside: Inside) -> Result<(), String> {
         if self.open.len() >= SHALLOW {
             return Err(TOO_DEEP.to_owned());
-        }
-        if self.awaits_key() {
-            return Err("yaml: invalid map key".to_owned());
         }
         self.open.push(Open { anchor, nodes_before: self.nodes, inside });
         Ok(())
@@ -124,7 +144,13 @@ impl Builder {
         match self.open.last_mut().map(|open| &mut open.inside) {
             None => self.root = value,
             Some(Inside::List(elements)) => elements.push(value),
-            Some(Inside::Object { key: slot @ None, .. }) => *slot = Some(Key::Named(name(value)?)),
+            Some(Inside::Object { key: slot @ None, .. }) => {
+                if matches!(value, Tree::List(_) | Tree::Object(_)) {
+                    self.undecodable
+                        .get_or_insert_with(|| format!("yaml: invalid map key: {}", go_syntax(&value)));
+                }
+                *slot = Some(Key::Named(name(&value)));
+            }
             Some(Inside::Object { members, merged, key }) => match key.take() {
                 Some(Key::Named(name)) => {
                     if members.contains_key(&name) {
@@ -133,7 +159,11 @@ impl Builder {
                     }
                     members.insert(name, value);
                 }
-                _ => merge(value, merged)?,
+                _ => {
+                    if let Err(problem) = merge(value, merged) {
+                        self.undecodable.get_or_insert(problem);
+                    }
+                }
             },
         }
         Ok(())
@@ -185,12 +215,40 @@ fn merge(value: Tree, merged: &mut BTreeMap<String, Tree>) -> Result<(), String>
 }
 
 /// A key as text, whatever it was.
-fn name(key: Tree) -> Result<String, String> {
+fn name(key: &Tree) -> String {
     match key {
-        Tree::String(text) | Tree::Number(text) => Ok(text),
-        Tree::Bool(truth) => Ok(truth.to_string()),
-        Tree::Null => Ok("null".to_owned()),
-        Tree::List(_) | Tree::Object(_) => Err("yaml: invalid map key".to_owned()),
+        Tree::String(text) | Tree::Number(text) => text.clone(),
+        Tree::Bool(truth) => truth.to_string(),
+        Tree::Null => "null".to_owned(),
+        Tree::List(_) | Tree::Object(_) => String::new(),
+    }
+}
+
+/// Whether a value is what its tag says.
+fn is_tagged(value: &Tree, tag: &str) -> bool {
+    match tag {
+        "int" => matches!(value, Tree::Number(digits) if !digits.contains(['.', 'e'])),
+        "float" => matches!(value, Tree::Number(_)),
+        "bool" => matches!(value, Tree::Bool(_)),
+        _ => true,
+    }
+}
+
+/// A value as Go writes it in a program.
+fn go_syntax(value: &Tree) -> String {
+    match value {
+        Tree::Null => "interface {}(nil)".to_owned(),
+        Tree::Bool(truth) => truth.to_string(),
+        Tree::Number(digits) => digits.clone(),
+        Tree::String(text) => format!("{text:?}"),
+        Tree::List(elements) => {
+            let elements: Vec<String> = elements.iter().map(go_syntax).collect();
+            format!("[]interface {{}}{{{}}}", elements.join(", "))
+        }
+        Tree::Object(members) => {
+            let members = members.iter().map(|(key, value)| format!("{key:?}:{}", go_syntax(value)));
+            format!("map[interface {{}}]interface {{}}{{{}}}", members.collect::<Vec<_>>().join(", "))
+        }
     }
 }
 
@@ -202,8 +260,11 @@ fn scalar(text: &str) -> Result<Tree, String> {
         "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" | "false" | "False" | "FALSE" => {
             Tree::Bool(false)
         }
-        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" | "-.inf" | "-.Inf" | "-.INF" | ".nan"
-        | ".NaN" | ".NAN" => return Err("json: unsupported value".to_owned()),
+        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => {
+            return Err("json: unsupported value: +Inf".to_owned());
+        }
+        "-.inf" | "-.Inf" | "-.INF" => return Err("json: unsupported value: -Inf".to_owned()),
+        ".nan" | ".NaN" | ".NAN" => return Err("json: unsupported value: NaN".to_owned()),
         _ if !text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
             Tree::String(text.to_owned())
         }

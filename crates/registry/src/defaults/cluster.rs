@@ -34,8 +34,15 @@ pub(super) fn finalized_namespace(namespace: &mut Object) {
 pub(super) fn node(node: &mut Object) {
     if let Some(spec) = child(node, "spec") {
         let range = text(spec, "podCIDR").to_owned();
-        if !range.is_empty() && is_unset(spec, "podCIDRs") {
-            spec.insert("podCIDRs".to_owned(), json!([range]));
+        let first = spec.get("podCIDRs").and_then(|ranges| ranges.get(0)).cloned();
+        match first {
+            Some(first) if range.is_empty() => {
+                spec.insert("podCIDR".to_owned(), first);
+            }
+            first if !range.is_empty() && first.as_ref() != Some(&json!(range)) => {
+                spec.insert("podCIDRs".to_owned(), json!([range]));
+            }
+            _ => {}
         }
     }
     if let Some(status) = child(node, "status")
@@ -69,7 +76,14 @@ pub(super) fn storage_class(class: &mut Object) {
 pub(super) fn csi_driver(driver: &mut Object) {
     let Some(spec) = ensure(driver, "spec") else { return };
     default(spec, "attachRequired", true);
-    for field in ["podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"] {
+    let switches = [
+        "podInfoOnMount",
+        "storageCapacity",
+        "requiresRepublish",
+        "seLinuxMount",
+        "preventPodSchedulingIfMissing",
+    ];
+    for field in switches {
         default(spec, field, false);
     }
     default(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::unserved::drop_unserved;
 use super::{metadata_mut, text, unserved_pods};
 use crate::kinds::{Generation, Kind};
 use crate::moment::Moment;
@@ -28,6 +29,11 @@ pub fn disown(object: &mut Value) {
     }
 }
 
+/// Drops the link to itself that a client wrote into an object: no object has one.
+pub fn forget_link(object: &mut Value) {
+    metadata_mut(object).remove("selfLink");
+}
+
 /// Makes an object that was posted one that can be stored.
 ///
 /// What only the server knows is set, whatever the client wrote; a status that only `/status` may write is dropped, and
@@ -35,6 +41,7 @@ pub fn disown(object: &mut Value) {
 pub fn create(mut object: Value, kind: &Kind, stamp: &Stamp<'_>) -> Value {
     disown(&mut object);
     unserved_pods::drop_unserved(&mut object, kind);
+    drop_unserved(&mut object, kind);
     let name = text(&object, "name").unwrap_or_default();
     let generate = text(&object, "generateName").unwrap_or_default();
     let name = (name.is_empty() && !generate.is_empty()).then(|| generated_name(generate, stamp.name_suffix));

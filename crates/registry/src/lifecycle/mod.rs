@@ -9,10 +9,11 @@ mod deletion;
 mod expiry;
 mod namespace;
 mod options;
+mod unserved;
 mod unserved_pods;
 mod update;
 
-pub use create::{Stamp, create, disown, generated_name};
+pub use create::{Stamp, create, disown, forget_link, generated_name};
 pub use deletion::{Deletion, delete};
 pub use expiry::is_expired;
 pub use options::{DeleteOptions, Propagation};

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::definition::{is_definition, remember_stored_version};
+use super::unserved::drop_unserved;
 use super::{
     asked_for, finalizers, generation, is_graceful, is_namespace, metadata, metadata_mut, namespace, text,
     unserved_pods,
@@ -38,7 +39,7 @@ pub enum Updated {
 }
 
 /// Metadata that only the server writes.
-const SERVERS_OWN: [&str; 3] = ["uid", "creationTimestamp", "generation"];
+const SERVERS_OWN: [&str; 2] = ["creationTimestamp", "generation"];
 /// When an object goes. Whoever leaves it out means what is stored; whoever writes something else is refused later.
 const END: [&str; 2] = ["deletionTimestamp", "deletionGracePeriodSeconds"];
 /// What writes to a pod's status leave as it is, besides.
@@ -62,6 +63,7 @@ pub fn update(stored: &Value, mut object: Value, part: Part, kind: &Kind) -> Upd
     unserved_pods::drop_unserved(&mut object, kind);
     keep_metadata(stored, &mut object, part, kind);
     keep_other_part(stored, &mut object, part, kind);
+    drop_unserved(&mut object, kind);
     count_generation(stored, &mut object, part, kind);
     if object == *stored {
         return Updated::Unchanged;
@@ -79,9 +81,6 @@ fn keep_metadata(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
     }
     let kept = |field: &str| metadata(stored).and_then(|metadata| metadata.get(field)).cloned();
     let mut fields: Vec<&str> = SERVERS_OWN.to_vec();
-    if kind.generation == Generation::Absent {
-        fields.retain(|field| *field != "generation");
-    }
     if part == Part::Status && (kind.group, kind.kind) == ("apps", "Deployment") {
         fields.push("labels");
     }
@@ -91,6 +90,8 @@ fn keep_metadata(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
     let is_ending = text(stored, "deletionTimestamp").is_some();
     let left_out =
         |field: &&str| metadata(object).is_none_or(|sent| sent.get(*field).is_none_or(Value::is_null));
+    // Another uid than the stored one is refused later.
+    fields.extend(["uid"].into_iter().filter(left_out));
     fields.extend(
         END.into_iter().filter(|field| left_out(field) || (is_ending && *field == "deletionTimestamp")),
     );

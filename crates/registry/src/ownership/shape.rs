@@ -160,7 +160,9 @@ impl<'a> Shape<'a> {
     /// What an element of a list is called.
     pub(crate) fn name_of(self, element: &Value) -> Result<PathElement, Nameless> {
         match self {
-            Self::Keyed { keys, .. } => named_by(keys.iter().map(|key| (*key, default_of(key))), element),
+            Self::Keyed { keys, element: kind, .. } => {
+                named_by(keys.iter().map(|key| (*key, default_of(kind, key))), element)
+            }
             Self::Described(list) if !list.keys().is_empty() => {
                 let keys = list.keys().iter();
                 named_by(keys.map(|key| (key.as_str(), list.default_of(key))), element)
@@ -210,10 +212,21 @@ fn named_by<'k>(
     if named.is_empty() { Err(Nameless::LacksKeys) } else { Ok(PathElement::key(named)) }
 }
 
-/// The only key of a compiled-in kind with a default is the protocol of a port, for containers as for Services.
-fn default_of(key: &str) -> Option<&'static Value> {
+/// What a key of a built-in kind is if it is left out: the protocol of a port is TCP, anything else is empty or zero.
+/// A reference to an object may be without a name.
+fn default_of(element: &Type, key: &str) -> Option<&'static Value> {
     static TCP: LazyLock<Value> = LazyLock::new(|| Value::from("TCP"));
-    (key == "protocol").then(|| &*TCP)
+    static EMPTY: LazyLock<Value> = LazyLock::new(|| Value::from(""));
+    static ZERO: LazyLock<Value> = LazyLock::new(|| Value::from(0));
+    let (Type::Message(id) | Type::Inline(id)) = element else { return None };
+    let field = schema().field(*id, key)?;
+    match &field.kind {
+        _ if key == "protocol" => Some(&*TCP),
+        _ if field.pointer || schema().message(*id).name == "core/v1.ObjectReference" => None,
+        Type::String => Some(&*EMPTY),
+        Type::Int32 | Type::Int64 => Some(&*ZERO),
+        _ => None,
+    }
 }
 
 /// Whether a granular value has no parts: absent, `null` or empty.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::fields_of::zero;
 use super::{FieldSet, Identity, ManagedFields, compare, reconcile};
+use crate::apply::unnameable;
 use crate::kinds::Nature;
 
 /// One write, as ownership sees it.
@@ -32,6 +33,10 @@ pub struct Write<'a> {
 /// The new object is decoded and defaulted, not yet touched by admission or allocation: what these add belongs to
 /// nobody. An object without any record keeps none, as it was never tracked or a client wanted it so.
 pub fn track_update(old: Option<&Value>, new: &mut Value, write: &Write<'_>) {
+    if [old, Some(&*new)].into_iter().flatten().any(|object| unnameable(write, object).is_some()) {
+        // Then it stays as it was.
+        return old.map(ManagedFields::of).unwrap_or_default().store(new);
+    }
     let mut managed = record_to_start_from(old, new, write.subresource);
     if managed.is_empty() && old.is_some() {
         managed.store(new);

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use crate::decode::base64;
 use crate::kinds::Nature;
 use crate::schema::{MessageId, Type, schema};
 
@@ -27,8 +28,10 @@ fn of_type(value: &Value, kind: &Type) -> Option<String> {
     let scalar = |fits: bool, name: &str| (!fits).then(|| format!("unrecognized type: {name}"));
     match (kind, value) {
         // Nothing fits everywhere, and some types read themselves and say themselves what is wrong.
+        (Type::Bytes, Value::String(text)) => base64::decode(text)
+            .err()
+            .map(|at| format!("error decoding from json: illegal base64 data at input byte {at}")),
         (_, Value::Null)
-        | (Type::Bytes, Value::String(_))
         | (
             Type::Quantity
             | Type::IntOrString
@@ -53,6 +56,44 @@ fn of_type(value: &Value, kind: &Type) -> Option<String> {
         (Type::Int64, _) => whole(value, "int64"),
         (Type::Float64, _) => scalar(value.is_number(), "float64"),
     }
+}
+
+/// The object with whole numbers as they are stored: one too large for 32 bits loses its upper ones.
+pub fn wrapped(object: Value, nature: &Nature) -> Value {
+    match nature.message() {
+        Some(message) => wrapped_message(object, message),
+        None => object,
+    }
+}
+
+fn wrapped_message(mut value: Value, id: MessageId) -> Value {
+    if let Value::Object(members) = &mut value {
+        for (name, member) in members.iter_mut() {
+            if let Some(field) = schema().field(id, name) {
+                *member = wrapped_type(member.take(), &field.kind);
+            }
+        }
+    }
+    value
+}
+
+fn wrapped_type(value: Value, kind: &Type) -> Value {
+    match (kind, value) {
+        (Type::Message(id) | Type::Inline(id), value) => wrapped_message(value, *id),
+        (Type::List(element), Value::Array(list)) => {
+            list.into_iter().map(|value| wrapped_type(value, element)).collect()
+        }
+        (Type::Int32, Value::Number(number)) => match number.as_i64() {
+            Some(number) if i32::try_from(number).is_err() => Value::from(lower_half(number)),
+            _ => Value::Number(number),
+        },
+        (_, value) => value,
+    }
+}
+
+fn lower_half(number: i64) -> i32 {
+    let [a, b, c, d, ..] = number.to_le_bytes();
+    i32::from_le_bytes([a, b, c, d])
 }
 
 fn whole(value: &Value, name: &str) -> Option<String> {

@@ -10,7 +10,7 @@ mod misfit;
 pub(crate) mod printed;
 mod strategic;
 
-pub use misfit::misfit;
+pub use misfit::{misfit, wrapped};
 
 use serde_json::{Value, json};
 

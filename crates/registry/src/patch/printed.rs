@@ -64,10 +64,10 @@ fn print_list(values: &[Value], text: &mut String) {
     text.push(']');
 }
 
-/// Whole numbers are printed as they are.
+/// Whole numbers are printed as they are, unless they are too large for Go's integers.
 fn print_number(number: &Number, text: &mut String) {
     match number.as_f64() {
-        Some(float) if number.is_f64() => text.push_str(&go_float(float)),
+        Some(float) if number.is_f64() || number.as_i64().is_none() => text.push_str(&go_float(float)),
         _ => text.push_str(&number.to_string()),
     }
 }

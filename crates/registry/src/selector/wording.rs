@@ -31,7 +31,7 @@ mod tests {
         assert!(
             wrong_with_key("a/").unwrap().starts_with("name part must be non-empty; name part must consist")
         );
-        assert!(wrong_with_key("a/b/c").unwrap().starts_with("a qualified name must consist"));
+        assert!(wrong_with_key("a/b/c").unwrap().starts_with("a valid label key must consist"));
         assert_eq!(wrong_with_key(&"x".repeat(64)).unwrap(), "name part must be no more than 63 bytes");
         let prefixed = format!("{}/x", "x".repeat(254));
         assert_eq!(wrong_with_key(&prefixed).unwrap(), "prefix part must be no more than 253 characters");

@@ -33,6 +33,11 @@ pub(super) const fn text(name: &'static str) -> Column {
     known(name, "string", "", 0)
 }
 
+/// A column of names of other things.
+pub(super) const fn named(name: &'static str) -> Column {
+    known(name, "string", "name", 0)
+}
+
 /// A column of numbers.
 pub(super) const fn number(name: &'static str) -> Column {
     known(name, "integer", "", 0)

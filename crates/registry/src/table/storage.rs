@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::column::{AGE, Column, NAME, number as count, text as column, truth, wide};
+use super::column::{AGE, Column, NAME, named, number as count, text as column, truth, wide};
 use super::field::{
     access_modes, age, at, has_condition, joined, labels, list, name, number, plain, text, text_or,
 };
@@ -34,7 +34,7 @@ pub(super) const STORAGE_CLASS: &[Column] = &[
     AGE,
 ];
 pub(super) const ATTACHMENT: &[Column] =
-    &[NAME, column("Attacher"), column("PV"), column("Node"), truth("Attached"), AGE];
+    &[NAME, named("Attacher"), column("PV"), column("Node"), truth("Attached"), AGE];
 pub(super) const STORAGE_DRIVER: &[Column] = &[
     NAME,
     truth("AttachRequired"),

@@ -99,6 +99,20 @@ pub(super) fn cidr(found: &mut Found, at: &Path<'_>, text: &str) {
     }
 }
 
+/// Whether of these addresses or blocks no two are of one family.
+pub(super) fn are_of_different_families<'a>(texts: impl Iterator<Item = &'a str>) -> bool {
+    let mut seen = [false; 2];
+    for text in texts {
+        let Some(address) = parse_ip(text.split_once('/').map_or(text, |(address, _)| address)) else {
+            continue;
+        };
+        if std::mem::replace(&mut seen[usize::from(address.is_ipv6())], true) {
+            return false;
+        }
+    }
+    true
+}
+
 /// A warning about an IPv6 address that is not in canonical form.
 pub(super) fn ip_warning(at: &Path<'_>, text: &str) -> Option<String> {
     let address: IpAddr = text.parse().ok()?;
@@ -197,6 +211,8 @@ mod tests {
         assert!(block("10.0.0.0/8").strictly_contains(block("10.1.0.0/16")));
         assert!(!block("10.0.0.0/8").strictly_contains(block("11.1.0.0/16")));
         assert!(!block("10.0.0.0/8").strictly_contains(block("10.0.0.0/8")));
+        assert!(are_of_different_families(["10.0.0.0/8", "fd00::/64"].into_iter()));
+        assert!(!are_of_different_families(["10.0.0.0/8", "10.1.0.0/16"].into_iter()));
     }
 
     #[test]

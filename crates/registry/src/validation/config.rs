@@ -19,12 +19,12 @@ const NEEDED: [(&str, &[&str]); 4] = [
 /// A ConfigMap: keys, and no more than a mebibyte in all.
 pub(super) fn config_map(found: &mut Found, object: &Value) {
     let mut bytes = 0_usize;
-    for (field, other) in [("data", "binaryData"), ("binaryData", "data")] {
+    for field in ["data", "binaryData"] {
         for (key, value) in members(object, field) {
             let at = Path::new(field);
             found.invalid_text(&at.key(key), key, config_key(key));
-            if object[other].get(key).is_some() {
-                found.invalid(&at.key(key), &json!(key), format!("duplicate of key present in {other}"));
+            if field == "data" && object["binaryData"].get(key).is_some() {
+                found.invalid(&at.key(key), &json!(key), "duplicate of key present in binaryData");
             }
             let length = value.as_str().map_or(0, str::len);
             bytes = bytes.saturating_add(if field == "data" { length } else { decoded(value) });

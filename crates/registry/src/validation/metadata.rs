@@ -42,7 +42,6 @@ pub(super) fn update(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
     let at = Path::new("metadata");
     let (old, new) = (&old["metadata"], &new["metadata"]);
     attached(found, &at, new);
-    known_finalizers(found, kind, &at, new);
     if is_set(old, "deletionTimestamp") {
         no_new_finalizers(found, &at.child("finalizers"), old, new);
     }
@@ -55,6 +54,7 @@ pub(super) fn update(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
         let is_same = !is_set(new, field) || new[field] == old[field];
         found.immutable(&at.child(field), is_same, &new[field]);
     }
+    known_finalizers(found, kind, &at, new);
 }
 
 /// Labels, of objects and of pod templates; keys and values are shown, not where they stand.
@@ -225,10 +225,13 @@ fn finalizers(found: &mut Found, at: &Path<'_>, finalizers: &[Value]) {
     }
 }
 
-/// Whose finalizers have no domain must be known, unless users define the kind; about theirs, there are warnings.
+/// Finalizers without a domain must be known to the server, except those of some kinds. For kinds that users define
+/// there are warnings instead.
 fn known_finalizers(found: &mut Found, kind: &Kind, at: &Path<'_>, metadata: &Value) {
-    let is_of_extensions = kind.nature.message().is_none() || kind.group == "apiextensions.k8s.io";
-    let finalizers = list(metadata, "finalizers").iter().filter(|_| !is_of_extensions);
+    let takes_any = kind.nature.message().is_none()
+        || matches!(kind.group, "apiextensions.k8s.io" | "coordination.k8s.io")
+        || (kind.group, kind.kind) == ("policy", "PodDisruptionBudget");
+    let finalizers = list(metadata, "finalizers").iter().filter(|_| !takes_any);
     for (index, name) in finalizers.enumerate() {
         known_finalizer(found, &at.child("finalizers").index(index), name.as_str().unwrap_or(""));
     }

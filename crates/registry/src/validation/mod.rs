@@ -46,6 +46,7 @@ mod scheduling;
 mod security;
 mod selector;
 mod service;
+mod service_addresses;
 mod shown;
 mod status;
 mod storage;
@@ -84,6 +85,9 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
         found.errors.extend(wrong_scale(custom, object));
         return judged_custom(found.errors, &[], &Value::Null, object);
     }
+    if let Some(judged) = wrong_addresses(kind, None, object) {
+        return judged;
+    }
     match (kind.group, kind.kind) {
         ("", "Pod") => pod::create(&mut found, object),
         ("" | "events.k8s.io", "Event") => event::create(&mut found, kind, object),
@@ -109,6 +113,9 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
         found.errors.extend(wrong_scale(custom, new));
         return judged_custom(found.errors, &judged.excused, old, new);
     }
+    if let Some(judged) = wrong_addresses(kind, Some(old), new) {
+        return judged;
+    }
     match (kind.group, kind.kind) {
         ("", "Pod") => {
             pod::pod(&mut found, new);
@@ -124,6 +131,12 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
             workload::keeps_selector(&mut found, &old["spec"], &new["spec"]);
             workload::daemon_set(&mut found, new);
         }
+        // These kinds look at what changed before they look at the whole.
+        ("", "Service" | "Secret" | "ConfigMap") => {
+            changes(&mut found, kind, old, new);
+            specific(&mut found, kind, Some(old), new);
+        }
+        ("rbac.authorization.k8s.io", _) => rbac::update(&mut found, kind, old, new),
         _ => {
             specific(&mut found, kind, Some(old), new);
             changes(&mut found, kind, old, new);
@@ -133,6 +146,17 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
         return Judged { errors: found.errors, warnings: Vec::new() };
     }
     Judged { errors: Vec::new(), warnings: warnings::of_change(kind, old, new) }
+}
+
+/// What is wrong with the addresses of a Service, which is told before and without anything else.
+fn wrong_addresses(kind: &Kind, old: Option<&Value>, new: &Value) -> Option<Judged> {
+    if (kind.group, kind.kind) != ("", "Service") {
+        return None;
+    }
+    let mut found = Found::default();
+    service_addresses::service_addresses(&mut found, old, new);
+    let Found { errors } = found;
+    (!errors.is_empty()).then(|| Judged { errors, warnings: Vec::new() })
 }
 
 /// Judges a write to the subresource `status`.
@@ -283,9 +307,6 @@ fn changes(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
         ("storage.k8s.io", "CSIDriver") => storage::csi_driver_changes(found, old, new),
         ("storage.k8s.io", "CSINode") => storage::csi_node_changes(found, old, new),
         ("storage.k8s.io", "CSIStorageCapacity") => storage::capacity_changes(found, old, new),
-        ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => {
-            rbac::binding_changes(found, old, new);
-        }
         _ => plain::changes(found, kind, old, new),
     }
 }

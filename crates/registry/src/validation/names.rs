@@ -140,7 +140,7 @@ pub(crate) fn qualified_name(key: &str) -> Vec<String> {
         _ => {
             let form = with_examples(QUALIFIED, &["MyName", "my.name", "123-abc"], QUALIFIED_FORM);
             wrong.push(format!(
-                "a qualified name {form} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+                "a valid label key {form} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
             ));
             return wrong;
         }

@@ -1,16 +1,80 @@
-//! Nodes: their taints, and what is theirs for good.
+//! Nodes: their taints, the ranges of their pods, what they report, and what is theirs for good.
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, list, text};
+use super::addresses;
+use super::found::{Found, Path, list, members, text};
 use super::names::{label_value, qualified_name};
+use crate::quantity::Quantity;
 
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/// The taints of a Node: well formed, and each key and effect once.
+/// A Node, new or changed.
 pub(super) fn node(found: &mut Found, object: &Value) {
+    taints(found, list(&object["spec"], "taints"));
+    ranges(found, list(&object["spec"], "podCIDRs"));
+    resources(found, &object["status"]);
+}
+
+/// What is odd about a Node that can be stored.
+pub(super) fn warnings(spec: &Value) -> Vec<String> {
+    if text(spec, "externalID").is_empty() {
+        return Vec::new();
+    }
+    vec!["spec.externalID: this field is deprecated, and is unused by Kubernetes".to_owned()]
+}
+
+/// What a Node reports.
+pub(super) fn status(found: &mut Found, object: &Value) {
+    resources(found, &object["status"]);
+    let (at, addresses) = (Path::new("status"), list(&object["status"], "addresses"));
+    for (index, address) in addresses.iter().enumerate() {
+        if addresses[..index].contains(address) {
+            let (kind, value) = (json!(text(address, "type")), json!(text(address, "address")));
+            let shown = format!(r#"{{"Type":{kind},"Address":{value}}}"#);
+            found.duplicate_shown(&at.child("addresses").index(index), shown);
+        }
+    }
+}
+
+/// Amounts are not negative, and what is counted is counted in whole numbers.
+fn resources(found: &mut Found, status: &Value) {
+    let at = Path::new("status");
+    for field in ["capacity", "allocatable"] {
+        for (name, amount) in members(status, field) {
+            let Some(value) = amount.as_str().and_then(|text| Quantity::parse(text).ok()) else { continue };
+            let at = at.child(field);
+            if value.billionths() < 0 {
+                found.invalid(&at.child(name), amount, "must be greater than or equal to 0");
+            }
+            if name == "pods" && value.billionths() % 1_000_000_000 != 0 {
+                found.invalid(&at.child(name), amount, "must be an integer");
+            }
+        }
+    }
+}
+
+/// Ranges of addresses for pods, at most one of a family.
+fn ranges(found: &mut Found, ranges: &[Value]) {
     let at = Path::new("spec");
-    let (at, taints) = (at.child("taints"), list(&object["spec"], "taints"));
+    let at = at.child("podCIDRs");
+    let before = found.errors.len();
+    for (index, range) in ranges.iter().enumerate() {
+        let text = range.as_str().unwrap_or("");
+        addresses::cidr(found, &at.index(index), text);
+    }
+    let are_well_formed = found.errors.len() == before;
+    let texts = ranges.iter().filter_map(Value::as_str);
+    if are_well_formed && (ranges.len() > 2 || !addresses::are_of_different_families(texts)) {
+        let why = "may specify no more than one CIDR for each IP family";
+        found.invalid(&at, &json!(ranges), why);
+    }
+}
+
+/// Taints are well formed, and each key and effect is there once. Their place is told as if it were in the metadata.
+fn taints(found: &mut Found, taints: &[Value]) {
+    let at = Path::new("metadata");
+    let at = at.child("taints");
     for (index, taint) in taints.iter().enumerate() {
         let at = at.index(index);
         let (key, value) = (text(taint, "key"), text(taint, "value"));
@@ -32,11 +96,19 @@ pub(super) fn node(found: &mut Found, object: &Value) {
     }
 }
 
-/// Addresses of its pods, once given, stay.
+/// The ranges of its pods and who provides it, once known, stay.
 pub(super) fn changes(found: &mut Found, old: &Value, new: &Value) {
-    let (old, new) = (&old["spec"], &new["spec"]);
+    let (at, old, new) = (Path::new("spec"), &old["spec"], &new["spec"]);
     if !list(old, "podCIDRs").is_empty() && list(old, "podCIDRs") != list(new, "podCIDRs") {
         let why = "node updates may not change podCIDR except from \"\" to valid";
-        found.forbidden(&Path::new("spec").child("podCIDRs"), why);
+        found.forbidden(&at.child("podCIDRs"), why);
+    }
+    let provider = text(old, "providerID");
+    if !provider.is_empty() && provider != text(new, "providerID") {
+        let how = if text(new, "providerID").is_empty() { "cleared" } else { "modified" };
+        found.invalid(&at.child("providerID"), &Value::Null, format!("field cannot be {how} once set"));
+    }
+    if text(old, "externalID") != text(new, "externalID") {
+        found.forbidden(&at.child("externalID"), "may not be updated");
     }
 }

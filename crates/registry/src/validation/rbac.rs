@@ -4,40 +4,81 @@ use serde_json::{Value, json};
 
 use super::found::{Found, Path, list, text};
 use super::names::{path_segment, subdomain};
+use super::selector::terms;
 use crate::kinds::{Kind, Scope};
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
-/// A role or a binding.
+/// A role or a binding. What must be there is looked for last, after everything else.
 pub(super) fn rbac(found: &mut Found, kind: &Kind, object: &Value) {
     match kind.kind {
         "Role" | "ClusterRole" => {
-            for (index, one) in list(object, "rules").iter().enumerate() {
-                rule(found, &Path::new("rules").index(index), one, kind.scope);
+            role(found, kind, object);
+            verbs(found, object);
+        }
+        _ => {
+            binding(found, kind.scope, object);
+            names_of_subjects(found, object);
+            if text(&object["roleRef"], "name").is_empty() {
+                found.required(&Path::new("roleRef").child("name"), "");
             }
         }
-        _ => binding(found, kind.scope, object),
     }
 }
 
-/// What a binding grants stays; who it is granted to may change.
-pub(super) fn binding_changes(found: &mut Found, old: &Value, new: &Value) {
-    let (old, new) = (&old["roleRef"], &new["roleRef"]);
-    if old != new {
+/// A changed role or binding: what a binding grants stays, who it is granted to may change.
+pub(super) fn update(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
+    if matches!(kind.kind, "Role" | "ClusterRole") {
+        return rbac(found, kind, new);
+    }
+    let (before, after) = (&old["roleRef"], &new["roleRef"]);
+    if text(after, "name").is_empty() {
+        found.required(&Path::new("roleRef").child("name"), "");
+    }
+    binding(found, kind.scope, new);
+    if before != after {
         let shown = format!(
             "{{\"APIGroup\":{},\"Kind\":{},\"Name\":{}}}",
-            json!(text(new, "apiGroup")),
-            json!(text(new, "kind")),
-            json!(text(new, "name"))
+            json!(text(after, "apiGroup")),
+            json!(text(after, "kind")),
+            json!(text(after, "name"))
         );
         found.invalid_shown(&Path::new("roleRef"), shown, "field is immutable");
+    }
+    names_of_subjects(found, new);
+}
+
+fn role(found: &mut Found, kind: &Kind, object: &Value) {
+    for (index, one) in list(object, "rules").iter().enumerate() {
+        rule(found, &Path::new("rules").index(index), one, kind.scope);
+    }
+    if object["aggregationRule"].is_null() {
+        return;
+    }
+    let at = Path::new("aggregationRule");
+    let (at, selectors) =
+        (at.child("clusterRoleSelectors"), list(&object["aggregationRule"], "clusterRoleSelectors"));
+    if selectors.is_empty() {
+        found.required(&at, "at least one clusterRoleSelector required if aggregationRule is non-nil");
+    }
+    for (index, selector) in selectors.iter().enumerate() {
+        let before = found.errors.len();
+        terms(found, &at.index(index), selector);
+        if found.errors.len() > before {
+            found.invalid(&at.index(index), &Value::Null, "invalid label selector.");
+        }
+    }
+}
+
+fn verbs(found: &mut Found, object: &Value) {
+    for (index, rule) in list(object, "rules").iter().enumerate() {
+        if list(rule, "verbs").is_empty() {
+            found.required(&Path::new("rules").index(index).child("verbs"), "");
+        }
     }
 }
 
 fn rule(found: &mut Found, at: &Path<'_>, rule: &Value, scope: Scope) {
-    if list(rule, "verbs").is_empty() {
-        found.required(&at.child("verbs"), "");
-    }
     let urls = list(rule, "nonResourceURLs");
     if !urls.is_empty() {
         if scope == Scope::Namespaced {
@@ -68,9 +109,7 @@ fn binding(found: &mut Found, scope: Scope, object: &Value) {
         found.unsupported(&at.child("kind"), &json!(text(role, "kind")), kinds);
     }
     let name = text(role, "name");
-    if name.is_empty() {
-        found.required(&at.child("name"), "");
-    } else {
+    if !name.is_empty() {
         found.invalid_text(&at.child("name"), name, path_segment(name));
     }
     for (index, one) in list(object, "subjects").iter().enumerate() {
@@ -78,11 +117,16 @@ fn binding(found: &mut Found, scope: Scope, object: &Value) {
     }
 }
 
+fn names_of_subjects(found: &mut Found, object: &Value) {
+    for (index, subject) in list(object, "subjects").iter().enumerate() {
+        if text(subject, "name").is_empty() {
+            found.required(&Path::new("subjects").index(index).child("name"), "");
+        }
+    }
+}
+
 fn subject(found: &mut Found, at: &Path<'_>, subject: &Value, scope: Scope) {
     let (name, group) = (text(subject, "name"), text(subject, "apiGroup"));
-    if name.is_empty() {
-        found.required(&at.child("name"), "");
-    }
     match text(subject, "kind") {
         "ServiceAccount" => {
             if !name.is_empty() {

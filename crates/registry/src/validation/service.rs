@@ -1,55 +1,55 @@
-//! Services: their ports, types and addresses, and which addresses may change.
+//! Services: their ports, types and policies, and which addresses may change.
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
+use super::addresses;
 use super::found::{Found, Path, is_set, list, number, text};
 use super::metadata::labels;
 use super::names::{label, port, port_number, qualified_name, subdomain};
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
-const FAMILIES: [&str; 2] = ["IPv4", "IPv6"];
-const FAMILY_POLICIES: [&str; 3] = ["SingleStack", "PreferDualStack", "RequireDualStack"];
-const NO_ADDRESS: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+const DISTRIBUTIONS: [&str; 3] = ["PreferClose", "PreferSameZone", "PreferSameNode"];
+const EXTERNAL_IPS: &str = "spec.externalIPs is deprecated and may no longer be implemented in some clusters";
 
-/// The spec of a Service.
+/// The spec of a Service, but for the addresses inside the cluster, which come first and alone.
 pub(super) fn service(found: &mut Found, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
-    let external = text(spec, "type") == "ExternalName";
-    let headless = text(spec, "clusterIP") == "None";
-    if list(spec, "ports").is_empty() && !headless && !external {
+    if list(spec, "ports").is_empty() && !is_headless(spec) && text(spec, "type") != "ExternalName" {
         found.required(&at.child("ports"), "");
     }
-    if external {
-        external_name(found, &at, spec);
-    } else {
-        addresses(found, &at, spec);
-    }
+    for_its_type(found, &at, spec);
     ports(found, &at.child("ports"), spec);
     labels(found, &at.child("selector"), spec, "selector");
-    found.one_of(&at.child("sessionAffinity"), &spec["sessionAffinity"], &["ClientIP", "None"]);
-    let seconds = &spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"];
-    if seconds.as_i64().is_some_and(|seconds| !(1..=86400).contains(&seconds)) {
-        let config = at.child("sessionAffinityConfig");
-        let client = config.child("clientIP");
-        found.invalid(&client.child("timeoutSeconds"), seconds, "must be greater than 0 and less than 86400");
+    affinity(found, &at, spec);
+    for (index, address) in list(spec, "externalIPs").iter().enumerate() {
+        reachable(found, &at.child("externalIPs").index(index), address.as_str().unwrap_or(""));
     }
     found.one_of(&at.child("type"), &spec["type"], &TYPES);
+    shared_ports(found, &at.child("ports"), spec);
     balancer(found, &at, spec);
     policies(found, &at, spec);
+}
+
+/// What is odd about a Service that can be stored.
+pub(super) fn warnings(spec: &Value) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if !list(spec, "externalIPs").is_empty() {
+        warnings.push(EXTERNAL_IPS.to_owned());
+    }
+    if text(spec, "type") != "ExternalName" && !text(spec, "externalName").is_empty() {
+        warnings.push("spec.externalName is ignored when spec.type is not \"ExternalName\"".to_owned());
+    }
+    warnings
 }
 
 /// An address, once given, stays, unless the service becomes another sort of service.
 pub(super) fn service_changes(found: &mut Found, old: &Value, new: &Value) {
     let (old, new) = (&old["spec"], &new["spec"]);
-    let external = |spec: &Value| text(spec, "type") == "ExternalName";
-    if external(old) || external(new) {
-        return;
-    }
+    let has_address = |spec: &Value| matches!(text(spec, "type"), "ClusterIP" | "NodePort" | "LoadBalancer");
     let before = text(old, "clusterIP");
-    if !before.is_empty() && before != text(new, "clusterIP") {
+    if has_address(old) && has_address(new) && !before.is_empty() && before != text(new, "clusterIP") {
         let at = Path::new("spec");
         let addresses = match &new["clusterIPs"] {
             Value::Null => json!([text(new, "clusterIP")]),
@@ -59,9 +59,32 @@ pub(super) fn service_changes(found: &mut Found, old: &Value, new: &Value) {
     }
 }
 
+pub(super) fn is_headless(spec: &Value) -> bool {
+    text(spec, "clusterIP") == "None"
+}
+
+/// What only some types may have, or must have.
+fn for_its_type(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let kind = text(spec, "type");
+    match kind {
+        "LoadBalancer" | "NodePort" if is_headless(spec) => {
+            let why = format!("may not be set to 'None' for {kind} services");
+            found.invalid(&at.child("clusterIPs").index(0), &json!("None"), why);
+        }
+        "ExternalName" => external_name(found, at, spec),
+        _ => {}
+    }
+}
+
 fn external_name(found: &mut Found, at: &Path<'_>, spec: &Value) {
-    if !list(spec, "clusterIPs").is_empty() || !text(spec, "clusterIP").is_empty() {
-        found.forbidden(&at.child("clusterIPs"), "may not be set for ExternalName services");
+    let has_addresses = !list(spec, "clusterIPs").is_empty() || !text(spec, "clusterIP").is_empty();
+    let set = [
+        ("clusterIPs", has_addresses),
+        ("ipFamilies", !list(spec, "ipFamilies").is_empty()),
+        ("ipFamilyPolicy", is_set(spec, "ipFamilyPolicy")),
+    ];
+    for (field, _) in set.into_iter().filter(|(_, is_set)| *is_set) {
+        found.forbidden(&at.child(field), "may not be set for ExternalName services");
     }
     let name = text(spec, "externalName");
     if name.is_empty() {
@@ -72,80 +95,30 @@ fn external_name(found: &mut Found, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// Addresses inside the cluster and outside of it, and their families.
-fn addresses(found: &mut Found, at: &Path<'_>, spec: &Value) {
-    let (first, all) = (text(spec, "clusterIP"), list(spec, "clusterIPs"));
-    let addresses = at.child("clusterIPs");
-    match all.first().and_then(Value::as_str) {
-        Some(_) if first.is_empty() => {
-            found.invalid(&addresses, &spec["clusterIPs"], "must be empty when `clusterIP` is not specified");
-        }
-        Some(other) if other != first => {
-            found.invalid(&addresses, &spec["clusterIPs"], "first value must match `clusterIP`");
-        }
-        _ => {}
-    }
-    for (index, address) in all.iter().enumerate() {
-        match address.as_str().unwrap_or("") {
-            "None" if text(spec, "type") != "ClusterIP" => {
-                let why = format!("may not be set to 'None' for {} services", text(spec, "type"));
-                found.invalid(&addresses.index(index), address, why);
-            }
-            "None" => {}
-            word => be_address(found, &addresses.index(index), word),
-        }
-    }
-    for (index, family) in list(spec, "ipFamilies").iter().enumerate() {
-        found.one_of(&at.child("ipFamilies").index(index), family, &FAMILIES);
-    }
-    found.one_of_if_set(&at.child("ipFamilyPolicy"), &spec["ipFamilyPolicy"], &FAMILY_POLICIES);
-    for (index, address) in list(spec, "externalIPs").iter().enumerate() {
-        reachable(found, &at.child("externalIPs").index(index), address.as_str().unwrap_or(""));
-    }
-}
-
-fn be_address(found: &mut Found, at: &Path<'_>, word: &str) {
-    if word.parse::<IpAddr>().is_err() {
-        found.invalid(at, &json!(word), NO_ADDRESS);
+fn affinity(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    found.one_of(&at.child("sessionAffinity"), &spec["sessionAffinity"], &["ClientIP", "None"]);
+    let seconds = &spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"];
+    if text(spec, "sessionAffinity") == "ClientIP"
+        && seconds.as_i64().is_some_and(|seconds| !(1..=86400).contains(&seconds))
+    {
+        let config = at.child("sessionAffinityConfig");
+        let client = config.child("clientIP");
+        found.invalid(&client.child("timeoutSeconds"), seconds, "must be greater than 0 and less than 86400");
     }
 }
 
 /// An address at which others can be reached.
 fn reachable(found: &mut Found, at: &Path<'_>, word: &str) {
-    let Ok(address) = word.parse::<IpAddr>() else { return be_address(found, at, word) };
-    let why = if address.is_unspecified() {
-        format!("may not be unspecified ({word})")
-    } else if address.is_loopback() {
-        "may not be in the loopback range (127.0.0.0/8, ::1/128)".to_owned()
-    } else if is_link_local(address) {
-        "may not be in the link-local range (169.254.0.0/16, fe80::/10)".to_owned()
-    } else if is_link_local_multicast(address) {
-        "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)".to_owned()
-    } else {
-        return;
-    };
-    found.invalid(at, &json!(word), why);
-}
-
-fn is_link_local(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => address.is_link_local(),
-        IpAddr::V6(address) => address.is_unicast_link_local(),
-    }
-}
-
-fn is_link_local_multicast(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => address.octets()[..3] == [224, 0, 0],
-        IpAddr::V6(address) => address.segments()[0] & 0xff0f == 0xff02,
+    let before = found.errors.len();
+    addresses::ip(found, at, word);
+    if found.errors.len() == before {
+        addresses::endpoint_ip(found, at, word);
     }
 }
 
 fn ports(found: &mut Found, at: &Path<'_>, spec: &Value) {
-    let (ports, headless) = (list(spec, "ports"), text(spec, "clusterIP") == "None");
-    let mut of_nodes = BTreeSet::new();
+    let ports = list(spec, "ports");
     let mut names = BTreeSet::new();
-    let mut taken = BTreeSet::new();
     for (index, one) in ports.iter().enumerate() {
         let at = at.index(index);
         let name = text(one, "name");
@@ -163,20 +136,34 @@ fn ports(found: &mut Found, at: &Path<'_>, spec: &Value) {
         }
         found.one_of(&at.child("protocol"), &one["protocol"], &["SCTP", "TCP", "UDP"]);
         port(found, &at.child("targetPort"), &one["targetPort"]);
-        let of_node = number(one, "nodePort").unwrap_or(0);
-        if of_node != 0 {
-            if headless {
-                found.forbidden(&at.child("nodePort"), "may not be set for headless services");
-            } else if text(spec, "type") == "ClusterIP" {
-                found.forbidden(&at.child("nodePort"), "may not be used when `type` is 'ClusterIP'");
-            }
-            if !of_nodes.insert((of_node, text(one, "protocol"))) {
-                found.duplicate(&at.child("nodePort"), &json!(of_node));
-            }
+        if is_set(one, "appProtocol") {
+            let protocol = text(one, "appProtocol");
+            found.invalid_text(&at.child("appProtocol"), protocol, qualified_name(protocol));
         }
-        let place = (text(one, "protocol"), number_of_port);
+    }
+}
+
+/// Ports of nodes that may not be asked for, and ports that are named twice.
+fn shared_ports(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let ports = || list(spec, "ports").iter().enumerate();
+    let of_nodes = || ports().filter(|(_, port)| number(port, "nodePort").is_some_and(|number| number != 0));
+    if text(spec, "type") == "ClusterIP" {
+        for (index, _) in of_nodes() {
+            let why = "may not be used when `type` is 'ClusterIP'";
+            found.forbidden(&at.index(index).child("nodePort"), why);
+        }
+    }
+    let mut seen = BTreeSet::new();
+    for (index, port) in of_nodes() {
+        if !seen.insert((text(port, "protocol"), number(port, "nodePort"))) {
+            found.duplicate(&at.index(index).child("nodePort"), &port["nodePort"]);
+        }
+    }
+    let mut taken = BTreeSet::new();
+    for (index, port) in ports() {
+        let place = (text(port, "protocol"), number(port, "port").unwrap_or(0));
         if !taken.insert(place) {
-            found.duplicate_shown(&at, port_by_go_names(place));
+            found.duplicate_shown(&at.index(index), port_by_go_names(place));
         }
     }
 }
@@ -200,10 +187,7 @@ fn balancer(found: &mut Found, at: &Path<'_>, spec: &Value) {
     }
     for (index, range) in ranges.iter().enumerate() {
         let range = range.as_str().unwrap_or("").trim();
-        if !is_range(range) {
-            let why = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
-            found.invalid(&ranges_at.index(index), &json!(range), why);
-        }
+        addresses::cidr(found, &ranges_at.index(index), range);
     }
     for field in ["allocateLoadBalancerNodePorts", "loadBalancerClass"] {
         if is_set(spec, field) && !is_balancer {
@@ -216,24 +200,42 @@ fn balancer(found: &mut Found, at: &Path<'_>, spec: &Value) {
     }
 }
 
-fn is_range(text: &str) -> bool {
-    let Some((address, bits)) = text.split_once('/') else { return false };
-    let most = match address.parse::<IpAddr>() {
-        Ok(IpAddr::V4(_)) => 32,
-        Ok(IpAddr::V6(_)) => 128,
-        Err(_) => return false,
-    };
-    bits.parse::<u8>().is_ok_and(|bits| bits <= most)
-}
-
 fn policies(found: &mut Found, at: &Path<'_>, spec: &Value) {
     let policies = ["Cluster", "Local"];
-    let outside =
-        matches!(text(spec, "type"), "LoadBalancer" | "NodePort") || !list(spec, "externalIPs").is_empty();
-    if !text(spec, "externalTrafficPolicy").is_empty() && !outside {
-        let why = "may only be set for externally-accessible services";
-        found.invalid(&at.child("externalTrafficPolicy"), &spec["externalTrafficPolicy"], why);
+    let (outside_at, outside_policy) = (at.child("externalTrafficPolicy"), &spec["externalTrafficPolicy"]);
+    let is_outside = match text(spec, "type") {
+        "LoadBalancer" | "NodePort" => true,
+        "ClusterIP" => !list(spec, "externalIPs").is_empty(),
+        _ => false,
+    };
+    if is_outside {
+        found.one_of(&outside_at, outside_policy, &policies);
+    } else if !text(spec, "externalTrafficPolicy").is_empty() {
+        found.invalid(&outside_at, outside_policy, "may only be set for externally-accessible services");
     }
-    found.one_of_if_set(&at.child("externalTrafficPolicy"), &spec["externalTrafficPolicy"], &policies);
+    health_check(found, &at.child("healthCheckNodePort"), spec);
     found.one_of_if_set(&at.child("internalTrafficPolicy"), &spec["internalTrafficPolicy"], &policies);
+    if is_set(spec, "trafficDistribution") {
+        let distribution = text(spec, "trafficDistribution");
+        if !DISTRIBUTIONS.contains(&distribution) {
+            found.unsupported(&at.child("trafficDistribution"), &json!(distribution), &DISTRIBUTIONS);
+        }
+    }
+}
+
+/// The port that balancers ask whether a node has pods of the service.
+fn health_check(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let port = number(spec, "healthCheckNodePort").unwrap_or(0);
+    let is_needed = text(spec, "type") == "LoadBalancer" && text(spec, "externalTrafficPolicy") == "Local";
+    if port == 0 {
+        return;
+    }
+    if is_needed {
+        for why in port_number(port) {
+            found.invalid(at, &json!(port), why);
+        }
+    } else {
+        let why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+        found.invalid(at, &json!(port), why);
+    }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::found::{Found, Path, is_set, list, number, text};
 use super::names::subdomain;
-use super::{autoscaler, definition, ingress, quota, storage};
+use super::{autoscaler, definition, ingress, node, quota, storage};
 use crate::kinds::Kind;
 
 /// The counters of a kind: those that are not negative, and those of them that are not more than `replicas`.
@@ -83,6 +83,7 @@ pub(super) fn status(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
         }
         ("policy", "PodDisruptionBudget") => not_negative(found, &at, status, &DISRUPTION_BUDGET),
         ("", "Pod") => pod(found, &at, old, new),
+        ("", "Node") => node::status(found, new),
         ("", "Namespace") => phase_of_namespace(found, new),
         ("", "PersistentVolumeClaim") => storage::claim_status(found, new),
         ("", "ResourceQuota") => quota::status(found, new),

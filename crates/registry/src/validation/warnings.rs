@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::found::{Path, list, number, text};
 use super::names::label;
 use super::pod_warnings::{self, newer_label};
-use super::{definition, endpoints, ingress, network_policy, quota, storage};
+use super::{definition, endpoints, ingress, network_policy, node, quota, service, storage};
 use crate::kinds::Kind;
 
 /// Warnings about a new object.
@@ -32,7 +32,7 @@ pub(super) fn of_change(kind: &Kind, old: &Value, new: &Value) -> Vec<String> {
     }
     let all = of_others(kind, new);
     warnings.extend(match (kind.group, kind.kind) {
-        ("", "PersistentVolume" | "PersistentVolumeClaim" | "Endpoints")
+        ("", "Node" | "PersistentVolume" | "PersistentVolumeClaim" | "Endpoints")
         | ("networking.k8s.io", "NetworkPolicy")
         | ("storage.k8s.io", "StorageClass") => all,
         ("", "ResourceQuota") | ("networking.k8s.io", "Ingress") => Vec::new(),
@@ -82,6 +82,8 @@ fn of_others(kind: &Kind, object: &Value) -> Vec<String> {
     let (mut warnings, spec) = (Vec::new(), &object["spec"]);
     match (kind.group, kind.kind) {
         ("apiextensions.k8s.io", _) => warnings.extend(definition::warnings(spec)),
+        ("", "Service") => warnings.extend(service::warnings(spec)),
+        ("", "Node") => warnings.extend(node::warnings(spec)),
         ("", "PersistentVolume") => storage::volume_warnings(&mut warnings, object),
         ("", "PersistentVolumeClaim") => storage::claim_warnings(&mut warnings, object),
         ("", "ResourceQuota") => quota::warnings(&mut warnings, spec),

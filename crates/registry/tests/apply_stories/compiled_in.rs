@@ -195,11 +195,6 @@ fn statements_are_checked_against_the_schema() {
         (json!({"spec": [1, "a"]}), ".spec: expected map, got &{[1 a]}"),
         (json!({"spec": {"containers": {"a": 1}}}), ".spec.containers: expected list, got &{map[a:1]}"),
         (
-            json!({"spec": {"containers": [{"image": "x"}]}}),
-            ".spec.containers: element 0: associative list with keys has an element that omits all key fields [\"name\"] \
-             (and doesn't have default values for any key fields)",
-        ),
-        (
             json!({"spec": {"containers": [null]}}),
             ".spec.containers: element 0: associative list with keys may not have a null element",
         ),
@@ -250,4 +245,32 @@ fn times_alone_are_no_change() {
     let mut another = new.clone();
     another["metadata"]["managedFields"][0]["manager"] = json!("u2");
     assert!(!differ_only_in_times(&old, &another));
+}
+
+/// A3.21: a key that is left out is empty, except that of an account's secrets, which must be there.
+#[test]
+fn keys_that_are_left_out_are_empty() {
+    let mut pods = Story::of("core/v1.Pod");
+    pods.apply("m1", &pod(&json!([{"image": "x"}])));
+    let owned = json!({"f:spec": {"f:containers": {"k:{\"name\":\"\"}": {".": {}, "f:image": {}}}}});
+    assert_eq!(pods.fields("m1"), owned);
+    let mut accounts = Story::of("core/v1.ServiceAccount");
+    let refused = accounts.refused("m1", &json!({"secrets": [{"kind": "a"}, {"kind": "b"}]}));
+    assert!(refused.ends_with("(and doesn't have default values for any key fields)"), "{refused}");
+    assert!(refused.contains(".secrets: element 0: ") && !refused.contains("element 1"), "{refused}");
+    accounts.update("u1", |object| object["automountServiceAccountToken"] = json!(true));
+    accounts.update("u2", |object| object["secrets"] = json!([{}]));
+    assert_eq!(accounts.owners(), ["u1 Update 02"], "what cannot be named leaves the record as it was");
+    let refused = accounts.refused("m1", &json!({"metadata": {"labels": {"a": "b"}}}));
+    assert!(refused.starts_with("failed to create typed live object"), "{refused}");
+}
+
+/// A3.21: whole numbers that are too large lose their upper half, as in Kubernetes; fractions are refused.
+#[test]
+fn numbers_are_read_as_kubernetes_reads_them() {
+    let mut leases = Story::of("coordination/v1.Lease");
+    leases.apply("m1", &json!({"spec": {"leaseTransitions": 2_147_483_648_i64}}));
+    assert_eq!(leases.live()["spec"]["leaseTransitions"], -2_147_483_648_i64);
+    let refused = leases.refused("m1", &json!({"spec": {"leaseTransitions": 1.5}}));
+    assert!(refused.ends_with("cannot convert float64 to int32"), "{refused}");
 }

@@ -127,14 +127,13 @@ impl Storage {
 
     /// Why this node cannot take the pod.
     pub(super) fn refusal(&self, pod: &Pod, node: &Node) -> Option<Refusal> {
-        let refusals = self.claims_of(pod).filter_map(|(key, claim)| match &claim.volume {
+        self.claims_of(pod).find_map(|(key, claim)| match &claim.volume {
             Some(volume) if claim.bound => match self.volumes.get(volume) {
                 None => Some(Refusal::VolumeMissing),
                 Some(volume) => (!volume.is_reachable(node)).then_some(Refusal::VolumeElsewhere),
             },
             _ => (!self.can_be_met(&key, claim, node)).then_some(Refusal::NoVolume),
-        });
-        refusals.into_iter().next()
+        })
     }
 
     /// Why a pod that a node would take is not sent there: its claims have to be bound before.

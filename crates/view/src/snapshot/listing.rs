@@ -1,6 +1,8 @@
 //! Whole namespaces as they were listed, for those who look at several Deployments at once.
 
-use gantry_model::Selector;
+use std::collections::BTreeSet;
+
+use gantry_model::{Labels, Selector};
 use k8s_openapi::api::apps::v1 as apps;
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -30,16 +32,36 @@ impl Listing {
         let is_near = |meta: &ObjectMeta| meta.namespace == *namespace;
         // A selector that cannot be read selects everything: ownership tells then.
         let is_selected = |meta: &ObjectMeta| {
-            let labels = meta.labels.clone().unwrap_or_default();
-            is_near(meta) && selector.as_ref().map_or(true, |selector| selector.matches(&labels))
+            is_near(meta) && selector.as_ref().map_or(true, |it| selects(it, meta.labels.as_ref()))
         };
+        let sets: Vec<_> = self.sets.iter().filter(|set| is_selected(&set.metadata)).cloned().collect();
+        let pods: Vec<_> = self.pods.iter().filter(|pod| is_selected(&pod.metadata)).cloned().collect();
+        let metas = sets.iter().map(|set| &set.metadata).chain(pods.iter().map(|pod| &pod.metadata));
+        let own: BTreeSet<_> =
+            metas.chain([&deployment.metadata]).filter_map(|meta| meta.uid.as_ref()).collect();
+        let is_about =
+            |event: &&core::Event| event.involved_object.uid.as_ref().is_some_and(|uid| own.contains(uid));
+        let is_rival = |other: &&apps::Deployment| is_near(&other.metadata) && share_pods(deployment, other);
         Objects {
+            events: self.events.iter().filter(is_about).cloned().collect(),
+            deployments: self.deployments.iter().filter(is_rival).cloned().collect(),
             deployment: deployment.clone(),
-            sets: self.sets.iter().filter(|set| is_selected(&set.metadata)).cloned().collect(),
-            pods: self.pods.iter().filter(|pod| is_selected(&pod.metadata)).cloned().collect(),
-            events: self.events.iter().filter(|event| is_near(&event.metadata)).cloned().collect(),
-            deployments: self.deployments.iter().filter(|other| is_near(&other.metadata)).cloned().collect(),
             nodes: self.nodes.clone(),
+            sets,
+            pods,
         }
     }
+}
+
+/// Whether either Deployment's selector selects the other's pods. The others would be parsed for nothing.
+fn share_pods(one: &apps::Deployment, other: &apps::Deployment) -> bool {
+    let claims = |one: &apps::Deployment, other: &apps::Deployment| {
+        let labels = other.spec.template.metadata.as_ref().and_then(|meta| meta.labels.as_ref());
+        Selector::parse(one.spec.selector.clone()).is_ok_and(|selector| selects(&selector, labels))
+    };
+    claims(one, other) || claims(other, one)
+}
+
+fn selects(selector: &Selector, labels: Option<&Labels>) -> bool {
+    labels.map_or_else(|| selector.matches(&Labels::new()), |labels| selector.matches(labels))
 }

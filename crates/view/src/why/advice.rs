@@ -164,8 +164,13 @@ impl Adviser<'_> {
     /// How to make what is missing.
     fn create(&self, missing: &Missing) -> Advice {
         let Missing { kind, name, key } = missing;
-        let (Some(name), None) = (name, key) else {
-            return Advice::text(format!("add {}, or correct the template", missing.words()));
+        if let Some(key) = key {
+            let of =
+                name.as_ref().map_or_else(|| format!("the volume's {kind}"), |name| format!("{kind} {name}"));
+            return Advice::text(format!("add the key {key} to {of}, or correct the template"));
+        }
+        let Some(name) = name else {
+            return Advice::text(format!("create the {kind}, or correct the template"));
         };
         let text = |noun: &str| format!("create {noun} {name}, or correct its name in the template");
         let literal = ["--from-literal=KEY=VALUE"];

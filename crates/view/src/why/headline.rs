@@ -39,11 +39,12 @@ fn broken_later(report: &Report) -> String {
     let revision = report.revision.map(|revision| format!("revision {revision}"));
     let why = report.causes.iter().find(|cause| cause.weight == Weight::Blocks);
     let why = why.map(|cause| format!("; {}", said(report, cause))).unwrap_or_default();
-    format!(
-        "{} was rolled out, but only {available} of {} available now{why}",
-        revision.as_deref().unwrap_or("the template"),
-        if wanted == 1 { "1 pod is".to_owned() } else { format!("{wanted} pods are") },
-    )
+    let now = match (available, wanted) {
+        (0, 1) => "its pod is not available now".to_owned(),
+        (0, _) => format!("none of its {wanted} pods is available now"),
+        _ => format!("only {available} of {wanted} pods are available now"),
+    };
+    format!("{} was rolled out, but {now}{why}", revision.as_deref().unwrap_or("the template"))
 }
 
 fn paused(standing: &Standing<'_>, report: &Report) -> String {

@@ -110,6 +110,15 @@ fn a_revision_that_crashes_after_it_was_rolled_out_can_be_undone() {
         "revision 2 was rolled out, but only 2 of 3 pods are available now; 1 pod: container main crashes again and again: 5 restarts, last with exit code 3"
     );
     assert_eq!(advice(&world)[1], "or go back to revision 1: gantry rollout undo deployment/web");
+    let none = broken_later(5).but(|world| {
+        world.sets[1] = set("web-2", 2, 3, 0);
+        world.deployment["status"]["availableReplicas"] = json!(0);
+    });
+    let headline = none.report().headline;
+    assert!(
+        headline.starts_with("revision 2 was rolled out, but none of its 3 pods is available"),
+        "{headline}"
+    );
     let report = world.json();
     assert_eq!((&report["verdict"], &report["rolledOut"]), (&json!("stuck"), &json!(true)));
     assert!(world.why().contains("Deadline  not running, the rollout is complete"), "{}", world.why());

@@ -33,12 +33,12 @@ fn what_a_container_lacks_is_named_with_the_command_that_creates_it() {
         (
             "couldn't find key nokey in ConfigMap default/there",
             "key nokey of ConfigMap there does not exist",
-            "add key nokey of ConfigMap there, or correct the template",
+            "add the key nokey to ConfigMap there, or correct the template",
         ),
         (
             "couldn't find key nokey in Secret default/sec",
             "key nokey of Secret sec does not exist",
-            "add key nokey of Secret sec, or correct the template",
+            "add the key nokey to Secret sec, or correct the template",
         ),
     ] {
         let world = waits("CreateContainerConfigError", message);

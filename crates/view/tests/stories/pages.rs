@@ -1,8 +1,8 @@
 //! Reports on paper: wrapped to a terminal, and several at once.
 
-use gantry_view::Style;
 use gantry_view::why::{Several, lines};
-use serde_json::json;
+use gantry_view::{Listing, Style};
+use serde_json::{from_value, json};
 
 use super::world::{World, at, new_pod, pod, rolling, serving, set};
 
@@ -96,4 +96,35 @@ fn the_worst_verdict_counts() {
     assert_eq!(worst(&[&done(), &paused]), "paused");
     assert_eq!(worst(&[&moving, &paused, &done()]), "moving");
     assert_eq!(worst(&[&moving, &stuck(), &paused]), "stuck");
+}
+
+/// Both Deployments were listed together; each gets what is its own.
+#[test]
+fn a_listing_of_all_namespaces_is_taken_apart() {
+    let (web, api) = (stuck().warning("web-2-a", "Failed", "no such image"), done());
+    let list = |values: &[serde_json::Value]| serde_json::Value::Array(values.to_vec());
+    let elsewhere = |values: &[serde_json::Value]| {
+        let mut values = values.to_vec();
+        for value in &mut values {
+            value["metadata"]["namespace"] = json!("shop");
+        }
+        values
+    };
+    let mut other = web.deployment.clone();
+    other["spec"]["selector"]["matchLabels"] = json!({"app": "other"});
+    other["spec"]["template"]["metadata"]["labels"] = json!({"app": "other"});
+    let listing = Listing {
+        deployments: from_value(list(&[web.deployment.clone(), api.deployment.clone(), other])).unwrap(),
+        sets: from_value(list(&[web.sets.clone(), elsewhere(&api.sets)].concat())).unwrap(),
+        pods: from_value(list(&[web.pods.clone(), elsewhere(&api.pods)].concat())).unwrap(),
+        events: from_value(list(&web.events)).unwrap(),
+        nodes: Vec::new(),
+    };
+    let counts = |index: usize| {
+        let around = listing.around(&listing.deployments[index]);
+        (around.sets.len(), around.pods.len(), around.events.len(), around.deployments.len())
+    };
+    assert_eq!(counts(0), (2, 4, 1, 1), "its sets, its pods, its event, and no Deployment beside itself");
+    assert_eq!(counts(1), (1, 3, 0, 1));
+    assert_eq!(counts(2), (0, 0, 0, 1));
 }

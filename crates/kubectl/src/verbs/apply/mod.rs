@@ -72,11 +72,7 @@ pub async fn apply(session: &mut Session, asked: &Apply) -> Result<(), Failure> 
     let place = Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
     let mut placed = Vec::new();
     for manifest in manifests {
-        let checked = match asked.validation {
-            Validation::Ignore => manifest.check_kind(),
-            Validation::Strict | Validation::Warn => manifest.check(),
-        };
-        match checked.and_then(|()| manifest.placed(&resources, place)) {
+        match manifest.checked(asked.validation).and_then(|()| manifest.placed(&resources, place)) {
             Ok(written) => placed.push(written),
             Err(failure) => failures.push(failure),
         }

@@ -8,7 +8,7 @@ mod watching;
 use crate::arguments::{Item, Items};
 use crate::call::{Call, TABLE};
 use crate::failure::Failure;
-use crate::field::{list, text};
+use crate::field::text;
 use crate::print::Format;
 use crate::selection::{BareType, Selection, list_call, unlisted};
 use crate::session::Session;
@@ -230,13 +230,5 @@ async fn page(
             let call = call.with("limit", at_a_time).with("continue", next).with("includeObject", objects);
             session.ask(call).await.map_err(|failure| unlisted(failure, resource, &asked.selection))
         }
-    }
-}
-
-/// The version that a list was read at.
-pub(super) fn version(answer: &serde_json::Value) -> &str {
-    match text(answer, "/metadata/resourceVersion") {
-        "" => list(answer, "/rows").first().map_or("", |row| text(row, "/object/metadata/resourceVersion")),
-        version => version,
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::documents::shown;
 use super::table::{Columns, rows as rows_of};
-use super::{Get, items, version};
+use super::{Get, items};
 use crate::arguments::{Item, Items};
 use crate::call::{Call, OBJECTS, TABLE};
 use crate::failure::Failure;
@@ -115,11 +115,13 @@ async fn begin(
             let answer = session
                 .ask(Call::get(resource.object(&session.namespace.clone(), name)).accepting(accept))
                 .await?;
-            let from = version(&answer).to_owned();
+            // The version of the object may be too old to watch from. From version 0 on, the object comes again first.
             let call = Call::get(resource.collection(Some(&session.namespace.clone()))).accepting(accept);
             let call =
-                call.with("fieldSelector", format!("metadata.name={name}")).with("resourceVersion", from);
-            Ok((answer, session.watch(call).await?))
+                call.with("fieldSelector", format!("metadata.name={name}")).with("resourceVersion", "0");
+            let mut changes = session.watch(call).await?;
+            changes.next().await?;
+            Ok((answer, changes))
         }
         Item::All(resource) => {
             let call = list_call(session, resource, &asked.selection).accepting(accept);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::changed::changed;
 use super::revisions::revisions;
-use super::targets;
+use super::{not_a_rollout, targets};
 use crate::describe::template;
 use crate::failure::Failure;
 use crate::field::{at, text};
@@ -42,20 +42,8 @@ pub async fn history(session: &mut Session, asked: &History) -> Result<(), Failu
 }
 
 async fn history_of(session: &mut Session, asked: &History, one: &Found) -> Result<(), Failure> {
-    match (one.resource.kind.as_str(), one.resource.group.as_str()) {
-        ("Deployment", _) => {}
-        ("ReplicaSet" | "Pod" | "Job" | "CronJob" | "ReplicationController", _) | (_, "apps") => {
-            return Err(Failure::other(format!(
-                "no history viewer has been implemented for \"{}\"",
-                one.resource.kind_with_group()
-            )));
-        }
-        (kind, group) => {
-            let whole = one.resource.kind_with_group();
-            return Err(Failure::other(format!(
-                "error retrieving history for \"{whole}\", no visitor method exists for {{{group} {kind}}}"
-            )));
-        }
+    if one.resource.kind != "Deployment" {
+        return Err(not_a_rollout(one, "history viewer", "history"));
     }
     let revisions = revisions(session, one).await?;
     if asked.report.output.is_some() {
@@ -65,6 +53,13 @@ async fn history_of(session: &mut Session, asked: &History, one: &Found) -> Resu
         at(set, "/metadata/annotations").get(CAUSE).and_then(|cause| cause.as_str()).map(str::to_owned)
     };
     if asked.revision > 0 {
+        if revisions.is_empty() {
+            return session.say(&format!(
+                "{} with revision #{}\nNo rollout history found.",
+                one.title(),
+                asked.revision
+            ));
+        }
         let Some(set) = revisions.get(&asked.revision) else {
             return Err(Failure::other("unable to find the specified revision"));
         };

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::targets;
+use super::targets_or_note;
 use crate::call::{Call, PatchKind};
 use crate::failure::Failure;
 use crate::selection::{Found, Selection};
@@ -25,7 +25,7 @@ pub async fn pause_or_resume(
     what: PauseOrResume,
     report: &Report,
 ) -> Result<(), Failure> {
-    let (found, mut failures) = targets(session, selection).await?;
+    let (found, mut failures) = targets_or_note(session, selection).await?;
     for one in &found {
         failures.extend(change(session, one, what, report).await.err());
     }
@@ -43,15 +43,15 @@ async fn change(
         PauseOrResume::Resume => ("resuming", "resumed"),
     };
     if one.resource.kind != "Deployment" {
-        return Err(Failure::other(format!("{} {doing} is not supported", one.plural_title())));
+        return Err(Failure::other(format!("error: {} {doing} is not supported", one.plural_title())));
     }
     let paused = one.object["spec"]["paused"] == true;
     let value = match (what, paused) {
         (PauseOrResume::Pause, true) => {
-            return Err(Failure::other(format!("{} is already paused", one.plural_title())));
+            return Err(Failure::other(format!("error: {} is already paused", one.plural_title())));
         }
         (PauseOrResume::Resume, false) => {
-            return Err(Failure::other(format!("{} is not paused", one.plural_title())));
+            return Err(Failure::other(format!("error: {} is not paused", one.plural_title())));
         }
         (PauseOrResume::Pause, false) => json!(true),
         (PauseOrResume::Resume, true) => Value::Null,

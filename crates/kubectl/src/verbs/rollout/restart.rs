@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::targets;
+use super::targets_or_note;
 use crate::call::{Call, PatchKind};
 use crate::failure::Failure;
 use crate::selection::{Found, Selection};
@@ -13,7 +13,7 @@ const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 
 /// Rolls the pods of workloads over, though nothing changed.
 pub async fn restart(session: &mut Session, selection: &Selection, report: &Report) -> Result<(), Failure> {
-    let (found, mut failures) = targets(session, selection).await?;
+    let (found, mut failures) = targets_or_note(session, selection).await?;
     for one in &found {
         failures.extend(restart_one(session, one, report).await.err());
     }
@@ -22,7 +22,7 @@ pub async fn restart(session: &mut Session, selection: &Selection, report: &Repo
 
 async fn restart_one(session: &mut Session, one: &Found, report: &Report) -> Result<(), Failure> {
     if !["Deployment", "DaemonSet", "StatefulSet"].contains(&one.resource.kind.as_str()) {
-        return Err(Failure::other(format!("{} restarting is not supported", one.plural_title())));
+        return Err(Failure::other(format!("error: {} restarting is not supported", one.plural_title())));
     }
     if one.object["spec"]["paused"] == true {
         return Err(Failure::other(format!(

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::revisions::revision_of;
-use super::targets;
+use super::targets_or_note;
 use crate::failure::Failure;
 use crate::field::{list, number, text};
 use crate::selection::{Found, Selection};
@@ -34,7 +34,10 @@ enum Progress {
 
 /// Tells how far rollouts are, and waits for them.
 pub async fn status(session: &mut Session, asked: &Status) -> Result<(), Failure> {
-    let (found, mut failures) = targets(session, &asked.selection).await?;
+    if asked.revision < 0 {
+        return Err(Failure::other(format!("revision must be a positive integer: {}", asked.revision)));
+    }
+    let (found, mut failures) = targets_or_note(session, &asked.selection).await?;
     for one in &found {
         failures.extend(status_of(session, asked, one).await.err());
     }

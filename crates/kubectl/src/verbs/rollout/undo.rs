@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::revisions::revisions;
-use super::targets;
+use super::{not_a_rollout, targets};
 use crate::call::{Call, PatchKind};
 use crate::describe::template;
 use crate::failure::Failure;
@@ -48,10 +48,7 @@ pub async fn undo(session: &mut Session, asked: &Undo) -> Result<(), Failure> {
 
 async fn undo_one(session: &mut Session, asked: &Undo, one: &Found) -> Result<(), Failure> {
     if one.resource.kind != "Deployment" {
-        return Err(Failure::other(format!(
-            "no rollbacker has been implemented for \"{}\"",
-            one.resource.kind_with_group()
-        )));
+        return Err(not_a_rollout(one, "rollbacker", "rollbacker"));
     }
     if at(&one.object, "/metadata/annotations").get(LAST_APPLIED).is_some() {
         session.tell(&format!(

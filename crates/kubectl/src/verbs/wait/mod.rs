@@ -81,7 +81,7 @@ pub async fn wait(session: &mut Session, asked: &Wait) -> Result<(), Failure> {
             }
         }
     }
-    Failure::all(in_company(failures))
+    Failure::all(failures)
 }
 
 /// Waits for one object; returns it, and whether it was so from the beginning.
@@ -136,18 +136,6 @@ async fn until_met(session: &mut Session, goal: &Goal, one: &Found, now: &Value)
     }
 }
 
-/// A failure among several says no `error: `.
-fn in_company(failures: Vec<Failure>) -> Vec<Failure> {
-    if failures.len() < 2 {
-        return failures;
-    }
-    let bare = |failure| match failure {
-        Failure::Other(message) => Failure::Bare(message),
-        other => other,
-    };
-    failures.into_iter().map(bare).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,11 +144,11 @@ mod tests {
     fn only_a_failure_alone_begins_with_error() {
         let late = |name: &str| Failure::other(format!("timed out waiting for the condition on pods/{name}"));
         assert_eq!(
-            Failure::all(in_company(vec![late("a")])).unwrap_err().lines(),
+            Failure::all(vec![late("a")]).unwrap_err().lines(),
             "error: timed out waiting for the condition on pods/a\n"
         );
         assert_eq!(
-            Failure::all(in_company(vec![late("a"), late("b")])).unwrap_err().lines(),
+            Failure::all(vec![late("a"), late("b")]).unwrap_err().lines(),
             "timed out waiting for the condition on pods/a\ntimed out waiting for the condition on pods/b\n"
         );
     }

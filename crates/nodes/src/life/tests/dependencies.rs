@@ -66,6 +66,17 @@ fn a_container_is_created_when_what_was_missing_appears() {
 }
 
 #[test]
+fn a_container_says_what_it_lacks_while_its_image_is_pulled_again() {
+    let container = json!({"envFrom": [{"secretRef": {"name": "none"}}], "imagePullPolicy": "Always"});
+    let mut life = pod(&container, &json!([]));
+    life.until(5);
+    life.take_story();
+    let story = life.until(40).take_story();
+    assert!(story.contains("Pulling Pulling image \"nginx:1\""), "{story}");
+    assert!(!story.contains("Pending"), "its status does not change: {story}");
+}
+
+#[test]
 fn volumes_are_not_mounted_without_their_content() {
     let projected = json!({"projected": {"sources": [
         {"secret": {"name": "none"}}, {"configMap": {"name": "none2"}},

@@ -84,11 +84,6 @@ pub fn allot(
     if !has_address(text(spec, "type")) {
         return Ok(());
     }
-    let families = |spec: &Value| ["ipFamilies", "ipFamilyPolicy"].map(|field| spec[field].clone());
-    let is_settled = stored.is_some_and(|stored| families(&stored["spec"]) == families(&json!(spec)));
-    if !is_settled {
-        families::check(spec).map_err(NotAllotted::Wrong)?;
-    }
     choice::address(ranges, &uid, spec, &taken, &held)?;
     choice::ports(ranges, &uid, spec, &taken, &held)
 }
@@ -113,6 +108,11 @@ fn keep_addresses(spec: &mut Object, before: &Value) {
     }
     if text(spec, "clusterIP").is_empty() && before["clusterIP"].is_string() {
         spec.insert("clusterIP".to_owned(), before["clusterIP"].clone());
+    }
+    let has_other = text(spec, "clusterIP") != text_of(before, "clusterIP");
+    if has_other && spec.get("clusterIPs") == before.get("clusterIPs") {
+        // A change of the first address that leaves the list as it was makes it the only one.
+        spec.insert("clusterIPs".to_owned(), json!([text(spec, "clusterIP")]));
     }
     if is_empty(spec, "clusterIPs") && spec.get("clusterIP") == before.get("clusterIP") {
         spec.insert("clusterIPs".to_owned(), before["clusterIPs"].clone());

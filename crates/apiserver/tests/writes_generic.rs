@@ -1,0 +1,113 @@
+//! What holds for writes of every kind: versions, uids, links and namespaces that clients name, and warnings.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+mod harness;
+
+use gantry_apiserver::ApiServer;
+use harness::{Told, ask, server};
+use http::Method;
+use serde_json::{Value, json};
+
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+const MERGE: &str = "application/merge-patch+json";
+const APPLY: &str = "application/apply-patch+yaml";
+
+async fn post(server: &ApiServer, path: &str, object: &Value) -> Told {
+    ask(server, Method::POST, path, &[], object.to_string()).await
+}
+
+async fn patch(server: &ApiServer, path: &str, content_type: &str, body: &Value) -> Told {
+    ask(server, Method::PATCH, path, &[("content-type", content_type)], body.to_string()).await
+}
+
+fn message(told: &Told) -> (u16, String) {
+    (told.status, told.json()["message"].as_str().unwrap_or_default().to_owned())
+}
+
+/// A2.9: a version in a new object is refused only if it is one, after validation, and never in a dry run.
+#[tokio::test]
+async fn a_new_object_has_no_version_yet() {
+    let server = server().await;
+    let versioned =
+        |name: &str, version: &str| json!({"metadata": {"name": name, "resourceVersion": version}});
+    assert_eq!(post(&server, MAPS, &versioned("a", "3")).await.status, 500);
+    assert_eq!(post(&server, MAPS, &versioned("b", "Always")).await.status, 201);
+    let tried = post(&server, &format!("{MAPS}?dryRun=All"), &versioned("c", "3")).await;
+    assert_eq!((tried.status, &tried.json()["metadata"]["resourceVersion"]), (201, &json!("3")));
+    let statement =
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "d", "resourceVersion": "x"}});
+    let refused = patch(&server, &format!("{MAPS}/d?fieldManager=m"), APPLY, &statement).await;
+    assert_eq!(message(&refused), (500, "strconv.ParseUint: parsing \"x\": invalid syntax".to_owned()));
+}
+
+/// A3.1, A5.1: a patch that names another uid is refused with all else that is wrong with it.
+#[tokio::test]
+async fn another_uid_in_a_patch_is_one_error_of_many() {
+    let server = server().await;
+    post(&server, MAPS, &json!({"metadata": {"name": "a"}})).await;
+    let path = format!("{MAPS}/a?fieldManager=m");
+    let wanted = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "uid": "x", "finalizers": ["b"]}});
+    let why = "ConfigMap \"a\" is invalid: [metadata.uid: Invalid value: \"x\": field is immutable, metadata.finalizers[0]: \
+               Invalid value: \"b\": name is neither a standard finalizer name nor is it fully qualified]";
+    for content_type in [MERGE, APPLY] {
+        let refused = patch(&server, &path, content_type, &wanted).await;
+        assert_eq!(message(&refused), (422, why.to_owned()), "{content_type}");
+    }
+}
+
+/// A5.1: what is applied is in the namespace of the path, and its values are of their types.
+#[tokio::test]
+async fn what_is_applied_fits_its_place_and_its_kind() {
+    let server = server().await;
+    post(&server, MAPS, &json!({"metadata": {"name": "a"}})).await;
+    let path = format!("{MAPS}/a?fieldManager=m");
+    let stated = |more: Value| {
+        let mut statement = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
+        for (field, value) in more.as_object().unwrap() {
+            statement[field] = value.clone();
+        }
+        statement
+    };
+    let elsewhere = stated(json!({"metadata": {"name": "a", "namespace": "other"}}));
+    let why = "the namespace of the provided object does not match the namespace sent on the request";
+    assert_eq!(message(&patch(&server, &path, APPLY, &elsewhere).await), (400, why.to_owned()));
+    let garbled = stated(json!({"binaryData": {"a": "%%"}}));
+    let why = "failed to convert new object (/a; /v1, Kind=ConfigMap) to proper version: unable to convert unstructured object to \
+               /v1, Kind=ConfigMap: error decoding from json: illegal base64 data at input byte 0";
+    assert_eq!(message(&patch(&server, &path, APPLY, &garbled).await), (500, why.to_owned()));
+}
+
+/// A2.12: fields that are ignored are warned of even if the write is refused.
+#[tokio::test]
+async fn unknown_fields_are_warned_of_with_refusals() {
+    let server = server().await;
+    let refused =
+        post(&server, MAPS, &json!({"metadata": {"name": "a", "labels": {"*": "b"}}, "x": 1})).await;
+    assert_eq!((refused.status, refused.header("warning")), (422, "299 - \"unknown field \\\"x\\\"\""));
+}
+
+/// A2.4: links and generations that clients write change nothing, and an empty dry run is none.
+#[tokio::test]
+async fn links_and_generations_of_clients_are_ignored() {
+    let server = server().await;
+    let created = post(&server, MAPS, &json!({"metadata": {"name": "a"}})).await.json();
+    let body = json!({"metadata": {"selfLink": "/x", "generation": 7}});
+    let patched = patch(&server, &format!("{MAPS}/a"), MERGE, &body).await.json();
+    assert_eq!(patched, created);
+    let refused = post(&server, &format!("{MAPS}?dryRun="), &json!({"metadata": {"name": "b"}})).await;
+    let why = "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"\"]: supported values: \"All\"";
+    assert_eq!(message(&refused), (422, why.to_owned()));
+}
+
+/// A4.9, O7.3: a table of a kind without columns of its own has no list of rows when there are none.
+#[tokio::test]
+async fn an_empty_table_of_roles_has_no_rows() {
+    let server = server().await;
+    let accept = [("accept", "application/json;as=Table;v=v1;g=meta.k8s.io")];
+    let path = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
+    let table = ask(&server, Method::GET, path, &accept, String::new()).await.json();
+    assert_eq!(table["rows"], Value::Null);
+    let table = ask(&server, Method::GET, "/apis/apps/v1/deployments", &accept, String::new()).await.json();
+    assert_eq!(table["rows"], json!([]));
+}

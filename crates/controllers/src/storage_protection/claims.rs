@@ -1,0 +1,133 @@
+//! PersistentVolumeClaims: a deleted claim goes when no pod on a node uses it.
+
+use gantry_decide::Wake;
+use gantry_decide::queue::{Outcome, RetryPolicy};
+use gantry_model::{ObjectKey, Pod};
+use gantry_runtime::informer::{Cached as _, Change, Plain, Typed as _};
+use gantry_runtime::{Failure, Form, Informer, Queue, Target};
+use k8s_openapi::api::core::v1 as core;
+use serde_json::Value;
+
+use super::{WORKERS, is_held, outcome, release};
+use crate::context::{Assembly, Context};
+use crate::namespace::provided;
+
+const FINALIZER: &str = "kubernetes.io/pvc-protection";
+
+/// The controller.
+#[derive(Clone, Debug)]
+struct Claims {
+    context: Context,
+    claims: Informer<Plain<core::PersistentVolumeClaim>>,
+}
+
+/// Adds the controller to a process.
+pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
+    let context = assembly.context.clone();
+    let claims = assembly.informers.of::<Plain<core::PersistentVolumeClaim>>();
+    let pods = assembly.informers.of::<Pod>();
+    let queue = Queue::new("pvcprotection", context.clock.clone(), &context.metrics);
+    subscribe(&claims, &pods, &queue);
+    let controller = Claims { context, claims };
+    let synced = {
+        let claims = controller.claims.clone();
+        async move {
+            claims.synced().await;
+            pods.synced().await;
+        }
+    };
+    assembly.work(queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |key| {
+        let controller = controller.clone();
+        async move { controller.sync(&key).await }
+    });
+}
+
+/// A claim is looked at when it changes, and when a pod of its namespace is gone.
+fn subscribe(
+    claims: &Informer<Plain<core::PersistentVolumeClaim>>,
+    pods: &Informer<Pod>,
+    queue: &Queue<ObjectKey>,
+) {
+    let to = queue.clone();
+    claims.subscribe(move |change| {
+        if is_held(&change.object().wire.metadata, FINALIZER) {
+            to.add(change.object().key());
+        }
+    });
+    let (to, claims) = (queue.clone(), claims.clone());
+    pods.subscribe(move |change| {
+        let Change::Deleted(pod) = change else { return };
+        let claims = claims.read();
+        for claim in claims.in_namespace(&pod.key().namespace) {
+            if is_held(&claim.wire.metadata, FINALIZER) {
+                to.add(claim.key());
+            }
+        }
+    });
+}
+
+impl Claims {
+    async fn sync(&self, key: &ObjectKey) -> (Outcome, Wake) {
+        outcome(key, self.release_if_unused(key).await)
+    }
+
+    async fn release_if_unused(&self, key: &ObjectKey) -> Result<(), Failure> {
+        let claim = self.claims.read().get(key).map(|claim| claim.wire.clone());
+        let Some(mut claim) = claim.filter(|claim| is_held(&claim.metadata, FINALIZER)) else {
+            return Ok(());
+        };
+        if self.is_used(key).await? {
+            return Ok(());
+        }
+        release(&mut claim.metadata, FINALIZER);
+        let resource = Plain::<core::PersistentVolumeClaim>::resource();
+        let target = Target::object(&resource, Some(&key.namespace), &key.name);
+        provided(self.context.api.replace::<Value>(&target, &claim).await)
+    }
+
+    /// Whether a pod uses the claim. The pods are read from the server: a cache could miss a new one.
+    async fn is_used(&self, key: &ObjectKey) -> Result<bool, Failure> {
+        let target = Target::collection(&Pod::resource(), Some(&key.namespace));
+        let pods = self.context.api.list::<Value>(&target, Form::Whole, &[]).await?;
+        let pods = pods["items"].as_array().map_or(&[][..], Vec::as_slice);
+        Ok(pods.iter().any(|pod| uses(pod, key.name.as_str())))
+    }
+}
+
+/// Whether the pod is on a node and has the claim among its volumes, by name or as one made for it.
+fn uses(pod: &Value, claim: &str) -> bool {
+    let is_on_node = pod["spec"]["nodeName"].as_str().is_some_and(|node| !node.is_empty());
+    let volumes = pod["spec"]["volumes"].as_array().map_or(&[][..], Vec::as_slice);
+    let is_claim = |volume: &Value| {
+        let own = || {
+            let [pod, volume] =
+                [&pod["metadata"]["name"], &volume["name"]].map(|name| name.as_str().unwrap_or(""));
+            format!("{pod}-{volume}")
+        };
+        volume["persistentVolumeClaim"]["claimName"] == claim
+            || !volume["ephemeral"].is_null() && own() == claim
+    };
+    is_on_node && volumes.iter().any(is_claim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_pod_uses_the_claims_among_its_volumes_once_it_is_on_a_node() {
+        let pod = |node: &str| {
+            json!({"metadata": {"name": "p"}, "spec": {"nodeName": node, "volumes": [
+                {"name": "a", "persistentVolumeClaim": {"claimName": "data"}},
+                {"name": "b", "ephemeral": {"volumeClaimTemplate": {}}},
+                {"name": "c", "emptyDir": {}},
+            ]}})
+        };
+        assert!(uses(&pod("n1"), "data"));
+        assert!(uses(&pod("n1"), "p-b"));
+        assert!(!uses(&pod("n1"), "p-c"));
+        assert!(!uses(&pod("n1"), "other"));
+        assert!(!uses(&pod(""), "data"), "no node has begun to use it");
+    }
+}

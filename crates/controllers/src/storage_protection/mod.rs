@@ -1,0 +1,43 @@
+//! Claims that pods use and volumes that are bound outlive their deletion until they are out of use.
+//!
+//! The API server gives each of them a finalizer when it is created; these controllers remove it. They run where Gantry
+//! runs the API server. Elsewhere kube-controller-manager does the same.
+
+mod claims;
+mod volumes;
+
+use gantry_decide::Wake;
+use gantry_decide::queue::Outcome;
+use gantry_model::ObjectKey;
+use gantry_runtime::Failure;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+pub(crate) use claims::assemble as assemble_claims;
+pub(crate) use volumes::assemble as assemble_volumes;
+
+/// How many objects are looked at side by side; few are deleted at a time.
+const WORKERS: usize = 1;
+
+/// Whether the object is being deleted and still has the finalizer.
+fn is_held(metadata: &ObjectMeta, finalizer: &str) -> bool {
+    let finalizers = metadata.finalizers.as_deref().unwrap_or_default();
+    metadata.deletion_timestamp.is_some() && finalizers.iter().any(|held| held == finalizer)
+}
+
+/// Removes the finalizer.
+fn release(metadata: &mut ObjectMeta, finalizer: &str) {
+    if let Some(finalizers) = &mut metadata.finalizers {
+        finalizers.retain(|held| held != finalizer);
+    }
+}
+
+/// What becomes of a key after an attempt: a failed one is repeated.
+fn outcome(key: &ObjectKey, attempt: Result<(), Failure>) -> (Outcome, Wake) {
+    match attempt {
+        Ok(()) => (Outcome::Success, Wake::OnChange),
+        Err(failure) => {
+            tracing::debug!(%key, %failure, "a finalizer could not be removed");
+            (Outcome::Failure, Wake::OnChange)
+        }
+    }
+}

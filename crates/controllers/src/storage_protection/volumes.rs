@@ -1,0 +1,64 @@
+//! PersistentVolumes: a deleted volume goes when no claim is bound to it.
+
+use gantry_decide::Wake;
+use gantry_decide::queue::{Outcome, RetryPolicy};
+use gantry_model::ObjectKey;
+use gantry_runtime::informer::{Cached as _, Plain, Typed as _};
+use gantry_runtime::{Failure, Informer, Queue, Target};
+use k8s_openapi::api::core::v1 as core;
+use serde_json::Value;
+
+use super::{WORKERS, is_held, outcome, release};
+use crate::context::{Assembly, Context};
+use crate::namespace::provided;
+
+const FINALIZER: &str = "kubernetes.io/pv-protection";
+
+/// The controller.
+#[derive(Clone, Debug)]
+struct Volumes {
+    context: Context,
+    volumes: Informer<Plain<core::PersistentVolume>>,
+}
+
+/// Adds the controller to a process.
+pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
+    let context = assembly.context.clone();
+    let volumes = assembly.informers.of::<Plain<core::PersistentVolume>>();
+    let queue = Queue::new("pvprotection", context.clock.clone(), &context.metrics);
+    let to = queue.clone();
+    volumes.subscribe(move |change| {
+        if is_held(&change.object().wire.metadata, FINALIZER) {
+            to.add(change.object().key());
+        }
+    });
+    let controller = Volumes { context, volumes };
+    let synced = {
+        let volumes = controller.volumes.clone();
+        async move { volumes.synced().await }
+    };
+    assembly.work(queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |key| {
+        let controller = controller.clone();
+        async move { controller.sync(&key).await }
+    });
+}
+
+impl Volumes {
+    async fn sync(&self, key: &ObjectKey) -> (Outcome, Wake) {
+        outcome(key, self.release_if_unbound(key).await)
+    }
+
+    async fn release_if_unbound(&self, key: &ObjectKey) -> Result<(), Failure> {
+        let volume = self.volumes.read().get(key).map(|volume| volume.wire.clone());
+        let Some(mut volume) = volume.filter(|volume| is_held(&volume.metadata, FINALIZER)) else {
+            return Ok(());
+        };
+        let phase = volume.status.as_ref().and_then(|status| status.phase.as_deref());
+        if phase == Some("Bound") {
+            return Ok(());
+        }
+        release(&mut volume.metadata, FINALIZER);
+        let target = Target::object(&Plain::<core::PersistentVolume>::resource(), None, &key.name);
+        provided(self.context.api.replace::<Value>(&target, &volume).await)
+    }
+}
