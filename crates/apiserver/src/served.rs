@@ -57,23 +57,50 @@ pub(crate) fn stored(kind: &Kind, object: &mut Value) -> Bytes {
     bytes.into_boxed_slice().into()
 }
 
-/// What is stored of a new object. A new claim has no phase of its own: until its first update, reading adds the default.
+/// What is stored of a new object. What Kubernetes adds to it after it is stored is left out, and added whenever it is
+/// read: the phase of a claim, and the labels that a Job gets together with its selector. The first update stores it too,
+/// and so counts a version even if it changes nothing else.
 pub(crate) fn stored_first(kind: &Kind, object: &mut Value) -> Bytes {
-    if !is_claim(kind) {
-        return stored(kind, object);
+    if is_claim(kind) {
+        let mut without_phase = object.clone();
+        without_phase["status"] = json!({});
+        return stored(kind, &mut without_phase);
     }
-    let mut without_phase = object.clone();
-    without_phase["status"] = json!({});
-    stored(kind, &mut without_phase)
+    if is_job(kind) && has_generated_labels_only(object) {
+        let mut bare = object.clone();
+        if let Some(metadata) = bare.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.remove("labels");
+        }
+        let mut bytes = stored(kind, &mut bare).to_vec();
+        // This is not the layout in which complete objects are stored, so it is given its defaults when it is read.
+        bytes.push(b'\n');
+        return bytes.into_boxed_slice().into();
+    }
+    stored(kind, object)
 }
 
 /// Whether a write that changes nothing is still stored if the stored bytes are not what would be stored today.
 pub(crate) fn is_renewed(kind: &Kind) -> bool {
-    matches!(kind.nature, Nature::Custom(_)) || is_claim(kind)
+    matches!(kind.nature, Nature::Custom(_)) || is_claim(kind) || is_job(kind)
 }
 
 fn is_claim(kind: &Kind) -> bool {
     (kind.group, kind.kind) == ("", "PersistentVolumeClaim")
+}
+
+fn is_job(kind: &Kind) -> bool {
+    (kind.group, kind.kind) == ("batch", "Job")
+}
+
+/// Whether the labels of a Job are those of its template, and all of those were generated.
+fn has_generated_labels_only(job: &Value) -> bool {
+    let (labels, of_pods) = (&job["metadata"]["labels"], &job["spec"]["template"]["metadata"]["labels"]);
+    let is_generated = |label: &String| {
+        let name = label.strip_prefix("batch.kubernetes.io/").unwrap_or(label);
+        matches!(name, "controller-uid" | "job-name")
+    };
+    let is_bare = |labels: &serde_json::Map<_, _>| !labels.is_empty() && labels.keys().all(is_generated);
+    labels == of_pods && labels.as_object().is_some_and(is_bare)
 }
 
 /// Reads a stored object and gives it its version.
@@ -309,5 +336,25 @@ mod tests {
         );
         let mut out = Vec::new();
         assert!(write_object(maps(), b"nonsense", seven(), &mut out).is_err(), "and never a panic");
+    }
+
+    /// The labels that a Job gets with its selector are stored with its first update.
+    #[test]
+    fn generated_labels_of_a_job_are_a_default_until_its_first_update() {
+        let jobs = kinds().resource("batch", "v1", "jobs").unwrap();
+        let labels = json!({"controller-uid": "u", "job-name": "j"});
+        let mut job = json!({
+            "kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "j", "uid": "u", "labels": labels},
+            "spec": {"template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}},
+        });
+        let first = stored_first(jobs, &mut job);
+        let read = parse(jobs, &first, seven()).unwrap();
+        assert_eq!(read["metadata"]["labels"], labels);
+        assert_ne!(
+            stored(jobs, &mut read.clone()),
+            first,
+            "so that an update which changes nothing is written"
+        );
+        assert!(is_renewed(jobs));
     }
 }

@@ -131,7 +131,10 @@ impl Refusal {
     }
 
     /// The object is not one that can be stored: 422. `group_kind` prints as `Deployment.apps` or `Pod`.
+    /// What is wrong for two reasons with the same words is told once.
     pub fn invalid(kind: &str, group: &str, name: &str, errors: &[FieldError]) -> Self {
+        let is_first = |(index, error): &(usize, &FieldError)| !errors[..*index].contains(error);
+        let errors: Vec<_> = errors.iter().enumerate().filter(is_first).map(|(_, error)| error).collect();
         let group_kind = if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") };
         let texts: Vec<_> = errors.iter().map(ToString::to_string).collect();
         let problem = match texts.as_slice() {
@@ -142,7 +145,7 @@ impl Refusal {
             name: name.to_owned(),
             group: group.to_owned(),
             kind: kind.to_owned(),
-            causes: errors.iter().map(FieldError::cause).collect(),
+            causes: errors.into_iter().map(FieldError::cause).collect(),
             ..Details::default()
         };
         Self {
@@ -238,6 +241,7 @@ impl FieldError {
             Wrong::Required(why) if why.is_empty() => "Required value".to_owned(),
             Wrong::Required(why) => format!("Required value: {why}"),
             Wrong::Invalid { value, why } if value.is_empty() => format!("Invalid value: {why}"),
+            Wrong::Invalid { value, why } if why.is_empty() => format!("Invalid value: {value}"),
             Wrong::Invalid { value, why } | Wrong::TypeInvalid { value, why } => {
                 format!("Invalid value: {value}: {why}")
             }

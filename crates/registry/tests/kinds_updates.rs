@@ -106,11 +106,7 @@ fn most_of_a_stateful_set_stays() {
     renamed["spec"]["serviceName"] = json!("other");
     assert_eq!(
         texts(&validation::update(sets, &old, &renamed)),
-        [
-            "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', \
-          'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are \
-          forbidden"
-        ]
+        ["spec.serviceName: Invalid value: \"other\": field is immutable"]
     );
 }
 

@@ -17,6 +17,7 @@ use super::write::{Part, Written, warn};
 use super::{allowed, method_not_allowed};
 use crate::accept::View;
 use crate::answer::Answer;
+use crate::objects::Change;
 use crate::query::{Validation, WriteOptions};
 
 const VERSION: &str = "autoscaling/v1";
@@ -104,7 +105,12 @@ impl Call<'_> {
             }
             owners.store(&mut parent);
             check_uid(self.place(), stored, &parent)?;
-            settle(self, stored, parent, Part::Main, options, Ownership::Settled)
+            let mut settled = settle(self, stored, parent, Part::Main, options, Ownership::Settled)?;
+            // Every scaling of a ReplicationController counts a version, as in Kubernetes.
+            if self.kind.kind == "ReplicationController" && matches!(settled.change, Change::Keep) {
+                settled.change = Change::Store(stored.clone());
+            }
+            Ok(settled)
         });
         changed.await
     }

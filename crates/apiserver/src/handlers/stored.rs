@@ -55,8 +55,12 @@ pub(super) fn settle(
         let judged = validation::part(part, call.kind, stored, object);
         warnings.extend(call.judged(call.place().name, judged)?);
     }
+    // What is odd about a pod is told on every write of it.
+    if updated == Updated::Unchanged && part == Part::Main && call.kind.kind == "Pod" {
+        warnings.extend(validation::part(part, call.kind, stored, stored).warnings);
+    }
     let (change, shown) = match updated {
-        // Whoever writes what is there has it stored in the version of today.
+        // What is written unchanged is stored in the version of today, and with the defaults that it was read with.
         Updated::Unchanged if served::is_renewed(call.kind) => (Change::Renew, None),
         Updated::Unchanged => (Change::Keep, None),
         Updated::Store(object) => (Change::Store(object), None),

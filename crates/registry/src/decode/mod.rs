@@ -16,6 +16,7 @@ pub mod base64;
 pub(crate) mod complete;
 pub mod custom;
 mod depth;
+mod field_annotations;
 mod go_types;
 mod json;
 mod kind;
@@ -111,6 +112,7 @@ pub fn object_or_former(
     let id = shape.ok_or_else(|| refused(unconvertible(gvk, expected)))?;
     let (mut members, findings) = content.object(id).map_err(refused)?;
     depth::check(&members).map_err(refused)?;
+    field_annotations::normalize(id, &mut members).map_err(refused)?;
     if other_version {
         return Err(Refusal::bad_request(format!(
             "the API version in the data ({}) does not match the expected API version ({})",
@@ -169,6 +171,7 @@ fn compiled_in(object: Value, id: MessageId) -> Result<Decoded, String> {
         .collect();
     let (mut members, findings) = walk::object(&mut Tree::from(object), id)?;
     depth::check(&members)?;
+    field_annotations::normalize(id, &mut members)?;
     members.extend(kept.into_iter().map(|(key, value)| (key.to_owned(), value)));
     Ok(Decoded { object: Value::Object(members), findings })
 }

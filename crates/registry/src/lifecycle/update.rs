@@ -6,6 +6,7 @@ use super::definition::{is_definition, remember_stored_version};
 use super::unserved::drop_unserved;
 use super::{
     asked_for, finalizers, generation, is_graceful, is_namespace, metadata, metadata_mut, namespace, text,
+    unserved_pods,
 };
 use crate::kinds::{Generation, Kind, Nature};
 use crate::pods;
@@ -59,6 +60,7 @@ impl Part {
 
 /// Makes an object that was put or patched one that can be stored in place of another.
 pub fn update(stored: &Value, mut object: Value, part: Part, kind: &Kind) -> Updated {
+    unserved_pods::drop_unserved(&mut object, kind);
     keep_metadata(stored, &mut object, part, kind);
     keep_other_part(stored, &mut object, part, kind);
     drop_unserved(&mut object, kind);

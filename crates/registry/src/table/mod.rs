@@ -194,7 +194,7 @@ impl<'k> Printer<'k> {
     fn row(&self, object: &Value, layout: Layout, now: Moment) -> Value {
         let included = match layout.include {
             IncludeObject::None => Value::Null,
-            IncludeObject::Metadata => partial(object, layout.version),
+            IncludeObject::Metadata => without_fields(partial(object, layout.version)),
             IncludeObject::Object => object.clone(),
         };
         let mut row = json!({"object": included});
@@ -209,6 +209,24 @@ impl<'k> Printer<'k> {
         }
         row
     }
+}
+
+/// Annotations that are fields of the object inside Kubernetes, where the rows of a Table are made.
+const FIELDS_AS_ANNOTATIONS: [&str; 2] =
+    ["deprecated.daemonset.template.generation", "deprecated.deployment.rollback.to"];
+
+/// The metadata of a row, which has no annotations that stand for fields.
+fn without_fields(mut partial: Value) -> Value {
+    let Some(Value::Object(annotations)) = partial.pointer_mut("/metadata/annotations") else {
+        return partial;
+    };
+    annotations.retain(|name, _| !FIELDS_AS_ANNOTATIONS.contains(&name.as_str()));
+    if annotations.is_empty()
+        && let Some(Value::Object(metadata)) = partial.get_mut("metadata")
+    {
+        metadata.remove("annotations");
+    }
+    partial
 }
 
 impl Version {

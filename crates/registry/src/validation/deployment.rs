@@ -4,10 +4,8 @@ use serde_json::{Value, json};
 
 use super::found::{Found, Path, is_set, number};
 use super::names::{percent, percentage};
-use super::shown::in_order;
-use super::{same, selector, template};
-
-const SELECTOR: &str = "meta/v1.LabelSelector";
+use super::shown::with_go_names;
+use super::{selector, template};
 
 /// The spec of a Deployment.
 pub(super) fn deployment(found: &mut Found, object: &Value) {
@@ -17,6 +15,7 @@ pub(super) fn deployment(found: &mut Found, object: &Value) {
     strategy(found, &at.child("strategy"), &spec["strategy"]);
     found.not_negative(&at, spec, "minReadySeconds");
     found.not_negative(&at, spec, "revisionHistoryLimit");
+    rollback(found, &at, object);
     found.not_negative(&at, spec, "progressDeadlineSeconds");
     if let Some(deadline) = number(spec, "progressDeadlineSeconds")
         && deadline <= number(spec, "minReadySeconds").unwrap_or(0)
@@ -26,21 +25,21 @@ pub(super) fn deployment(found: &mut Found, object: &Value) {
     }
 }
 
+/// The revision to go back to, which is a field of the spec inside Kubernetes.
+fn rollback(found: &mut Found, at: &Path<'_>, object: &Value) {
+    let revision = object["metadata"]["annotations"]["deprecated.deployment.rollback.to"].as_str();
+    if let Some(revision) = revision.and_then(|text| text.parse::<i64>().ok()).filter(|number| *number < 0) {
+        let why = "must be greater than or equal to 0";
+        found.invalid(&at.child("rollback").child("version"), &json!(revision), why);
+    }
+}
+
 /// The spec of a ReplicaSet.
 pub(super) fn replica_set(found: &mut Found, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     found.not_negative(&at, spec, "replicas");
     found.not_negative(&at, spec, "minReadySeconds");
     selector_and_template(found, &at, spec);
-}
-
-/// A selector cannot be changed once pods were made by it.
-pub(super) fn keeps_selector(found: &mut Found, old: &Value, new: &Value) {
-    let (old, new) = (&old["spec"]["selector"], &new["spec"]["selector"]);
-    if old.is_null() != new.is_null() || !same(SELECTOR, old, new) {
-        let shown = if new.is_null() { "null".to_owned() } else { in_order(SELECTOR, new) };
-        found.invalid_shown(&Path::new("spec").child("selector"), shown, "field is immutable");
-    }
 }
 
 /// A number or percentage that is not negative.
@@ -102,28 +101,15 @@ fn rolling_update(found: &mut Found, at: &Path<'_>, limits: &Value) {
 }
 
 /// What is no number at all counts as 0 here, as it does in Kubernetes.
-fn is_nothing(limit: &Value) -> bool {
+pub(super) fn is_nothing(limit: &Value) -> bool {
     match limit {
         Value::String(text) => percentage(text).unwrap_or_else(|| text.parse().unwrap_or(0)) == 0,
         other => other.as_i64().unwrap_or(0) == 0,
     }
 }
 
-/// The value is shown by the names of Kubernetes' own structures.
+/// The value is shown as Go prints its structure.
 fn unknown_strategy(found: &mut Found, at: &Path<'_>, strategy: &Value) {
-    let limits = match &strategy["rollingUpdate"] {
-        Value::Null => "null".to_owned(),
-        limits => {
-            let or_zero = |value: &Value| if value.is_null() { json!(0) } else { value.clone() };
-            let (unavailable, surge) = (or_zero(&limits["maxUnavailable"]), or_zero(&limits["maxSurge"]));
-            format!("{{\"MaxUnavailable\":{unavailable},\"MaxSurge\":{surge}}}")
-        }
-    };
-    let kind = json!(strategy["type"].as_str().unwrap_or(""));
-    let supported = ["Recreate", "RollingUpdate"].map(|word| format!("\"{word}\"")).to_vec();
-    let wrong = crate::Wrong::NotSupported {
-        value: format!("{{\"Type\":{kind},\"RollingUpdate\":{limits}}}"),
-        supported,
-    };
-    found.errors.push(crate::FieldError { field: at.to_string(), wrong });
+    let supported = ["Recreate", "RollingUpdate"];
+    found.unsupported_shown(at, with_go_names("apps/v1.DeploymentStrategy", strategy), &supported);
 }

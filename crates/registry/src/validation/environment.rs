@@ -1,10 +1,11 @@
 //! Environment variables, and where their values come from.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::downward::{self, Shown};
 use super::found::{Found, Path, is_set, list, text};
-use super::names::{config_key, subdomain, variable_name};
+use super::mount::inside_volume;
+use super::names::{config_key, label, subdomain, variable_name};
 
 const SOURCES: [&str; 5] = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"];
 
@@ -34,8 +35,11 @@ pub(super) fn sources(found: &mut Found, at: &Path<'_>, sources: &[Value]) {
         for field in ["configMapRef", "secretRef"] {
             if is_set(source, field) {
                 named += 1;
-                if text(&source[field], "name").is_empty() {
-                    found.required(&one.child(field).child("name"), "");
+                let (at, name) = (one.child(field), text(&source[field], "name"));
+                if name.is_empty() {
+                    found.required(&at.child("name"), "");
+                } else {
+                    found.invalid_text(&at.child("name"), name, subdomain(name));
                 }
             }
         }
@@ -69,6 +73,9 @@ fn source(found: &mut Found, at: &Path<'_>, variable: &Value) {
             }
         }
     }
+    if is_set(from, "fileKeyRef") {
+        file_key(found, &at.child("fileKeyRef"), &from["fileKeyRef"]);
+    }
     let why = match named {
         0 => {
             "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
@@ -78,6 +85,48 @@ fn source(found: &mut Found, at: &Path<'_>, variable: &Value) {
         _ => "may not have more than one field specified at a time",
     };
     found.invalid(at, &Value::from(""), why);
+}
+
+/// A variable in a file of a volume.
+fn file_key(found: &mut Found, at: &Path<'_>, file: &Value) {
+    let (key, volume, path) = (text(file, "key"), text(file, "volumeName"), text(file, "path"));
+    if key.is_empty() {
+        found.required(&at.child("key"), "");
+    } else {
+        found.invalid_text(&at.child("key"), key, variable_name(key));
+    }
+    if volume.is_empty() {
+        found.required(&at.child("volumeName"), "");
+    } else {
+        found.invalid_text(&at.child("volumeName"), volume, label(volume));
+    }
+    if path.is_empty() {
+        found.required(&at.child("path"), "");
+    } else {
+        inside_volume(found, &at.child("path"), path);
+    }
+}
+
+/// The volumes in whose files variables are looked up must be there.
+pub(super) fn files(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let exists = |name: &str| list(spec, "volumes").iter().any(|volume| text(volume, "name") == name);
+    for field in ["containers", "initContainers"] {
+        for (index, container) in list(spec, field).iter().enumerate() {
+            let at = at.child(field);
+            let at = at.index(index);
+            for (variable, file) in
+                list(container, "env").iter().map(|one| &one["valueFrom"]["fileKeyRef"]).enumerate()
+            {
+                let name = text(file, "volumeName");
+                if !file.is_null() && !exists(name) {
+                    let at = at.child("env");
+                    let at = at.index(variable);
+                    let at = at.child("valueFrom");
+                    found.not_found(&at.child("fileKeyRef").child("volumeName"), &json!(name));
+                }
+            }
+        }
+    }
 }
 
 /// Warnings about variables that hide others of the same name.

@@ -131,6 +131,13 @@ impl Found {
         self.errors.push(FieldError::not_supported(at.to_string(), value, supported));
     }
 
+    /// It must be one of these, and is shown as it is written here.
+    pub(super) fn unsupported_shown(&mut self, at: &Path<'_>, value: String, supported: &[&str]) {
+        let supported = supported.iter().map(|word| format!("\"{word}\"")).collect();
+        self.errors
+            .push(FieldError { field: at.to_string(), wrong: Wrong::NotSupported { value, supported } });
+    }
+
     /// It must be one of these words; an absent one is wanted.
     pub(super) fn one_of(&mut self, at: &Path<'_>, value: &Value, supported: &[&str]) {
         match value.as_str().unwrap_or("") {

@@ -8,6 +8,7 @@ mod addresses;
 mod autoscaler;
 mod config;
 mod container;
+mod cron_job;
 mod definition;
 mod deployment;
 mod difference;
@@ -18,15 +19,19 @@ mod event;
 pub(crate) mod found;
 mod ingress;
 mod job;
+mod job_policy;
 mod limit_range;
 pub(crate) mod metadata;
 mod mount;
 pub(crate) mod names;
 mod network_policy;
 mod node;
+mod overlap;
 mod plain;
 mod pod;
+mod pod_resources;
 mod pod_update;
+mod pod_warnings;
 mod policy;
 mod probe;
 mod quota;
@@ -48,6 +53,7 @@ mod storage;
 mod template;
 mod volume;
 mod warnings;
+mod windows;
 mod workload;
 
 use serde_json::Value;
@@ -85,6 +91,8 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
     match (kind.group, kind.kind) {
         ("", "Pod") => pod::create(&mut found, object),
         ("" | "events.k8s.io", "Event") => event::create(&mut found, kind, object),
+        ("batch", "Job") => job::create(&mut found, object),
+        ("apps", "StatefulSet") => workload::new_stateful_set(&mut found, object),
         ("scheduling.k8s.io", "PriorityClass") => plain::new_priority_class(&mut found, object),
         ("apiextensions.k8s.io", _) => definition::create(&mut found, object),
         _ => specific(&mut found, kind, None, object),
@@ -92,7 +100,7 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
     if !found.errors.is_empty() {
         return Judged { errors: found.errors, warnings: Vec::new() };
     }
-    Judged { errors: Vec::new(), warnings: warnings::of(kind, object) }
+    Judged { errors: Vec::new(), warnings: warnings::of_new(kind, object) }
 }
 
 /// Judges a changed object; its uid and times are already those of the stored one where the client left them out.
@@ -115,6 +123,14 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
         }
         ("" | "events.k8s.io", "Event") => event::update(&mut found, kind, old, new),
         ("apiextensions.k8s.io", _) => definition::update(&mut found, old, new),
+        ("apps", "StatefulSet") => {
+            workload::stateful_set(&mut found, new);
+            workload::stateful_set_changes(&mut found, old, new);
+        }
+        ("apps", "DaemonSet") => {
+            workload::keeps_selector(&mut found, &old["spec"], &new["spec"]);
+            workload::daemon_set(&mut found, new);
+        }
         // These kinds look at what changed before they look at the whole.
         ("", "Service" | "Secret" | "ConfigMap") => {
             changes(&mut found, kind, old, new);
@@ -241,11 +257,10 @@ fn specific(found: &mut Found, kind: &Kind, old: Option<&Value>, object: &Value)
         ("", "ReplicationController") => workload::replication_controller(found, object),
         ("apps", "Deployment") => deployment::deployment(found, object),
         ("apps", "ReplicaSet") => deployment::replica_set(found, object),
-        ("apps", "StatefulSet") => workload::stateful_set(found, object),
         ("apps", "DaemonSet") => workload::daemon_set(found, object),
         ("batch", "Job") => job::job(found, object),
         ("", "Node") => node::node(found, object),
-        ("batch", "CronJob") => job::cron_job(found, object),
+        ("batch", "CronJob") => cron_job::cron_job(found, object),
         ("", "Service") => service::service(found, object),
         ("", "ConfigMap") => config::config_map(found, object),
         ("", "Secret") => config::secret(found, object),
@@ -278,8 +293,9 @@ fn specific(found: &mut Found, kind: &Kind, old: Option<&Value>, object: &Value)
 /// What a kind asks of changes.
 fn changes(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
     match (kind.group, kind.kind) {
-        ("apps", "Deployment" | "ReplicaSet" | "DaemonSet") => deployment::keeps_selector(found, old, new),
-        ("apps", "StatefulSet") => workload::stateful_set_changes(found, old, new),
+        ("apps", "Deployment" | "ReplicaSet") => {
+            workload::keeps_selector(found, &old["spec"], &new["spec"]);
+        }
         ("batch", "Job") => job::job_changes(found, old, new),
         ("", "Node") => node::changes(found, old, new),
         ("", "Service") => service::service_changes(found, old, new),

@@ -55,6 +55,14 @@ pub(super) fn way_down(found: &mut Found, at: &Path<'_>, path: &str) {
     no_way_up(found, at, path);
 }
 
+/// A path at which something stands in a volume; names that start with two dots are kept for the node.
+pub(super) fn inside_volume(found: &mut Found, at: &Path<'_>, path: &str) {
+    way_down(found, at, path);
+    if path.starts_with("..") && !path.starts_with("../") && path != ".." {
+        found.invalid(at, &json!(path), "must not start with '..'");
+    }
+}
+
 fn place<'a>(
     found: &mut Found,
     at: &Path<'_>,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::found::{Found, Path, is_set, list, number, text};
 use super::metadata::labels;
 use super::names::{label, search_domain, subdomain, within};
-use super::{container, resources, scheduling, security, volume};
+use super::{container, environment, pod_resources, resources, scheduling, security, volume, windows};
 
 const MAX_NAME_SERVERS: usize = 3;
 const MAX_SEARCHES: usize = 32;
@@ -42,24 +42,17 @@ pub(super) fn pod(found: &mut Found, object: &Value) {
 /// The spec of a pod or of a template.
 pub(super) fn spec(found: &mut Found, at: &Path<'_>, spec: &Value) {
     let volumes = volume::volumes(found, &at.child("volumes"), list(spec, "volumes"));
+    pod_resources::claims(found, &at.child("resourceClaims"), list(spec, "resourceClaims"));
     container::all(found, at, spec, &volumes);
+    environment::files(found, at, spec);
+    pod_resources::resources(found, &at.child("resources"), spec);
     host_ports(found, at, spec);
     let policies = ["Always", "OnFailure", "Never"];
     found.one_of(&at.child("restartPolicy"), &spec["restartPolicy"], &policies);
-    let resolvers = ["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"];
+    let resolvers = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
     found.one_of(&at.child("dnsPolicy"), &spec["dnsPolicy"], &resolvers);
     labels(found, &at.child("nodeSelector"), spec, "nodeSelector");
-    security::of_pod(found, &at.child("securityContext"), spec);
-    if spec["hostPID"].as_bool() == Some(true) && spec["shareProcessNamespace"].as_bool() == Some(true) {
-        let why = "ShareProcessNamespace and HostPID cannot both be enabled";
-        found.invalid(&at.child("shareProcessNamespace"), &json!(true), why);
-    }
-    for (index, secret) in list(spec, "imagePullSecrets").iter().enumerate() {
-        if text(secret, "name").is_empty() {
-            let at = at.child("imagePullSecrets");
-            found.required(&at.index(index).child("name"), "");
-        }
-    }
+    security::of_pod(found, at, spec);
     scheduling::affinity(found, &at.child("affinity"), &spec["affinity"]);
     dns_config(found, &at.child("dnsConfig"), spec);
     scheduling::gates(found, at, spec);
@@ -68,6 +61,7 @@ pub(super) fn spec(found: &mut Found, at: &Path<'_>, spec: &Value) {
         &at.child("topologySpreadConstraints"),
         list(spec, "topologySpreadConstraints"),
     );
+    windows::host_processes(found, at, spec);
     own_users(found, at, spec);
     own_name(found, &at.child("hostnameOverride"), spec);
     names(found, at, spec);
@@ -79,10 +73,10 @@ pub(super) fn spec(found: &mut Found, at: &Path<'_>, spec: &Value) {
             found.invalid_text(&at.child(field), name, subdomain(name));
         }
     }
-    let preemption = ["Never", "PreemptLowerPriority"];
+    let preemption = ["PreemptLowerPriority", "Never"];
     found.one_of_if_set(&at.child("preemptionPolicy"), &spec["preemptionPolicy"], &preemption);
     resources::requirements(found, &at.child("overhead"), &json!({"limits": spec["overhead"]}));
-    system(found, &at.child("os"), spec);
+    system(found, at, spec);
 }
 
 /// Users of its own do not go with the host's processes.
@@ -110,11 +104,15 @@ fn own_name(found: &mut Found, at: &Path<'_>, spec: &Value) {
     found.invalid_text(at, name, subdomain(name));
 }
 
-fn system(found: &mut Found, at: &Path<'_>, spec: &Value) {
+/// The operating system, and what pods of it cannot have.
+fn system(found: &mut Found, pod_at: &Path<'_>, spec: &Value) {
+    let at = pod_at.child("os");
     match (is_set(spec, "os"), text(&spec["os"], "name")) {
-        (false, _) | (true, "linux" | "windows") => {}
+        (false, _) => {}
+        (true, "linux") => windows::not_on_linux(found, pod_at, spec),
+        (true, "windows") => windows::not_on_windows(found, pod_at, spec),
         (true, "") => found.required(&at.child("name"), ""),
-        (true, other) => found.unsupported(at, &json!(other), &["linux", "windows"]),
+        (true, other) => found.unsupported(&at, &json!(other), &["linux", "windows"]),
     }
 }
 

@@ -11,42 +11,77 @@ use crate::quantity::Quantity;
 
 const STANDARD: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
+/// Judges the name of a resource in this place.
+pub(super) type NameRule = fn(&mut Found, &Path<'_>, &str);
+
 /// What a container requests and is limited to.
 pub(super) fn requirements(found: &mut Found, at: &Path<'_>, resources: &Value) {
-    let (limits_at, requests_at) = (at.child("limits"), at.child("requests"));
-    let limits = &resources["limits"];
-    for (name, amount) in members(resources, "limits") {
-        resource(found, &limits_at.key(name), name, amount);
-    }
-    for (name, amount) in members(resources, "requests") {
-        resource(found, &requests_at.key(name), name, amount);
-        let limit = &limits[name.as_str()];
-        if limit.is_null() {
-            if !can_overcommit(name) {
-                found.required(&limits_at, "Limit must be set for non overcommitable resources");
-            }
-            continue;
-        }
-        let shown = limit.as_str().unwrap_or("");
-        match compare(amount, limit) {
-            Some(Ordering::Less | Ordering::Greater) if !can_overcommit(name) => {
-                found.invalid(&requests_at, amount, format!("must be equal to {name} limit of {shown}"));
-            }
-            Some(Ordering::Greater) => {
-                found.invalid(
-                    &requests_at,
-                    amount,
-                    format!("must be less than or equal to {name} limit of {shown}"),
-                );
-            }
-            _ => {}
-        }
-    }
+    amounts(found, at, resources, container_resource);
     let is_named = |wanted: fn(&str) -> bool| {
         ["limits", "requests"].iter().any(|list| members(resources, list).any(|(name, _)| wanted(name)))
     };
-    if is_named(|name| name.starts_with("hugepages-")) && !is_named(|name| matches!(name, "cpu" | "memory")) {
+    if is_named(is_huge_pages) && !is_named(|name| matches!(name, "cpu" | "memory")) {
         found.forbidden(at, "HugePages require cpu or memory");
+    }
+}
+
+/// Limits, and requests that stay within them.
+pub(super) fn amounts(found: &mut Found, at: &Path<'_>, resources: &Value, name_rule: NameRule) {
+    let (limits_at, requests_at) = (at.child("limits"), at.child("requests"));
+    for (name, amount) in members(resources, "limits") {
+        let at = limits_at.key(name);
+        name_rule(found, &at, name);
+        quantity(found, &at, name, amount);
+        huge_pages(found, &at, name, amount);
+    }
+    for (name, amount) in members(resources, "requests") {
+        let at = requests_at.key(name);
+        name_rule(found, &at, name);
+        quantity(found, &at, name, amount);
+        within_limit(found, (&requests_at, &limits_at), name, (amount, &resources["limits"][name.as_str()]));
+        huge_pages(found, &at, name, amount);
+    }
+}
+
+fn within_limit(
+    found: &mut Found,
+    (requests_at, limits_at): (&Path<'_>, &Path<'_>),
+    name: &str,
+    (amount, limit): (&Value, &Value),
+) {
+    if limit.is_null() {
+        if !can_overcommit(name) {
+            found.required(limits_at, "Limit must be set for non overcommitable resources");
+        }
+        return;
+    }
+    let shown = limit.as_str().unwrap_or("");
+    match compare(amount, limit) {
+        Some(Ordering::Less | Ordering::Greater) if !can_overcommit(name) => {
+            found.invalid(requests_at, amount, format!("must be equal to {name} limit of {shown}"));
+        }
+        Some(Ordering::Greater) => {
+            found.invalid(
+                requests_at,
+                amount,
+                format!("must be less than or equal to {name} limit of {shown}"),
+            );
+        }
+        _ => {}
+    }
+}
+
+/// Pages of a size come whole.
+fn huge_pages(found: &mut Found, at: &Path<'_>, name: &str, amount: &Value) {
+    let Some(size) = name.strip_prefix("hugepages-") else { return };
+    let page = billionths(size).filter(|page| *page > 0);
+    let is_whole = match (page, amount.as_str().and_then(billionths)) {
+        (Some(page), Some(amount)) => amount % page == 0,
+        _ => false,
+    };
+    if !is_whole {
+        let shown = amount.as_str().unwrap_or("");
+        found.invalid(at, amount, format!("{shown} is not positive integer multiple of {name}"));
     }
 }
 
@@ -96,25 +131,82 @@ pub(super) fn fractions(warnings: &mut Vec<String>, at: &Path<'_>, resources: &V
 
 const BILLION: i128 = 1_000_000_000;
 
-fn resource(found: &mut Found, at: &Path<'_>, name: &str, amount: &Value) {
-    found.invalid_text(at, name, qualified_name(name));
-    let standard = STANDARD.contains(&name) || name.starts_with("hugepages-");
-    if !name.contains('/') && !standard {
+/// The name of a resource: standard, or with a domain.
+pub(super) fn resource_name(found: &mut Found, at: &Path<'_>, name: &str) {
+    let wrong = qualified_name(name);
+    if wrong.is_empty() && !name.contains('/') && !is_standard(name) {
         found.invalid(at, &json!(name), "must be a standard resource type or fully qualified");
-        found.invalid(at, &json!(name), "must be a standard resource for containers");
     }
+    found.invalid_text(at, name, wrong);
+}
+
+/// The name of a resource that a container can have.
+fn container_resource(found: &mut Found, at: &Path<'_>, name: &str) {
+    resource_name(found, at, name);
+    if !name.contains('/') {
+        if !STANDARD.contains(&name) && !is_huge_pages(name) {
+            found.invalid(at, &json!(name), "must be a standard resource for containers");
+        }
+    } else if !is_native(name) && !is_extended(name) {
+        found.invalid(at, &json!(name), "doesn't follow extended resource name standard");
+    }
+}
+
+fn quantity(found: &mut Found, at: &Path<'_>, name: &str, amount: &Value) {
     let Some(value) = amount.as_str().and_then(billionths) else { return };
     if value < 0 {
         found.invalid(at, amount, "must be greater than or equal to 0");
     }
-    if name.contains('/') && value % BILLION != 0 {
+    if name.contains('/') && !is_native(name) && value % BILLION != 0 {
         found.invalid(at, amount, "must be an integer");
     }
 }
 
-/// What belongs to nobody in particular may be promised more than once.
+pub(super) fn is_huge_pages(name: &str) -> bool {
+    name.starts_with("hugepages-")
+}
+
+/// Names without a domain that are known: of containers, of nodes and of quotas.
+fn is_standard(name: &str) -> bool {
+    let of_quotas = [
+        "pods",
+        "services",
+        "replicationcontrollers",
+        "resourcequotas",
+        "secrets",
+        "persistentvolumeclaims",
+        "configmaps",
+        "services.nodeports",
+        "services.loadbalancers",
+        "storage",
+        "requests.cpu",
+        "requests.memory",
+        "requests.ephemeral-storage",
+        "requests.storage",
+        "limits.cpu",
+        "limits.memory",
+        "limits.ephemeral-storage",
+    ];
+    STANDARD.contains(&name)
+        || of_quotas.contains(&name)
+        || ["hugepages-", "requests.hugepages-"].iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Resources of Kubernetes itself.
+fn is_native(name: &str) -> bool {
+    !name.contains('/') || name.contains("kubernetes.io/")
+}
+
+/// Resources of others, which a quota must be able to name too.
+fn is_extended(name: &str) -> bool {
+    !is_native(name)
+        && !name.starts_with("requests.")
+        && qualified_name(&format!("requests.{name}")).is_empty()
+}
+
+/// Only resources of Kubernetes itself can be promised more than once, and of those not huge pages.
 fn can_overcommit(name: &str) -> bool {
-    (!name.contains('/') || name.contains("kubernetes.io/")) && !name.starts_with("hugepages-")
+    is_native(name) && !is_huge_pages(name)
 }
 
 fn compare(left: &Value, right: &Value) -> Option<Ordering> {

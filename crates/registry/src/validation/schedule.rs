@@ -1,5 +1,7 @@
 //! Schedules such as `*/5 * * * *`.
 
+use super::cron_job::is_time_zone;
+
 /// Minute, hour, day of the month, month, day of the week.
 const RANGES: [(u32, u32); 5] = [(0, 59), (0, 23), (1, 31), (1, 12), (0, 6)];
 const MONTHS: [&str; 12] =
@@ -12,12 +14,23 @@ const DESCRIPTORS: [&str; 7] =
 pub(super) fn parse(schedule: &str) -> Result<(), String> {
     // A zone before the schedule is another rule's to refuse.
     let schedule = match schedule.split_once(' ') {
-        Some((zone, rest)) if zone.starts_with("TZ=") || zone.starts_with("CRON_TZ=") => rest.trim(),
-        _ => schedule,
+        Some((zone, rest)) => match zone.strip_prefix("TZ=").or(zone.strip_prefix("CRON_TZ=")) {
+            Some(zone) if zone == "Local" || is_time_zone(zone) => rest.trim(),
+            Some(zone) => return Err(format!("provided bad location {zone}: unknown time zone {zone}")),
+            None => schedule,
+        },
+        None => schedule,
     };
+    if let Some(duration) = schedule.strip_prefix("@every ") {
+        let why = format!("failed to parse duration {schedule}: time: invalid duration {duration:?}");
+        return if is_duration(duration) { Ok(()) } else { Err(why) };
+    }
     if schedule.starts_with('@') {
-        let known = DESCRIPTORS.contains(&schedule) || schedule.starts_with("@every ");
-        return if known { Ok(()) } else { Err(format!("unrecognized descriptor: {schedule}")) };
+        return if DESCRIPTORS.contains(&schedule) {
+            Ok(())
+        } else {
+            Err(format!("unrecognized descriptor: {schedule}"))
+        };
     }
     let fields: Vec<_> = schedule.split_whitespace().collect();
     if fields.len() != RANGES.len() {
@@ -30,6 +43,31 @@ pub(super) fn parse(schedule: &str) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether a text is a duration as Go writes it, such as `1h30m` or `-1.5s`.
+fn is_duration(text: &str) -> bool {
+    let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if rest == "0" {
+        return true;
+    }
+    let mut parts = 0;
+    while !rest.is_empty() {
+        let digits = rest.len()
+            - rest.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.').len();
+        let (number, after) = rest.split_at(digits);
+        if !number.contains(|letter: char| letter.is_ascii_digit()) || number.matches('.').count() > 1 {
+            return false;
+        }
+        let unit = ["ns", "us", "µs", "μs", "ms", "s", "m", "h"].into_iter().find_map(|unit| {
+            let after = after.strip_prefix(unit)?;
+            let is_whole = !after.starts_with(|letter: char| !letter.is_ascii_digit() && letter != '.');
+            is_whole.then_some(after)
+        });
+        let Some(after) = unit else { return false };
+        (rest, parts) = (after, parts + 1);
+    }
+    parts > 0
 }
 
 fn range(part: &str, index: usize) -> Result<(), String> {

@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, list, text};
+use super::found::{Found, Path, list, text};
+use super::mount::way_down;
 use super::names::user_id;
-use super::shown;
+use super::shown::with_go_names;
+use super::windows;
 
 /// Kernel parameters of the namespace for communication.
 const IPC: [&str; 5] = ["kernel.sem", "kernel.shm", "kernel.msg", "fs.mqueue.", "kernel.shm_rmid_forced"];
@@ -13,25 +15,12 @@ const PROFILES: [&str; 3] = ["Localhost", "RuntimeDefault", "Unconfined"];
 /// The form of a kernel parameter's name.
 const PARAMETER: &str = r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
 const PARAMETER_MAX: usize = 253;
-/// The fields of a container's context, as Go names them.
-const CONTEXT: [(&str, &str); 12] = [
-    ("capabilities", "Capabilities"),
-    ("privileged", "Privileged"),
-    ("seLinuxOptions", "SELinuxOptions"),
-    ("windowsOptions", "WindowsOptions"),
-    ("runAsUser", "RunAsUser"),
-    ("runAsGroup", "RunAsGroup"),
-    ("runAsNonRoot", "RunAsNonRoot"),
-    ("readOnlyRootFilesystem", "ReadOnlyRootFilesystem"),
-    ("allowPrivilegeEscalation", "AllowPrivilegeEscalation"),
-    ("procMount", "ProcMount"),
-    ("seccompProfile", "SeccompProfile"),
-    ("appArmorProfile", "AppArmorProfile"),
-];
+const LOCAL_PROFILE_MAX: usize = 4095;
+const CONTEXT: &str = "core/v1.SecurityContext";
 
 /// The security context of a pod.
-pub(super) fn of_pod(found: &mut Found, at: &Path<'_>, spec: &Value) {
-    let context = &spec["securityContext"];
+pub(super) fn of_pod(found: &mut Found, pod_at: &Path<'_>, spec: &Value) {
+    let (at, context) = (pod_at.child("securityContext"), &spec["securityContext"]);
     for field in ["fsGroup", "runAsUser", "runAsGroup"] {
         id(found, &at.child(field), &context[field]);
     }
@@ -39,13 +28,25 @@ pub(super) fn of_pod(found: &mut Found, at: &Path<'_>, spec: &Value) {
         let at = at.child("supplementalGroups");
         id(found, &at.index(index), group);
     }
+    if spec["hostPID"].as_bool() == Some(true) && spec["shareProcessNamespace"].as_bool() == Some(true) {
+        let why = "ShareProcessNamespace and HostPID cannot both be enabled";
+        found.invalid(&pod_at.child("shareProcessNamespace"), &json!(true), why);
+    }
     parameters(found, &at.child("sysctls"), spec);
     let policies = ["Always", "OnRootMismatch"];
     found.one_of_if_set(&at.child("fsGroupChangePolicy"), &context["fsGroupChangePolicy"], &policies);
     profile(found, &at.child("seccompProfile"), &context["seccompProfile"]);
+    windows::options(found, &at.child("windowsOptions"), &context["windowsOptions"]);
     app_armor(found, &at.child("appArmorProfile"), &context["appArmorProfile"]);
-    let (policy, policies) = (&context["supplementalGroupsPolicy"], ["Merge", "Strict"]);
-    found.one_of_if_set(&at.child("supplementalGroupsPolicy"), policy, &policies);
+    for (field, policies) in [
+        ("supplementalGroupsPolicy", ["Merge", "Strict"]),
+        ("seLinuxChangePolicy", ["MountOption", "Recursive"]),
+    ] {
+        let policy = &context[field];
+        if policy.as_str().is_some_and(|policy| !policies.contains(&policy)) {
+            found.unsupported(&at.child(field), policy, &policies);
+        }
+    }
 }
 
 /// The security context of a container in a pod of this spec.
@@ -60,6 +61,7 @@ pub(super) fn of_container(found: &mut Found, at: &Path<'_>, context: &Value, sp
     }
     profile(found, &at.child("seccompProfile"), &context["seccompProfile"]);
     escalation(found, at, context);
+    windows::options(found, &at.child("windowsOptions"), &context["windowsOptions"]);
     app_armor(found, &at.child("appArmorProfile"), &context["appArmorProfile"]);
 }
 
@@ -102,6 +104,9 @@ fn app_armor(found: &mut Found, at: &Path<'_>, profile: &Value) {
     }
     let (local_at, local) = (at.child("localhostProfile"), &profile["localhostProfile"]);
     match (text(profile, "type"), local.as_str()) {
+        ("Localhost", Some(name)) if name.len() > LOCAL_PROFILE_MAX => {
+            found.too_long(&local_at, LOCAL_PROFILE_MAX);
+        }
         ("Localhost", None | Some("")) => {
             found.required(&local_at, "must be set when AppArmor type is Localhost");
         }
@@ -127,19 +132,21 @@ fn profile(found: &mut Found, at: &Path<'_>, profile: &Value) {
     if profile.is_null() {
         return;
     }
-    let kind = text(profile, "type");
-    match kind {
-        "Localhost" if !is_set(profile, "localhostProfile") => {
-            found.required(&at.child("localhostProfile"), "must be set when seccomp type is Localhost");
-        }
-        "Localhost" => {}
-        _ if is_set(profile, "localhostProfile") => {
-            let why = "can only be set when seccomp type is Localhost";
-            found.invalid(&at.child("localhostProfile"), &profile["localhostProfile"], why);
-        }
-        _ => {}
+    match text(profile, "type") {
+        "" => found.required(&at.child("type"), "type is required when seccompProfile is set"),
+        kind if PROFILES.contains(&kind) => {}
+        _ => found.unsupported(&at.child("type"), &profile["type"], &PROFILES),
     }
-    found.one_of(&at.child("type"), &profile["type"], &PROFILES);
+    let (local_at, local) = (at.child("localhostProfile"), profile["localhostProfile"].as_str());
+    match (text(profile, "type"), local) {
+        ("Localhost", None) => found.required(&local_at, "must be set when seccomp type is Localhost"),
+        ("Localhost", Some(path)) => way_down(found, &local_at, path),
+        (_, Some(_)) => {
+            let shown = with_go_names("core/v1.SeccompProfile", profile);
+            found.invalid_shown(&local_at, shown, "can only be set when seccomp type is Localhost");
+        }
+        (_, None) => {}
+    }
 }
 
 fn escalation(found: &mut Found, at: &Path<'_>, context: &Value) {
@@ -148,22 +155,11 @@ fn escalation(found: &mut Found, at: &Path<'_>, context: &Value) {
     }
     if context["privileged"].as_bool() == Some(true) {
         let why = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
-        found.invalid_shown(at, with_go_names(context), why);
+        found.invalid_shown(at, with_go_names(CONTEXT, context), why);
     }
     let added = list(&context["capabilities"], "add");
     if added.contains(&json!("CAP_SYS_ADMIN")) {
         let why = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
-        found.invalid_shown(at, with_go_names(context), why);
+        found.invalid_shown(at, with_go_names(CONTEXT, context), why);
     }
-}
-
-fn with_go_names(context: &Value) -> String {
-    let shown: Vec<_> = CONTEXT
-        .iter()
-        .map(|(name, go)| match &context[*name] {
-            Value::Object(_) => format!("\"{go}\":{}", shown::with_go_names(&context[*name])),
-            plain => format!("\"{go}\":{plain}"),
-        })
-        .collect();
-    format!("{{{}}}", shown.join(","))
 }

@@ -33,7 +33,9 @@ pub(super) fn of_template(found: &mut Found, at: &Path<'_>, spec: &Value, word: 
         found.invalid(&at, selector, format!("empty selector is invalid for {word}"));
     }
     if !understood {
-        found.invalid_shown(&at, in_order(SELECTOR, selector), "invalid label selector");
+        // Of a StatefulSet, Kubernetes does not say why.
+        let why = if word == "statefulset" { "" } else { "invalid label selector" };
+        found.invalid_shown(&at, in_order(SELECTOR, selector), why);
     }
     understood
 }
@@ -45,6 +47,17 @@ pub(super) fn matches_template(found: &mut Found, at: &Path<'_>, spec: &Value) {
     if selector.is_null() || !is_empty(selector) && !matches(selector, labels) {
         let (template, why) = (at.child("template"), "`selector` does not match template `labels`");
         found.invalid(&template.child("metadata").child("labels"), labels, why);
+    }
+}
+
+/// Complains about terms that make no sense, and otherwise about a template that they do not match.
+///
+/// Unlike [`of_template`] it needs no selector: one that is not there matches nothing.
+pub(super) fn understood_and_matching(found: &mut Found, at: &Path<'_>, spec: &Value) {
+    let before = found.errors.len();
+    terms(found, &at.child("selector"), &spec["selector"]);
+    if found.errors.len() == before {
+        matches_template(found, at, spec);
     }
 }
 
@@ -62,7 +75,7 @@ pub(super) fn matches(selector: &Value, labels: &Value) -> bool {
         })
 }
 
-fn is_empty(selector: &Value) -> bool {
+pub(super) fn is_empty(selector: &Value) -> bool {
     members(selector, "matchLabels").next().is_none() && list(selector, "matchExpressions").is_empty()
 }
 

@@ -1,4 +1,4 @@
-//! Objects as error messages show them: fields in the order of the schema, or by their Go names.
+//! Objects as error messages show them: fields in the order of the schema, or as Go prints its structures.
 
 use std::fmt::Write;
 
@@ -22,30 +22,104 @@ pub(super) fn list_in_order(message: &str, values: &[Value]) -> String {
     format!("[{}]", shown.join(","))
 }
 
-/// The value as JSON with field names as Go has them, `Volumes` first in a pod's spec.
-pub(super) fn with_go_names(value: &Value) -> String {
-    match value {
-        Value::Object(map) => object_with_go_names(map),
-        Value::Array(list) => {
-            let shown: Vec<_> = list.iter().map(with_go_names).collect();
-            format!("[{}]", shown.join(","))
+/// The value as Go prints its internal structure: every field under its Go name, `null` or zero if it is not set.
+///
+/// Types of `meta/v1` are printed with their JSON names, and the metadata of an object stands among its own fields.
+pub(super) fn with_go_names(message: &str, value: &Value) -> String {
+    let mut out = String::new();
+    match schema().find(message) {
+        Some(id) => write_structure(&mut out, id, value),
+        None => write_plain(&mut out, value),
+    }
+    out
+}
+
+/// A list of values of this message, each as [`with_go_names`] prints it; `null` if there is no list.
+pub(super) fn list_with_go_names(message: &str, values: &Value) -> String {
+    let Value::Array(values) = values else { return "null".to_owned() };
+    let shown: Vec<_> = values.iter().map(|value| with_go_names(message, value)).collect();
+    format!("[{}]", shown.join(","))
+}
+
+fn write_structure(out: &mut String, id: MessageId, value: &Value) {
+    if schema().message(id).name.starts_with("meta/v1.") {
+        return write_message(out, id, value);
+    }
+    let mut members = Vec::new();
+    for field in schema().fields(id) {
+        let member = &value[field.json];
+        match &field.kind {
+            Type::Message(inner) if schema().message(*inner).name == "meta/v1.ObjectMeta" => {
+                let mut metadata = String::new();
+                write_message(&mut metadata, *inner, member);
+                let metadata = metadata.trim_start_matches('{').trim_end_matches('}');
+                if !metadata.is_empty() && metadata != "null" {
+                    members.push(metadata.to_owned());
+                }
+            }
+            _ if matches!(field.json, "kind" | "apiVersion") && value.get("metadata").is_some() => {}
+            kind => {
+                let mut shown = String::new();
+                let is_pointer = field.pointer && !is_plain_in_go(id, field.json);
+                write_member(&mut shown, kind, is_pointer, member);
+                members.push(format!("\"{}\":{shown}", go_name(field.json)));
+            }
         }
-        other => other.to_string(),
+    }
+    let _ = write!(out, "{{{}}}", members.join(","));
+}
+
+/// Fields that are pointers in the API's structure and none in the internal one that is printed.
+fn is_plain_in_go(id: MessageId, field: &str) -> bool {
+    match schema().message(id).name {
+        "apps/v1.RollingUpdateDeployment" | "apps/v1.RollingUpdateDaemonSet" => true,
+        "apps/v1.RollingUpdateStatefulSetStrategy" => field == "partition",
+        _ => false,
     }
 }
 
-fn object_with_go_names(map: &Map<String, Value>) -> String {
-    let mut shown = Vec::with_capacity(map.len() + 1);
-    if map.contains_key("containers") {
-        let volumes = map.get("volumes").map_or_else(|| "null".to_owned(), with_go_names);
-        shown.push(format!("\"Volumes\":{volumes}"));
+fn write_member(out: &mut String, kind: &Type, is_pointer: bool, value: &Value) {
+    match (kind, value) {
+        (Type::Message(id) | Type::Inline(id), Value::Null) if !is_pointer => {
+            write_structure(out, *id, &Value::Object(Map::new()));
+        }
+        (Type::Message(id) | Type::Inline(id), Value::Object(_)) => write_structure(out, *id, value),
+        (Type::List(element), Value::Array(list)) => {
+            out.push('[');
+            for (index, member) in list.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_member(out, element, false, member);
+            }
+            out.push(']');
+        }
+        (kind, Value::Null) if !is_pointer => out.push_str(zero(kind)),
+        _ => write_plain(out, value),
     }
-    for (name, value) in map.iter().filter(|(name, _)| *name != "volumes") {
-        let mut letters = name.chars();
-        let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-        shown.push(format!("\"{first}{}\":{}", letters.as_str(), with_go_names(value)));
+}
+
+/// What an unset field that is no pointer is printed as.
+fn zero(kind: &Type) -> &'static str {
+    match kind {
+        Type::String => "\"\"",
+        Type::Bool => "false",
+        Type::Int32 | Type::Int64 | Type::Float64 | Type::IntOrString => "0",
+        Type::Quantity => "\"0\"",
+        _ => "null",
     }
-    format!("{{{}}}", shown.join(","))
+}
+
+/// The name of a field in Go: initials of well-known abbreviations are capitals.
+fn go_name(json: &str) -> String {
+    for (prefix, go) in [("apiGroup", "APIGroup"), ("gmsa", "GMSA"), ("seLinux", "SELinux"), ("uid", "UID")] {
+        if let Some(rest) = json.strip_prefix(prefix) {
+            return format!("{go}{rest}");
+        }
+    }
+    let mut letters = json.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    format!("{first}{}", letters.as_str())
 }
 
 fn write_message(out: &mut String, id: MessageId, value: &Value) {

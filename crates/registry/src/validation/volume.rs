@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::downward::{self, Shown};
 use super::found::{Found, Path, is_set, list, number, text};
-use super::mount::{no_way_up, way_down};
+use super::mount::{inside_volume, no_way_up};
 use super::names::label;
 use super::storage::{Holder, device};
 
@@ -230,11 +230,7 @@ fn target(found: &mut Found, at: &Path<'_>, item: &Value) {
 /// The path at which something stands in a volume.
 fn place(found: &mut Found, at: &Path<'_>, item: &Value) {
     needed(found, at, item, &["path"]);
-    let path = text(item, "path");
-    way_down(found, &at.child("path"), path);
-    if path.starts_with("..") && !path.starts_with("../") && path != ".." {
-        found.invalid(&at.child("path"), &json!(path), "must not start with '..'");
-    }
+    inside_volume(found, &at.child("path"), text(item, "path"));
 }
 
 fn mode(found: &mut Found, at: &Path<'_>, source: &Value, field: &str) {

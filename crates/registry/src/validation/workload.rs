@@ -1,28 +1,30 @@
 //! StatefulSets, DaemonSets and ReplicationControllers.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
-use super::deployment::{at_most_all, count_or_percent};
+use super::deployment::{at_most_all, count_or_percent, is_nothing};
 use super::found::{Found, Path, is_set, list, members, text};
 use super::names::label;
-use super::shown::with_go_names;
-use super::{same, selector, template};
+use super::shown::{in_order, list_with_go_names, with_go_names};
+use super::{same, selector, storage, template};
 
-const STATEFUL_SPEC: &str = "apps/v1.StatefulSetSpec";
-/// What may change in a StatefulSet, in the order in which the refusal names it.
-const MAY_CHANGE: [&str; 7] = [
-    "replicas",
-    "ordinals",
-    "template",
-    "updateStrategy",
-    "revisionHistoryLimit",
-    "persistentVolumeClaimRetentionPolicy",
-    "minReadySeconds",
-];
+const CLAIM: &str = "core/v1.PersistentVolumeClaim";
+const SELECTOR: &str = "meta/v1.LabelSelector";
 
-/// The spec of a StatefulSet.
+/// A new StatefulSet: its claim templates are judged once, as they cannot be changed later.
+pub(super) fn new_stateful_set(found: &mut Found, object: &Value) {
+    stateful_set_spec(found, &object["spec"], list(&object["spec"], "volumeClaimTemplates"));
+}
+
+/// A changed StatefulSet.
 pub(super) fn stateful_set(found: &mut Found, object: &Value) {
-    let (at, spec) = (Path::new("spec"), &object["spec"]);
+    stateful_set_spec(found, &object["spec"], &[]);
+}
+
+fn stateful_set_spec(found: &mut Found, spec: &Value, new_claims: &[Value]) {
+    let at = Path::new("spec");
     match text(spec, "podManagementPolicy") {
         "OrderedReady" | "Parallel" => {}
         "" => found.required(&at.child("podManagementPolicy"), ""),
@@ -33,6 +35,7 @@ pub(super) fn stateful_set(found: &mut Found, object: &Value) {
     }
     update_strategy(found, &at.child("updateStrategy"), &spec["updateStrategy"]);
     retention(found, &at.child("persistentVolumeClaimRetentionPolicy"), spec);
+    claim_templates(found, &at.child("volumeClaimTemplates"), new_claims);
     found.not_negative(&at, spec, "replicas");
     found.not_negative(&at, spec, "minReadySeconds");
     found.not_negative(&at.child("ordinals"), &spec["ordinals"], "start");
@@ -42,7 +45,15 @@ pub(super) fn stateful_set(found: &mut Found, object: &Value) {
     }
     if selector::of_template(found, &at, spec, "statefulset") {
         selector::matches_template(found, &at, spec);
-        template::of_services(found, &at, &with_claims(spec), "StatefulSet");
+        template::template(found, &at.child("template"), &with_claims(spec)["template"]);
+    }
+    template::runs_for_good(found, &at, spec, "StatefulSet");
+}
+
+/// Claims that every pod gets; how they are named is judged where they become volumes of the template.
+fn claim_templates(found: &mut Found, at: &Path<'_>, claims: &[Value]) {
+    for (index, claim) in claims.iter().enumerate() {
+        storage::claim(found, &at.index(index).child("spec"), None, &claim["spec"]);
     }
 }
 
@@ -58,9 +69,10 @@ fn retention(found: &mut Found, at: &Path<'_>, spec: &Value) {
 /// The spec with the volumes of its claims in the template, where containers mount them.
 fn with_claims(spec: &Value) -> Value {
     let mut spec = spec.clone();
-    let claims: Vec<_> = list(&spec, "volumeClaimTemplates")
-        .iter()
-        .map(|claim| text(&claim["metadata"], "name"))
+    let names: BTreeSet<_> =
+        list(&spec, "volumeClaimTemplates").iter().map(|claim| text(&claim["metadata"], "name")).collect();
+    let claims: Vec<_> = names
+        .into_iter()
         .map(|name| json!({"name": name, "persistentVolumeClaim": {"claimName": name}}))
         .collect();
     if claims.is_empty() {
@@ -74,84 +86,91 @@ fn with_claims(spec: &Value) -> Value {
     spec
 }
 
-/// Most of a StatefulSet cannot be changed.
+/// What pods were made by cannot be changed.
 pub(super) fn stateful_set_changes(found: &mut Found, old: &Value, new: &Value) {
-    let mut merged = new["spec"].clone();
-    let (Some(spec), Some(before)) = (merged.as_object_mut(), old["spec"].as_object()) else { return };
-    for field in MAY_CHANGE {
-        match before.get(field) {
-            Some(value) => spec.insert(field.to_owned(), value.clone()),
-            None => spec.remove(field),
-        };
+    let (at, old, new) = (Path::new("spec"), &old["spec"], &new["spec"]);
+    keeps_selector(found, old, new);
+    let (before, after) = (list(old, "volumeClaimTemplates"), list(new, "volumeClaimTemplates"));
+    let same_claims =
+        before.len() == after.len() && before.iter().zip(after).all(|(old, new)| same(CLAIM, old, new));
+    if !same_claims {
+        let shown = list_with_go_names(CLAIM, &new["volumeClaimTemplates"]);
+        found.invalid_shown(&at.child("volumeClaimTemplates"), shown, "field is immutable");
     }
-    if !same(STATEFUL_SPEC, &old["spec"], &merged) {
-        let (last, names) = MAY_CHANGE.split_last().unwrap_or((&"", &[]));
-        let names: Vec<_> = names.iter().map(|name| format!("'{name}'")).collect();
-        let why = format!(
-            "updates to statefulset spec for fields other than {} and '{last}' are forbidden",
-            names.join(", ")
-        );
-        found.forbidden(&Path::new("spec"), why);
+    for field in ["serviceName", "podManagementPolicy"] {
+        found.immutable(&at.child(field), text(old, field) == text(new, field), &json!(text(new, field)));
     }
 }
 
-/// The spec of a DaemonSet.
+/// The selector of a spec cannot be changed once pods were made by it.
+pub(super) fn keeps_selector(found: &mut Found, old: &Value, new: &Value) {
+    let (old, new) = (&old["selector"], &new["selector"]);
+    if old.is_null() != new.is_null() || !same(SELECTOR, old, new) {
+        let shown = if new.is_null() { "null".to_owned() } else { in_order(SELECTOR, new) };
+        found.invalid_shown(&Path::new("spec").child("selector"), shown, "field is immutable");
+    }
+}
+
+/// The spec of a DaemonSet. A selector that is not there is not asked for; it matches nothing.
 pub(super) fn daemon_set(found: &mut Found, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
-    if selector::of_template(found, &at, spec, "daemonset") {
-        selector::matches_template(found, &at, spec);
+    selector::understood_and_matching(found, &at, spec);
+    if is_set(spec, "selector") && selector::is_empty(&spec["selector"]) {
+        let why = "empty selector is invalid for daemonset";
+        found.invalid(&at.child("selector"), &spec["selector"], why);
     }
     template::of_services(found, &at, spec, "DaemonSet");
     found.not_negative(&at, spec, "minReadySeconds");
-    let strategy_at = at.child("updateStrategy");
-    let strategy = &spec["updateStrategy"];
+    let (strategy_at, strategy) = (at.child("updateStrategy"), &spec["updateStrategy"]);
     match text(strategy, "type") {
-        "RollingUpdate" => {
-            let (at, limits) = (strategy_at.child("rollingUpdate"), &strategy["rollingUpdate"]);
-            for field in ["maxUnavailable", "maxSurge"] {
-                count_or_percent(found, &at.child(field), &limits[field]);
-                at_most_all(found, &at.child(field), &limits[field]);
-            }
-            let is_given =
-                |field: &str| !matches!(limits[field].as_str(), Some("0%")) && limits[field] != json!(0);
-            match (is_given("maxUnavailable"), is_given("maxSurge")) {
-                (true, true) => {
-                    let why = "may not be set when maxUnavailable is non-zero";
-                    found.invalid(&at.child("maxSurge"), &limits["maxSurge"], why);
-                }
-                (false, false) => {
-                    found.required(&at.child("maxUnavailable"), "cannot be 0 when maxSurge is 0");
-                }
-                _ => {}
-            }
-        }
         "OnDelete" => {}
+        "RollingUpdate" if is_set(strategy, "rollingUpdate") => {
+            daemon_limits(found, &strategy_at.child("rollingUpdate"), &strategy["rollingUpdate"]);
+        }
+        "RollingUpdate" => found.required(&strategy_at.child("rollingUpdate"), ""),
         _ => {
-            let types = ["RollingUpdate", "OnDelete"];
-            found.unsupported(&strategy_at.child("type"), &strategy["type"], &types);
+            let shown = with_go_names("apps/v1.DaemonSetUpdateStrategy", strategy);
+            found.unsupported_shown(&strategy_at, shown, &["RollingUpdate", "OnDelete"]);
         }
     }
     found.not_negative(&at, spec, "revisionHistoryLimit");
 }
 
+/// A DaemonSet either takes pods away first or adds them first, not both.
+fn daemon_limits(found: &mut Found, at: &Path<'_>, limits: &Value) {
+    for field in ["maxUnavailable", "maxSurge"] {
+        count_or_percent(found, &at.child(field), &limits[field]);
+        at_most_all(found, &at.child(field), &limits[field]);
+    }
+    match (is_nothing(&limits["maxUnavailable"]), is_nothing(&limits["maxSurge"])) {
+        (false, false) => {
+            let why = "may not be set when maxUnavailable is non-zero";
+            found.invalid(&at.child("maxSurge"), &limits["maxSurge"], why);
+        }
+        (true, true) => found.required(&at.child("maxUnavailable"), "cannot be 0 when maxSurge is 0"),
+        _ => {}
+    }
+}
+
 /// The spec of a ReplicationController, whose selector is a plain map.
 pub(super) fn replication_controller(found: &mut Found, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
-    found.not_negative(&at, spec, "minReadySeconds");
     let selects = members(spec, "selector").next().is_some();
     if !selects {
         found.required(&at.child("selector"), "");
     }
+    if is_set(spec, "template") {
+        let labels = &spec["template"]["metadata"]["labels"];
+        if selects && !members(spec, "selector").all(|(key, value)| &labels[key.as_str()] == value) {
+            let (template, why) = (at.child("template"), "`selector` does not match template `labels`");
+            found.invalid(&template.child("metadata").child("labels"), labels, why);
+        }
+        template::of_services(found, &at, spec, "ReplicationController");
+    } else {
+        found.required(&at.child("template"), "");
+    }
     found.not_negative(&at, spec, "replicas");
-    if !is_set(spec, "template") {
-        return found.required(&at.child("template"), "");
-    }
-    let labels = &spec["template"]["metadata"]["labels"];
-    if selects && !members(spec, "selector").all(|(key, value)| &labels[key.as_str()] == value) {
-        let (template, why) = (at.child("template"), "`selector` does not match template `labels`");
-        found.invalid(&template.child("metadata").child("labels"), labels, why);
-    }
-    template::of_services(found, &at, spec, "ReplicationController");
+    found.not_negative(&at, spec, "minReadySeconds");
 }
 
 fn update_strategy(found: &mut Found, at: &Path<'_>, strategy: &Value) {
@@ -160,7 +179,9 @@ fn update_strategy(found: &mut Found, at: &Path<'_>, strategy: &Value) {
         "OnDelete" => {
             if is_set(strategy, "rollingUpdate") {
                 let why = "only allowed for updateStrategy 'RollingUpdate'";
-                found.invalid(&at.child("rollingUpdate"), &strategy["rollingUpdate"], why);
+                let shown =
+                    with_go_names("apps/v1.RollingUpdateStatefulSetStrategy", &strategy["rollingUpdate"]);
+                found.invalid_shown(&at.child("rollingUpdate"), shown, why);
             }
         }
         "RollingUpdate" => {
@@ -168,18 +189,14 @@ fn update_strategy(found: &mut Found, at: &Path<'_>, strategy: &Value) {
             found.not_negative(&at, limits, "partition");
             if is_set(limits, "maxUnavailable") {
                 count_or_percent(found, &at.child("maxUnavailable"), &limits["maxUnavailable"]);
-                if limits["maxUnavailable"] == json!(0) || limits["maxUnavailable"] == json!("0%") {
+                if is_nothing(&limits["maxUnavailable"]) {
                     found.invalid(&at.child("maxUnavailable"), &limits["maxUnavailable"], "cannot be 0");
                 }
                 at_most_all(found, &at.child("maxUnavailable"), &limits["maxUnavailable"]);
             }
         }
         _ => {
-            let limits = match &strategy["rollingUpdate"] {
-                Value::Null => "null".to_owned(),
-                limits => with_go_names(limits),
-            };
-            let shown = format!("{{\"Type\":{},\"RollingUpdate\":{limits}}}", strategy["type"]);
+            let shown = with_go_names("apps/v1.StatefulSetUpdateStrategy", strategy);
             found.invalid_shown(at, shown, "must be 'RollingUpdate' or 'OnDelete'");
         }
     }

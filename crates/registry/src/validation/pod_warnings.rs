@@ -1,0 +1,249 @@
+//! What is odd about pods that are stored all the same, in the order in which Kubernetes tells it.
+
+use serde_json::Value;
+
+use super::found::{Path, is_set, list, members, number, text};
+use super::{environment, overlap, resources};
+
+/// Labels of nodes that have newer names: the old one, since when, the new one.
+const OLD_NODE_LABELS: [(&str, &str, &str); 5] = [
+    ("beta.kubernetes.io/arch", "v1.14", "kubernetes.io/arch"),
+    ("beta.kubernetes.io/os", "v1.14", "kubernetes.io/os"),
+    ("failure-domain.beta.kubernetes.io/region", "v1.17", "topology.kubernetes.io/region"),
+    ("failure-domain.beta.kubernetes.io/zone", "v1.17", "topology.kubernetes.io/zone"),
+    ("beta.kubernetes.io/instance-type", "v1.17", "node.kubernetes.io/instance-type"),
+];
+/// Sources of volumes that are going or gone: the field, its name in the warning, what became of it.
+const OLD_VOLUMES: [(&str, &str, &str); 9] = [
+    ("gitRepo", "gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"),
+    ("glusterfs", "glusterfs", "deprecated in v1.25, non-functional in v1.26+"),
+    ("cephfs", "cephfs", "deprecated in v1.28, non-functional in v1.31+"),
+    ("rbd", "rbd", "deprecated in v1.28, non-functional in v1.31+"),
+    ("flocker", "flocker", "deprecated in v1.22, non-functional in v1.25+"),
+    ("photonPersistentDisk", "photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"),
+    ("quobyte", "quobyte", "deprecated in v1.22, non-functional in v1.25+"),
+    ("storageos", "storageOS", "deprecated in v1.22, non-functional in v1.25+"),
+    ("scaleIO", "scaleIO", "deprecated in v1.16, non-functional in v1.22+"),
+];
+/// Annotations that became fields.
+const OLD_ANNOTATIONS: [(&str, &str); 2] = [
+    (
+        "scheduler.alpha.kubernetes.io/critical-pod",
+        "non-functional in v1.16+; use the \"priorityClassName\" field instead",
+    ),
+    ("security.alpha.kubernetes.io/sysctls", "non-functional in v1.11+; use the \"sysctls\" field instead"),
+];
+const POD_SECCOMP: &str = "seccomp.security.alpha.kubernetes.io/pod";
+const SECCOMP: &str = "container.seccomp.security.alpha.kubernetes.io/";
+const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
+const USE_SECCOMP: &str = "non-functional in v1.27+; use the \"seccompProfile\" field instead";
+const USE_APP_ARMOR: &str = "deprecated since v1.30; use the \"appArmorProfile\" field instead";
+const NO_SELECTOR: &str = "a null labelSelector results in matching no pod";
+const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
+
+/// The warnings about a pod or a template in this place.
+pub(super) fn of(warnings: &mut Vec<String>, at: &Path<'_>, pod: &Value) {
+    let (spec_at, spec) = (at.child("spec"), &pod["spec"]);
+    let annotations_at = at.child("metadata");
+    let annotations_at = annotations_at.child("annotations");
+    let annotations = &pod["metadata"]["annotations"];
+    placement(warnings, &spec_at, spec);
+    for (name, why) in OLD_ANNOTATIONS.into_iter().filter(|(name, _)| is_set(annotations, name)) {
+        warnings.push(format!("{}: {why}", annotations_at.key(name)));
+    }
+    volumes(warnings, &spec_at.child("volumes"), list(spec, "volumes"));
+    repeated(warnings, &spec_at.child("hostAliases"), list(spec, "hostAliases"), "ip");
+    pull_secrets(warnings, &spec_at.child("imagePullSecrets"), list(spec, "imagePullSecrets"));
+    if is_set(annotations, POD_SECCOMP) && !is_set(&spec["securityContext"], "seccompProfile") {
+        warnings.push(format!("{}: {USE_SECCOMP}", annotations_at.key(POD_SECCOMP)));
+    }
+    containers(warnings, &spec_at, spec, (&annotations_at, annotations));
+    if number(spec, "terminationGracePeriodSeconds").is_some_and(|seconds| seconds < 0) {
+        warnings.push(format!(
+            "{}: must be >= 0; negative values are invalid and will be treated as 1",
+            spec_at.child("terminationGracePeriodSeconds")
+        ));
+    }
+    neighbours(warnings, &spec_at.child("affinity"), &spec["affinity"]);
+}
+
+/// Where the pod may run, by labels with newer names.
+fn placement(warnings: &mut Vec<String>, at: &Path<'_>, spec: &Value) {
+    for (key, _) in members(spec, "nodeSelector") {
+        if let Some(instead) = newer_label(key) {
+            let at = at.child("nodeSelector");
+            warnings.push(format!("{}: {instead}", at.key(key)));
+        }
+    }
+    let (affinity_at, affinity) = (at.child("affinity"), &spec["affinity"]["nodeAffinity"]);
+    let affinity_at = affinity_at.child("nodeAffinity");
+    let required_at = affinity_at.child(REQUIRED);
+    let terms = list(&affinity[REQUIRED], "nodeSelectorTerms");
+    node_terms(warnings, &required_at.child("nodeSelectorTerms"), terms);
+    for (index, preferred) in list(affinity, PREFERRED).iter().enumerate() {
+        let at = affinity_at.child(PREFERRED);
+        let at = at.index(index);
+        node_term(warnings, &at.child("preference"), &preferred["preference"]);
+    }
+    for (index, constraint) in list(spec, "topologySpreadConstraints").iter().enumerate() {
+        let at = at.child("topologySpreadConstraints");
+        let (at, key) = (at.index(index), text(constraint, "topologyKey"));
+        if let Some(instead) = newer_label(key) {
+            warnings.push(format!("{}: {key} is {instead}", at.child("topologyKey")));
+        }
+        if constraint["labelSelector"].is_null() {
+            warnings.push(format!("{}: {NO_SELECTOR}", at.child("labelSelector")));
+        }
+    }
+}
+
+/// Warnings about labels of nodes that have newer names, in the terms of a node selector.
+pub(super) fn node_terms(warnings: &mut Vec<String>, at: &Path<'_>, terms: &[Value]) {
+    for (index, term) in terms.iter().enumerate() {
+        node_term(warnings, &at.index(index), term);
+    }
+}
+
+fn node_term(warnings: &mut Vec<String>, at: &Path<'_>, term: &Value) {
+    for (index, expression) in list(term, "matchExpressions").iter().enumerate() {
+        let key = text(expression, "key");
+        if let Some(instead) = newer_label(key) {
+            let at = at.child("matchExpressions");
+            warnings.push(format!("{}: {key} is {instead}", at.index(index).child("key")));
+        }
+    }
+}
+
+/// What is to be used instead of a label of nodes, if it is an old one.
+pub(super) fn newer_label(key: &str) -> Option<String> {
+    let (_, since, instead) = OLD_NODE_LABELS.iter().find(|(old, _, _)| *old == key)?;
+    Some(format!("deprecated since {since}; use \"{instead}\" instead"))
+}
+
+fn volumes(warnings: &mut Vec<String>, at: &Path<'_>, volumes: &[Value]) {
+    for (index, volume) in volumes.iter().enumerate() {
+        let at = at.index(index);
+        for (field, shown, why) in OLD_VOLUMES {
+            if is_set(volume, field) {
+                warnings.push(format!("{}: {why}", at.child(shown)));
+            }
+        }
+        let claim_at = at.child("ephemeral");
+        let claim_at = claim_at.child("volumeClaimTemplate");
+        let claim_at = claim_at.child("spec");
+        let claim = &volume["ephemeral"]["volumeClaimTemplate"]["spec"];
+        resources::fractions(warnings, &claim_at.child("resources"), &claim["resources"]);
+    }
+    for volume in volumes {
+        overlap::paths(warnings, volume);
+    }
+}
+
+/// Elements of a list that name the same as an earlier one.
+fn repeated(warnings: &mut Vec<String>, at: &Path<'_>, elements: &[Value], field: &str) {
+    for (index, element) in elements.iter().enumerate() {
+        let name = text(element, field);
+        if elements[..index].iter().any(|earlier| text(earlier, field) == name) {
+            warnings.push(format!("{}: duplicate {field} {name:?}", at.index(index).child(field)));
+        }
+    }
+}
+
+fn pull_secrets(warnings: &mut Vec<String>, at: &Path<'_>, secrets: &[Value]) {
+    repeated(warnings, at, secrets, "name");
+    for (index, _) in secrets.iter().enumerate().filter(|(_, secret)| text(secret, "name").is_empty()) {
+        warnings.push(format!("{}: invalid empty name \"\"", at.index(index).child("name")));
+    }
+}
+
+fn containers(
+    warnings: &mut Vec<String>,
+    spec_at: &Path<'_>,
+    spec: &Value,
+    (annotations_at, annotations): (&Path<'_>, &Value),
+) {
+    let has_profile = |container: &Value, field: &str| {
+        is_set(&container["securityContext"], field) || is_set(&spec["securityContext"], field)
+    };
+    for field in ["initContainers", "containers"] {
+        let containers = list(spec, field);
+        let list_at = spec_at.child(field);
+        for (index, container) in containers.iter().enumerate() {
+            let at = list_at.index(index);
+            for (prefix, profile, why) in
+                [(SECCOMP, "seccompProfile", USE_SECCOMP), (APP_ARMOR, "appArmorProfile", USE_APP_ARMOR)]
+            {
+                let name = format!("{prefix}{}", text(container, "name"));
+                if is_set(annotations, &name) && !has_profile(container, profile) {
+                    warnings.push(format!("{}: {why}", annotations_at.key(&name)));
+                }
+            }
+            resources::fractions(warnings, &at.child("resources"), &container["resources"]);
+            environment::hidden(warnings, &at, container);
+            // Those that run one after another do not meet.
+            let together = if field == "containers" { 0..=index } else { index..=index };
+            ports(warnings, &list_at, containers, together);
+        }
+    }
+}
+
+/// Ports of the last container of a range that are already there, in it or in one before.
+fn ports(
+    warnings: &mut Vec<String>,
+    at: &Path<'_>,
+    containers: &[Value],
+    range: std::ops::RangeInclusive<usize>,
+) {
+    let last = *range.end();
+    let place = |port: &Value| (number(port, "containerPort"), text(port, "protocol").to_owned());
+    let host = |port: &Value| (text(port, "hostIP").to_owned(), number(port, "hostPort").unwrap_or(0));
+    for (index, port) in list(&containers[last], "ports").iter().enumerate() {
+        for container in range.clone() {
+            let earlier = list(&containers[container], "ports").iter().enumerate();
+            let is_before = |(other, _): &(usize, &Value)| container < last || *other < index;
+            for (other_index, other) in
+                earlier.filter(is_before).filter(|(_, other)| place(other) == place(port))
+            {
+                let how = match (host(port), host(other)) {
+                    (here, there) if here == there => "duplicate",
+                    ((_, 0), _) | (_, (_, 0)) => "overlapping",
+                    ((ip, here), (other_ip, there))
+                        if here == there && ip.is_empty() != other_ip.is_empty() =>
+                    {
+                        "dangerously ambiguous"
+                    }
+                    _ => continue,
+                };
+                let (here, there) = (at.index(last), at.index(container));
+                let (here, there) = (here.child("ports"), there.child("ports"));
+                warnings.push(format!(
+                    "{}: {how} port definition with {}",
+                    here.index(index),
+                    there.index(other_index)
+                ));
+            }
+        }
+    }
+}
+
+/// Pods that are wanted near or far without saying which.
+fn neighbours(warnings: &mut Vec<String>, at: &Path<'_>, affinity: &Value) {
+    for field in ["podAffinity", "podAntiAffinity"] {
+        let (at, terms) = (at.child(field), &affinity[field]);
+        for (index, term) in list(terms, REQUIRED).iter().enumerate() {
+            if term["labelSelector"].is_null() {
+                let at = at.child(REQUIRED);
+                warnings.push(format!("{}: {NO_SELECTOR}", at.index(index).child("labelSelector")));
+            }
+        }
+        for (index, weighted) in list(terms, PREFERRED).iter().enumerate() {
+            if weighted["podAffinityTerm"]["labelSelector"].is_null() {
+                let at = at.child(PREFERRED);
+                let at = at.index(index);
+                let at = at.child("podAffinityTerm");
+                warnings.push(format!("{}: {NO_SELECTOR}", at.child("labelSelector")));
+            }
+        }
+    }
+}

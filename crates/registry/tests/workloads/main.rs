@@ -1,0 +1,45 @@
+//! Pods and what makes them, judged as Kubernetes 1.37 judges them.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod jobs;
+mod pods;
+mod sets;
+mod warnings;
+
+use gantry_registry::kinds::{Kind, kinds};
+use gantry_registry::{defaults, validation};
+use serde_json::{Value, json};
+
+fn kind(group: &str, resource: &str) -> &'static Kind {
+    kinds().resource(group, "v1", resource).unwrap()
+}
+
+/// A template whose pods have the label `a=b`.
+fn template() -> Value {
+    json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i:1"}]}})
+}
+
+/// An object of a kind with these fields in its spec.
+fn object(kind: &Kind, spec: &Value) -> Value {
+    let mut whole = json!({
+        "kind": kind.kind, "apiVersion": kind.api_version,
+        "metadata": {"name": "web", "namespace": "n", "uid": "u"}, "spec": spec,
+    });
+    defaults::apply(kind, &mut whole);
+    whole
+}
+
+fn told(errors: &[gantry_registry::FieldError]) -> Vec<String> {
+    errors.iter().map(ToString::to_string).collect()
+}
+
+/// What is wrong with a new object.
+fn wrong(kind: &Kind, spec: &Value) -> Vec<String> {
+    told(&validation::create(kind, &object(kind, spec)).errors)
+}
+
+/// What is wrong with a change of the spec.
+fn wrong_change(kind: &Kind, old: &Value, new: &Value) -> Vec<String> {
+    told(&validation::update(kind, &object(kind, old), &object(kind, new)).errors)
+}

@@ -1,0 +1,103 @@
+//! Deployments, StatefulSets, DaemonSets and ReplicationControllers.
+
+use serde_json::{Value, json};
+
+use super::{kind, template, wrong, wrong_change};
+
+fn selecting(selector: &Value) -> Value {
+    json!({"selector": selector, "template": template()})
+}
+
+/// A selector that is gone is missing, matches nothing, and was changed.
+#[test]
+fn a_selector_that_is_gone_is_refused_for_each_reason() {
+    let old = selecting(&json!({"matchLabels": {"a": "b"}}));
+    let no_match = "spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not match template `labels`";
+    let immutable = "spec.selector: Invalid value: null: field is immutable";
+    for resource in ["deployments", "replicasets", "statefulsets"] {
+        let errors = wrong_change(kind("apps", resource), &old, &selecting(&Value::Null));
+        assert_eq!(errors, ["spec.selector: Required value", no_match, immutable], "{resource}");
+    }
+    let errors = wrong_change(kind("apps", "daemonsets"), &old, &selecting(&Value::Null));
+    assert_eq!(errors, [immutable, no_match], "a DaemonSet is not asked for a selector");
+}
+
+#[test]
+fn a_stateful_set_says_which_field_cannot_change() {
+    let set = kind("apps", "statefulsets");
+    let mut new = selecting(&json!({"matchLabels": {"a": "b"}}));
+    let old = new.clone();
+    new["serviceName"] = json!("x");
+    new["podManagementPolicy"] = json!("Parallel");
+    assert_eq!(
+        wrong_change(set, &old, &new),
+        [
+            "spec.serviceName: Invalid value: \"x\": field is immutable",
+            "spec.podManagementPolicy: Invalid value: \"Parallel\": field is immutable"
+        ]
+    );
+}
+
+#[test]
+fn claim_templates_are_judged_when_the_set_is_new() {
+    let set = kind("apps", "statefulsets");
+    let mut spec = selecting(&json!({"matchLabels": {"a": "b"}}));
+    spec["volumeClaimTemplates"] = json!([{"metadata": {"name": "v"}, "spec": {}}]);
+    assert_eq!(
+        wrong(set, &spec),
+        [
+            "spec.volumeClaimTemplates[0].spec.accessModes: Required value: at least 1 access mode is required",
+            "spec.volumeClaimTemplates[0].spec.resources[storage]: Required value"
+        ]
+    );
+    assert_eq!(wrong_change(set, &spec, &spec), Vec::<String>::new());
+}
+
+#[test]
+fn a_daemon_set_either_adds_pods_first_or_removes_them_first() {
+    let set = kind("apps", "daemonsets");
+    let limits = |limits: Value| {
+        let mut spec = selecting(&json!({"matchLabels": {"a": "b"}}));
+        spec["updateStrategy"] = json!({"type": "RollingUpdate", "rollingUpdate": limits});
+        wrong(set, &spec)
+    };
+    let at = "spec.updateStrategy.rollingUpdate";
+    let both = format!("{at}.maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero");
+    assert_eq!(limits(json!({"maxSurge": 1})), [both]);
+    let neither = format!("{at}.maxUnavailable: Required value: cannot be 0 when maxSurge is 0");
+    assert_eq!(limits(json!({"maxUnavailable": "0%"})), [neither]);
+    assert_eq!(limits(json!({"maxUnavailable": 0, "maxSurge": "10%"})), Vec::<String>::new());
+}
+
+/// Values are printed as Go prints its structures.
+#[test]
+fn unknown_strategies_are_shown_whole() {
+    let mut spec = selecting(&json!({"matchLabels": {"a": "b"}}));
+    spec["updateStrategy"] = json!({"type": "x", "rollingUpdate": {"partition": 1}});
+    assert_eq!(
+        wrong(kind("apps", "statefulsets"), &spec),
+        ["spec.updateStrategy: Invalid value: {\"Type\":\"x\",\"RollingUpdate\":{\"Partition\":1,\
+          \"MaxUnavailable\":null}}: must be 'RollingUpdate' or 'OnDelete'"]
+    );
+    spec["updateStrategy"] = json!({"type": "x"});
+    assert_eq!(
+        wrong(kind("apps", "daemonsets"), &spec),
+        [
+            "spec.updateStrategy: Unsupported value: {\"Type\":\"x\",\"RollingUpdate\":null}: supported values: \
+          \"RollingUpdate\", \"OnDelete\""
+        ]
+    );
+}
+
+/// A revision to go back to is a number that is not negative.
+#[test]
+fn a_rollback_goes_to_no_negative_revision() {
+    let deployment = kind("apps", "deployments");
+    let mut object = super::object(deployment, &selecting(&json!({"matchLabels": {"a": "b"}})));
+    object["metadata"]["annotations"] = json!({"deprecated.deployment.rollback.to": "-5"});
+    let errors = gantry_registry::validation::create(deployment, &object).errors;
+    assert_eq!(
+        super::told(&errors),
+        ["spec.rollback.version: Invalid value: -5: must be greater than or equal to 0"]
+    );
+}
