@@ -96,9 +96,9 @@ async fn listing(
         events.list(&warnings),
     );
     let pods = pods?;
-    let nodes = nodes(cluster, &pods).await;
+    let on_nodes = nodes(cluster, &pods).await;
     let events = optional(events, "events", notes).map_err(|error| cluster.failure(error))?;
-    Ok(Listing { deployments: deployments?, sets: sets?, pods, events, nodes })
+    Ok(Listing { deployments: deployments?, sets: sets?, pods, events, nodes: on_nodes })
 }
 
 /// Reads a Deployment, what its selector selects, and what is said about it.
@@ -119,14 +119,14 @@ async fn objects(cluster: &Cluster, name: &str, notes: &mut Vec<String>) -> Resu
         deployments.list(&all),
     );
     let pods = pods.map_err(failure)?.items;
-    let nodes = nodes(cluster, &pods).await;
+    let on_nodes = nodes(cluster, &pods).await;
     Ok(Objects {
         deployment,
         sets: sets.map_err(failure)?.items,
         pods,
         events: optional(events, "events", notes).map_err(failure)?,
         deployments: optional(deployments, "other Deployments", notes).map_err(failure)?,
-        nodes,
+        nodes: on_nodes,
     })
 }
 

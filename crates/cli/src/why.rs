@@ -182,7 +182,9 @@ fn several(asked: &Asked, reports: Vec<Report>) -> Several {
 /// Prints what was found out. How many were asked for decides the layout, not how many were found.
 fn tell(flags: &WhyFlags, asked: &Asked, explained: Explained) -> ExitCode {
     let Explained { reports, failures, notes } = explained;
-    notes.iter().for_each(|note| talk(note));
+    for note in &notes {
+        talk(note);
+    }
     let several = several(asked, reports);
     let text = match (flags.output, asked, several.reports.as_slice()) {
         (Output::Json, Asked::One(_), [report]) => why::render_json(report),
@@ -204,7 +206,9 @@ fn tell(flags: &WhyFlags, asked: &Asked, explained: Explained) -> ExitCode {
     };
     let printed = print(&text);
     if !failures.is_empty() {
-        failures.iter().for_each(|failure| talk(failure.lines().trim_end()));
+        for failure in &failures {
+            talk(failure.lines().trim_end());
+        }
         return ExitCode::FAILURE;
     }
     match printed {

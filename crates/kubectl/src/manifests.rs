@@ -265,7 +265,7 @@ fn json_documents(content: &str) -> Result<Vec<Value>, String> {
             Some(Err(error)) => {
                 let before: usize =
                     content.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
-                let words = plain(content[begin..].as_bytes(), Format::Json).err();
+                let words = plain(&content.as_bytes()[begin..], Format::Json).err();
                 let words = words.unwrap_or_else(|| error.to_string());
                 return Err(format!("json: offset {}: {words}", before + error.column()));
             }

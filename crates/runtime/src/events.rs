@@ -124,7 +124,7 @@ impl Told {
         match (event.event_type, repeats.count(subject, event, *now)) {
             (EventType::Warning, Some(1)) => tracing::warn!("{about}: {message}"),
             (EventType::Warning, Some(count)) => {
-                tracing::warn!("{about}: {message} (the {count}th like this)")
+                tracing::warn!("{about}: {message} (the {count}th like this)");
             }
             (EventType::Warning, None) | (EventType::Normal, _) => tracing::debug!("{about}: {message}"),
         }

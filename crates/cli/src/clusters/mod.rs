@@ -157,12 +157,11 @@ fn table(clusters: &[Listed]) -> String {
     let rows: Vec<[String; 6]> = std::iter::once(header).chain(clusters.iter().map(Listed::row)).collect();
     let mut text = String::new();
     for row in &rows {
-        let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
+        let cells = row.iter().enumerate().map(|(column, cell)| {
             let width = rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
-            line.push_str(&format!("{cell:width$}   "));
-        }
-        text.push_str(line.trim_end());
+            format!("{cell:width$}")
+        });
+        text.push_str(cells.collect::<Vec<_>>().join("   ").trim_end());
         text.push('\n');
     }
     text

@@ -10,7 +10,7 @@ use gantry_cluster::{Cluster, Options};
 use gantry_runtime::chain;
 use tokio::process::{Child, Command};
 
-use super::forward::Forwarded;
+use super::forward::{Forwarded, forward};
 use super::scratch::Scratch;
 use super::{READY_TIMEOUT, UpFlags};
 use crate::host::{self, Keeping};
@@ -61,9 +61,9 @@ async fn wait(
     loop {
         tokio::select! {
             ended = child.wait() => return ended.map_err(cannot),
-            signal = signals.next() => signals.forward(signal, child.id()),
+            signal = signals.next() => forward(signal, child.id()),
             failed = cluster.failed() => {
-                signals.forward(rustix::process::Signal::TERM, child.id());
+                forward(rustix::process::Signal::TERM, child.id());
                 child.wait().await.map_err(cannot)?;
                 return Err(failed);
             }

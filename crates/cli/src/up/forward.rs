@@ -33,15 +33,15 @@ impl Forwarded {
             _ = self.quit.recv() => Signal::QUIT,
         }
     }
+}
 
-    /// Passes a signal on, unless the terminal has sent it to the command as well.
-    pub(super) fn forward(&self, signal: Signal, command: Option<u32>) {
-        let is_of_terminal = matches!(signal, Signal::INT | Signal::QUIT) && is_in_foreground();
-        let command = command.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
-        if let Some(command) = command.filter(|_| !is_of_terminal) {
-            // It fails if the command has just ended, and then it is not needed.
-            let _ = kill_process(command, signal);
-        }
+/// Passes a signal on, unless the terminal has sent it to the command as well.
+pub(super) fn forward(signal: Signal, command: Option<u32>) {
+    let is_of_terminal = matches!(signal, Signal::INT | Signal::QUIT) && is_in_foreground();
+    let command = command.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+    if let Some(command) = command.filter(|_| !is_of_terminal) {
+        // It fails if the command has just ended, and then it is not needed.
+        let _ = kill_process(command, signal);
     }
 }
 

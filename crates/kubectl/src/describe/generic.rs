@@ -41,9 +41,9 @@ fn member(key: &str, value: &Value, level: usize, out: &mut String) {
             for element in elements {
                 match element {
                     Value::Object(_) => {
-                        members(element, "")
-                            .iter()
-                            .for_each(|(key, value)| member(key, value, level + 1, out));
+                        for (key, value) in members(element, "") {
+                            member(key, value, level + 1, out);
+                        }
                     }
                     scalar => out.push_str(&format!("{indent}  {}\n", as_go_prints(scalar))),
                 }

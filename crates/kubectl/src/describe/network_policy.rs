@@ -58,7 +58,7 @@ impl Direction {
         let Self { preposition, end, .. } = self;
         let mut out: String = list(rule, "/ports").iter().map(port).collect();
         if out.is_empty() {
-            out = "    To Port: <any> (traffic allowed to all ports)\n".to_owned();
+            out.push_str("    To Port: <any> (traffic allowed to all ports)\n");
         }
         let peers = list(rule, self.peers);
         if peers.is_empty() {

@@ -43,7 +43,7 @@ impl Following {
         let version = |one: &Value| text(one, "/metadata/resourceVersion").to_owned();
         let seen = match now {
             Seen::Is(now) if version(&now) == version(object) => None,
-            changed => Some(changed),
+            other => Some(other),
         };
         Ok(Self { resource: resource.clone(), list, changes, seen })
     }

@@ -31,8 +31,8 @@ pub(super) fn unify_data_sources(claim: &mut Value, stored: Option<&Value>) {
     if namespace(spec.get("dataSourceRef")) && !had_reference {
         spec.remove("dataSourceRef");
     }
-    let has_reference = is_set(spec.get("dataSourceRef"));
-    if !had_source && !had_reference && !has_reference && !spec.get("dataSource").is_some_and(is_classic) {
+    let refers_now = is_set(spec.get("dataSourceRef"));
+    if !had_source && !had_reference && !refers_now && !spec.get("dataSource").is_some_and(is_classic) {
         spec.remove("dataSource");
     }
     match (spec.get("dataSource").cloned(), spec.get("dataSourceRef").cloned()) {

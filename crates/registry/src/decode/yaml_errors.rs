@@ -166,13 +166,12 @@ fn is_in_sequence(text: &str) -> bool {
     for letter in text.chars() {
         match (quote, letter) {
             (Some(own), letter) if letter == own => quote = None,
-            (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(letter),
             (None, '[' | '{') => open.push(letter),
             (None, ']' | '}') => {
                 open.pop();
             }
-            (None, _) => {}
+            _ => {}
         }
     }
     open.last() == Some(&'[')

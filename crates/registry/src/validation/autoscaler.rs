@@ -143,8 +143,7 @@ fn one_metric(found: &mut Found, at: &Path<'_>, metric: &Value, versions: Versio
         Some(field) if !is_set(metric, field) => {
             found.required(&at.child(field), "must populate information for the given metric source");
         }
-        Some(_) => {}
-        None => {}
+        _ => {}
     }
     if present.len() > 1 {
         for (field, _) in present.iter().filter(|(field, _)| Some(*field) != expected) {

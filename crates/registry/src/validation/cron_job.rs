@@ -1,4 +1,4 @@
-//! CronJobs.
+//! What a CronJob may say: schedules, time zones, and the Jobs it makes.
 
 use serde_json::{Value, json};
 

@@ -99,7 +99,7 @@ fn write_field(out: &mut String, field: &Field, value: &Value, depth: usize) {
         (Type::Message(id), _) => write_message(out, *id, value, depth),
         (Type::List(element), Value::Array(list)) => match element.as_ref() {
             Type::Message(id) => {
-                write_list(out, list, depth, |out, one, depth| write_message(out, *id, one, depth))
+                write_list(out, list, depth, |out, one, depth| write_message(out, *id, one, depth));
             }
             _ => write_list(out, list, depth, write_plain),
         },
@@ -253,7 +253,6 @@ fn hunks(steps: Vec<Step>) -> Vec<Vec<Step>> {
             ..*step
         };
         match (step.is_equal, index == 0, index == last) {
-            (false, ..) => hunk.push(step),
             (true, true, _) => hunk.push(tail(&step)),
             (true, _, true) => hunk.push(head(&step)),
             (true, ..) if length > 2 * CONTEXT => {
@@ -261,7 +260,7 @@ fn hunks(steps: Vec<Step>) -> Vec<Vec<Step>> {
                 hunks.push(std::mem::take(&mut hunk));
                 hunk.push(tail(&step));
             }
-            (true, ..) => hunk.push(step),
+            _ => hunk.push(step),
         }
     }
     if hunk.iter().any(|step| !step.is_equal) {

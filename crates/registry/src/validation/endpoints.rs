@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::addresses::{canonical_ip, endpoint_ip, ip, ip_warning, parse_ip};
 use super::found::{Found, Path, is_set, list, members, number, text};
 use super::metadata::labels;
-use super::names::{label, label_value, port_number, qualified_name, subdomain};
+use super::names::{Rule, label, label_value, port_number, qualified_name, subdomain};
 use super::same;
 
 const ADDRESS_TYPES: [&str; 3] = ["FQDN", "IPv4", "IPv6"];
@@ -222,8 +222,7 @@ fn full_name(found: &mut Found, at: &Path<'_>, name: &str) {
 }
 
 fn hints(found: &mut Found, at: &Path<'_>, hints: &Value) {
-    let rules: [(&str, fn(&str) -> Vec<String>); 2] = [("forZones", label_value), ("forNodes", subdomain)];
-    for (field, rule) in rules {
+    for (field, rule) in [("forZones", label_value as Rule), ("forNodes", subdomain)] {
         let (at, given) = (at.child(field), list(hints, field));
         if given.len() > MOST_HINTS {
             return found.too_many(&at, given.len(), MOST_HINTS);

@@ -1,4 +1,4 @@
-//! Jobs.
+//! What a Job may say, and what of it may change.
 
 use serde_json::{Value, json};
 

@@ -13,6 +13,9 @@ const SEARCH_DOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lowe
 const QUALIFIED_FORM: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
+/// What is wrong with a name; empty if it is valid.
+pub(crate) type Rule = fn(&str) -> Vec<String>;
+
 /// Names such as `web` and `web.example.com`.
 pub(crate) fn subdomain(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();

@@ -1,4 +1,4 @@
-//! PodDisruptionBudgets.
+//! What a PodDisruptionBudget may say.
 
 use serde_json::Value;
 

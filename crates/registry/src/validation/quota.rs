@@ -49,8 +49,8 @@ pub(super) fn warnings(warnings: &mut Vec<String>, spec: &Value) {
         let (requests, limits) = (format!("requests.{resource}"), format!("limits.{resource}"));
         let hard = |name: &str| parse(&spec["hard"][name]);
         let short = matches!(resource, "cpu" | "memory").then_some(resource);
-        let names = [Some(requests.as_str()), short].into_iter().flatten();
-        let Some((name, request)) = names.filter_map(|name| Some((name, hard(name)?))).next() else {
+        let mut names = [Some(requests.as_str()), short].into_iter().flatten();
+        let Some((name, request)) = names.find_map(|name| Some((name, hard(name)?))) else {
             continue;
         };
         if let Some(limit) = hard(&limits).filter(|limit| request.billionths() > limit.billionths()) {

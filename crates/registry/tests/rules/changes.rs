@@ -7,13 +7,12 @@ use serde_json::{Value, json};
 use crate::change;
 
 /// What is wrong with a change, given as a merge patch.
-fn refused((group, kind): (&str, &str), old: Value, patch: Value) -> Vec<String> {
+fn refused((group, kind): (&str, &str), mut old: Value, patch: &Value) -> Vec<String> {
     let kind = kinds().kind(group, "v1", kind).unwrap();
-    let mut old = old;
     old["metadata"] = json!({"name": "t", "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z"});
     defaults::apply(kind, &mut old);
     let mut new = old.clone();
-    change(&mut new, &patch);
+    change(&mut new, patch);
     defaults::apply(kind, &mut new);
     admission::prepare_changed(kind, &old, &mut new);
     validation::update(kind, &old, &new).errors.iter().map(ToString::to_string).collect()
@@ -34,13 +33,13 @@ fn volume() -> Value {
 fn a_claim_gets_its_class_and_its_volume_once_and_shows_what_else_would_change() {
     let kind = ("", "PersistentVolumeClaim");
     assert_eq!(
-        refused(kind, claim(), json!({"spec": {"storageClassName": "x", "volumeName": "v"}})),
+        refused(kind, claim(), &json!({"spec": {"storageClassName": "x", "volumeName": "v"}})),
         [""; 0]
     );
     let shown = "spec: Forbidden: spec is immutable after creation except resources.requests and \
                  volumeAttributesClassName for bound claims\n@@ -1,6 +1,6 @@\n {\n  \"AccessModes\": [\n-  \
                  \"ReadWriteOnce\"\n+  \"ReadWriteMany\"\n  ],\n  \"Selector\": null,\n  \"Resources\": {\n";
-    assert_eq!(refused(kind, claim(), json!({"spec": {"accessModes": ["ReadWriteMany"]}})), [shown]);
+    assert_eq!(refused(kind, claim(), &json!({"spec": {"accessModes": ["ReadWriteMany"]}})), [shown]);
 }
 
 #[test]
@@ -52,7 +51,7 @@ fn a_volume_keeps_its_source_its_mode_and_its_nodes() {
         refused(
             kind,
             volume(),
-            json!({"spec": {"volumeMode": "Block", "nodeAffinity": {"required": elsewhere}}})
+            &json!({"spec": {"volumeMode": "Block", "nodeAffinity": {"required": elsewhere}}})
         ),
         [
             "volumeMode: Invalid value: \"Block\": field is immutable",
@@ -61,7 +60,7 @@ fn a_volume_keeps_its_source_its_mode_and_its_nodes() {
              from beta label to GA"
         ]
     );
-    let moved = refused(kind, volume(), json!({"spec": {"hostPath": {"path": "/y"}}}));
+    let moved = refused(kind, volume(), &json!({"spec": {"hostPath": {"path": "/y"}}}));
     assert!(moved[0].starts_with("spec.persistentvolumesource: Forbidden: "), "{moved:?}");
     assert!(moved[0].contains("\n-  \"Path\": \"/x\",\n+  \"Path\": \"/y\",\n"), "{moved:?}");
 }
@@ -73,7 +72,7 @@ fn classes_drivers_and_quotas_keep_what_others_rely_on() {
         refused(
             ("storage.k8s.io", "StorageClass"),
             class,
-            json!({"provisioner": "c/d", "parameters": {"a": "b"}})
+            &json!({"provisioner": "c/d", "parameters": {"a": "b"}})
         ),
         [
             "provisioner: Invalid value: null: field is immutable",
@@ -85,7 +84,7 @@ fn classes_drivers_and_quotas_keep_what_others_rely_on() {
         refused(
             ("storage.k8s.io", "CSIDriver"),
             driver,
-            json!({"spec": {"attachRequired": false, "volumeLifecycleModes": ["Ephemeral"]}})
+            &json!({"spec": {"attachRequired": false, "volumeLifecycleModes": ["Ephemeral"]}})
         ),
         [
             "spec.attachedRequired: Invalid value: false: field is immutable",
@@ -95,7 +94,7 @@ fn classes_drivers_and_quotas_keep_what_others_rely_on() {
     let node = json!({"spec": {"drivers": [{"name": "a.b", "nodeID": "n"}]}});
     let other = json!({"spec": {"drivers": [{"name": "a.b", "nodeID": "m"}]}});
     assert_eq!(
-        refused(("storage.k8s.io", "CSINode"), node, other),
+        refused(("storage.k8s.io", "CSINode"), node, &other),
         [
             "spec.drivers: Invalid value: {\"Name\":\"a.b\",\"NodeID\":\"m\",\"TopologyKeys\":null,\"Allocatable\":null}: \
           field is immutable"
@@ -103,7 +102,7 @@ fn classes_drivers_and_quotas_keep_what_others_rely_on() {
     );
     let quota = json!({"spec": {"hard": {"requests.cpu": "1"}, "scopes": ["Terminating"]}});
     assert_eq!(
-        refused(("", "ResourceQuota"), quota, json!({"spec": {"scopes": ["NotTerminating"]}})),
+        refused(("", "ResourceQuota"), quota, &json!({"spec": {"scopes": ["NotTerminating"]}})),
         ["spec.scopes: Invalid value: [\"NotTerminating\"]: field is immutable"]
     );
 }
@@ -115,7 +114,7 @@ fn an_endpoint_slice_keeps_its_type_of_addresses() {
         refused(
             ("discovery.k8s.io", "EndpointSlice"),
             slice,
-            json!({"addressType": "IPv6", "endpoints": null})
+            &json!({"addressType": "IPv6", "endpoints": null})
         ),
         ["addressType: Invalid value: null: field is immutable"]
     );

@@ -1,4 +1,4 @@
-//! StorageClasses.
+//! What a StorageClass may say, and what of it may change.
 
 use std::collections::{BTreeMap, BTreeSet};
 

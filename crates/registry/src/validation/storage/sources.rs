@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::found::{Found, Path, is_set, list, members, number, text};
-use super::super::names::{csi_driver_name, label, subdomain, within};
+use super::super::names::{Rule, csi_driver_name, label, subdomain, within};
 
 /// What holds the source: references to secrets need a namespace in volumes that belong to none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -291,8 +291,7 @@ fn csi(found: &mut Found, at: &Path<'_>, source: &Value) {
 }
 
 fn secret_of_driver(found: &mut Found, at: &Path<'_>, secret: &Value) {
-    let rules: [(&str, fn(&str) -> Vec<String>); 2] = [("name", subdomain), ("namespace", label)];
-    for (field, rule) in rules {
+    for (field, rule) in [("name", subdomain as Rule), ("namespace", label)] {
         match text(secret, field) {
             "" => found.required(&at.child(field), ""),
             name => found.invalid_text(&at.child(field), name, rule(name)),
