@@ -310,7 +310,7 @@ fn jobs_and_schedules_are_consistent() {
         let pod = json!({"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]});
         let selector = json!({"matchLabels": {"a": "b"}});
         let template = json!({"metadata": {"labels": {"a": "b"}}, "spec": pod});
-        let base = json!({"selector": selector, "template": template});
+        let base = json!({"manualSelector": true, "selector": selector, "template": template});
         judged("batch", "Job", &with(json!({"metadata": {"name": "j"}, "spec": base}), "spec", spec))
     };
     assert_eq!(
@@ -454,7 +454,8 @@ fn sets_roll_by_one_rule_and_mount_their_claims() {
         [format!("{at}.maxUnavailable: Required value: cannot be 0 when maxSurge is 0")]
     );
     let mounted = template(json!([{"name": "data", "mountPath": "/data"}]));
-    let claims = json!([{"metadata": {"name": "data"}}]);
+    let claim = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
+    let claims = json!([{"metadata": {"name": "data"}, "spec": claim}]);
     assert_eq!(set("StatefulSet", json!({"template": mounted, "volumeClaimTemplates": claims})), NONE);
     assert_eq!(
         set("StatefulSet", json!({"updateStrategy": {"type": "Foo"}, "ordinals": {"start": -1}, "serviceName": "A"})),

@@ -6,6 +6,9 @@
 //! marks their meaning, `replay` speaks, `part` finds what is only a part of an answer. `left_out.tsv` lists the cases that
 //! cannot be replayed from what was written down, and why; each of them is a story elsewhere.
 //!
+//! `random` holds conversations of another kind: objects changed at random and sent to Kubernetes, one case a line, one
+//! file a resource. Each of them was once answered differently here.
+//!
 //! One case alone: `CASE=watches.tables cargo test -p gantry-apiserver --test recorded`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
@@ -76,6 +79,30 @@ areas!(
     access, apply, decoding, deletion, discovery, dryrun, events, lists, namespaces, objects, patches, pods,
     protobuf, tables, validation, watches, writes
 );
+
+/// Objects changed at random are answered as Kubernetes answered them.
+#[tokio::test]
+async fn random_requests() {
+    let only = std::env::var("CASE").unwrap_or_default();
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/recorded/random");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let (mut played, mut failures) = (0, Vec::new());
+    for line in files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect::<String>().lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let name = case["case"].as_str().expect("a case has a name");
+        if !name.contains(&only) {
+            continue;
+        }
+        played += 1;
+        let exchanges = case["exchanges"].as_array().expect("a case has exchanges");
+        if let Err(difference) = replay::hold(exchanges, &Value::Null).await {
+            failures.push(format!("{name}: {difference}"));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {played} differ:\n{}", failures.len(), failures.join("\n"));
+    assert!(played > 0 || !only.is_empty(), "there is no random request");
+}
 
 /// What is left out exists, so that the list cannot rot.
 #[test]

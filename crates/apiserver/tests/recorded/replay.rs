@@ -30,6 +30,8 @@ struct Aside<'a> {
     /// The body in hexadecimal, where it is no text.
     raw: &'a Value,
     bearer: &'a Value,
+    /// Fields of the metadata that the recording does not keep.
+    omitted: &'a Value,
 }
 
 /// A watch that is open while the conversation goes on.
@@ -43,7 +45,7 @@ struct Watch<'r> {
 /// Holds a recorded conversation and says where it went another way.
 ///
 /// `aside` is what was sent beside the recorded exchanges: requests to prepare them, further headers, bodies that are not
-/// text, and when watches were closed; all of it by the number of the exchange that it came before.
+/// text, when watches were closed, and which fields the recording omits; all of it by the number of the exchange that it came before.
 pub(crate) async fn hold(exchanges: &[Value], aside: &Value) -> Result<(), String> {
     let server = guarded().await;
     settle_in(&server).await;
@@ -59,6 +61,7 @@ pub(crate) async fn hold(exchanges: &[Value], aside: &Value) -> Result<(), Strin
             headers: &aside["headers"][&number],
             raw: &aside["raw"][&number],
             bearer: &aside["bearer"][&number],
+            omitted: &aside["omitted"][&number],
         };
         let response = server.serve(request(exchange, &beside, &marks, current(&server).await)).await;
         let at = |problem: String| format!("exchange {}: {problem}", index + 1);
@@ -66,7 +69,7 @@ pub(crate) async fn hold(exchanges: &[Value], aside: &Value) -> Result<(), Strin
             headers_fit(&mut marks, exchange, response.headers()).map_err(at)?;
             watches.push(Watch::open(exchange, index, response));
         } else {
-            answer_fits(&mut marks, exchange, response).await.map_err(at)?;
+            answer_fits(&mut marks, exchange, &beside, response).await.map_err(at)?;
         }
     }
     prepare(&server, &aside["before"][exchanges.len().to_string()], &mut marks, &mut watches).await;
@@ -119,7 +122,12 @@ async fn prepare(server: &ApiServer, steps: &Value, marks: &mut Marks, watches: 
             }
             continue;
         }
-        let aside = Aside { headers: &step["sent-headers"], raw: &step["raw"], bearer: &Value::Null };
+        let aside = Aside {
+            headers: &step["sent-headers"],
+            raw: &step["raw"],
+            bearer: &Value::Null,
+            omitted: &Value::Null,
+        };
         let request = request(step, &aside, marks, current(server).await);
         // Whether it was understood shows in what follows.
         let (_, answer) = read(server.serve(request).await).await;
@@ -188,11 +196,19 @@ fn bytes_of(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|start| u8::from_str_radix(&hex[start..start + 2], 16).unwrap()).collect()
 }
 
-async fn answer_fits(marks: &mut Marks, exchange: &Value, response: Response<Body>) -> Result<(), String> {
+async fn answer_fits(
+    marks: &mut Marks,
+    exchange: &Value,
+    aside: &Aside<'_>,
+    response: Response<Body>,
+) -> Result<(), String> {
     let (parts, body) = response.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
-    let got: Value = serde_json::from_slice(&body)
+    let mut got: Value = serde_json::from_slice(&body)
         .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&body).into_owned()));
+    for field in aside.omitted.as_array().into_iter().flatten().filter_map(Value::as_str) {
+        got["metadata"].as_object_mut().expect("an object has metadata").remove(field);
+    }
     let want = &exchange["body"];
     if exchange["status"] != parts.status.as_u16() {
         return Err(format!(

@@ -174,6 +174,8 @@ mod tests {
             told(asked(&["deploy/x"], &["*", "b"]))
                 .starts_with("error: all containers are already specified by *")
         );
-        assert!(told(asked(&[], &["b"])).starts_with("error: one or more resources must be specified"));
+        assert!(
+            told(asked(&[], &["b"])).starts_with("error: You must provide one or more resources by argument")
+        );
     }
 }

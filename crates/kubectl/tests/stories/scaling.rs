@@ -127,7 +127,11 @@ async fn mistakes_with_images_are_told() {
             "all containers are already specified by *, but saw more than one container_name=container_image pairs",
         ),
         ("c=a deploy/web", "all resources must be specified before image changes: deploy/web"),
-        ("c=a", "one or more resources must be specified as <resource> <name> or <resource>/<name>"),
+        (
+            "c=a",
+            "You must provide one or more resources by argument or filename.\nExample resource specifications include:\n   \
+             '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'",
+        ),
     ] {
         sets(&mut terminal, words).await.fails(&format!("error: {problem}\n"));
     }
