@@ -248,6 +248,8 @@ async fn a_job_says_that_its_pods_stay() {
         let warnings = cluster.warnings(Method::DELETE, &format!("{jobs}/{name}{query}")).await;
         assert_eq!(warnings.len(), count, "{warnings:?}");
     }
+    let missing = cluster.warnings(Method::DELETE, &format!("{jobs}/none")).await;
+    assert_eq!(missing.len(), 1, "it is said although there is no such job, as by Kubernetes: {missing:?}");
     cluster.post(jobs, job("d")).await;
     let warnings = cluster.warnings(Method::DELETE, &format!("{jobs}/d")).await;
     assert_eq!(

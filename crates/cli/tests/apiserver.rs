@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use futures::TryStreamExt as _;
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod};
 use kube::api::{Api, ListParams, PostParams, WatchParams};
 use running::{Scratch, Server, client};
 use serde_json::json;
@@ -52,6 +52,21 @@ async fn the_kubeconfig_is_all_that_a_client_needs() {
     assert_eq!(mode(&scratch.join("data")), 0o700, "Secrets are in there");
     let namespaces: Api<Namespace> = Api::all(server.client().await);
     assert!(namespaces.get_opt("kube-system").await.unwrap().is_some());
+}
+
+/// Without the plugin a pod needs no account and gets no token, as on a kube-apiserver with the same flag.
+#[tokio::test]
+async fn pods_need_no_service_account_where_the_plugin_is_left_out() {
+    let scratch = Scratch::new("plugins");
+    let without = ["--in-memory", "--disable-admission-plugins=ServiceAccount"];
+    let server = Server::start("127.0.0.1:0", &scratch.join("kubeconfig"), &without);
+    let pods: Api<Pod> = Api::default_namespaced(server.client().await);
+    let spec = json!({"containers": [{"name": "c", "image": "i"}]});
+    let pod: Pod = serde_json::from_value(json!({"metadata": {"name": "p"}, "spec": spec})).unwrap();
+    let spec = pods.create(&PostParams::default(), &pod).await.unwrap().spec.unwrap();
+    assert_eq!((spec.service_account_name, spec.volumes), (None, None));
+    let unknown = refused(&["--in-memory", "--disable-admission-plugins=Account"]);
+    assert!(unknown.contains("must be one of ServiceAccount"), "{unknown}");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gantry_apiserver::StaticToken;
+use gantry_apiserver::{ServiceAccounts, StaticToken};
 use gantry_nodes::behaviour::Profile;
 use gantry_registry::admission::{AddressRange, ServiceRanges};
 use gantry_store::Store;
@@ -29,6 +29,8 @@ pub struct Options {
     pub tokens: Vec<StaticToken>,
     /// The addresses that services are given.
     pub services: AddressRange,
+    /// Whether pods need a service account that exists, and mount its token.
+    pub service_accounts: ServiceAccounts,
 }
 
 /// Where objects are kept.
@@ -72,6 +74,7 @@ impl Default for Options {
             endpoint: None,
             tokens: Vec::new(),
             services: ServiceRanges::default().addresses,
+            service_accounts: ServiceAccounts::Required,
         }
     }
 }

@@ -44,6 +44,7 @@ impl Prepared {
         let defaults = Settings::default();
         let settings = Settings {
             access: access(options),
+            service_accounts: options.service_accounts,
             services: ServiceRanges { addresses: options.services, ..ServiceRanges::default() },
             advertised: address.map_or(defaults.advertised, advertised),
             client_ca: authority.clone(),

@@ -20,17 +20,22 @@ impl Call<'_> {
     pub(super) async fn delete(&self) -> Result<Answer, Refusal> {
         allowed(self.kind, Verb::Delete)?;
         let options = self.delete_options()?;
+        // The warning depends on the request alone: it comes with a refusal, too.
+        let answer = self.delete_one(&options).await.unwrap_or_else(|refusal| Answer::refused(&refusal));
+        Ok(self.told_of_orphans(answer, &options))
+    }
+
+    async fn delete_one(&self, options: &DeleteOptions) -> Result<Answer, Refusal> {
         self.check_mortal(self.place())?;
-        let answer = match self.delete_object(self.place(), &options).await? {
+        match self.delete_object(self.place(), options).await? {
             Outcome::Removed(object) => match self.kind.deleted {
-                DeleteAnswer::Object => self.render_shown(200, &object)?,
-                DeleteAnswer::Status => Answer::value(200, &self.gone(&object)),
+                DeleteAnswer::Object => self.render_shown(200, &object),
+                DeleteAnswer::Status => Ok(Answer::value(200, &self.gone(&object))),
             },
             Outcome::Kept(object) | Outcome::Stored(object) => {
-                self.render_shown(if options.legacy_background { 202 } else { 200 }, &object)?
+                self.render_shown(if options.legacy_background { 202 } else { 200 }, &object)
             }
-        };
-        Ok(self.told_of_orphans(answer, &options))
+        }
     }
 
     pub(super) async fn delete_collection(&self) -> Result<Answer, Refusal> {

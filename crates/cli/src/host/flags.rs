@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use gantry_cluster::AddressRange;
+use gantry_cluster::{AddressRange, ServiceAccounts};
 
 use super::listen;
 
@@ -37,6 +37,9 @@ pub(crate) struct ServerFlags {
         default_value = "10.96.0.0/12"
     )]
     pub(crate) service_range: AddressRange,
+    /// Admission plugins of a kube-apiserver to leave out; comma-separated
+    #[arg(long, value_name = "NAMES", value_enum, value_delimiter = ',')]
+    pub(crate) disable_admission_plugins: Vec<AdmissionPlugin>,
     /// How to write the log, which goes to standard error
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) log_format: LogFormat,
@@ -82,6 +85,14 @@ pub(crate) struct EtcdFiles {
     pub(crate) key: Option<PathBuf>,
 }
 
+/// An admission plugin that can be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AdmissionPlugin {
+    /// Pods need no service account, and no token is mounted into them
+    #[value(name = "ServiceAccount")]
+    ServiceAccount,
+}
+
 /// How the log is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
@@ -101,6 +112,15 @@ impl ServerFlags {
             ));
         }
         Ok(())
+    }
+
+    /// What is asked of the service accounts of pods.
+    pub(super) fn service_accounts(&self) -> ServiceAccounts {
+        if self.disable_admission_plugins.contains(&AdmissionPlugin::ServiceAccount) {
+            ServiceAccounts::Ignored
+        } else {
+            ServiceAccounts::Required
+        }
     }
 
     /// The directory of the certificates; none keeps them in memory.

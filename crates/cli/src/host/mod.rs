@@ -58,6 +58,7 @@ pub(crate) async fn options(
         endpoint: Some(endpoint),
         tokens: flags.token.as_deref().map(tokens::read).transpose()?.unwrap_or_default(),
         services: flags.service_range,
+        service_accounts: flags.service_accounts(),
         ..Options::default()
     })
 }

@@ -8,7 +8,11 @@ use crate::schema::{Other, Type, schema};
 /// The Go type of a field, or of an element or entry of it if `kind` is that of one.
 pub(super) fn name(message: &str, field: &str, kind: &Type) -> String {
     match kind {
-        Type::String => named_text(message, field).unwrap_or("string").to_owned(),
+        Type::String => {
+            let named = named_text(message, field).unwrap_or("string");
+            // The table has the type of a whole map where its keys have a type of their own.
+            named.rsplit(']').next().unwrap_or(named).to_owned()
+        }
         Type::Bool => "bool".to_owned(),
         Type::Int32 | Type::IntOrString => "int32".to_owned(),
         Type::Int64 => "int64".to_owned(),
@@ -16,6 +20,7 @@ pub(super) fn name(message: &str, field: &str, kind: &Type) -> String {
         Type::Bytes => "[]uint8".to_owned(),
         Type::List(element) => format!("[]{}", name(message, field, element)),
         Type::Map(value) => match **value {
+            Type::String | Type::Time if let Some(map) = named_text(message, field) => map.to_owned(),
             Type::Quantity if message.starts_with("core/") => "v1.ResourceList".to_owned(),
             Type::List(_) => "map[string]v1.ExtraValue".to_owned(),
             _ => format!("map[string]{}", name(message, field, value)),
@@ -55,7 +60,66 @@ fn named_text(message: &str, field: &str) -> Option<&'static str> {
     )
 }
 
-const NAMED: [(&str, &str, &str); 74] = [
+const NAMED: [(&str, &str, &str); 121] = [
+    ("HTTPGetAction", "protocol", "v1.HTTPProtocol"),
+    ("Lifecycle", "stopSignal", "v1.Signal"),
+    ("GRPCAction", "mode", "v1.GRPCProbeMode"),
+    ("ContainerResizePolicy", "resourceName", "v1.ResourceName"),
+    ("ContainerResizePolicy", "restartPolicy", "v1.ResourceResizeRestartPolicy"),
+    ("ContainerRestartRule", "action", "v1.ContainerRestartRuleAction"),
+    ("ContainerRestartRuleOnExitCodes", "operator", "v1.ContainerRestartRuleOnExitCodesOperator"),
+    ("AppArmorProfile", "type", "v1.AppArmorProfileType"),
+    ("SecurityContext", "procMount", "v1.ProcMountType"),
+    ("PodOS", "name", "v1.OSName"),
+    ("PodSecurityContext", "fsGroupChangePolicy", "v1.PodFSGroupChangePolicy"),
+    ("PodSecurityContext", "seLinuxChangePolicy", "v1.PodSELinuxChangePolicy"),
+    ("PodSecurityContext", "supplementalGroupsPolicy", "v1.SupplementalGroupsPolicy"),
+    ("TopologySpreadConstraint", "nodeAffinityPolicy", "v1.NodeInclusionPolicy"),
+    ("TopologySpreadConstraint", "nodeTaintsPolicy", "v1.NodeInclusionPolicy"),
+    ("AzureDiskVolumeSource", "cachingMode", "v1.AzureDataDiskCachingMode"),
+    ("AzureDiskVolumeSource", "kind", "v1.AzureDataDiskKind"),
+    ("ImageVolumeSource", "pullPolicy", "v1.PullPolicy"),
+    ("ResourceStatus", "name", "v1.ResourceName"),
+    ("ResourceHealth", "health", "v1.ResourceHealthStatus"),
+    ("ResourceHealth", "resourceID", "v1.ResourceID"),
+    ("ContainerStatus", "stopSignal", "v1.Signal"),
+    ("VolumeMountStatus", "recursiveReadOnly", "v1.RecursiveReadOnlyMode"),
+    ("NodeAllocatableMappedResources", "name", "v1.ResourceName"),
+    ("NodeAllocatableOverheadResources", "name", "v1.ResourceName"),
+    ("PodStatus", "resize", "v1.PodResizeStatus"),
+    ("VolumeHealthCondition", "status", "v1.VolumeHealthStatusType"),
+    (
+        "StatefulSetPersistentVolumeClaimRetentionPolicy",
+        "whenDeleted",
+        "v1.PersistentVolumeClaimRetentionPolicyType",
+    ),
+    (
+        "StatefulSetPersistentVolumeClaimRetentionPolicy",
+        "whenScaled",
+        "v1.PersistentVolumeClaimRetentionPolicyType",
+    ),
+    (
+        "PersistentVolumeClaimStatus",
+        "allocatedResourceStatuses",
+        "map[v1.ResourceName]v1.ClaimResourceStatus",
+    ),
+    ("ModifyVolumeStatus", "status", "v1.PersistentVolumeClaimModifyVolumeStatus"),
+    ("PodFailurePolicyRule", "action", "v1.PodFailurePolicyAction"),
+    ("PodFailurePolicyOnExitCodesRequirement", "operator", "v1.PodFailurePolicyOnExitCodesOperator"),
+    ("PodFailurePolicyOnPodConditionsPattern", "status", "v1.ConditionStatus"),
+    ("PodFailurePolicyOnPodConditionsPattern", "type", "v1.PodConditionType"),
+    ("UncountedTerminatedPods", "failed", "types.UID"),
+    ("UncountedTerminatedPods", "succeeded", "types.UID"),
+    ("LoadBalancerIngress", "ipMode", "v1.LoadBalancerIPMode"),
+    ("ContainerResourceMetricSource", "name", "v1.ResourceName"),
+    ("ContainerResourceMetricStatus", "name", "v1.ResourceName"),
+    ("ResourceMetricStatus", "name", "v1.ResourceName"),
+    ("MetricStatus", "type", "v2.MetricSourceType"),
+    ("PodDisruptionBudgetStatus", "disruptedPods", "map[string]v1.Time"),
+    ("LeaseSpec", "strategy", "v1.CoordinatedLeaseStrategy"),
+    ("NodeStatus", "phase", "v1.NodePhase"),
+    ("AttachedVolume", "name", "v1.UniqueVolumeName"),
+    ("NodeStatus", "volumesInUse", "v1.UniqueVolumeName"),
     ("ScopedResourceSelectorRequirement", "scopeName", "v1.ResourceQuotaScope"),
     ("ScopedResourceSelectorRequirement", "operator", "v1.ScopeSelectorOperator"),
     ("DeleteOptions", "propagationPolicy", "v1.DeletionPropagation"),
@@ -150,6 +214,8 @@ mod tests {
         assert_eq!(of("meta/v1.ObjectMeta", "uid"), "types.UID");
         assert_eq!(of("core/v1.ServiceSpec", "ipFamilies"), "[]v1.IPFamily");
         assert_eq!(of("core/v1.Secret", "data"), "map[string][]uint8");
+        let statuses = "map[v1.ResourceName]v1.ClaimResourceStatus";
+        assert_eq!(of("core/v1.PersistentVolumeClaimStatus", "allocatedResourceStatuses"), statuses);
         assert_eq!(of("autoscaling/v2.HorizontalPodAutoscaler", "spec"), "v2.HorizontalPodAutoscalerSpec");
     }
 
@@ -162,6 +228,7 @@ mod tests {
                     && schema().field(*id, field).is_some_and(|f| match &f.kind {
                         Type::String => true,
                         Type::List(element) => **element == Type::String,
+                        Type::Map(value) => matches!(**value, Type::String | Type::Time),
                         _ => false,
                     })
             });

@@ -73,7 +73,11 @@ impl Walk {
             match schema().field(id, key) {
                 Some(field) => {
                     self.once(field.json, &mut seen);
-                    match self.field(field, tree)? {
+                    let depth = self.fields.len();
+                    self.fields.extend(embedded(id, field.json));
+                    let value = self.field(field, tree)?;
+                    self.fields.truncate(depth);
+                    match value {
                         Some(value) => read.insert(std::mem::take(key), value),
                         None => read.remove(field.json),
                     };
@@ -103,9 +107,10 @@ impl Walk {
             Tree::String(text) if level == Level::Root || text.is_empty() => None,
             Tree::String(text) => Some(Value::String(std::mem::take(text))),
             other => {
-                self.fields.push(name);
+                let depth = self.fields.len();
+                self.fields.extend((level == Level::Within).then_some("TypeMeta").into_iter().chain([name]));
                 let problem = self.type_error(name, &Type::String, other.noun());
-                self.fields.pop();
+                self.fields.truncate(depth);
                 self.wrong(problem)
             }
         }
@@ -272,6 +277,11 @@ impl Walk {
         let wanted = go_types::name(self.holder, field, kind);
         format!("json: cannot unmarshal {noun} into Go struct field {holder}.{path} of type {wanted}")
     }
+}
+
+/// The Go struct that brings a field into the struct in which it is embedded; type errors name it in the path.
+fn embedded(id: MessageId, json: &str) -> Option<&'static str> {
+    schema().inlined(id, json).map(|inlined| schema().message(inlined).short_name())
 }
 
 /// What every object may have, although the schema does not say so.

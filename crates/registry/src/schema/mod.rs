@@ -150,6 +150,14 @@ impl Schema {
         }
     }
 
+    /// The message that brings a field into the one it is inlined in; none for a field of the message itself.
+    pub fn inlined(&self, id: MessageId, json: &str) -> Option<MessageId> {
+        match self.message(id).by_json.get(json)? {
+            Place::Own(_) => None,
+            Place::Inlined(inlined) => Some(*inlined),
+        }
+    }
+
     /// The fields of a message in the order in which they are written, inlined ones in their place.
     pub fn fields(&self, id: MessageId) -> Vec<&Field> {
         let mut all = Vec::new();

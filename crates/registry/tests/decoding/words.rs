@@ -34,6 +34,14 @@ fn type_errors_name_message_path_and_type() {
             "bool into Go struct field Container.spec.containers.name of type string",
         ),
         (
+            r#"{"spec": {"volumes": [{"configMap": {"name": 5}}]}}"#,
+            "number into Go struct field ConfigMapVolumeSource.spec.volumes.VolumeSource.configMap.LocalObjectReference.name of type string",
+        ),
+        (
+            r#"{"spec": {"os": {"name": 5}}}"#,
+            "number into Go struct field PodOS.spec.os.name of type v1.OSName",
+        ),
+        (
             r#"{"spec": {"containers": ["c"]}}"#,
             "string into Go struct field PodSpec.spec.containers of type v1.Container",
         ),
@@ -43,7 +51,7 @@ fn type_errors_name_message_path_and_type() {
         ),
         (
             r#"{"spec": {"volumes": [{"emptyDir": 1}]}}"#,
-            "number into Go struct field Volume.spec.volumes.emptyDir of type v1.EmptyDirVolumeSource",
+            "number into Go struct field Volume.spec.volumes.VolumeSource.emptyDir of type v1.EmptyDirVolumeSource",
         ),
         (
             r#"{"spec": {"restartPolicy": 1}}"#,
@@ -55,7 +63,7 @@ fn type_errors_name_message_path_and_type() {
         ),
         (
             r#"{"spec": {"containers": [{"livenessProbe": {"httpGet": {"port": 1.5}}}]}}"#,
-            "number 1.5 into Go struct field HTTPGetAction.spec.containers.livenessProbe.httpGet.port of type int32",
+            "number 1.5 into Go struct field HTTPGetAction.spec.containers.livenessProbe.ProbeHandler.httpGet.port of type int32",
         ),
         // The first of several counts, unless a type refuses its text.
         (
@@ -64,7 +72,7 @@ fn type_errors_name_message_path_and_type() {
         ),
         (
             r#"{"spec": {"priority": "a", "containers": [{"livenessProbe": {"httpGet": {"port": []}}}]}}"#,
-            "array into Go struct field HTTPGetAction.spec.containers.livenessProbe.httpGet.port of type int32",
+            "array into Go struct field HTTPGetAction.spec.containers.livenessProbe.ProbeHandler.httpGet.port of type int32",
         ),
     ] {
         assert_eq!(refused(POD, body), format!("json: cannot unmarshal {words}"), "{body}");
@@ -159,6 +167,6 @@ fn templates_of_claims_keep_their_kind() {
     let wrong = r#"{"spec": {"volumeClaimTemplates": [{"kind": 5}]}}"#;
     assert_eq!(
         refused(set, wrong),
-        "json: cannot unmarshal number into Go struct field PersistentVolumeClaim.spec.volumeClaimTemplates.kind of type string"
+        "json: cannot unmarshal number into Go struct field PersistentVolumeClaim.spec.volumeClaimTemplates.TypeMeta.kind of type string"
     );
 }
