@@ -5,6 +5,7 @@
 mod access;
 mod amounts;
 mod autoscaler;
+mod conditions;
 mod config_map;
 mod container;
 pub(crate) mod deployment;

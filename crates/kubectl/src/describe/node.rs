@@ -4,8 +4,9 @@ use gantry_registry::Moment;
 use serde_json::Value;
 
 use super::amounts::{Amounts, Wants};
+use super::conditions::conditions;
 use super::marks::{annotations, labels};
-use super::{ago, date, date_or_zero};
+use super::{ago, date};
 use crate::field::{at, list, members, shown, text};
 
 /// What belongs to a node and is not in it; what could not be read is told why.
@@ -26,7 +27,7 @@ pub(crate) fn node(node: &Value, around: &Around, now: Moment) -> String {
     out += &taints(node);
     out += &format!("Unschedulable:\t{}\n", node.pointer("/spec/unschedulable").is_some_and(|it| it == true));
     out += &lease(&around.lease);
-    out += &conditions(node);
+    out += &conditions(node, ("LastHeartbeatTime", "/lastHeartbeatTime"));
     out += "Addresses:\n";
     out.extend(
         list(node, "/status/addresses")
@@ -73,29 +74,6 @@ fn taints(node: &Value) -> String {
         [] => "Taints:\t<none>\n".to_owned(),
         lines => format!("Taints:\t{}\n", lines.join("\n\t")),
     }
-}
-
-fn conditions(node: &Value) -> String {
-    let conditions = list(node, "/status/conditions");
-    if conditions.is_empty() {
-        return String::new();
-    }
-    let mut out = String::from(
-        "Conditions:\n  Type\tStatus\tLastHeartbeatTime\tLastTransitionTime\tReason\tMessage\n  \
-         ----\t------\t-----------------\t------------------\t------\t-------\n",
-    );
-    for one in conditions {
-        out += &format!(
-            "  {} \t{} \t{} \t{} \t{} \t{}\n",
-            text(one, "/type"),
-            text(one, "/status"),
-            date_or_zero(at(one, "/lastHeartbeatTime")),
-            date_or_zero(at(one, "/lastTransitionTime")),
-            text(one, "/reason"),
-            text(one, "/message")
-        );
-    }
-    out
 }
 
 fn system(node: &Value) -> String {

@@ -3,9 +3,10 @@
 use gantry_registry::Moment;
 use serde_json::Value;
 
+use super::conditions::conditions;
 use super::marks::{annotations, labels};
 use super::storage::numbered_term;
-use super::{ago, date_or_zero, name_and_marks, volume};
+use super::{ago, name_and_marks, volume};
 use crate::field::{at, list, shown, text};
 
 /// A PersistentVolume.
@@ -45,7 +46,7 @@ pub(crate) fn claim(claim: &Value, pods: &[Value], now: Moment) -> String {
         [] => out += "Used By:\t<none>\n",
         users => out += &format!("Used By:\t{}\n", users.join("\n\t")),
     }
-    out + &conditions(claim)
+    out + &conditions(claim, ("LastProbeTime", "/lastProbeTime"))
 }
 
 /// What a claim has been given, and what it is filled with at first.
@@ -140,27 +141,4 @@ fn uses(pod: &Value, claim: &str) -> bool {
             && format!("{}-{}", text(pod, "/metadata/name"), text(volume, "/name")) == claim
     };
     list(pod, "/spec/volumes").iter().any(|volume| named(volume) || made(volume))
-}
-
-fn conditions(claim: &Value) -> String {
-    let conditions = list(claim, "/status/conditions");
-    if conditions.is_empty() {
-        return String::new();
-    }
-    let mut out = String::from(
-        "Conditions:\n  Type\tStatus\tLastProbeTime\tLastTransitionTime\tReason\tMessage\n  \
-         ----\t------\t-----------------\t------------------\t------\t-------\n",
-    );
-    for one in conditions {
-        out += &format!(
-            "  {} \t{} \t{} \t{} \t{} \t{}\n",
-            text(one, "/type"),
-            text(one, "/status"),
-            date_or_zero(at(one, "/lastProbeTime")),
-            date_or_zero(at(one, "/lastTransitionTime")),
-            text(one, "/reason"),
-            text(one, "/message")
-        );
-    }
-    out
 }
