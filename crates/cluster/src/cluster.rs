@@ -68,8 +68,8 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Returns when the API answers, the default service account exists and every node is Ready; fails if a part of the
-    /// cluster does before that.
+    /// Returns when the API answers, the default service account exists, `admin`, `edit` and `view` have their rules and
+    /// every node is Ready; fails if a part of the cluster does before that.
     pub async fn ready(&mut self) -> Result<(), StartError> {
         let names = &node_options(&self.options, Metrics::new());
         let readiness = Readiness {

@@ -7,6 +7,7 @@
 //!
 //! *Invariant:* all that is known of the cluster comes through the API, and all that is done to it goes through it.
 
+mod cluster_role_aggregation;
 mod context;
 mod deployment;
 mod discovery;
@@ -22,5 +23,6 @@ mod root_ca;
 mod service_account;
 mod storage_protection;
 
+pub use cluster_role_aggregation::are_bootstrap_roles_aggregated;
 pub use manager::{BrokeDown, run};
 pub use options::{Controller, LeaseOptions, Options, UnknownController, Workers};

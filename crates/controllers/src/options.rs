@@ -29,6 +29,8 @@ pub enum Controller {
     RootCa,
     /// Keeps the status of PodDisruptionBudgets.
     Disruption,
+    /// Keeps the rules of aggregated ClusterRoles.
+    ClusterRoleAggregation,
     /// Deletes the pods of nodes that are gone. Only for clusters whose nodes Gantry runs.
     PodGc,
     /// Taints nodes that fall silent and evicts their pods. Only for clusters whose nodes Gantry runs.
@@ -90,7 +92,7 @@ pub struct UnknownController(String);
 
 impl Controller {
     /// All there are.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::ReplicaSet,
         Self::ReplicationController,
         Self::Deployment,
@@ -99,6 +101,7 @@ impl Controller {
         Self::ServiceAccount,
         Self::RootCa,
         Self::Disruption,
+        Self::ClusterRoleAggregation,
         Self::PodGc,
         Self::NodeLifecycle,
         Self::ClaimProtection,
@@ -122,6 +125,7 @@ impl Controller {
             Self::ServiceAccount => "serviceaccount-controller",
             Self::RootCa => "root-ca-certificate-publisher-controller",
             Self::Disruption => "disruption-controller",
+            Self::ClusterRoleAggregation => "clusterrole-aggregation-controller",
             Self::PodGc => "pod-garbage-collector-controller",
             Self::NodeLifecycle => "node-lifecycle-controller",
             Self::ClaimProtection => "persistentvolumeclaim-protection-controller",
@@ -140,6 +144,7 @@ impl Controller {
             Self::ServiceAccount => "serviceaccount",
             Self::RootCa => "root-ca-cert-publisher",
             Self::Disruption => "disruption",
+            Self::ClusterRoleAggregation => "clusterrole-aggregation",
             Self::PodGc => "podgc",
             Self::NodeLifecycle => "nodelifecycle",
             Self::ClaimProtection => "pvc-protection",

@@ -9,6 +9,7 @@
 //! before it. It knows no clock, no client, no async, no randomness and does not log; its only dependency is
 //! `gantry-model`. Nothing outside this crate counts replicas.
 
+pub mod cluster_role_aggregation;
 pub mod deployment;
 pub mod disruption;
 pub mod events;

@@ -10,6 +10,7 @@
 //!
 //! Start with [`Deployment`], [`ReplicaSet`] and [`Pod`].
 
+mod cluster_role;
 mod condition;
 mod deployment;
 mod disruption_budget;
@@ -35,6 +36,7 @@ mod set_kind;
 mod template;
 mod time;
 
+pub use cluster_role::{ClusterRole, PolicyRule};
 pub use condition::{
     ConditionStatus, DeploymentCondition, DeploymentConditionType, ReplicaSetCondition,
     ReplicaSetConditionType,

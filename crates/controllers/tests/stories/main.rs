@@ -9,6 +9,7 @@ mod custom;
 mod deletion;
 mod interruptions;
 mod nodes;
+mod roles;
 mod rollouts;
 mod surroundings;
 mod wire;

@@ -4,10 +4,10 @@ use std::any::TypeId;
 
 use gantry_decide::gc::{Resource, Scope};
 use gantry_model::{
-    Deployment, DisruptionBudget, Labels, Meta, ObjectKey, ObjectMetadata, ParseError, Pod, ReplicaSet,
-    ResourceVersion, Uid,
+    ClusterRole, Deployment, DisruptionBudget, Labels, Meta, ObjectKey, ObjectMetadata, ParseError, Pod,
+    ReplicaSet, ResourceVersion, Uid,
 };
-use k8s_openapi::api::{apps::v1 as apps, core::v1 as core, policy::v1 as policy};
+use k8s_openapi::api::{apps::v1 as apps, core::v1 as core, policy::v1 as policy, rbac::v1 as rbac};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::de::DeserializeOwned;
 
@@ -197,6 +197,31 @@ impl Cached for Pod {
 impl Typed for Pod {
     fn resource() -> Resource {
         resource_of::<core::Pod>()
+    }
+}
+
+/// Whole roles are never written back, so only what the rules look at is kept of them.
+impl Cached for ClusterRole {
+    type Wire = rbac::ClusterRole;
+    const FORM: Form = Form::Whole;
+
+    fn parse(_: &Resource, wire: rbac::ClusterRole) -> Result<Self, ParseError> {
+        Self::parse(wire)
+    }
+    fn key(&self) -> ObjectKey {
+        ObjectKey::new("", self.name.clone())
+    }
+    fn uid(&self) -> &Uid {
+        &self.uid
+    }
+    fn version(&self) -> &ResourceVersion {
+        &self.resource_version
+    }
+}
+
+impl Typed for ClusterRole {
+    fn resource() -> Resource {
+        resource_of::<rbac::ClusterRole>()
     }
 }
 
