@@ -11,6 +11,8 @@
 
 pub mod deployment;
 pub mod disruption;
+pub mod endpoint_slices;
+pub mod endpoints;
 pub mod events;
 pub mod gc;
 pub mod namespace;
@@ -18,7 +20,9 @@ pub mod node_lifecycle;
 pub mod ownership;
 pub mod queue;
 pub mod replica_set;
+pub mod services;
 mod share;
 mod wake;
+pub mod written_versions;
 
 pub use wake::Wake;
