@@ -146,8 +146,10 @@ impl Cluster {
             if has_nodes {
                 options.controllers.extend(Controller::WITH_NODES);
             } else {
-                // The status of a budget is left to the tests, or the controllers of others, that set that of its pods.
-                options.controllers.remove(&Controller::Disruption);
+                // What follows the status of pods is left to whoever sets it there: tests, or the controllers of others.
+                for controller in Controller::WITH_POD_STATUS {
+                    options.controllers.remove(&controller);
+                }
             }
             let run = gantry_controllers::run(self.client_as("gantry-controllers"), options, signal.clone());
             self.tasks.spawn("controllers", run);

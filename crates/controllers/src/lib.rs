@@ -12,6 +12,8 @@ mod context;
 mod deployment;
 mod discovery;
 mod disruption;
+mod endpoint_slices;
+mod endpoints;
 mod garbage_collector;
 mod manager;
 mod namespace;
@@ -21,6 +23,7 @@ mod pod_gc;
 mod replica_set;
 mod root_ca;
 mod service_account;
+mod services;
 mod storage_protection;
 
 pub use cluster_role_aggregation::are_bootstrap_roles_aggregated;

@@ -12,6 +12,8 @@
 pub mod cluster_role_aggregation;
 pub mod deployment;
 pub mod disruption;
+pub mod endpoint_slices;
+pub mod endpoints;
 pub mod events;
 pub mod gc;
 pub mod namespace;
@@ -19,7 +21,9 @@ pub mod node_lifecycle;
 pub mod ownership;
 pub mod queue;
 pub mod replica_set;
+pub mod services;
 mod share;
 mod wake;
+pub mod written_versions;
 
 pub use wake::Wake;
