@@ -176,6 +176,7 @@ fn old_oddities_are_not_warned_about_again() {
     assert_eq!(validation::create(deployments, &old).warnings.len(), 1);
     let mut new = old.clone();
     new["spec"]["template"]["spec"]["nodeSelector"] = json!({"beta.kubernetes.io/arch": "arm64"});
+    new["metadata"]["generation"] = json!(2);
     assert_eq!(
         validation::update(deployments, &old, &new).warnings,
         [

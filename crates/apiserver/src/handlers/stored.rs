@@ -1,6 +1,8 @@
 //! The last steps of every write: who owns what, what the server itself writes, whether it may be stored.
 
 use gantry_registry::Refusal;
+use gantry_registry::decode::KeyOrder;
+use gantry_registry::empties::{self, Form};
 use gantry_registry::kinds::{Kind, Nature};
 use gantry_registry::lifecycle::{self, Updated};
 use gantry_registry::ownership::{FieldSet, Write, differ_only_in_times, track_update};
@@ -47,17 +49,18 @@ pub(super) fn settle(
     if part == Part::Main {
         admission::update(call.kind, stored, &mut wanted);
     }
-    let updated = match lifecycle::update(stored, wanted, part, call.kind) {
-        Updated::Store(object) if differ_only_in_times(stored, &object) => Updated::Unchanged,
+    let updated = lifecycle::update(stored, wanted, part, call.kind);
+    if let Updated::Store(object) | Updated::Remove(object) = &updated {
+        let judge = |order: &KeyOrder| validation::part(part, call.kind, stored, object, order);
+        warnings.extend(call.judged(call.place().name, judge)?);
+    }
+    let updated = match updated {
+        Updated::Store(object) if is_stored_as(call.kind, &object, stored) => Updated::Unchanged,
         updated => updated,
     };
-    if let Updated::Store(object) | Updated::Remove(object) = &updated {
-        let judged = validation::part(part, call.kind, stored, object);
-        warnings.extend(call.judged(call.place().name, judged)?);
-    }
     // What is odd about a pod is told on every write of it.
     if updated == Updated::Unchanged && part == Part::Main && call.kind.kind == "Pod" {
-        warnings.extend(validation::part(part, call.kind, stored, stored).warnings);
+        warnings.extend(validation::update(call.kind, stored, stored).warnings);
     }
     let (change, shown) = match updated {
         // What is written unchanged is stored in the version of today, and with the defaults that it was read with.
@@ -67,6 +70,12 @@ pub(super) fn settle(
         Updated::Remove(shown) => (Change::Remove(None), Some(shown)),
     };
     Ok(Settled { change, shown, warnings })
+}
+
+/// Whether storing this object would change nothing, the times in its record of ownership aside.
+fn is_stored_as(kind: &Kind, object: &Value, stored: &Value) -> bool {
+    let object = empties::in_form(Form::Stored, &kind.nature, object);
+    *object == *stored || differ_only_in_times(stored, &object)
 }
 
 /// How the owners of fields are found.

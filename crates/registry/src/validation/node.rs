@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::addresses;
-use super::found::{Found, Path, list, members, text};
+use super::found::{Found, Path, list, text};
 use super::names::{label_value, qualified_name};
 use crate::quantity::Quantity;
 
@@ -41,9 +41,9 @@ pub(super) fn status(found: &mut Found, object: &Value) {
 fn resources(found: &mut Found, status: &Value) {
     let at = Path::new("status");
     for field in ["capacity", "allocatable"] {
-        for (name, amount) in members(status, field) {
+        let at = at.child(field);
+        for (name, amount) in found.members(&at, status, field) {
             let Some(value) = amount.as_str().and_then(|text| Quantity::parse(text).ok()) else { continue };
-            let at = at.child(field);
             if value.billionths() < 0 {
                 found.invalid(&at.child(name), amount, "must be greater than or equal to 0");
             }

@@ -27,7 +27,8 @@ pub(super) fn of_new(kind: &Kind, object: &Value) -> Vec<String> {
 /// repeat all, some give none, the others give those that are new.
 pub(super) fn of_change(kind: &Kind, old: &Value, new: &Value) -> Vec<String> {
     let mut warnings = Vec::new();
-    if kind.kind == "Pod" || old["spec"] != new["spec"] {
+    let generation = |object: &Value| object["metadata"]["generation"].as_i64();
+    if kind.kind == "Pod" || generation(old) != generation(new) {
         of_pods(&mut warnings, kind, new);
     }
     let all = of_others(kind, new);

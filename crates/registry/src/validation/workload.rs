@@ -117,7 +117,7 @@ pub(super) fn daemon_set(found: &mut Found, object: &Value) {
     selector::understood_and_matching(found, &at, spec);
     if is_set(spec, "selector") && selector::is_empty(&spec["selector"]) {
         let why = "empty selector is invalid for daemonset";
-        found.invalid(&at.child("selector"), &spec["selector"], why);
+        found.invalid_shown(&at.child("selector"), in_order(SELECTOR, &spec["selector"]), why);
     }
     template::of_services(found, &at, spec, "DaemonSet");
     found.not_negative(&at, spec, "minReadySeconds");
