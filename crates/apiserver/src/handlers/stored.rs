@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::call::Call;
 use super::write::Part;
-use crate::admission;
+use crate::admission::{self, Refused};
 use crate::objects::{Change, Place, conflict};
 use crate::query::WriteOptions;
 use crate::served;
@@ -21,6 +21,8 @@ pub(super) struct Settled {
     pub(super) shown: Option<Value>,
     /// What is odd about the object.
     pub(super) warnings: Vec<String>,
+    /// What was wanted instead of the change, if that is wrong.
+    pub(super) refused: Option<Refused>,
 }
 
 /// What becomes of an object that exists when this is written to it.
@@ -53,10 +55,16 @@ pub(super) fn settle(
     };
     if let Updated::Store(object) | Updated::Remove(object) = &updated {
         let judged = validation::part(part, call.kind, stored, object);
-        warnings.extend(call.judged(call.place().name, judged)?);
+        match call.judged(call.place().name, judged) {
+            Ok(odd) => warnings.extend(odd),
+            Err(why) => {
+                let refused = Some(Refused { object: object.clone(), why });
+                return Ok(Settled { change: Change::Keep, shown: None, warnings, refused });
+            }
+        }
     }
-    // What is odd about a pod is told on every write of it.
-    if updated == Updated::Unchanged && part == Part::Main && call.kind.kind == "Pod" {
+    // What is odd about an object is told although nothing changes.
+    if updated == Updated::Unchanged && part == Part::Main {
         warnings.extend(validation::part(part, call.kind, stored, stored).warnings);
     }
     let (change, shown) = match updated {
@@ -66,7 +74,7 @@ pub(super) fn settle(
         Updated::Store(object) => (Change::Store(object), None),
         Updated::Remove(shown) => (Change::Remove(None), Some(shown)),
     };
-    Ok(Settled { change, shown, warnings })
+    Ok(Settled { change, shown, warnings, refused: None })
 }
 
 /// How the owners of fields are found.

@@ -43,10 +43,7 @@ async fn the_rules_of_an_aggregated_role_belong_to_the_controller() {
     let view = cluster.get(&format!("{ROLES}/view")).await;
     let managers = view["metadata"]["managedFields"].as_array().unwrap();
     let writers: Vec<_> = managers.iter().map(|entry| (&entry["manager"], &entry["operation"])).collect();
-    assert_eq!(
-        json!(writers),
-        json!([["gantry-controllers", "Apply"], ["kube-apiserver", "Update"]])
-    );
+    assert_eq!(json!(writers), json!([["gantry-controllers", "Apply"], ["kube-apiserver", "Update"]]));
     assert_eq!(managers[0]["fieldsV1"], json!({"f:rules": {}}));
 }
 

@@ -179,6 +179,8 @@ pub enum Generation {
     Absent,
     /// A changed spec.
     Spec,
+    /// A changed spec; a new object has none yet.
+    SpecFromZero,
     /// A changed spec, or changed annotations.
     SpecOrAnnotations,
     /// Anything outside metadata, or changed labels.

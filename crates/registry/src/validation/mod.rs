@@ -85,7 +85,7 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
         found.errors.extend(wrong_scale(custom, object));
         return judged_custom(found.errors, &[], &Value::Null, object);
     }
-    if let Some(judged) = wrong_addresses(kind, None, object) {
+    if let Some(judged) = wrong_addresses(kind, object) {
         return judged;
     }
     match (kind.group, kind.kind) {
@@ -113,7 +113,7 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
         found.errors.extend(wrong_scale(custom, new));
         return judged_custom(found.errors, &judged.excused, old, new);
     }
-    if let Some(judged) = wrong_addresses(kind, Some(old), new) {
+    if let Some(judged) = wrong_addresses(kind, new) {
         return judged;
     }
     match (kind.group, kind.kind) {
@@ -149,14 +149,19 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
 }
 
 /// What is wrong with the addresses of a Service, which is told before and without anything else.
-fn wrong_addresses(kind: &Kind, old: Option<&Value>, new: &Value) -> Option<Judged> {
+fn wrong_addresses(kind: &Kind, service: &Value) -> Option<Judged> {
     if (kind.group, kind.kind) != ("", "Service") {
         return None;
     }
     let mut found = Found::default();
-    service_addresses::service_addresses(&mut found, old, new);
+    service_addresses::service_addresses(&mut found, service);
     let Found { errors } = found;
     (!errors.is_empty()).then(|| Judged { errors, warnings: Vec::new() })
+}
+
+/// Whether addresses can be given to a Service: nothing is wrong with what it says of them itself.
+pub fn is_addressable(kind: &Kind, service: &Value) -> bool {
+    wrong_addresses(kind, service).is_none()
 }
 
 /// Judges a write to the subresource `status`.
@@ -286,7 +291,7 @@ fn specific(found: &mut Found, kind: &Kind, old: Option<&Value>, object: &Value)
             let at = Path::new("spec");
             metadata::finalizer_names(found, &at.child("finalizers"), list(&object["spec"], "finalizers"));
         }
-        _ => plain::plain(found, kind, object),
+        _ => plain::plain(found, kind, object, old.is_none()),
     }
 }
 
