@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::call::Call;
 use super::write::Part;
-use crate::admission;
+use crate::admission::{self, Refused};
 use crate::objects::{Change, Place, conflict};
 use crate::query::WriteOptions;
 use crate::served;
@@ -23,6 +23,8 @@ pub(super) struct Settled {
     pub(super) shown: Option<Value>,
     /// What is odd about the object.
     pub(super) warnings: Vec<String>,
+    /// What was wanted instead of the change, if that is wrong.
+    pub(super) refused: Option<Refused>,
 }
 
 /// What becomes of an object that exists when this is written to it.
@@ -50,18 +52,28 @@ pub(super) fn settle(
         admission::update(call.kind, stored, &mut wanted);
     }
     let updated = lifecycle::update(stored, wanted, part, call.kind);
-    if let Updated::Store(object) | Updated::Remove(object) = &updated {
-        let judge = |order: &KeyOrder| validation::part(part, call.kind, stored, object, order);
-        warnings.extend(call.judged(call.place().name, judge)?);
+    match &updated {
+        Updated::Store(object) | Updated::Remove(object) => {
+            let judge = |order: &KeyOrder| validation::part(part, call.kind, stored, object, order);
+            match call.judged(call.place().name, judge) {
+                Ok(found) => warnings.extend(found),
+                Err(why) => {
+                    let refused = Some(Refused { object: object.clone(), why });
+                    return Ok(Settled { change: Change::Keep, shown: None, warnings, refused });
+                }
+            }
+        }
+        // Warnings are returned although nothing changes.
+        Updated::Unchanged if part == Part::Main => {
+            let order = KeyOrder::default();
+            warnings.extend(validation::part(part, call.kind, stored, stored, &order).warnings);
+        }
+        Updated::Unchanged => {}
     }
     let updated = match updated {
         Updated::Store(object) if is_stored_as(call.kind, &object, stored) => Updated::Unchanged,
         updated => updated,
     };
-    // What is odd about a pod is told on every write of it.
-    if updated == Updated::Unchanged && part == Part::Main && call.kind.kind == "Pod" {
-        warnings.extend(validation::update(call.kind, stored, stored).warnings);
-    }
     let (change, shown) = match updated {
         // What is written unchanged is stored in the version of today, and with the defaults that it was read with.
         Updated::Unchanged if served::is_renewed(call.kind) => (Change::Renew, None),
@@ -69,7 +81,7 @@ pub(super) fn settle(
         Updated::Store(object) => (Change::Store(object), None),
         Updated::Remove(shown) => (Change::Remove(None), Some(shown)),
     };
-    Ok(Settled { change, shown, warnings })
+    Ok(Settled { change, shown, warnings, refused: None })
 }
 
 /// Whether storing this object would change nothing, the times in its record of ownership aside.

@@ -15,7 +15,7 @@ use super::call::Call;
 use super::stored::{
     Ownership, Settled, check_number, check_place, check_uid, reset_fields, settle, writing,
 };
-use crate::admission;
+use crate::admission::{self, Refused};
 use crate::answer::Answer;
 use crate::objects::{Change, Shown};
 use crate::query::{Validation, WriteOptions};
@@ -25,6 +25,13 @@ pub(super) struct Written {
     pub(super) shown: Shown,
     /// What is odd about the object, for people to see.
     pub(super) warnings: Vec<String>,
+}
+
+impl Written {
+    /// The answer, with what is odd about the object.
+    pub(super) fn tell(&self, answer: Answer) -> Answer {
+        self.warnings.iter().fold(answer, |answer, warning| answer.warning(warning))
+    }
 }
 
 /// How often a name is made up before giving up.
@@ -77,7 +84,13 @@ impl Call<'_> {
             defaults::on_create(self.kind, &mut stamped);
             let mut warnings: Vec<String> = twice.iter().cloned().collect();
             let judge = |order: &KeyOrder| validation::create_in_order(self.kind, &stamped, order);
-            warnings.extend(self.judged(&name, judge)?);
+            match self.judged(&name, judge) {
+                Ok(found) => warnings.extend(found),
+                Err(why) => {
+                    let refused = Refused { object: stamped, why };
+                    return Err(self.server.objects.refusal(place, None, refused, options.allotment()).await);
+                }
+            }
             if !options.dry_run {
                 check_unversioned(&stamped)?;
                 forget_version(&mut stamped);
@@ -160,10 +173,12 @@ impl Call<'_> {
         options: &WriteOptions,
         mut decide: impl FnMut(&Value) -> Result<Settled, Refusal>,
     ) -> Result<Written, Refusal> {
-        let (mut instead, mut warnings, mut tried) = (None, Vec::new(), None);
-        let outcome = self.server.objects.change(self.place(), |stored| {
+        let (mut instead, mut warnings, mut tried, mut refused) = (None, Vec::new(), None, None);
+        let objects = &self.server.objects;
+        let outcome = objects.change(self.place(), |stored| {
             let settled = decide(stored)?;
             (instead, warnings) = (settled.shown, settled.warnings);
+            refused = settled.refused.map(|refused| (stored.clone(), refused));
             if !options.dry_run {
                 return Ok(settled.change);
             }
@@ -174,8 +189,12 @@ impl Call<'_> {
             Ok(Change::Keep)
         });
         let outcome = outcome.await?;
-        if let (Some(before), Some(after)) = (&tried, &instead) {
-            admission::quota::differences(&self.server.objects, self.place(), before, after).await?;
+        if let Some((stored, refused)) = refused {
+            return Err(objects.refusal(self.place(), Some(&stored), refused, options.allotment()).await);
+        }
+        if let (Some(before), Some(after)) = (&tried, &mut instead) {
+            objects.would_allot(self.place(), Some(before), after).await?;
+            admission::quota::differences(objects, self.place(), before, after).await?;
         }
         let shown = instead.map_or_else(|| outcome.into_shown(), Shown::from);
         Ok(Written { shown, warnings })
@@ -190,7 +209,7 @@ impl Call<'_> {
         findings: &[Finding],
     ) -> Result<Answer, Refusal> {
         let answer = warn(self.render_shown(status, &written.shown)?, options, findings);
-        Ok(written.warnings.iter().fold(answer, |answer, warning| answer.warning(warning)))
+        Ok(written.tell(answer))
     }
 
     /// The answer to a write, or the refusal of it; what was ignored is told in either case.

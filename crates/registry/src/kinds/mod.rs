@@ -181,6 +181,8 @@ pub enum Generation {
     Spec,
     /// A changed spec, or one in which an empty list was sent in the place of none.
     ExactSpec,
+    /// A changed spec; a new object has none yet.
+    SpecFromZero,
     /// A changed spec, or changed annotations.
     SpecOrAnnotations,
     /// Anything outside metadata, or changed labels.

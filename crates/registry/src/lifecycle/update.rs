@@ -168,7 +168,7 @@ fn count_generation(stored: &Value, object: &mut Value, part: Part, kind: &Kind)
         part == Part::Main && !kind.has_status() && stored.get("status") != object.get("status");
     let counts = match kind.generation {
         Generation::Absent | Generation::AlwaysOne => false,
-        Generation::Spec => asks_for_more,
+        Generation::Spec | Generation::SpecFromZero => asks_for_more,
         Generation::ExactSpec => asks_exactly_for_more,
         Generation::Content => asks_for_more || has_new_status,
         Generation::SpecOrAnnotations => asks_for_more || (part == Part::Main && differs("annotations")),

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::decode::base64;
+use crate::decode::{base64, go_types};
 use crate::kinds::Nature;
 use crate::schema::{MessageId, Type, schema};
 
@@ -17,14 +17,22 @@ pub fn misfit(patched: &Value, nature: &Nature) -> Option<String> {
 fn of_message(value: &Value, id: MessageId) -> Option<String> {
     match value {
         Value::Null => None,
-        Value::Object(members) => schema()
-            .each_field(id)
-            .find_map(|field| members.get(field.json).and_then(|member| of_type(member, &field.kind))),
+        Value::Object(members) => schema().each_field(id).find_map(|field| {
+            let place = Place { message: schema().message(id).name, field: field.json };
+            members.get(field.json).and_then(|member| of_type(member, &field.kind, place))
+        }),
         other => Some(format!("cannot restore struct from: {}", go_kind(other))),
     }
 }
 
-fn of_type(value: &Value, kind: &Type) -> Option<String> {
+/// The field that a value is in.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    message: &'a str,
+    field: &'a str,
+}
+
+fn of_type(value: &Value, kind: &Type, place: Place<'_>) -> Option<String> {
     let scalar = |fits: bool, name: &str| (!fits).then(|| format!("unrecognized type: {name}"));
     match (kind, value) {
         // Nothing fits everywhere, and some types read themselves and say themselves what is wrong.
@@ -43,12 +51,14 @@ fn of_type(value: &Value, kind: &Type) -> Option<String> {
             _,
         ) => None,
         (Type::Message(id) | Type::Inline(id), _) => of_message(value, *id),
-        (Type::List(element), Value::Array(list)) => list.iter().find_map(|value| of_type(value, element)),
+        (Type::List(element), Value::Array(list)) => {
+            list.iter().find_map(|value| of_type(value, element, place))
+        }
         (Type::List(_) | Type::Bytes, other) => Some(format!("cannot restore slice from {}", go_kind(other))),
-        (Type::Map(inner), Value::Object(map)) => map.values().find_map(|value| of_type(value, inner)),
+        (Type::Map(inner), Value::Object(map)) => map.values().find_map(|value| of_type(value, inner, place)),
         (Type::Map(_), other) => Some(format!("cannot restore map from {}", go_kind(other))),
         (Type::String, Value::Number(number)) if !number.is_f64() => {
-            Some("cannot convert int64 to string".to_owned())
+            Some(format!("cannot convert int64 to {}", go_types::name(place.message, place.field, kind)))
         }
         (Type::String, _) => scalar(value.is_string(), "string"),
         (Type::Bool, _) => scalar(value.is_boolean(), "bool"),
@@ -137,6 +147,10 @@ mod tests {
         assert_eq!(
             spec(json!({"selector": {"matchLabels": {"x": 1}}})),
             told("cannot convert int64 to string")
+        );
+        assert_eq!(
+            spec(json!({"strategy": {"type": 1}})),
+            told("cannot convert int64 to v1.DeploymentStrategyType")
         );
         assert_eq!(spec(json!({"selector": true})), told("cannot restore struct from: bool"));
         assert_eq!(spec(json!({"replicas": 2, "paused": null, "strategy": {"type": "Recreate"}})), None);

@@ -91,7 +91,7 @@ pub fn create_in_order(kind: &Kind, object: &Value, order: &KeyOrder) -> Judged 
         found.errors.extend(wrong_scale(custom, object));
         return judged_custom(found.errors, &[], &Value::Null, object);
     }
-    if let Some(judged) = wrong_addresses(kind, None, object) {
+    if let Some(judged) = wrong_addresses(kind, object) {
         return judged;
     }
     match (kind.group, kind.kind) {
@@ -123,7 +123,7 @@ fn update_in_order(kind: &Kind, old: &Value, new: &Value, order: &KeyOrder) -> J
         found.errors.extend(wrong_scale(custom, new));
         return judged_custom(found.errors, &judged.excused, old, new);
     }
-    if let Some(judged) = wrong_addresses(kind, Some(old), new) {
+    if let Some(judged) = wrong_addresses(kind, new) {
         return judged;
     }
     match (kind.group, kind.kind) {
@@ -159,14 +159,19 @@ fn update_in_order(kind: &Kind, old: &Value, new: &Value, order: &KeyOrder) -> J
 }
 
 /// What is wrong with the addresses of a Service, which is told before and without anything else.
-fn wrong_addresses(kind: &Kind, old: Option<&Value>, new: &Value) -> Option<Judged> {
+fn wrong_addresses(kind: &Kind, service: &Value) -> Option<Judged> {
     if (kind.group, kind.kind) != ("", "Service") {
         return None;
     }
     let mut found = Found::default();
-    service_addresses::service_addresses(&mut found, old, new);
+    service_addresses::service_addresses(&mut found, service);
     let errors = found.errors;
     (!errors.is_empty()).then(|| Judged { errors, warnings: Vec::new() })
+}
+
+/// Whether addresses can be given to a Service: nothing is wrong with what it says of them itself.
+pub fn is_addressable(kind: &Kind, service: &Value) -> bool {
+    wrong_addresses(kind, service).is_none()
 }
 
 /// Judges a write to the subresource `status`.
@@ -296,7 +301,7 @@ fn specific(found: &mut Found, kind: &Kind, old: Option<&Value>, object: &Value)
             let at = Path::new("spec");
             metadata::finalizer_names(found, &at.child("finalizers"), list(&object["spec"], "finalizers"));
         }
-        _ => plain::plain(found, kind, object),
+        _ => plain::plain(found, kind, object, old.is_none()),
     }
 }
 

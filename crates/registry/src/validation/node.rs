@@ -58,14 +58,24 @@ fn resources(found: &mut Found, status: &Value) {
 fn ranges(found: &mut Found, ranges: &[Value]) {
     let at = Path::new("spec");
     let at = at.child("podCIDRs");
-    let before = found.errors.len();
-    for (index, range) in ranges.iter().enumerate() {
-        let text = range.as_str().unwrap_or("");
+    let texts: Vec<&str> = ranges.iter().map(|range| range.as_str().unwrap_or("")).collect();
+    for (index, text) in texts.iter().enumerate() {
         addresses::cidr(found, &at.index(index), text);
     }
-    let are_well_formed = found.errors.len() == before;
-    let texts = ranges.iter().filter_map(Value::as_str);
-    if are_well_formed && (ranges.len() > 2 || !addresses::are_of_different_families(texts)) {
+    if ranges.len() < 2 {
+        return;
+    }
+    let unreadable = texts.iter().position(|text| addresses::parse_cidr(text).is_none());
+    if let Some(index) = unreadable {
+        let why = format!(
+            "invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[{index}]: <nil> (invalid CIDR \
+             address: {})",
+            texts[index]
+        );
+        found.internal(&at, &why);
+    }
+    let is_pair = ranges.len() == 2 && addresses::are_of_different_families(texts.into_iter());
+    if unreadable.is_some() || !is_pair {
         let why = "may specify no more than one CIDR for each IP family";
         found.invalid(&at, &json!(ranges), why);
     }

@@ -33,7 +33,7 @@ pub(super) fn of_change(kind: &Kind, old: &Value, new: &Value) -> Vec<String> {
     }
     let all = of_others(kind, new);
     warnings.extend(match (kind.group, kind.kind) {
-        ("", "Node" | "PersistentVolume" | "PersistentVolumeClaim" | "Endpoints")
+        ("", "Service" | "Node" | "PersistentVolume" | "PersistentVolumeClaim" | "Endpoints")
         | ("networking.k8s.io", "NetworkPolicy")
         | ("storage.k8s.io", "StorageClass") => all,
         ("", "ResourceQuota") | ("networking.k8s.io", "Ingress") => Vec::new(),
