@@ -6,7 +6,6 @@ use super::definition::{is_definition, remember_stored_version};
 use super::unserved::drop_unserved;
 use super::{
     asked_for, finalizers, generation, is_graceful, is_namespace, metadata, metadata_mut, namespace, text,
-    unserved_pods,
 };
 use crate::empties::{self, Form};
 use crate::kinds::{Generation, Kind, Nature};
@@ -61,10 +60,9 @@ impl Part {
 
 /// Makes an object that was put or patched one that can be stored in place of another.
 pub fn update(stored: &Value, mut object: Value, part: Part, kind: &Kind) -> Updated {
-    unserved_pods::drop_unserved(&mut object, kind);
+    drop_unserved(&mut object, Some(stored), kind);
     keep_metadata(stored, &mut object, part, kind);
     keep_other_part(stored, &mut object, part, kind);
-    drop_unserved(&mut object, kind);
     count_generation(stored, &mut object, part, kind);
     if object == *stored {
         return Updated::Unchanged;
