@@ -1,4 +1,4 @@
-//! Pods that want others near, far or evenly spread.
+//! Affinity, anti-affinity and topology spread between pods.
 
 use super::*;
 
@@ -20,34 +20,34 @@ fn affinity(kind: &str, terms: &Value) -> Value {
 }
 
 #[test]
-fn a_pod_that_wants_to_be_alone_gets_a_node_of_its_own() {
+fn a_pod_with_anti_affinity_to_its_replicas_gets_a_node_of_its_own() {
     let mut cluster = cluster(&[node("a"), node("b")]);
-    let lonely = affinity("podAntiAffinity", &json!([term("web", "kubernetes.io/hostname")]));
-    let web = |n: usize| labelled(pod(&format!("web-{n}"), &lonely), "web");
-    assert_eq!(settle(&mut cluster, &web(1)), "a");
-    assert_eq!(settle(&mut cluster, &web(2)), "b");
+    let anti_affinity = affinity("podAntiAffinity", &json!([term("web", "kubernetes.io/hostname")]));
+    let web = |n: usize| labelled(pod(&format!("web-{n}"), &anti_affinity), "web");
+    assert_eq!(schedule(&mut cluster, &web(1)), "a");
+    assert_eq!(schedule(&mut cluster, &web(2)), "b");
     assert_eq!(
-        outcome(&cluster, &web(3)),
+        place_pod(&cluster, &web(3)),
         "0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules. preemption: 0/2 nodes are \
          available: 2 No preemption victims found for incoming pod."
     );
-    // Those that are there have a say too.
-    let other = labelled(pod("intruder", &json!({})), "web");
-    let said = outcome(&cluster, &other);
+    // The anti-affinity of existing pods counts too.
+    let other = labelled(pod("other", &json!({})), "web");
+    let said = place_pod(&cluster, &other);
     assert!(
         said.starts_with(
             "0/2 nodes are available: 2 node(s) didn't satisfy existing pods anti-affinity rules."
         ),
         "{said}"
     );
-    cluster.vacate("uid-web-1");
-    assert_eq!(outcome(&cluster, &web(3)), "a");
-    let elsewhere = {
+    cluster.remove_pod("uid-web-1");
+    assert_eq!(place_pod(&cluster, &web(3)), "a");
+    let unknown_nodes = {
         let mut pod = web(4);
         pod["metadata"]["namespace"] = json!("bank");
         pod
     };
-    assert_eq!(outcome(&cluster, &elsewhere), "a", "other namespaces do not matter unless named");
+    assert_eq!(place_pod(&cluster, &unknown_nodes), "a", "other namespaces do not matter unless named");
 }
 
 #[test]
@@ -55,11 +55,11 @@ fn namespaces_may_be_named_or_selected() {
     let mut bank = labelled(pod("bank", &json!({})), "web");
     bank["metadata"]["namespace"] = json!("bank");
     let mut cluster = cluster(&[node("a")]);
-    assert_eq!(settle(&mut cluster, &bank), "a");
+    assert_eq!(schedule(&mut cluster, &bank), "a");
     let with_namespaces = |field: &str, value: Value| {
         let mut term = term("web", "kubernetes.io/hostname");
         term[field] = value;
-        outcome(&cluster, &labelled(pod("web", &affinity("podAntiAffinity", &json!([term]))), "web")) == "a"
+        place_pod(&cluster, &labelled(pod("web", &affinity("podAntiAffinity", &json!([term]))), "web")) == "a"
     };
     assert!(with_namespaces("namespaces", json!(["shop"])));
     assert!(!with_namespaces("namespaces", json!(["bank"])));
@@ -70,24 +70,22 @@ fn namespaces_may_be_named_or_selected() {
 }
 
 #[test]
-fn a_pod_goes_near_those_it_needs() {
+fn a_pod_goes_to_the_domain_of_its_affinity() {
     let mut cluster = cluster(&[in_zone("a", "east"), in_zone("b", "west"), in_zone("c", "west")]);
-    let near = affinity("podAffinity", &json!([term("cache", "zone")]));
-    let web = labelled(pod("web", &near), "web");
-    let said = outcome(&cluster, &web);
+    let affinity_to_cache = affinity("podAffinity", &json!([term("cache", "zone")]));
+    let web = labelled(pod("web", &affinity_to_cache), "web");
+    let said = place_pod(&cluster, &web);
     assert!(
         said.starts_with("0/3 nodes are available: 3 node(s) didn't match pod affinity rules."),
         "{said}"
     );
-    cluster.occupy(&parsed_pod(&labelled(asking("cache", "1", "1Gi"), "cache")), "c");
-    assert_eq!(outcome(&cluster, &web), "b");
-    // The first of a kind may be the first anywhere.
-    let own_kind =
-        labelled(pod("pioneer", &affinity("podAffinity", &json!([term("pioneer", "zone")]))), "pioneer");
-    assert_eq!(settle(&mut cluster, &own_kind), "a");
-    let next =
-        labelled(pod("second", &affinity("podAffinity", &json!([term("pioneer", "zone")]))), "pioneer");
-    assert_eq!(outcome(&cluster, &next), "a");
+    cluster.add_pod(&parsed_pod(&labelled(asking("cache", "1", "1Gi"), "cache")), "c");
+    assert_eq!(place_pod(&cluster, &web), "b");
+    // A pod that matches its own affinity may be the first anywhere.
+    let own_kind = labelled(pod("first", &affinity("podAffinity", &json!([term("first", "zone")]))), "first");
+    assert_eq!(schedule(&mut cluster, &own_kind), "a");
+    let next = labelled(pod("second", &affinity("podAffinity", &json!([term("first", "zone")]))), "first");
+    assert_eq!(place_pod(&cluster, &next), "a");
 }
 
 #[test]
@@ -103,13 +101,13 @@ fn pods_are_spread_evenly_over_domains() {
     let web = |n: usize, spec: &Value| labelled(pod(&format!("web-{n}"), spec), "web");
     let nodes = [in_zone("a", "east"), in_zone("b", "east"), in_zone("c", "west")];
     let mut even = cluster(&nodes);
-    let homes: Vec<_> = (0..4).map(|n| settle(&mut even, &web(n, &spread(json!({}))))).collect();
+    let homes: Vec<_> = (0..4).map(|n| schedule(&mut even, &web(n, &spread(json!({}))))).collect();
     assert_eq!(homes.iter().filter(|home| *home == "c").count(), 2, "{homes:?}");
-    // A node without the label is off the map, and one zone that is full keeps the other from filling up.
+    // A node without the label is rejected, and a full zone keeps the other from filling up.
     let small = with(in_zone("c", "west"), "/status/allocatable/pods", &json!("0"));
     let mut stuck = cluster(&[node("lost"), in_zone("a", "east"), small]);
-    assert_eq!(settle(&mut stuck, &web(1, &spread(json!({})))), "a");
-    let said = outcome(&stuck, &web(2, &spread(json!({}))));
+    assert_eq!(schedule(&mut stuck, &web(1, &spread(json!({})))), "a");
+    let said = place_pod(&stuck, &web(2, &spread(json!({}))));
     assert!(
         said.starts_with(
             "0/3 nodes are available: 1 Too many pods, 1 node(s) didn't match pod topology spread constraints, 1 node(s) \
@@ -117,15 +115,15 @@ fn pods_are_spread_evenly_over_domains() {
         ),
         "{said}"
     );
-    // Another revision is counted for itself, if asked for.
+    // With `matchLabelKeys` another revision is counted separately.
     let mut next = web(3, &spread(json!({"matchLabelKeys": ["pod-template-hash"]})));
     next["metadata"]["labels"]["pod-template-hash"] = json!("v2");
-    assert_eq!(outcome(&stuck, &next), "a");
+    assert_eq!(place_pod(&stuck, &next), "a");
     // Too few domains count as if another one were empty.
     let one = cluster(&[in_zone("a", "east")]);
-    assert_eq!(outcome(&one, &web(1, &spread(json!({"minDomains": 2})))), "a");
+    assert_eq!(place_pod(&one, &web(1, &spread(json!({"minDomains": 2})))), "a");
     let mut one = one;
-    settle(&mut one, &web(1, &spread(json!({}))));
-    assert_eq!(outcome(&one, &web(2, &spread(json!({})))), "a");
-    assert!(outcome(&one, &web(2, &spread(json!({"minDomains": 2})))).starts_with("0/1"));
+    schedule(&mut one, &web(1, &spread(json!({}))));
+    assert_eq!(place_pod(&one, &web(2, &spread(json!({})))), "a");
+    assert!(place_pod(&one, &web(2, &spread(json!({"minDomains": 2})))).starts_with("0/1"));
 }
