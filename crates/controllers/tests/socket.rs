@@ -1,4 +1,4 @@
-//! The controllers as they meet any other cluster: through a socket, over TLS, as somebody with a certificate.
+//! The controllers against a cluster behind a socket: TLS and a client certificate.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -20,8 +20,8 @@ async fn client(url: String, pki: &Pki) -> kube::Client {
     kube::Client::try_from(kube::Config::from_custom_kubeconfig(file, &options).await.unwrap()).unwrap()
 }
 
-/// With access control on and service accounts required, as a real cluster has it: the account comes first, the pods
-/// after it, and a client that left comes back to pods that are there.
+/// With RBAC on and service accounts required, as in a real cluster: the account comes first, then the pods, and a
+/// client that reconnects finds them.
 #[tokio::test]
 async fn a_deployment_is_rolled_out_over_tls() {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
@@ -38,7 +38,7 @@ async fn a_deployment_is_rolled_out_over_tls() {
     let (switch, signal) = gantry_runtime::shutdown();
     let options = Options { root_ca: Some("PEM".to_owned()), ..Options::default() };
     let controllers = tokio::spawn(run(client.clone(), options, signal));
-    let api = Api::new(client, "somebody", Metrics::new());
+    let api = Api::new(client, "test", Metrics::new());
     let deployments = Target::path("/apis/apps/v1/namespaces/default/deployments");
     let web = json!({"metadata": {"name": "web"}, "spec": {
         "replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": {

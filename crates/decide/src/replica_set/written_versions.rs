@@ -1,7 +1,7 @@
-//! The staleness guard: which versions were written for a ReplicaSet, and whether the caches have reached them.
+//! The staleness check: which versions were written for a ReplicaSet, and whether the caches have reached them.
 //!
 //! Expectations count pods; this compares versions, and so also covers adoptions and status writes. A shell whose
-//! caches are never behind its store has no use for it.
+//! caches are never behind its store does not need it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,14 +16,14 @@ pub struct WrittenVersions {
 
 /// The caches that a sync reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Resource {
+pub enum CachedResource {
     /// Pods: created, adopted and released.
     Pods,
     /// ReplicaSets: their status is written.
     ReplicaSets,
 }
 
-/// How far the caches have come.
+/// The versions that the caches have reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadVersions {
     /// The version that the pod cache has reached; empty before it has seen any.
@@ -32,30 +32,30 @@ pub struct ReadVersions {
     pub replica_sets: ResourceVersion,
 }
 
-/// A cache has not yet seen what was written for the set. The sync fails and is tried again.
+/// A cache has not reached a version that was written for the set. The sync fails and is retried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StaleCache {
     /// Which cache.
-    pub resource: Resource,
+    pub resource: CachedResource,
     /// The version it has reached.
     pub read: ResourceVersion,
     /// The version it has to reach.
     pub written: ResourceVersion,
 }
 
-/// What was written for the one set that has the name now.
+/// What was written for the set that has the name now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Written {
     uid: Uid,
-    versions: BTreeMap<Resource, ResourceVersion>,
+    versions: BTreeMap<CachedResource, ResourceVersion>,
 }
 
 impl WrittenVersions {
-    /// Remembers that a write for the set was answered with this version.
+    /// Records the version that a write for the set returned.
     ///
-    /// Answers may arrive out of order: only the newest counts. A version that is not a number cannot be compared
-    /// with any and is not remembered.
-    pub fn wrote(&mut self, set: &ObjectKey, uid: &Uid, resource: Resource, version: &ResourceVersion) {
+    /// Responses may arrive out of order: only the newest counts. A version that is not a number cannot be compared
+    /// and is not recorded.
+    pub fn wrote(&mut self, set: &ObjectKey, uid: &Uid, resource: CachedResource, version: &ResourceVersion) {
         if version.has_reached(version).is_none() {
             return;
         }
@@ -70,12 +70,12 @@ impl WrittenVersions {
         }
     }
 
-    /// Checks that the caches have seen all that was written for the set, and forgets it if so.
+    /// Checks that the caches have reached all recorded versions, and forgets them if so.
     pub fn check(&mut self, set: &ObjectKey, read: &ReadVersions) -> Result<(), StaleCache> {
         let Some(written) = self.by_set.get(set) else { return Ok(()) };
         for (resource, version) in &written.versions {
             let reached = read.of(*resource);
-            // A version of no known form must not block the set for ever; a cache that has seen nothing must.
+            // A version that is not a number must not block the set for ever; a cache that has seen nothing must.
             let is_behind = reached.as_str().is_empty() || reached.has_reached(version) == Some(false);
             if is_behind {
                 let (read, written) = (reached.clone(), version.clone());
@@ -95,15 +95,15 @@ impl WrittenVersions {
 }
 
 impl ReadVersions {
-    fn of(&self, resource: Resource) -> &ResourceVersion {
+    fn of(&self, resource: CachedResource) -> &ResourceVersion {
         match resource {
-            Resource::Pods => &self.pods,
-            Resource::ReplicaSets => &self.replica_sets,
+            CachedResource::Pods => &self.pods,
+            CachedResource::ReplicaSets => &self.replica_sets,
         }
     }
 }
 
-impl fmt::Display for Resource {
+impl fmt::Display for CachedResource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Pods => "pods",

@@ -44,7 +44,7 @@ fn another_condition_moves_to_the_end() {
     };
     let now_false =
         after(vec![available(ConditionStatus::True, "MinimumReplicasAvailable"), other.clone()], 0);
-    assert_eq!(now_false[0], other, "somebody else's condition is carried along");
+    assert_eq!(now_false[0], other, "a condition of another component is carried over");
     assert_eq!(now_false[1].status, ConditionStatus::False);
     assert_eq!(
         (now_false[1].last_update, now_false[1].last_transition),

@@ -120,7 +120,7 @@ fn a_missed_deadline_changes_only_the_condition() {
     assert_eq!(again.last_update, Some(noon_plus(0)), "and stays as first recorded");
 }
 
-/// A condition that nobody dated is older than any deadline.
+/// A condition without a time is older than any deadline.
 #[test]
 fn an_undated_condition_has_timed_out() {
     let mut web = recorded(ConditionStatus::True, "ReplicaSetUpdated");

@@ -154,7 +154,7 @@ fn is_garbage(cluster: &Cluster, object: &ObjectMetadata) -> bool {
     !object.owners.is_empty() && object.owners.iter().all(gone)
 }
 
-/// Whether somebody other than the collector keeps the object from going, or the collector cannot judge it.
+/// Whether another component keeps the object from being deleted, or the collector cannot decide about it.
 fn is_stuck(cluster: &Cluster, object: &ObjectMetadata) -> bool {
     let foreign = |held: &String| held == HOLD;
     let unjudgeable = |reference| cluster.owner(object, reference).is_err();

@@ -1,4 +1,4 @@
-//! Objects that wait for each other in a ring, which no order of deletion can satisfy.
+//! Cycles of objects that wait for each other, which no order of deletion can satisfy.
 
 use std::collections::BTreeSet;
 
@@ -9,17 +9,16 @@ use super::{Graph, Presence};
 impl Graph {
     /// The owners that wait for this object while it, perhaps through others, waits for them.
     ///
-    /// All on the ring are being deleted after their dependents. Whoever looks at one of them next may let these
-    /// owners go first: were everybody to wait, nobody would ever be looked at again. Upstream breaks only rings
-    /// that it meets while one member still lives, and leaves a ring that was deleted all at once, or an object that
-    /// owns itself, waiting forever.
-    pub fn owners_in_ring(&self, uid: &Uid) -> BTreeSet<Uid> {
+    /// All objects of the cycle are being deleted in the foreground. The attempt on any of them may unblock these
+    /// owners; otherwise all would wait forever. Upstream breaks only cycles that it finds while one member is not
+    /// being deleted, and leaves a cycle that was deleted at once, or an object that owns itself, waiting forever.
+    pub fn owners_in_cycle(&self, uid: &Uid) -> BTreeSet<Uid> {
         let mut waited_for = BTreeSet::new();
         let mut unvisited = vec![uid.clone()];
         while let Some(owner) = unvisited.pop() {
             for dependent in self.blocking_dependents(&owner) {
-                let waits = dependent.presence == Presence::DeletingDependents;
-                if waits && waited_for.insert(dependent.uid().clone()) {
+                let is_deleting_dependents = dependent.presence == Presence::DeletingDependents;
+                if is_deleting_dependents && waited_for.insert(dependent.uid().clone()) {
                     unvisited.push(dependent.uid().clone());
                 }
             }

@@ -1,4 +1,5 @@
-//! Where a rollout stands: the snapshot, sorted as the controller sorts it, and what the rules say about it now.
+//! The state of a rollout: the snapshot, with ReplicaSets classified as by the controller, and the rules' decision
+//! about it.
 
 use std::collections::BTreeMap;
 
@@ -7,29 +8,28 @@ use gantry_decide::ownership::{Claims, claim};
 use gantry_decide::replica_set::is_available;
 use gantry_model::{DeploymentStatus, Pod, ReplicaSet, Selector, Timestamp};
 
-use crate::snapshot::{PodSeen, Snapshot};
+use crate::snapshot::{ObservedPod, Snapshot};
 
-/// The controller's word for a rollout that is complete.
-const ROLLED_OUT: &str = "NewReplicaSetAvailable";
+/// The reason of the Progressing condition of a complete rollout.
+const COMPLETE_REASON: &str = "NewReplicaSetAvailable";
 
-/// Where a rollout stands.
+/// The state of a rollout.
 #[derive(Clone, Debug)]
-pub struct Standing<'a> {
+pub struct RolloutState<'a> {
     /// What was looked at.
     pub snapshot: &'a Snapshot,
-    /// When.
+    /// When the decision was made.
     pub now: Timestamp,
     /// The Deployment's ReplicaSets that have or want pods, and the new one: that one first, then the youngest.
-    pub sets: Vec<SetStanding<'a>>,
+    pub sets: Vec<ReplicaSetState<'a>>,
     /// What the Deployment controller would decide.
     pub decision: Decision,
-    /// The status that the ReplicaSets add up to, by the rules.
+    /// The status computed from the ReplicaSets.
     pub status: DeploymentStatus,
     /// All revisions that have a ReplicaSet.
     history: BTreeMap<i64, Revision>,
 }
 
-/// A revision of the history.
 #[derive(Clone, Copy, Debug)]
 struct Revision {
     available: i64,
@@ -38,13 +38,13 @@ struct Revision {
 
 /// A ReplicaSet of the rollout.
 #[derive(Clone, Debug)]
-pub struct SetStanding<'a> {
+pub struct ReplicaSetState<'a> {
     /// The set.
     pub set: &'a ReplicaSet,
     /// Whether it is where the rollout goes.
     pub role: SetRole,
-    /// Its pods by age, those on their way out included.
-    pub pods: Vec<&'a PodSeen>,
+    /// Its pods by age, terminating ones included.
+    pub pods: Vec<&'a ObservedPod>,
 }
 
 /// Whether a ReplicaSet is where a rollout comes from or goes to.
@@ -56,57 +56,57 @@ pub enum SetRole {
     Old,
 }
 
-impl<'a> Standing<'a> {
-    /// Sorts a snapshot and asks the rules about it.
+impl<'a> RolloutState<'a> {
+    /// Classifies the ReplicaSets of a snapshot and computes the decision.
     pub fn of(now: Timestamp, snapshot: &'a Snapshot) -> Self {
         let own = own_sets(snapshot);
         let pods: Vec<&Pod> = snapshot.pods.iter().map(|seen| &seen.pod).collect();
-        let observed = Observed { deployment: &snapshot.deployment, sets: &own, pods: &pods, setback: None };
+        let observed = Observed { deployment: &snapshot.deployment, sets: &own, pods: &pods, refused: None };
         let decision = deployment::decide(now, &observed);
         let status = decided_status(&decision).unwrap_or(&snapshot.deployment.status).clone();
         let history = history(snapshot, &own);
         Self { snapshot, now, sets: sort(snapshot, own), decision, status, history }
     }
 
-    /// The ReplicaSet that has the Deployment's template, if there is one.
-    pub fn new_set(&self) -> Option<&SetStanding<'a>> {
+    /// The ReplicaSet with the Deployment's template, if there is one.
+    pub fn new_set(&self) -> Option<&ReplicaSetState<'a>> {
         self.sets.iter().find(|set| set.role == SetRole::New)
     }
 
     /// The others that have or want pods.
-    pub fn old_sets(&self) -> impl Iterator<Item = &SetStanding<'a>> {
+    pub fn old_sets(&self) -> impl Iterator<Item = &ReplicaSetState<'a>> {
         self.sets.iter().filter(|set| set.role == SetRole::Old)
     }
 
-    /// Whether all that the user wants is there, and nothing else.
+    /// Whether the rollout is complete.
     pub fn is_done(&self) -> bool {
         self.is_seen() && is_complete(&self.snapshot.deployment, &self.status) && !self.is_resizing()
     }
 
-    /// Whether the Deployment controller has seen what the user wants now.
+    /// Whether the controller has observed the current spec.
     pub fn is_seen(&self) -> bool {
         let deployment = &self.snapshot.deployment;
         deployment.status.observed_generation >= deployment.meta.generation
     }
 
-    /// Whether the controller has reported that the present template is rolled out.
+    /// Whether the controller has reported that the current template is rolled out.
     pub fn is_rolled_out(&self) -> bool {
         let progressing = self.snapshot.deployment.status.progressing();
-        self.is_seen() && progressing.is_some_and(|condition| condition.reason == ROLLED_OUT)
+        self.is_seen() && progressing.is_some_and(|condition| condition.reason == COMPLETE_REASON)
     }
 
-    /// The revision to go back to: that with the most available pods, of those the last.
+    /// The revision to roll back to: that with the most available pods, of those the last.
     pub fn revision_before(&self) -> Option<i64> {
         let earlier = self.history.iter().filter(|(_, revision)| !revision.is_current);
         earlier.max_by_key(|(number, revision)| (revision.available, **number)).map(|(number, _)| *number)
     }
 
-    /// Whether `rollout undo` without a revision goes to this one: it takes the second-highest (K6.2).
+    /// Whether `rollout undo` without a revision selects this one: it takes the second-highest (K6.2).
     pub fn undo_leads_to(&self, revision: i64) -> bool {
         self.history.keys().rev().nth(1) == Some(&revision)
     }
 
-    /// Whether the rules would create or resize a ReplicaSet now.
+    /// Whether the decision creates or resizes a ReplicaSet.
     pub fn is_resizing(&self) -> bool {
         self.decision.steps.iter().any(|step| match &step.action {
             Action::CreateReplicaSet(_) => true,
@@ -116,8 +116,8 @@ impl<'a> Standing<'a> {
     }
 }
 
-impl SetStanding<'_> {
-    /// Its revision, if it can be read.
+impl ReplicaSetState<'_> {
+    /// Its revision, if it is a number.
     pub fn revision(&self) -> Option<i64> {
         revision_of(&self.set.meta.annotations)
     }
@@ -129,13 +129,13 @@ impl SetStanding<'_> {
         containers.iter().filter_map(|container| container.image.as_deref()).collect()
     }
 
-    /// Whether one of its pods counts as available.
-    pub fn counts_available(&self, now: Timestamp, seen: &PodSeen) -> bool {
+    /// Whether one of its pods is available.
+    pub fn counts_available(&self, now: Timestamp, seen: &ObservedPod) -> bool {
         seen.pod.is_active() && is_available(now, &seen.pod, self.set.min_ready_seconds)
     }
 }
 
-/// The ReplicaSets that are the Deployment's: by its selector if that can be read, else by ownership alone.
+/// The Deployment's ReplicaSets: by its selector if that is valid, else by ownership alone.
 fn own_sets(snapshot: &Snapshot) -> Vec<&ReplicaSet> {
     let meta = &snapshot.deployment.meta;
     match &snapshot.deployment.selector {
@@ -149,19 +149,19 @@ fn own_sets(snapshot: &Snapshot) -> Vec<&ReplicaSet> {
     }
 }
 
-/// The oldest set with the present template is the new one (D5.3), as for the rules; of the others those that matter.
-fn sort<'a>(snapshot: &'a Snapshot, mut own: Vec<&'a ReplicaSet>) -> Vec<SetStanding<'a>> {
+/// The oldest set with the current template is the new one (D5.3), as for the rules; of the others those with pods.
+fn sort<'a>(snapshot: &'a Snapshot, mut own: Vec<&'a ReplicaSet>) -> Vec<ReplicaSetState<'a>> {
     own.sort_by(|a, b| a.meta.age_order().cmp(&b.meta.age_order()));
     let new = own.iter().position(|set| set.template == snapshot.deployment.template);
-    let standing = |(index, set): (usize, &'a ReplicaSet)| {
+    let rollout = |(index, set): (usize, &'a ReplicaSet)| {
         let role = if Some(index) == new { SetRole::New } else { SetRole::Old };
-        SetStanding { set, role, pods: pods_of(snapshot, set) }
+        ReplicaSetState { set, role, pods: pods_of(snapshot, set) }
     };
-    let matters = |standing: &SetStanding<'_>| {
-        let SetStanding { set, role, pods } = standing;
+    let matters = |rollout: &ReplicaSetState<'_>| {
+        let ReplicaSetState { set, role, pods } = rollout;
         *role == SetRole::New || set.is_active() || !set.status.replicas.is_zero() || !pods.is_empty()
     };
-    let mut sets: Vec<_> = own.into_iter().enumerate().map(standing).filter(matters).collect();
+    let mut sets: Vec<_> = own.into_iter().enumerate().map(rollout).filter(matters).collect();
     sets.reverse();
     sets.sort_by_key(|set| set.role == SetRole::Old);
     sets
@@ -176,14 +176,14 @@ fn history(snapshot: &Snapshot, own: &[&ReplicaSet]) -> BTreeMap<i64, Revision> 
     numbered.collect()
 }
 
-fn pods_of<'a>(snapshot: &'a Snapshot, set: &ReplicaSet) -> Vec<&'a PodSeen> {
-    let is_its = |seen: &&PodSeen| seen.pod.meta.is_controlled_by(&set.meta.uid);
+fn pods_of<'a>(snapshot: &'a Snapshot, set: &ReplicaSet) -> Vec<&'a ObservedPod> {
+    let is_its = |seen: &&ObservedPod| seen.pod.meta.is_controlled_by(&set.meta.uid);
     let mut pods: Vec<_> = snapshot.pods.iter().filter(is_its).collect();
     pods.sort_by(|a, b| a.pod.meta.age_order().cmp(&b.pod.meta.age_order()));
     pods
 }
 
-/// The last status that a decision asks for.
+/// The last status that a decision writes.
 fn decided_status(decision: &Decision) -> Option<&DeploymentStatus> {
     decision.steps.iter().rev().find_map(|step| match &step.action {
         Action::UpdateStatus { status, .. } => Some(&**status),

@@ -1,27 +1,27 @@
-//! How a pod looks in the live view: one character, one style.
+//! How a pod is drawn in the live view: one character, one style.
 
 use gantry_model::Timestamp;
 
-use crate::snapshot::{PodSeen, Snapshot};
+use crate::rollout_state::ReplicaSetState;
+use crate::snapshot::{ObservedPod, Snapshot};
 use crate::span::Style;
-use crate::standing::SetStanding;
-use crate::why::{Weight, complaint};
+use crate::why::{Severity, pod_problem};
 
-/// How far a pod has come.
+/// The state of a pod in the live view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Look {
-    /// It counts as available.
+pub enum PodGlyph {
+    /// It is available.
     Available,
-    /// It is ready, but not for long enough.
+    /// It is ready, but not for `minReadySeconds` yet.
     Ready,
-    /// It starts.
+    /// It is starting.
     Starting,
     /// It has no node yet.
     Pending,
-    /// It complains of something.
-    Troubled,
-    /// It is on its way out.
-    Leaving,
+    /// It has a problem that blocks it.
+    Failing,
+    /// It is terminating.
+    Terminating,
 }
 
 /// The characters that a terminal can show.
@@ -33,18 +33,23 @@ pub enum Charset {
     Ascii,
 }
 
-impl Look {
-    /// All of them, in the order of the legend.
+impl PodGlyph {
+    /// All states, in the order of the legend.
     pub const ALL: [Self; 6] =
-        [Self::Available, Self::Ready, Self::Starting, Self::Pending, Self::Troubled, Self::Leaving];
+        [Self::Available, Self::Ready, Self::Starting, Self::Pending, Self::Failing, Self::Terminating];
 
-    /// How a pod of this set looks now; `None` for one that has ended and counts no more.
-    pub fn of(now: Timestamp, snapshot: &Snapshot, set: &SetStanding<'_>, seen: &PodSeen) -> Option<Self> {
+    /// The state of a pod of this set; `None` for a terminated one.
+    pub fn of(
+        now: Timestamp,
+        snapshot: &Snapshot,
+        set: &ReplicaSetState<'_>,
+        seen: &ObservedPod,
+    ) -> Option<Self> {
         if seen.pod.phase.is_finished() {
             return None;
         }
         if seen.pod.is_terminating() {
-            return Some(Self::Leaving);
+            return Some(Self::Terminating);
         }
         if set.counts_available(now, seen) {
             return Some(Self::Available);
@@ -52,9 +57,9 @@ impl Look {
         if seen.pod.is_ready() {
             return Some(Self::Ready);
         }
-        let is_troubled = complaint(now, snapshot, seen).is_some_and(|it| it.weight == Weight::Blocks);
-        Some(match (is_troubled, &seen.pod.node) {
-            (true, _) => Self::Troubled,
+        let is_failing = pod_problem(now, snapshot, seen).is_some_and(|it| it.severity == Severity::Blocks);
+        Some(match (is_failing, &seen.pod.node) {
+            (true, _) => Self::Failing,
             (false, Some(_)) => Self::Starting,
             (false, None) => Self::Pending,
         })
@@ -67,8 +72,8 @@ impl Look {
             Self::Ready => ('◕', '+'),
             Self::Starting => ('◐', 'o'),
             Self::Pending => ('○', '.'),
-            Self::Troubled => ('✗', 'x'),
-            Self::Leaving => ('◌', '-'),
+            Self::Failing => ('✗', 'x'),
+            Self::Terminating => ('◌', '-'),
         };
         if charset == Charset::Unicode { unicode } else { ascii }
     }
@@ -78,20 +83,20 @@ impl Look {
         match self {
             Self::Available => Style::Good,
             Self::Ready | Self::Starting => Style::Busy,
-            Self::Pending | Self::Leaving => Style::Dim,
-            Self::Troubled => Style::Bad,
+            Self::Pending | Self::Terminating => Style::Dim,
+            Self::Failing => Style::Bad,
         }
     }
 
-    /// The word in the legend.
-    pub fn word(self) -> &'static str {
+    /// The label in the legend.
+    pub fn label(self) -> &'static str {
         match self {
             Self::Available => "available",
             Self::Ready => "ready",
             Self::Starting => "starting",
             Self::Pending => "pending",
-            Self::Troubled => "in trouble",
-            Self::Leaving => "leaving",
+            Self::Failing => "in trouble",
+            Self::Terminating => "leaving",
         }
     }
 }

@@ -1,27 +1,26 @@
-//! How a rollout ended, as far as one status says more than the one before.
+//! Whether a status update ends a rollout.
 
 use gantry_model::{DeploymentConditionType, DeploymentStatus};
 
-/// How a rollout ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RolloutOutcome {
+pub(super) enum RolloutEnd {
     /// All pods are updated and available.
     Complete,
-    /// No progress was made for as long as the Deployment allows.
+    /// The progress deadline was exceeded.
     DeadlineExceeded,
 }
 
-/// The outcome that is in this status and was not in the one before.
-pub(super) fn outcome(before: &DeploymentStatus, after: &DeploymentStatus) -> Option<RolloutOutcome> {
+/// How the rollout ended, if it did with this update.
+pub(super) fn result(before: &DeploymentStatus, after: &DeploymentStatus) -> Option<RolloutEnd> {
     let of = |status: &DeploymentStatus| {
         let progressing = status.condition(&DeploymentConditionType::Progressing)?;
         match progressing.reason.as_str() {
-            "NewReplicaSetAvailable" => Some(RolloutOutcome::Complete),
-            "ProgressDeadlineExceeded" => Some(RolloutOutcome::DeadlineExceeded),
+            "NewReplicaSetAvailable" => Some(RolloutEnd::Complete),
+            "ProgressDeadlineExceeded" => Some(RolloutEnd::DeadlineExceeded),
             _ => None,
         }
     };
-    of(after).filter(|outcome| of(before) != Some(*outcome))
+    of(after).filter(|result| of(before) != Some(*result))
 }
 
 #[cfg(test)]
@@ -46,10 +45,10 @@ mod tests {
     fn a_rollout_ends_once() {
         let (moving, done) = (status("ReplicaSetUpdated"), status("NewReplicaSetAvailable"));
         let late = status("ProgressDeadlineExceeded");
-        assert_eq!(outcome(&moving, &done), Some(RolloutOutcome::Complete));
-        assert_eq!(outcome(&done, &done), None);
-        assert_eq!(outcome(&moving, &late), Some(RolloutOutcome::DeadlineExceeded));
-        assert_eq!(outcome(&late, &done), Some(RolloutOutcome::Complete));
-        assert_eq!(outcome(&DeploymentStatus::default(), &moving), None);
+        assert_eq!(result(&moving, &done), Some(RolloutEnd::Complete));
+        assert_eq!(result(&done, &done), None);
+        assert_eq!(result(&moving, &late), Some(RolloutEnd::DeadlineExceeded));
+        assert_eq!(result(&late, &done), Some(RolloutEnd::Complete));
+        assert_eq!(result(&DeploymentStatus::default(), &moving), None);
     }
 }

@@ -1,10 +1,9 @@
-//! Comparing pods that are alike at first glance.
+//! The ranking of pods with equal coarse keys.
 //!
-//! Two pods that became ready at different moments of the same age are ordered by uid; two that became ready at the
-//! same moment by restarts and age. Mixed, these rules can contradict themselves: with `a` and `b` ready at the same
-//! moment and `c` at another, `b` may go before `a` for its restarts while `a < c < b` by uid. The standard library's
-//! sorts may panic on such an order, so there is one here that does not: each pair that it compares comes out as the
-//! rules say, and where they contradict themselves, some order is as good as any.
+//! Two pods that became ready at different times in the same age bucket are ordered by uid; two that became ready at
+//! the same time by restarts and age. Mixed, these rules are not transitive: with `a` and `b` ready at the same time
+//! and `c` at another, `b` may rank before `a` for its restarts while `a < c < b` by uid. The standard library's
+//! sorts may panic on such an order, so this file has a merge sort: each compared pair comes out as the rules say.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -12,22 +11,22 @@ use gantry_model::{Pod, Readiness, Restarts, Timestamp, Uid};
 
 use super::age_bucket;
 
-/// What is compared of a pod that the coarse key does not tell from another.
+/// The criteria that the coarse key leaves out.
 #[derive(Clone, Copy)]
-pub(super) struct Fine<'a> {
+pub(super) struct RankedPod<'a> {
     pub(super) pod: &'a Pod,
-    /// The same for all pods that are not ready.
+    /// `None` for all pods that are not ready.
     ready_since: Option<Timestamp>,
     restarts: Reverse<Restarts>,
     age: i8,
-    /// The beginning of the uid, which nearly always decides without a look at the rest.
+    /// The first bytes of the uid, which nearly always decide.
     uid_head: u64,
 }
 
-/// The pods that go first, so many of them.
-pub(super) fn first(wanted: usize, mut alike: Vec<Fine<'_>>) -> Vec<Fine<'_>> {
-    // By uid first: what comes out must not depend on how the pods came in.
-    alike.sort_unstable_by(Fine::by_uid);
+/// The first `wanted` pods of the ranking.
+pub(super) fn first(wanted: usize, mut alike: Vec<RankedPod<'_>>) -> Vec<RankedPod<'_>> {
+    // By uid first: the result must not depend on the order of the input.
+    alike.sort_unstable_by(RankedPod::by_uid);
     if wanted < alike.len() {
         merge_sort(&mut alike);
         alike.truncate(wanted);
@@ -35,8 +34,8 @@ pub(super) fn first(wanted: usize, mut alike: Vec<Fine<'_>>) -> Vec<Fine<'_>> {
     alike
 }
 
-/// A stable merge sort, from runs of one upwards.
-fn merge_sort(pods: &mut Vec<Fine<'_>>) {
+/// A stable bottom-up merge sort.
+fn merge_sort(pods: &mut Vec<RankedPod<'_>>) {
     let mut run = 1;
     let mut merged = Vec::with_capacity(pods.len());
     while run < pods.len() {
@@ -50,8 +49,8 @@ fn merge_sort(pods: &mut Vec<Fine<'_>>) {
     }
 }
 
-fn merge<'a>(mut left: &[Fine<'a>], mut right: &[Fine<'a>], merged: &mut Vec<Fine<'a>>) {
-    // Pods that became ready at different moments are in order already.
+fn merge<'a>(mut left: &[RankedPod<'a>], mut right: &[RankedPod<'a>], merged: &mut Vec<RankedPod<'a>>) {
+    // Pods that became ready at different times are in order already.
     if let (Some(end), Some(start)) = (left.last(), right.first())
         && end.cmp(start).is_gt()
     {
@@ -69,7 +68,7 @@ fn merge<'a>(mut left: &[Fine<'a>], mut right: &[Fine<'a>], merged: &mut Vec<Fin
     merged.extend_from_slice(right);
 }
 
-impl<'a> Fine<'a> {
+impl<'a> RankedPod<'a> {
     pub(super) fn of(now: Timestamp, pod: &'a Pod) -> Self {
         let ready_since = match pod.readiness {
             Readiness::NotReady => None,
@@ -80,7 +79,7 @@ impl<'a> Fine<'a> {
         Self { pod, ready_since, restarts, age, uid_head: head(&pod.meta.uid) }
     }
 
-    /// Which of two goes first. No order: see the top of the file.
+    /// Which of two ranks first. Not a total order, see the top of the file.
     fn cmp(&self, other: &Self) -> Ordering {
         if self.ready_since == other.ready_since {
             let by_life = (self.restarts, self.age).cmp(&(other.restarts, other.age));

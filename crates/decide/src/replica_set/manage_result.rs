@@ -1,51 +1,51 @@
-//! What the answers to creations and deletions mean: for people, for the expectations and for the sync.
+//! The responses to creations and deletions: events, lowered expectations and the result of the sync.
 
 use std::fmt;
 
 use gantry_model::{Event, Name, ObjectKey, Refusal, RefusalKind};
 
 use super::draft::NoLabels;
-use super::expectations::Settled;
+use super::expectations::MetExpectation;
 use super::slow_start::SlowStart;
 
-/// What came of managing the pods.
+/// The result of managing the pods.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Managed {
-    /// What need not be waited for.
-    pub settled: Vec<Settled>,
-    /// Whether it went well. A failure is reported in the status first and then fails the sync.
+pub struct ManageResult {
+    /// Expectations to lower.
+    pub met: Vec<MetExpectation>,
+    /// A failure is reported in the status first and then fails the sync.
     pub result: Result<(), ManageError>,
 }
 
-/// Why the pods could not be brought to the desired number.
+/// Why the number of pods could not be reconciled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ManageError {
-    /// No pod can be made from the template.
+    /// The template is unusable.
     NoLabels(NoLabels),
-    /// A pod was not created; the first refusal that came.
+    /// The first refused creation.
     Create(Refusal),
-    /// A pod was not deleted; the first refusal that came.
+    /// The first refused deletion.
     Delete(Refusal),
 }
 
-/// Creations under way.
+/// Creations in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Creating {
+pub struct PendingCreations {
     set: ObjectKey,
     slow_start: SlowStart,
     failed: usize,
     error: Option<Refusal>,
 }
 
-/// Deletions under way.
+/// Deletions in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deleting {
-    settled: Vec<Settled>,
+pub struct PendingDeletions {
+    met: Vec<MetExpectation>,
     set: ObjectKey,
     error: Option<Refusal>,
 }
 
-/// What to tell about one attempt to create a pod.
+/// The event about one attempt to create a pod.
 pub fn creation_event(answer: &Result<Name, Refusal>) -> Option<Event> {
     match answer {
         Ok(pod) => Some(Event::normal("SuccessfulCreate", format!("Created pod: {pod}"))),
@@ -54,7 +54,7 @@ pub fn creation_event(answer: &Result<Name, Refusal>) -> Option<Event> {
     }
 }
 
-/// What to tell about one attempt to delete a pod.
+/// The event about one attempt to delete a pod.
 pub fn deletion_event(pod: &Name, answer: &Result<(), Refusal>) -> Option<Event> {
     match answer {
         Ok(()) => Some(Event::normal("SuccessfulDelete", format!("Deleted pod: {pod}"))),
@@ -63,33 +63,33 @@ pub fn deletion_event(pod: &Name, answer: &Result<(), Refusal>) -> Option<Event>
     }
 }
 
-impl Managed {
-    /// There was nothing to do, or it was not the time to do it.
+impl ManageResult {
+    /// There was nothing to do, or the set may not act.
     pub fn nothing() -> Self {
-        Self { settled: Vec::new(), result: Ok(()) }
+        Self { met: Vec::new(), result: Ok(()) }
     }
 
-    /// It could not even be tried.
+    /// The template is unusable, so no request was made.
     pub fn impossible(no_labels: NoLabels) -> Self {
-        Self { settled: Vec::new(), result: Err(ManageError::NoLabels(no_labels)) }
+        Self { met: Vec::new(), result: Err(ManageError::NoLabels(no_labels)) }
     }
 }
 
-impl Creating {
-    /// Starts to create so many pods.
+impl PendingCreations {
+    /// Begins to create so many pods.
     pub fn new(set: ObjectKey, count: usize) -> Self {
         Self { set, slow_start: SlowStart::new(count), failed: 0, error: None }
     }
 
-    /// How many pods to create now, all at once; `None` when it is over.
+    /// The size of the next batch; `None` when all are done or one failed.
     pub fn batch(&self) -> Option<usize> {
         self.slow_start.batch()
     }
 
-    /// Takes note of the answers to the whole batch, in the order in which they came.
+    /// Records the responses to the whole batch, in order.
     ///
-    /// A namespace that is being deleted would refuse every pod; that counts as success, for there is nothing to
-    /// retry. A call without an answer counts as failed.
+    /// A terminating namespace refuses every pod; that counts as success, since there is nothing to retry. A request
+    /// without a response counts as failed.
     pub fn completed(&mut self, answers: impl IntoIterator<Item = Result<Name, Refusal>>) {
         let Some(batch) = self.slow_start.batch() else { return };
         let mut succeeded = 0_usize;
@@ -106,41 +106,41 @@ impl Creating {
         self.slow_start.completed(failed);
     }
 
-    /// What came of it: pods that failed or were never tried are not waited for.
-    pub fn finish(self) -> Managed {
+    /// The result. Pods that failed or were never tried are no longer expected.
+    pub fn finish(self) -> ManageResult {
         let count = self.failed.saturating_add(self.slow_start.untried());
-        let settled = match count {
+        let met = match count {
             0 => Vec::new(),
-            count => vec![Settled::Creations { set: self.set, count }],
+            count => vec![MetExpectation::Creations { set: self.set, count }],
         };
         let no_answer = || Refusal::other("a pod creation was not answered");
         let result = match count {
             0 => Ok(()),
             _ => Err(ManageError::Create(self.error.unwrap_or_else(no_answer))),
         };
-        Managed { settled, result }
+        ManageResult { met, result }
     }
 }
 
-impl Deleting {
-    /// Starts to delete pods.
+impl PendingDeletions {
+    /// Without any responses.
     pub fn new(set: ObjectKey) -> Self {
-        Self { settled: Vec::new(), set, error: None }
+        Self { met: Vec::new(), set, error: None }
     }
 
-    /// Takes note of one answer. A pod that was gone already is no failure, but will not be seen to go either.
+    /// Records one response. A pod that was gone already is no failure, but its deletion will not be observed either.
     pub fn answered(&mut self, pod: &ObjectKey, answer: Result<(), Refusal>) {
         let Err(refusal) = answer else { return };
-        self.settled.push(Settled::Deletion { set: self.set.clone(), pod: pod.clone() });
+        self.met.push(MetExpectation::Deletion { set: self.set.clone(), pod: pod.clone() });
         if refusal.kind != RefusalKind::NotFound {
             self.error.get_or_insert(refusal);
         }
     }
 
-    /// What came of it.
-    pub fn finish(self) -> Managed {
+    /// The result.
+    pub fn finish(self) -> ManageResult {
         let result = self.error.map_or(Ok(()), |refusal| Err(ManageError::Delete(refusal)));
-        Managed { settled: self.settled, result }
+        ManageResult { met: self.met, result }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The working copy of one decision: what was observed, plus what the decision has asked for so far.
+//! The working state of one decision: what was observed, plus what the decision has changed so far.
 
 use std::borrow::Cow;
 
@@ -7,14 +7,13 @@ use gantry_model::{
     keys,
 };
 
-use super::decision::{Action, Deadline, Decision, IfRefused, Outcome, Step};
+use super::decision::{Action, Deadline, Decision, IfRefused, Step, SyncResult};
 use super::limits::Limits;
 use super::waiting::WaitingOn;
 use super::{Observed, events};
 use crate::Wake;
 
-/// The working copy of one decision.
-pub(super) struct InHand<'a> {
+pub(super) struct SyncState<'a> {
     pub(super) now: Timestamp,
     pub(super) deployment: &'a Deployment,
     pub(super) limits: Limits,
@@ -23,17 +22,17 @@ pub(super) struct InHand<'a> {
     /// The Deployment's annotations, as cached, plus the revision if this decision has set it.
     pub(super) annotations: Cow<'a, Annotations>,
     /// All claimed ReplicaSets by age, and last the one that this decision creates.
-    pub(super) sets: Vec<SetInHand<'a>>,
-    /// Which of them has the present template.
+    pub(super) sets: Vec<SetState<'a>>,
+    /// The index of the set with the current template.
     pub(super) new: Option<usize>,
     pub(super) wake: Wake,
     steps: Vec<Step>,
     waiting_on: Vec<WaitingOn>,
 }
 
-/// A ReplicaSet with the size and annotations that this decision wants it to have.
-pub(super) struct SetInHand<'a> {
-    /// As it was observed; `None` when this decision creates it.
+/// A ReplicaSet with the size and annotations that this decision gives it.
+pub(super) struct SetState<'a> {
+    /// `None` when this decision creates it.
     pub(super) observed: Option<Cow<'a, ReplicaSet>>,
     pub(super) name: Name,
     pub(super) replicas: Replicas,
@@ -41,14 +40,14 @@ pub(super) struct SetInHand<'a> {
     pub(super) annotations: Cow<'a, Annotations>,
 }
 
-/// Whether a resize happens although the size stays, to refresh the annotations.
+/// Whether a resize to the same size still writes, to refresh the annotations.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Resize {
     WhenNeeded,
     Forced,
 }
 
-impl<'a> InHand<'a> {
+impl<'a> SyncState<'a> {
     pub(super) fn new(now: Timestamp, observed: &Observed<'a>) -> Self {
         let mut sets = observed.sets.to_vec();
         sets.sort_by(|a, b| a.meta.age_order().cmp(&b.meta.age_order()));
@@ -58,7 +57,7 @@ impl<'a> InHand<'a> {
             limits: Limits::of(observed.deployment),
             status: observed.deployment.status.clone(),
             annotations: Cow::Borrowed(&observed.deployment.meta.annotations),
-            sets: sets.into_iter().map(|set| SetInHand::observed(Cow::Borrowed(set))).collect(),
+            sets: sets.into_iter().map(|set| SetState::observed(Cow::Borrowed(set))).collect(),
             new: None,
             wake: Wake::OnChange,
             steps: Vec::new(),
@@ -66,40 +65,38 @@ impl<'a> InHand<'a> {
         }
     }
 
-    /// Closes the decision.
-    pub(super) fn conclude(self, outcome: Outcome) -> Decision {
+    pub(super) fn conclude(self, result: SyncResult) -> Decision {
         let deadline = self.deadline();
-        Decision { steps: self.steps, outcome, waiting_on: self.waiting_on, deadline, wake: self.wake }
+        Decision { steps: self.steps, result, waiting_on: self.waiting_on, deadline, wake: self.wake }
     }
 
-    /// The number of pods the user wants.
+    /// `spec.replicas`.
     pub(super) fn desired(&self) -> i64 {
         self.deployment.replicas.get()
     }
 
-    pub(super) fn new_set(&self) -> Option<&SetInHand<'a>> {
+    pub(super) fn new_set(&self) -> Option<&SetState<'a>> {
         self.new.map(|index| &self.sets[index])
     }
 
-    /// Every set but the new one, by age, inactive ones included.
-    pub(super) fn old_sets(&self) -> impl Iterator<Item = &SetInHand<'a>> {
+    /// All sets but the new one, by age, inactive ones included.
+    pub(super) fn old_sets(&self) -> impl Iterator<Item = &SetState<'a>> {
         let new = self.new;
         self.sets.iter().enumerate().filter(move |(index, _)| Some(*index) != new).map(|(_, set)| set)
     }
 
-    /// Where the old sets are among `sets`, for loops that resize them.
+    /// The indices of the old sets, for loops that resize them.
     pub(super) fn old_indices(&self) -> Vec<usize> {
         (0..self.sets.len()).filter(|index| Some(*index) != self.new).collect()
     }
 
-    /// Pods wished for, over all sets.
+    /// The sum of `spec.replicas` over all sets.
     pub(super) fn total_size(&self) -> i64 {
         self.sets.iter().map(|set| set.replicas.get()).sum()
     }
 
-    /// Pods available, over all sets.
     pub(super) fn total_available(&self) -> i64 {
-        self.sets.iter().map(SetInHand::available).sum()
+        self.sets.iter().map(SetState::available).sum()
     }
 
     pub(super) fn push(&mut self, action: Action, if_refused: IfRefused) {
@@ -114,7 +111,7 @@ impl<'a> InHand<'a> {
         self.waiting_on.push(reason);
     }
 
-    /// Asks for a status write, and from here on takes it for written.
+    /// Adds a status write, and continues as if it was written.
     pub(super) fn write_status(
         &mut self,
         status: DeploymentStatus,
@@ -128,21 +125,20 @@ impl<'a> InHand<'a> {
         self.push(Action::UpdateStatus { status: Box::new(status), revision }, if_refused);
     }
 
-    /// Resizes a set and says whether its size changed.
+    /// Resizes a set and returns whether its size changed.
     ///
-    /// Size and annotations go in one write: were they apart, a crash in between would look like a scaling event
-    /// for ever.
+    /// Size and annotations go in one write: with two, a crash in between would look like a scaling event for ever.
     pub(super) fn resize(&mut self, index: usize, to: Replicas, how: Resize, if_refused: IfRefused) -> bool {
         let set = &mut self.sets[index];
         let from = set.replicas;
         if how == Resize::WhenNeeded && from == to {
             return false;
         }
-        let size_note = self.limits.size_note();
-        if from == to && size_note.is_on(&set.annotations) {
+        let size_annotations = self.limits.size_annotations();
+        if from == to && size_annotations.is_on(&set.annotations) {
             return false;
         }
-        size_note.write_on(set.annotations.to_mut());
+        size_annotations.write_on(set.annotations.to_mut());
         set.replicas = to;
         self.put_set(index, from, if_refused);
         if from != to {
@@ -152,7 +148,7 @@ impl<'a> InHand<'a> {
         from != to
     }
 
-    /// Asks for a set to be written as it is in hand.
+    /// Adds the update of a set.
     pub(super) fn put_set(&mut self, index: usize, from: Replicas, if_refused: IfRefused) {
         let set = &self.sets[index];
         let edit = ReplicaSetEdit {
@@ -169,7 +165,7 @@ impl<'a> InHand<'a> {
     }
 }
 
-impl<'a> SetInHand<'a> {
+impl<'a> SetState<'a> {
     pub(super) fn observed(set: Cow<'a, ReplicaSet>) -> Self {
         let annotations = match &set {
             Cow::Borrowed(set) => Cow::Borrowed(&set.meta.annotations),
@@ -188,23 +184,23 @@ impl<'a> SetInHand<'a> {
         !self.replicas.is_zero()
     }
 
-    /// Its pods that are available; a set that is only being created has none.
+    /// Its available pods; a set that is being created has none.
     pub(super) fn available(&self) -> i64 {
         self.observed.as_ref().map_or(0, |set| set.status.available.get())
     }
 
-    /// The size of the Deployment it was last sized for, if it can be read.
+    /// The `desired-replicas` annotation, if it is a number.
     pub(super) fn sized_for(&self) -> Option<i64> {
         count_annotation(&self.annotations, keys::DESIRED_REPLICAS)
     }
 
-    /// The most pods there might have been when it was last sized, if it can be read.
+    /// The `max-replicas` annotation, if it is a number.
     pub(super) fn sized_for_max(&self) -> Option<i64> {
         count_annotation(&self.annotations, keys::MAX_REPLICAS)
     }
 }
 
-/// An annotation that holds a count: plain digits, at most what 32 bits hold. Anything else is as if it were absent.
+/// An annotation that holds a count: plain digits, at most what 32 bits hold. Anything else counts as absent.
 fn count_annotation(annotations: &Annotations, key: &str) -> Option<i64> {
     let written = annotations.get(key)?;
     let digits_only = !written.is_empty() && written.bytes().all(|byte| byte.is_ascii_digit());

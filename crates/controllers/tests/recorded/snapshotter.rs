@@ -1,7 +1,7 @@
-//! What a namespace looks like through the API, as the recordings of Kubernetes show theirs.
+//! Snapshots of a namespace through the API, in the form of the recordings of Kubernetes.
 //!
-//! What is a race inside Kubernetes is masked there and here in the same way: why a rollout under way progresses, and which
-//! of several like events were folded together.
+//! Races inside Kubernetes are masked in both: why a running rollout progresses, and which of several similar events
+//! were aggregated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::stage::Stage;
 use crate::stage::nodes::is_ready;
 
-/// The counters of a status that are shown.
+/// The counters of a status that are compared.
 const COUNTERS: [&str; 8] = [
     "replicas",
     "updatedReplicas",
@@ -22,14 +22,13 @@ const COUNTERS: [&str; 8] = [
     "collisionCount",
 ];
 
-/// Takes snapshots of one namespace, and remembers which events were folded.
+/// Takes snapshots of one namespace, and remembers which events were aggregated.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Camera {
+pub(crate) struct Snapshotter {
     folded: BTreeSet<(String, String, String)>,
 }
 
-impl Camera {
-    /// What the namespace looks like now.
+impl Snapshotter {
     pub(crate) async fn snapshot(&mut self, stage: &mut Stage) -> Value {
         let sets = stage.sets().await;
         let mut deployments = stage.list("deployments").await;
@@ -46,13 +45,14 @@ impl Camera {
     }
 
     fn events(&mut self, stage: &Stage, events: &[Value]) -> BTreeSet<[String; 5]> {
-        let told: BTreeSet<[String; 5]> = events.iter().map(|event| told(stage, event)).collect();
-        for [kind, name, _, reason, message] in &told {
+        let recorded_messages: BTreeSet<[String; 5]> =
+            events.iter().map(|event| recorded_messages(stage, event)).collect();
+        for [kind, name, _, reason, message] in &recorded_messages {
             if message.starts_with("(combined") {
                 self.folded.insert((kind.clone(), name.clone(), reason.clone()));
             }
         }
-        let unfolded = told.into_iter().map(|[kind, name, severity, reason, message]| {
+        let unfolded = recorded_messages.into_iter().map(|[kind, name, severity, reason, message]| {
             let is_folded = self.folded.contains(&(kind.clone(), name.clone(), reason.clone()));
             let message = if is_folded { "*".to_owned() } else { message };
             [kind, name, severity, reason, message]
@@ -61,7 +61,7 @@ impl Camera {
     }
 }
 
-fn told(stage: &Stage, event: &Value) -> [String; 5] {
+fn recorded_messages(stage: &Stage, event: &Value) -> [String; 5] {
     let about = &event["involvedObject"];
     [
         text(&about["kind"]),
@@ -87,7 +87,7 @@ fn set(stage: &Stage, object: &Value, deployments: &[Value]) -> Value {
     shown
 }
 
-/// What is shown of Deployments and ReplicaSets alike.
+/// The common part of Deployments and ReplicaSets.
 fn workload(stage: &Stage, object: &Value) -> Value {
     let (meta, status) = (&object["metadata"], &object["status"]);
     let mut shown = json!({
@@ -127,17 +127,17 @@ fn conditions(stage: &Stage, object: &Value) -> BTreeSet<[String; 4]> {
         if kind == "Progressing" && verdict == "True" && !is_done {
             return [kind, verdict, "*".to_owned(), "*".to_owned()];
         }
-        [kind, verdict, reason, without_places(&stage.mask(&text(&one["message"])))]
+        [kind, verdict, reason, without_set_names(&stage.mask(&text(&one["message"])))]
     });
     shown.collect()
 }
 
 /// Which set a condition names depends on when it was set; that it names one does not.
-fn without_places(message: &str) -> String {
+fn without_set_names(message: &str) -> String {
     let words = message.split('"').map(|word| {
-        let place = word.strip_prefix("set");
+        let index = word.strip_prefix("set");
         let is_set =
-            place.is_some_and(|place| !place.is_empty() && place.bytes().all(|b| b.is_ascii_digit()));
+            index.is_some_and(|index| !index.is_empty() && index.bytes().all(|b| b.is_ascii_digit()));
         if is_set { "SET" } else { word }
     });
     words.collect::<Vec<_>>().join("\"")
@@ -156,7 +156,7 @@ fn counted(stage: &Stage, pods: &[Value], sets: &[Value]) -> BTreeMap<String, us
     counts
 }
 
-/// The marks of the pods that are left, where pods were marked.
+/// The deletion costs of the remaining pods, where pods have one.
 fn costs(pods: &[Value]) -> Vec<String> {
     let mut marks: Vec<_> = pods.iter().map(|pod| text(&pod["metadata"]["labels"]["cost"])).collect();
     marks.sort();

@@ -1,4 +1,4 @@
-//! What pods complain of: each keeps the rollout from going on, is told in its own words, and says what would help.
+//! Problems of pods: each blocks the rollout, is reported with its details, and comes with advice.
 
 use serde_json::json;
 
@@ -74,7 +74,7 @@ What would help
     );
 }
 
-/// The node starts it again, and nobody knows yet whether that helps.
+/// The kubelet restarts it, and it is not known yet whether that helps.
 #[test]
 fn a_container_that_ended_once_is_not_a_loop_yet() {
     let ended = json!({"terminated": {"exitCode": 1, "reason": "Error", "finishedAt": at(59)}});
@@ -235,7 +235,7 @@ fn pods_that_suffer_from_the_same_are_told_once() {
     assert!(world.report().headline.starts_with("2 pods: image nginx:2 cannot be pulled"));
 }
 
-/// What others wrote may hold escape codes.
+/// Messages of the cluster may hold escape codes.
 #[test]
 fn messages_cannot_play_tricks_on_the_terminal() {
     let text = rolling(new_pod(&waiting("ErrImagePull", "\u{1b}[2J\u{7}gone"))).why();

@@ -7,132 +7,131 @@ use gantry_model::{Identity, OwnerReference, Refusal, Uid};
 use super::{Owners, Propagation};
 use crate::gc::Item;
 
-/// The end of an attempt.
+/// The result of an attempt.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    /// All that can be done now was done.
+pub enum AttemptResult {
+    /// Everything that can be done now was done.
     Settled {
         /// What was done.
-        did: Deed,
+        did: AttemptAction,
         /// Why that, and no more.
-        why: Why,
+        why: AttemptReason,
     },
-    /// No object has this identity: the graph is to be told, as [`crate::gc::Change::VerifiedAbsent`].
+    /// No object has this identity: the graph has to get [`crate::gc::GraphChange::VerifiedAbsent`].
     Absent(Identity),
-    /// It could not be done.
-    Failed(Trouble),
+    /// It failed.
+    Failed(AttemptError),
 }
 
 /// What an attempt did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum AttemptAction {
     /// Nothing.
     Nothing,
-    /// Took references to these owners off the object.
+    /// Removed references to these owners.
     Released(Vec<Uid>),
-    /// Had the object deleted.
+    /// Deleted the object.
     Deleted(Propagation),
-    /// Took this finalizer off the object.
+    /// Removed this finalizer.
     RemovedFinalizer(&'static str),
-    /// Asked for these dependents to be looked at; they are to be queued.
-    Asked(Vec<Item>),
+    /// These dependents have to be enqueued.
+    Enqueued(Vec<Item>),
 }
 
 /// Why an attempt goes no further.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// The graph does not know the object any more.
+pub enum AttemptReason {
+    /// The graph does not have the object any more.
     NotInGraph,
-    /// A watch has shown the object since it was queued for being unknown.
+    /// A watch has shown the object since it was queued as virtual.
     MeanwhileObserved,
-    /// The object is on its way out, and its dependents are looked at when it is gone.
+    /// The object is being deleted, and its dependents are checked when it is gone.
     AlreadyDeleting,
-    /// The object has no owners: it is nobody's garbage.
+    /// The object has no owners, so it is not garbage.
     NoOwners,
-    /// These owners live.
+    /// These owners exist.
     SolidOwners(Vec<OwnerReference>),
-    /// No owner is left that could keep the object.
+    /// No owner is left that keeps the object.
     NoSolidOwner(Owners),
-    /// The object is to go after so many dependents that still exist.
+    /// The foreground deletion waits for dependents.
     WaitingForDependents {
         /// How many block it.
         blocking: usize,
     },
     /// No dependent blocks the object's deletion any more.
     NoBlockingDependents,
-    /// Its deletion leaves its dependents to themselves, and so many were freed.
+    /// Its dependents were orphaned.
     DependentsOrphaned {
-        /// How many.
+        /// How many were orphaned.
         dependents: usize,
     },
-    /// It is no longer being deleted in a way that leaves its dependents to themselves.
+    /// It is no longer being deleted with the orphan policy.
     NotOrphaning,
-    /// The owner leaves its dependents to themselves.
+    /// The owner is being deleted with the orphan policy.
     OwnerOrphans(Uid),
 }
 
 /// Why an attempt failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
-    /// No such kind is served; perhaps not yet, perhaps no longer.
+pub enum AttemptError {
+    /// No such kind is served, at the moment.
     UnknownKind(Identity),
-    /// The owner's kind is namespaced, but who refers to it lives in no namespace in which to look for it.
+    /// The owner's kind is namespaced, but the dependent is cluster-scoped.
     NamespacedOwnerOfClusterScoped(Identity),
-    /// A live read was not answered.
+    /// A live read failed.
     ReadFailed(Identity, Refusal),
-    /// A patch was not applied.
+    /// A patch failed.
     PatchFailed(Identity, Refusal),
-    /// A request to delete was not accepted.
+    /// A delete request failed.
     DeleteFailed(Identity, Refusal),
     /// The object changed between reading and writing.
     Conflict(Identity),
-    /// The object went between reading and writing.
+    /// The object was deleted between reading and writing.
     Vanished(Identity),
 }
 
-impl Outcome {
-    /// Nothing was done, for this reason.
-    pub(in crate::gc) fn left(why: Why) -> Self {
-        Self::Settled { did: Deed::Nothing, why }
+impl AttemptResult {
+    pub(in crate::gc) fn left(why: AttemptReason) -> Self {
+        Self::Settled { did: AttemptAction::Nothing, why }
     }
 }
 
-impl Trouble {
-    /// Whether trying again can never help.
+impl AttemptError {
+    /// Whether a retry can never help.
     pub fn is_permanent(&self) -> bool {
         matches!(self, Self::NamespacedOwnerOfClusterScoped(_))
     }
 
-    /// Whether the failure is too common, and too lasting, to be told loudly each time.
+    /// Whether the failure is too common and too persistent to be logged as a warning.
     pub fn is_quiet(&self) -> bool {
         matches!(self, Self::UnknownKind(_))
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for AttemptResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Settled { did: Deed::Nothing, why } => write!(f, "left alone: {why}"),
+            Self::Settled { did: AttemptAction::Nothing, why } => write!(f, "left alone: {why}"),
             Self::Settled { did, why } => write!(f, "{did}: {why}"),
             Self::Absent(identity) => write!(f, "{identity} does not exist"),
-            Self::Failed(trouble) => write!(f, "failed: {trouble}"),
+            Self::Failed(error) => write!(f, "failed: {error}"),
         }
     }
 }
 
-impl fmt::Display for Deed {
+impl fmt::Display for AttemptAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing => write!(f, "did nothing"),
             Self::Released(owners) => write!(f, "removed {}", Counted(owners.len(), "owner reference")),
             Self::Deleted(propagation) => write!(f, "deleted ({propagation})"),
             Self::RemovedFinalizer(finalizer) => write!(f, "removed finalizer {finalizer}"),
-            Self::Asked(dependents) => write!(f, "queued {}", Counted(dependents.len(), "dependent")),
+            Self::Enqueued(dependents) => write!(f, "queued {}", Counted(dependents.len(), "dependent")),
         }
     }
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for AttemptReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotInGraph => write!(f, "the object is gone"),
@@ -154,7 +153,6 @@ impl fmt::Display for Why {
     }
 }
 
-/// So many of something.
 struct Counted(usize, &'static str);
 
 impl fmt::Display for Counted {
@@ -164,7 +162,6 @@ impl fmt::Display for Counted {
     }
 }
 
-/// Owners in a sentence.
 pub(super) struct Listed<'a>(pub(super) &'a [OwnerReference]);
 
 impl fmt::Display for Listed<'_> {
@@ -177,7 +174,7 @@ impl fmt::Display for Listed<'_> {
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for AttemptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownKind(identity) => {
@@ -197,4 +194,4 @@ impl fmt::Display for Trouble {
     }
 }
 
-impl std::error::Error for Trouble {}
+impl std::error::Error for AttemptError {}

@@ -1,10 +1,10 @@
-//! Numbers, times and lists as people say them.
+//! Numbers, durations and lists as text.
 
 use std::time::Duration;
 
 use gantry_model::Name;
 
-/// How many names a list shows before it only counts.
+/// The number of names in a list before it is truncated.
 const NAMES_MAX: usize = 5;
 
 /// `1 pod`, `3 pods`.
@@ -12,7 +12,7 @@ pub(crate) fn count(n: i64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
-/// A span with its two largest units: `45s`, `3m20s`, `2h5m`, `3d4h`.
+/// A duration with its two largest units: `45s`, `3m20s`, `2h5m`, `3d4h`.
 pub(crate) fn span(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let two = |large: u64, unit: &str, small: u64, subunit: &str| match small {
@@ -36,13 +36,13 @@ pub(crate) fn names(names: &[Name]) -> String {
     }
 }
 
-/// A message on one line, without the spaces around it.
+/// A message on one line, trimmed.
 pub(crate) fn one_line(message: &str) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A text that does nothing to a terminal: what others wrote may hold escape codes.
-pub(crate) fn harmless(text: &str) -> String {
+/// Removes control characters: messages of the cluster may hold escape codes.
+pub(crate) fn sanitize(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn spans_have_at_most_two_units() {
-        for (seconds, said) in [
+        for (seconds, text) in [
             (0, "0s"),
             (59, "59s"),
             (60, "1m"),
@@ -61,7 +61,7 @@ mod tests {
             (7_500, "2h5m"),
             (273_600, "3d4h"),
         ] {
-            assert_eq!(span(Duration::from_secs(seconds)), said);
+            assert_eq!(span(Duration::from_secs(seconds)), text);
         }
     }
 
