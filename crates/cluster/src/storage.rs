@@ -47,7 +47,7 @@ impl Opened {
         loop {
             tokio::time::sleep(CHECK_EVERY).await;
             let Some(store) = store.upgrade() else { return };
-            let trouble = store.trouble();
+            let trouble = store.last_failure();
             if let Some(trouble) = trouble.as_ref().filter(|_| trouble != known) {
                 tracing::error!("{trouble}");
             }

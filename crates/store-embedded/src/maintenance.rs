@@ -1,4 +1,4 @@
-//! What keeps the log short and its next segment ready. Called by the keeper thread, or by a test, step by step.
+//! Keeps the log short and its next segment ready. Called by the maintenance thread, or by a test, step by step.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,24 +13,24 @@ use crate::options::Options;
 use crate::segment::{self, Header, Segment};
 use crate::snapshot;
 
-/// The files behind the log's end, and what to do about them.
+/// The files of the store besides the end of the log.
 #[derive(Debug)]
-pub(crate) struct Upkeep {
+pub(crate) struct Maintenance {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) live: Arc<Live>,
     pub(crate) options: Options,
-    /// Held while the next segment is made: who needs it meanwhile waits for it instead of making another.
+    /// Locked while the next segment is created: a concurrent caller waits for it instead of creating another.
     spare: Mutex<Spare>,
     files: Mutex<Files>,
-    chores: Mutex<Chores>,
-    called: Condvar,
+    request: Mutex<MaintenanceRequest>,
+    requested: Condvar,
 }
 
-/// What the keeper is called for.
+/// What the maintenance thread is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Chores {
+pub(crate) enum MaintenanceRequest {
     None,
-    Waiting,
+    Run,
     /// The store is being closed.
     Quit,
 }
@@ -38,15 +38,15 @@ pub(crate) enum Chores {
 #[derive(Debug)]
 struct Spare {
     ready: Option<Segment>,
-    /// The number of the next segment, and how large it is to be.
+    /// The number and size of the next segment.
     number: u64,
     bytes: u64,
 }
 
-/// What is on disk besides the segment being written.
+/// The files on disk besides the segment being written.
 #[derive(Debug)]
 pub(crate) struct Files {
-    /// Sealed segments by number: their size, and the last revision in them.
+    /// Sealed segments by number, with their size and last revision.
     pub(crate) sealed: BTreeMap<u64, Sealed>,
     /// The revision of the snapshot, if there is one.
     pub(crate) snapshot: Option<Revision>,
@@ -60,10 +60,10 @@ pub(crate) struct Sealed {
     pub(crate) last: Revision,
 }
 
-/// A full disk may still have room for one more small segment.
+/// A full disk may still have space for one more small segment.
 const SMALL_SEGMENT_BYTES: u64 = 64 << 10;
 
-impl Upkeep {
+impl Maintenance {
     pub(crate) fn new(
         disk: Arc<dyn Disk>,
         live: Arc<Live>,
@@ -73,42 +73,42 @@ impl Upkeep {
     ) -> Self {
         let bytes = grown(bytes, &options);
         let spare = Spare { ready: None, number: files.current + 1, bytes };
-        let chores = Mutex::new(Chores::Waiting);
+        let request = Mutex::new(MaintenanceRequest::Run);
         Self {
             disk,
             live,
             options,
             spare: Mutex::new(spare),
             files: Mutex::new(files),
-            chores,
-            called: Condvar::new(),
+            request,
+            requested: Condvar::new(),
         }
     }
 
-    /// Calls the keeper.
-    pub(crate) fn call(&self, chores: Chores) {
-        let mut waiting = self.chores.lock().unwrap_or_else(PoisonError::into_inner);
-        if *waiting != Chores::Quit {
-            *waiting = chores;
+    /// Wakes the maintenance thread.
+    pub(crate) fn request_run(&self, request: MaintenanceRequest) {
+        let mut waiting = self.request.lock().unwrap_or_else(PoisonError::into_inner);
+        if *waiting != MaintenanceRequest::Quit {
+            *waiting = request;
         }
-        self.called.notify_all();
+        self.requested.notify_all();
     }
 
-    /// Waits to be called, or until it is time to try again.
-    pub(crate) fn wait_for_call(&self, again_after: Option<Duration>) -> Chores {
-        let waiting = self.chores.lock().unwrap_or_else(PoisonError::into_inner);
-        let timeout = again_after.unwrap_or(Duration::from_hours(1));
-        let idle = |chores: &mut Chores| *chores == Chores::None;
+    /// Waits for a request, or until it is time to retry.
+    pub(crate) fn wait_for_request(&self, retry_after: Option<Duration>) -> MaintenanceRequest {
+        let waiting = self.request.lock().unwrap_or_else(PoisonError::into_inner);
+        let timeout = retry_after.unwrap_or(Duration::from_hours(1));
+        let idle = |request: &mut MaintenanceRequest| *request == MaintenanceRequest::None;
         let waited =
-            self.called.wait_timeout_while(waiting, timeout, idle).unwrap_or_else(PoisonError::into_inner);
+            self.requested.wait_timeout_while(waiting, timeout, idle).unwrap_or_else(PoisonError::into_inner);
         let mut waiting = waited.0;
-        if *waiting != Chores::Quit {
-            *waiting = Chores::None;
+        if *waiting != MaintenanceRequest::Quit {
+            *waiting = MaintenanceRequest::None;
         }
         *waiting
     }
 
-    /// The next segment, made now if it is not ready or too small.
+    /// The next segment, created now if it is not ready or too small.
     pub(crate) fn take_spare(&self, number: u64, need: u64) -> io::Result<Segment> {
         let mut spare = self.spare();
         if let Some(ready) = spare.ready.take_if(|ready| ready.number == number && ready.bytes >= need) {
@@ -122,7 +122,7 @@ impl Upkeep {
         Ok(spare.hand_out(made, &self.options))
     }
 
-    /// Takes back a segment the log could not move to.
+    /// Returns a segment that the log could not switch to.
     pub(crate) fn give_back_spare(&self, segment: Segment) {
         let mut spare = self.spare();
         spare.number = segment.number;
@@ -144,7 +144,7 @@ impl Upkeep {
         files.sealed.insert(number, Sealed { bytes, last });
         files.current = number + 1;
         drop(files);
-        self.call(Chores::Waiting);
+        self.request_run(MaintenanceRequest::Run);
     }
 
     /// Whether a snapshot would free enough of the log to be worth its writing.
@@ -160,13 +160,13 @@ impl Upkeep {
     /// history after a restart.
     pub(crate) fn snapshot(&self) -> Result<(), Error> {
         let floor = self.live.bounds().floor;
-        let reading = self.live.read_at(Prefix::ALL, None, Some(floor))?;
+        let read = self.live.read_at(Prefix::ALL, None, Some(floor))?;
         let first_segment = {
             let files = self.files();
             let covered = files.covered_by(floor).last().map(|(number, _)| number + 1);
             covered.unwrap_or_else(|| files.sealed.keys().next().copied().unwrap_or(files.current))
         };
-        snapshot::write(&*self.disk, reading, first_segment).map_err(|error| failed(&error))?;
+        snapshot::write(&*self.disk, read, first_segment).map_err(|error| failed(&error))?;
         self.remove_covered(floor).map_err(|error| failed(&error))
     }
 

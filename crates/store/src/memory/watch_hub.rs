@@ -1,8 +1,8 @@
-//! Who wants to know: the live watchers by prefix, and the queue each of them drains.
+//! The live watchers by prefix, and their queues.
 //!
-//! A change is put into the queue of every watcher whose prefix covers it, as one shared `Arc<Event>`. A watcher that
-//! does not drain its queue is not waited for and loses nothing: its queue is dropped, and it reads what it missed
-//! from history, like one that has just arrived.
+//! A change is put into the queue of every watcher whose prefix covers it, as one shared `Arc<Event>`. A slow watcher
+//! blocks no writer and loses nothing: its queue is dropped, and it reads what it missed from history, like a new
+//! one.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,21 +10,20 @@ use std::task::Waker;
 
 use crate::{Event, Prefix, Revision};
 
-/// Changes that wait for one watcher at most; 4,096 pointers are 32 KiB per watcher, and about one second of the fastest
-/// writing.
+/// The maximum length of a watcher's queue; 4,096 pointers are 32 KiB per watcher, and about one second of the
+/// fastest writing.
 const QUEUE_MAX: usize = 4096;
 
-/// The live watchers.
 #[derive(Debug, Default)]
-pub(crate) struct Hub {
+pub(crate) struct WatchHub {
     by_prefix: HashMap<Prefix, BTreeMap<u64, Arc<Slot>>>,
-    /// How many watched prefixes have each length: a key is looked up once per length, not once per watcher.
+    /// The number of watched prefixes of each length: a key is looked up once per length, not once per watcher.
     lengths: BTreeMap<usize, usize>,
     registered: u64,
     closed: Option<String>,
 }
 
-/// Where the hub leaves what one watcher is to be told.
+/// The queue of one watcher.
 #[derive(Debug)]
 pub(crate) struct Slot {
     inner: Mutex<SlotInner>,
@@ -38,23 +37,22 @@ pub(crate) struct SlotInner {
     pub(crate) waker: Option<Waker>,
 }
 
-/// What waits for a watcher.
 #[derive(Debug)]
 pub(crate) enum Queue {
-    /// Everything since it was registered or last drained this.
+    /// All events since it was registered or last drained.
     Ready(VecDeque<Arc<Event>>),
-    /// More than it would take; it has to read on from history after this revision.
+    /// It overflowed; the watcher has to read history after this revision.
     Behind { after: Revision },
     /// The store was closed.
     Closed { why: String },
 }
 
-/// A place in the hub, to be given back.
+/// A registration, for [`WatchHub::unregister`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket(u64);
 
-impl Hub {
-    /// Adds a watcher that has been told everything up to now.
+impl WatchHub {
+    /// Adds a watcher that has all changes up to now.
     pub(crate) fn register(&mut self, prefix: &Prefix, slot: &Arc<Slot>) -> Ticket {
         self.registered += 1;
         let id = self.registered;
@@ -78,12 +76,13 @@ impl Hub {
         }
     }
 
-    /// Whether telling anyone is worth making an event for.
+    /// Whether there are no watchers, so that no event has to be created.
     pub(crate) fn is_idle(&self) -> bool {
         self.by_prefix.is_empty()
     }
 
-    /// Leaves the changes of one revision with everyone they are for; who has to be woken is added to `wakers`.
+    /// Queues the changes of one revision for all watchers of their keys; wakers of waiting ones are added to
+    /// `wakers`.
     pub(crate) fn publish(&self, events: &[Arc<Event>], wakers: &mut Vec<Waker>) {
         for event in events {
             let key = event.key.as_bytes();
@@ -114,14 +113,14 @@ impl Hub {
 }
 
 impl Slot {
-    /// A slot for a watcher that has been told everything up to a revision.
+    /// A slot for a watcher that has all changes up to a revision.
     pub(crate) fn after(after: Revision) -> Arc<Self> {
         let inner = SlotInner { after, queue: Queue::Ready(VecDeque::new()), waker: None };
         Arc::new(Self { inner: Mutex::new(inner) })
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, SlotInner> {
-        // Nothing is left half done under this lock, so a panic elsewhere does not make its content wrong.
+        // No operation under this lock leaves it half done, so a poisoned lock has valid content.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -132,7 +131,7 @@ impl SlotInner {
             return None;
         }
         let Queue::Ready(queue) = &mut self.queue else { return None };
-        // A revision is told as a whole: only its first change may find the queue full.
+        // A revision is queued as a whole: only its first change may find the queue full.
         let continues = queue.back().is_some_and(|last| last.revision == event.revision);
         if queue.len() < QUEUE_MAX || continues {
             queue.push_back(Arc::clone(event));

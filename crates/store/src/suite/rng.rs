@@ -1,10 +1,10 @@
-//! Chance that can be repeated: a seeded generator, and which seeds to run.
+//! A seeded random number generator, and the seeds to run.
 
 /// A small deterministic random generator (SplitMix64).
 #[derive(Clone, Debug)]
-pub struct Dice(u64);
+pub struct Rng(u64);
 
-impl Dice {
+impl Rng {
     /// The generator of this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
