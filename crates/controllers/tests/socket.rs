@@ -9,7 +9,7 @@ use gantry_apiserver::{Access, ApiServer, Settings};
 use gantry_controllers::{Options, run};
 use gantry_runtime::{Api, Metrics, Target};
 use gantry_serving::kubeconfig::Kubeconfig;
-use gantry_serving::{Limits, Listening, Pki, RealWorld, ServerNames, Stopper, Transport};
+use gantry_serving::{ConnectionLimits, Listener, Pki, ServerNames, Stopper, SystemEnvironment, Transport};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use serde_json::{Value, json};
 
@@ -26,14 +26,18 @@ async fn client(url: String, pki: &Pki) -> kube::Client {
 async fn a_deployment_is_rolled_out_over_tls() {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
     let settings = Settings { access: Access::rbac(), ..Settings::default() };
-    let server = ApiServer::new(store, Arc::new(RealWorld), settings);
+    let server = ApiServer::new(store, Arc::new(SystemEnvironment), settings);
     server.prepare().await.unwrap();
     let pki = Pki::in_memory(&ServerNames::default()).unwrap();
-    let listening = Listening::on("127.0.0.1:0".parse().unwrap()).await.unwrap();
-    let client = client(format!("https://{}", listening.address()), &pki).await;
+    let listener = Listener::on("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let client = client(format!("https://{}", listener.address()), &pki).await;
     let (stopper, stop) = Stopper::new();
-    let serving =
-        tokio::spawn(listening.serve(server, Transport::tls(&pki).unwrap(), Limits::default(), stop));
+    let serving = tokio::spawn(listener.serve(
+        server,
+        Transport::tls(&pki).unwrap(),
+        ConnectionLimits::default(),
+        stop,
+    ));
 
     let (switch, signal) = gantry_runtime::shutdown();
     let options = Options { root_ca: Some("PEM".to_owned()), ..Options::default() };

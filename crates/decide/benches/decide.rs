@@ -12,7 +12,7 @@ use gantry_decide::deployment;
 use gantry_decide::replica_set::{self, ExpectationState, ManageResult, Observed};
 use gantry_model::{Deployment, Limit, Pod, ReplicaSet, Template, keys};
 use gantry_testkit::{
-    DeploymentWords, NOON, PodWords, ReplicaSetWords, deployment as a_deployment, noon_plus, pod,
+    DeploymentBuilder, NOON, PodBuilder, ReplicaSetBuilder, deployment as a_deployment, noon_plus, pod,
     replica_set as a_set, template,
 };
 use protocol::Case;

@@ -15,8 +15,8 @@ use gantry_model::{
     Namespace, OwnerReference, Pod, ReplicaSet, Replicas, Uid,
 };
 use gantry_testkit::{
-    DeploymentWords as _, NOON, PodWords as _, ReplicaSetWords as _, deployment, labels, meta, noon_plus,
-    pod, replica_set, selector,
+    DeploymentBuilder as _, NOON, PodBuilder as _, ReplicaSetBuilder as _, deployment, labels, meta,
+    noon_plus, pod, replica_set, selector,
 };
 
 fn budget(requirement: BudgetRequirement) -> DisruptionBudget {

@@ -1,6 +1,6 @@
-//! Which events are worth a line in the log: the first of a kind, then the tenth, the hundredth and so on.
+//! Throttles the log lines about events: the first of a kind is logged, then the tenth, the hundredth and so on.
 //!
-//! A hundred pods that fail for one reason are one problem. The events themselves are all written to the API.
+//! A hundred pods that fail for one reason are one problem. All events are written to the API.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,14 +9,14 @@ use std::time::Duration;
 use gantry_decide::events::Subject;
 use gantry_model::{Event, Timestamp};
 
-/// A kind of event that was not seen for so long is new again.
+/// A kind of event that was not seen for so long counts as new.
 const FORGET_AFTER: Duration = Duration::from_mins(10);
-/// With so many kinds of events, those that are due are forgotten.
+/// The capacity; expired kinds are evicted beyond it.
 const REMEMBER_MAX: usize = 1000;
 
-/// How often each kind of event was seen. Clones share their memory.
+/// The number of events of each kind. Clones share their state.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Repeats(Arc<Mutex<BTreeMap<String, Seen>>>);
+pub(crate) struct LogThrottle(Arc<Mutex<BTreeMap<String, Seen>>>);
 
 #[derive(Debug)]
 struct Seen {
@@ -24,8 +24,8 @@ struct Seen {
     last: Timestamp,
 }
 
-impl Repeats {
-    /// Counts an event; returns how often its kind was seen if that is worth a line.
+impl LogThrottle {
+    /// Counts an event; returns the count of its kind if it is to be logged.
     pub(crate) fn count(&self, subject: &Subject, event: &Event, now: Timestamp) -> Option<u64> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_recent = |seen: &Seen| now.since(seen.last) < FORGET_AFTER;
@@ -41,7 +41,7 @@ impl Repeats {
     }
 }
 
-/// What events about different objects have in common: all but the object's name and uid.
+/// What similar events have in common: all but the object's name and uid.
 fn kind_of(subject: &Subject, event: &Event) -> String {
     let namespace = subject.namespace.as_ref().map_or("", gantry_model::Namespace::as_str);
     let message = event.message.replace(subject.name.as_str(), "…").replace(subject.uid.as_str(), "…");
@@ -71,24 +71,24 @@ mod tests {
         }
     }
 
-    fn counted(repeats: &Repeats, name: &str, secs: i64) -> Option<u64> {
+    fn counted(log_throttle: &LogThrottle, name: &str, secs: i64) -> Option<u64> {
         let event = Event::warning("BackOff", format!("Back-off restarting container web in pod {name}"));
-        repeats.count(&subject(name), &event, Timestamp::from_secs(secs))
+        log_throttle.count(&subject(name), &event, Timestamp::from_secs(secs))
     }
 
     #[test]
     fn a_hundred_pods_with_one_problem_are_three_lines() {
-        let repeats = Repeats::default();
+        let log_throttle = LogThrottle::default();
         let lines: Vec<u64> =
-            (0..100).filter_map(|number| counted(&repeats, &format!("web-{number}"), number)).collect();
+            (0..100).filter_map(|number| counted(&log_throttle, &format!("web-{number}"), number)).collect();
         assert_eq!(lines, [1, 10, 100]);
     }
 
     #[test]
     fn a_problem_that_comes_back_later_is_told_again() {
-        let repeats = Repeats::default();
-        assert_eq!(counted(&repeats, "web-1", 0), Some(1));
-        assert_eq!(counted(&repeats, "web-1", 599), None);
-        assert_eq!(counted(&repeats, "web-1", 599 + 600), Some(1));
+        let log_throttle = LogThrottle::default();
+        assert_eq!(counted(&log_throttle, "web-1", 0), Some(1));
+        assert_eq!(counted(&log_throttle, "web-1", 599), None);
+        assert_eq!(counted(&log_throttle, "web-1", 599 + 600), Some(1));
     }
 }

@@ -1,7 +1,8 @@
-//! Certificates of clients: everybody may show any, and what one is worth is found out afterwards.
+//! Client certificates: the handshake accepts any, and they are verified afterwards.
 //!
-//! A handshake that failed over a certificate would tell the client nothing, and would not let a token speak for it.
-//! So the handshake only sees that the client has the key of what it shows; [`shown`] then judges the certificate.
+//! A handshake that fails because of a certificate would tell the client nothing, and would not let it authenticate
+//! by a token. So the handshake only checks that the client has the key of its certificate; [`verify`] then verifies
+//! the certificate.
 
 use std::sync::Arc;
 
@@ -13,42 +14,45 @@ use rustls::{DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
 
 use crate::certificate_user;
 
-/// Lets every certificate through the handshake, as long as its key signs.
+/// Accepts every certificate in the handshake, if the client has its key.
 #[derive(Debug)]
-pub(crate) struct Clients {
+pub(crate) struct AcceptAnyClientCert {
     authority: Arc<dyn ClientCertVerifier>,
 }
 
-/// What a client's certificate says of it.
 #[derive(Clone, Debug)]
-pub(crate) enum Shown {
-    /// There is none, or it names nobody.
+pub(crate) enum ClientCertificate {
+    /// There is none, or it has no common name.
     Nothing,
-    /// It is of our authority.
+    /// It is signed by our CA.
     User(Identified),
-    /// It is of somebody else's, or out of its time.
+    /// It is signed by another CA, or not valid at this time.
     Unverified(Unverified),
 }
 
-/// Judges the certificates that a client showed.
-pub(crate) fn shown(authority: &dyn ClientCertVerifier, chain: Option<&[CertificateDer<'_>]>) -> Shown {
-    let Some((first, others)) = chain.and_then(<[_]>::split_first) else { return Shown::Nothing };
+/// Verifies the certificates of a client.
+pub(crate) fn verify(
+    authority: &dyn ClientCertVerifier,
+    chain: Option<&[CertificateDer<'_>]>,
+) -> ClientCertificate {
+    let Some((first, others)) = chain.and_then(<[_]>::split_first) else { return ClientCertificate::Nothing };
     match authority.verify_client_cert(first, others, UnixTime::now()) {
-        Ok(_) => certificate_user::user(first).map_or(Shown::Nothing, |user| Shown::User(Identified(user))),
+        Ok(_) => certificate_user::user(first)
+            .map_or(ClientCertificate::Nothing, |user| ClientCertificate::User(Identified(user))),
         Err(error) => {
             tracing::debug!(%error, "a client's certificate is worth nothing here");
-            Shown::Unverified(Unverified)
+            ClientCertificate::Unverified(Unverified)
         }
     }
 }
 
-impl Clients {
+impl AcceptAnyClientCert {
     pub(crate) fn of(authority: Arc<dyn ClientCertVerifier>) -> Self {
         Self { authority }
     }
 }
 
-impl ClientCertVerifier for Clients {
+impl ClientCertVerifier for AcceptAnyClientCert {
     fn client_auth_mandatory(&self) -> bool {
         false
     }

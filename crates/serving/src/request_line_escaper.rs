@@ -1,8 +1,8 @@
-//! Request lines as people write them: `curl …/pods?labelSelector=tier>1`.
+//! Escapes request targets that are not valid URIs: `curl …/pods?labelSelector=tier>1`.
 //!
-//! Kubernetes takes characters in a path or query that a URI may not hold, such as `<` and `>`; the HTTP library refuses
-//! them before anybody can look. So on HTTP/1.1 they are escaped on their way in. For that the messages have to be told
-//! apart, no more: what does not look like HTTP is passed on as it is, for the library to refuse.
+//! Kubernetes accepts characters in a path or query that a URI may not hold, such as `<` and `>`; the HTTP library
+//! rejects them while parsing. So on HTTP/1.1 they are escaped before it. That needs the boundaries of messages, no
+//! more: what does not look like HTTP is passed on unchanged, for the library to reject.
 
 use std::io;
 use std::pin::Pin;
@@ -10,22 +10,22 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// How much is read at a time.
+/// The size of a read.
 const PIECE: usize = 16 << 10;
-/// A header line that is longer says nothing about the length of a message.
+/// Longer header lines cannot be those about the length of a message.
 const LINE_MAX: usize = 256;
 
-/// A stream whose request lines are URIs.
+/// A stream whose request targets are escaped.
 #[derive(Debug)]
-pub(crate) struct Lenient<S> {
+pub(crate) struct RequestLineEscaper<S> {
     stream: S,
     messages: Messages,
-    /// What was read and may be passed on, from `passed` on.
+    /// Read bytes that are ready, from `passed` on.
     ready: Vec<u8>,
     passed: usize,
 }
 
-/// Where in a series of requests we are.
+/// The position in a series of requests.
 #[derive(Debug, Default)]
 struct Messages {
     at: At,
@@ -39,18 +39,18 @@ enum At {
     #[default]
     Start,
     Target,
-    /// Behind the target of a request line.
+    /// After the target of a request line.
     Version,
     Header,
-    /// In a body of which so much is left.
+    /// In a body with so many bytes left.
     Body(u64),
     ChunkSize,
     Trailer,
-    /// Somewhere else: nothing is changed any more.
-    Elsewhere,
+    /// Not HTTP: nothing is changed any more.
+    NotHttp,
 }
 
-/// How long the body is of the message whose headers are being read.
+/// The length of the current message's body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Length {
     #[default]
@@ -60,11 +60,11 @@ enum Length {
 }
 
 impl Messages {
-    /// Passes on a piece, with what no URI may hold escaped.
+    /// Passes on bytes, with the target escaped.
     fn pass(&mut self, mut piece: &[u8], out: &mut Vec<u8>) {
         while let Some(&byte) = piece.first() {
             let taken = match self.at {
-                At::Elsewhere => piece.len(),
+                At::NotHttp => piece.len(),
                 At::Body(left) => {
                     let taken = usize::try_from(left).unwrap_or(usize::MAX).min(piece.len());
                     self.skip(left - taken as u64);
@@ -93,7 +93,7 @@ impl Messages {
         };
     }
 
-    /// One byte of a line.
+    /// Consumes one byte of a line.
     fn see(&mut self, byte: u8) {
         if byte == b'\n' {
             let line = std::mem::take(&mut self.line);
@@ -111,7 +111,7 @@ impl Messages {
 
     fn end_line(&mut self, line: &[u8]) {
         self.at = match self.at {
-            // Between two requests a client may leave an empty line.
+            // There may be an empty line between two requests.
             At::Start | At::Trailer if line.is_empty() => At::Start,
             At::Version => {
                 self.body = Length::None;
@@ -125,7 +125,7 @@ impl Messages {
             At::Header => self.header(line),
             At::ChunkSize => chunk(line),
             At::Trailer => At::Trailer,
-            _ => At::Elsewhere,
+            _ => At::NotHttp,
         };
     }
 
@@ -134,39 +134,39 @@ impl Messages {
         match text.split_once(':').map(|(name, value)| (name, value.trim())) {
             Some(("content-length", length)) => match length.parse() {
                 Ok(length) => self.body = Length::Bytes(length),
-                Err(_) => return At::Elsewhere,
+                Err(_) => return At::NotHttp,
             },
             Some(("transfer-encoding", _)) => self.body = Length::Chunked,
-            Some(("upgrade", _)) => return At::Elsewhere,
+            Some(("upgrade", _)) => return At::NotHttp,
             _ => {}
         }
         At::Header
     }
 }
 
-/// The size of a chunk, and the line end behind it; the last one has no size.
+/// The size of a chunk, and the line end after it; the last one has no size.
 fn chunk(line: &[u8]) -> At {
     let text = String::from_utf8_lossy(line);
     let size = text.split(';').next().unwrap_or_default().trim();
     match u64::from_str_radix(size, 16) {
         Ok(0) => At::Trailer,
         Ok(size) if size < u64::MAX - 2 => At::Body(size + 2),
-        _ => At::Elsewhere,
+        _ => At::NotHttp,
     }
 }
 
-/// What a browser would escape and the HTTP library refuses.
+/// What a browser would escape and the HTTP library rejects.
 fn must_be_escaped(byte: u8) -> bool {
     matches!(byte, b'<' | b'>' | b'"' | b'`' | b'{' | b'}' | b'|' | b'\\' | b'^') || !byte.is_ascii()
 }
 
-impl<S> Lenient<S> {
+impl<S> RequestLineEscaper<S> {
     pub(crate) fn new(stream: S) -> Self {
         Self { stream, messages: Messages::default(), ready: Vec::new(), passed: 0 }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Lenient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for RequestLineEscaper<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -189,7 +189,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Lenient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Lenient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for RequestLineEscaper<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -223,7 +223,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Lenient<S> {
 mod tests {
     use super::*;
 
-    /// What comes out, however the requests are cut into pieces.
+    /// The output, however the requests are cut into pieces.
     fn passed(requests: &str) -> String {
         let whole = in_pieces(requests, requests.len());
         for size in [1, 2, 7] {

@@ -1,4 +1,4 @@
-//! The body of an answer on its way out: a watch ends when the server stops, anything else goes out whole.
+//! The body of a response: a watch ends at shutdown, any other body is sent whole.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -10,13 +10,12 @@ use http_body::{Frame, SizeHint};
 
 use crate::stop::Stop;
 
-/// A body that knows when the server stops.
-pub(crate) enum Served {
+pub(crate) enum ResponseBody {
     Whole(Body),
     Watch { body: Body, stopped: Pin<Box<dyn Future<Output = ()> + Send>> },
 }
 
-impl Served {
+impl ResponseBody {
     pub(crate) fn new(body: Body, stop: &Stop) -> Self {
         if matches!(body, Body::Whole(_)) {
             return Self::Whole(body);
@@ -26,7 +25,7 @@ impl Served {
     }
 }
 
-impl http_body::Body for Served {
+impl http_body::Body for ResponseBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -37,7 +36,7 @@ impl http_body::Body for Served {
         match self.get_mut() {
             Self::Whole(body) => Pin::new(body).poll_frame(context),
             Self::Watch { body, stopped } => {
-                // First, or a watch that always has something to say would never end.
+                // First, or a watch that always has an event ready would never end.
                 match stopped.as_mut().poll(context) {
                     Poll::Ready(()) => Poll::Ready(None),
                     Poll::Pending => Pin::new(body).poll_frame(context),

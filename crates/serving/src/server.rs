@@ -1,4 +1,4 @@
-//! Connections are accepted until it is time to stop; then everybody gets a while to finish.
+//! Accepts connections until shutdown; then they have a grace period.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,66 +13,73 @@ use crate::connection::Connections;
 use crate::stop::Stop;
 use crate::tls::Transport;
 
-/// How patient the server is with its clients.
+/// The limits of connections.
 #[derive(Clone, Debug)]
-pub struct Limits {
-    /// How long a TLS handshake may take.
+pub struct ConnectionLimits {
+    /// The timeout of a TLS handshake.
     pub handshake: Duration,
-    /// How long an HTTP/1.1 connection may be silent between requests, and how long the head of one may take.
+    /// The timeout of an idle HTTP/1.1 connection, and of a request's head.
     pub idle: Duration,
-    /// How many requests one HTTP/2 connection may have at a time. A client has all its watches on one.
+    /// The maximum number of concurrent requests of one HTTP/2 connection. A client has all its watches on one.
     pub streams: u32,
-    /// How often a silent HTTP/2 connection is asked whether anybody is there.
+    /// The ping period of an idle HTTP/2 connection.
     pub ping_every: Duration,
-    /// How long the answer to that may take.
-    pub ping_patience: Duration,
-    /// How long requests may take to finish once the server stops.
-    pub farewell: Duration,
+    /// The timeout of a ping.
+    pub ping_timeout: Duration,
+    /// How long requests may take to finish after shutdown was requested.
+    pub shutdown_grace: Duration,
 }
 
-/// A socket on which the API will be served.
+/// A bound socket for the API.
 #[derive(Debug)]
-pub struct Listening {
+pub struct Listener {
     socket: TcpListener,
     address: SocketAddr,
 }
 
-/// How long to wait when the system has no room for another connection.
+/// The delay when the system has no resources for another connection.
 const PAUSE: Duration = Duration::from_millis(50);
 
-impl Default for Limits {
+impl Default for ConnectionLimits {
     fn default() -> Self {
         Self {
             handshake: Duration::from_secs(10),
-            // kube-apiserver's, for both.
+            // As in kube-apiserver, for both.
             idle: Duration::from_secs(90),
             // kube-apiserver allows 100; a controller manager has about 60 watches.
             streams: 1000,
             ping_every: Duration::from_secs(30),
-            ping_patience: Duration::from_secs(15),
-            farewell: Duration::from_secs(10),
+            ping_timeout: Duration::from_secs(15),
+            shutdown_grace: Duration::from_secs(10),
         }
     }
 }
 
-impl Listening {
-    /// Takes the address. Connections wait until they are served.
+impl Listener {
+    /// Binds the address. Connections wait until they are served.
     pub async fn on(address: SocketAddr) -> io::Result<Self> {
         let socket = TcpListener::bind(address).await?;
         let address = socket.local_addr()?;
         Ok(Self { socket, address })
     }
 
-    /// The address, with the port that the system chose if it was left to it.
+    /// The address, with the port that the system chose for port 0.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves the API until it is time to stop, and returns when the last connection has ended.
+    /// Serves the API until shutdown, and returns when the last connection has ended.
     ///
-    /// Then nobody is accepted any more, watches end, and requests have [`Limits::farewell`] to finish.
-    pub async fn serve(self, server: ApiServer, transport: Transport, limits: Limits, mut stop: Stop) {
-        let farewell = limits.farewell;
+    /// Then no connection is accepted any more, watches end, and requests have [`ConnectionLimits::shutdown_grace`]
+    /// to finish.
+    pub async fn serve(
+        self,
+        server: ApiServer,
+        transport: Transport,
+        limits: ConnectionLimits,
+        mut stop: Stop,
+    ) {
+        let shutdown_grace = limits.shutdown_grace;
         let shared = Arc::new(Connections { server, transport, limits, stop: stop.clone() });
         let mut connections = JoinSet::new();
         loop {
@@ -90,14 +97,14 @@ impl Listening {
         }
         drop(self.socket);
         let all = async { while connections.join_next().await.is_some() {} };
-        if tokio::time::timeout(farewell, all).await.is_err() {
+        if tokio::time::timeout(shutdown_grace, all).await.is_err() {
             tracing::warn!(connections = connections.len(), "cut off, they did not finish in time");
             connections.shutdown().await;
         }
     }
 }
 
-/// A client that is gone before it was accepted is nothing; a system without room needs a moment.
+/// A client that is gone already is ignored; a system without resources needs a moment.
 async fn refused(error: &io::Error) {
     if error.kind() != io::ErrorKind::ConnectionAborted {
         tracing::warn!(%error, "cannot accept a connection");

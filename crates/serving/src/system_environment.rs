@@ -1,18 +1,18 @@
-//! The real clock, and chance that nobody can foresee.
+//! The system clock and secure randomness.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use gantry_apiserver::Surroundings;
 use gantry_registry::Moment;
 
-/// The world of a server that is not simulated.
+/// The environment of a real server.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct RealWorld;
+pub struct SystemEnvironment;
 
-/// What generated names end in: no vowels, and nothing that is read as something else, so that no words come about.
+/// The alphabet of generated names: without vowels and ambiguous characters, so that no words come about.
 const LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 
-impl Surroundings for RealWorld {
+impl Surroundings for SystemEnvironment {
     fn now(&self) -> Moment {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Moment::from_secs(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
@@ -20,7 +20,7 @@ impl Surroundings for RealWorld {
 
     fn uid(&self) -> String {
         let mut bytes = chance::<16>();
-        // A random uid says that it is one: version 4, variant 1.
+        // A random uid: version 4, variant 1.
         bytes[6] = bytes[6] & 0x0f | 0x40;
         bytes[8] = bytes[8] & 0x3f | 0x80;
         let mut uid = String::with_capacity(36);
@@ -38,7 +38,7 @@ impl Surroundings for RealWorld {
     fn name_suffix(&self) -> String {
         let mut suffix = String::with_capacity(5);
         while suffix.len() < 5 {
-            // 243 is 9 × 27: bytes beyond would make some letters likelier than others.
+            // 243 is 9 × 27: bytes beyond would bias the distribution.
             let fair = chance::<8>().into_iter().filter(|byte| *byte < 243);
             let letters = fair.map(|byte| char::from(LETTERS[usize::from(byte % 27)]));
             suffix.extend(letters.take(5 - suffix.len()));
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn uids_look_like_uids_and_differ() {
-        let uids: BTreeSet<String> = (0..1000).map(|_| RealWorld.uid()).collect();
+        let uids: BTreeSet<String> = (0..1000).map(|_| SystemEnvironment.uid()).collect();
         assert_eq!(uids.len(), 1000);
         for uid in uids {
             let lengths: Vec<usize> = uid.split('-').map(str::len).collect();
@@ -72,8 +72,9 @@ mod tests {
 
     #[test]
     fn suffixes_use_every_letter_and_no_other() {
-        let seen: BTreeSet<u8> = (0..2000).flat_map(|_| RealWorld.name_suffix().into_bytes()).collect();
+        let seen: BTreeSet<u8> =
+            (0..2000).flat_map(|_| SystemEnvironment.name_suffix().into_bytes()).collect();
         assert_eq!(seen, LETTERS.iter().copied().collect());
-        assert_eq!(RealWorld.name_suffix().len(), 5);
+        assert_eq!(SystemEnvironment.name_suffix().len(), 5);
     }
 }

@@ -55,7 +55,7 @@ fn snapshots(scenario: &Scenario, interleaving: Interleaving) -> Result<Vec<Valu
             }
         } else {
             player.play(&command)?;
-            if step.is_shown {
+            if step.has_snapshot {
                 snapshots.push(camera.snapshot(&player));
             }
         }

@@ -10,7 +10,7 @@ use gantry_decide::gc::{
 use gantry_decide::queue;
 use gantry_model::patch::MetadataPatch;
 use gantry_model::{Identity, ObjectMetadata, Refusal, Uid};
-use gantry_runtime::{Deletion, Target, lengthened};
+use gantry_runtime::{Deletion, Target, with_jitter};
 use kube::core::PartialObjectMeta;
 
 use super::{Garbage, queue_result};
@@ -57,7 +57,7 @@ impl Garbage {
                 AttemptStep::Done(result) => return result,
                 AttemptStep::Wait(delay, waiting) => {
                     // Jitter: two writers in conflict should not collide again.
-                    tokio::time::sleep(lengthened(delay, FINALIZER_RETRY_JITTER)).await;
+                    tokio::time::sleep(with_jitter(delay, FINALIZER_RETRY_JITTER)).await;
                     waiting.resume()
                 }
                 AttemptStep::Read(target, reading) => {

@@ -101,7 +101,7 @@ async fn snapshots(scenario: &Scenario) -> Vec<Value> {
             }
             command => {
                 player::act(&mut stage, &command).await;
-                if step.is_shown {
+                if step.has_snapshot {
                     stage.settle().await;
                     snapshots.push(snapshotter.snapshot(&mut stage).await);
                 }

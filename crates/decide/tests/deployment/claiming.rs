@@ -2,7 +2,7 @@
 
 use gantry_decide::ownership::{AdoptionRefused, claim, may_adopt};
 use gantry_model::{ReplicaSet, Selector};
-use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, labels, noon_plus, replica_set};
+use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, labels, noon_plus, replica_set};
 
 /// What becomes of one ReplicaSet: `owned`, `adopt`, `release` or `leave`.
 fn disposition(owner: &gantry_model::Deployment, set: &ReplicaSet) -> &'static str {

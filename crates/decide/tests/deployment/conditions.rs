@@ -2,7 +2,7 @@
 
 use gantry_decide::deployment::{is_complete, is_progressing};
 use gantry_model::{ConditionStatus, Deployment, DeploymentCondition, DeploymentConditionType, keys};
-use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, noon_plus, replica_set};
+use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, noon_plus, replica_set};
 
 use crate::{decided, status_after};
 

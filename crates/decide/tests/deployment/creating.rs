@@ -4,7 +4,7 @@ use gantry_decide::deployment::{
     Action, IfRefused, Observed, RefusedStep, SyncError, SyncResult, decide, template_hash,
 };
 use gantry_model::{ConditionStatus, Limit, Name, Refusal, RefusalKind, ReplicaSet, ReplicaSetDraft, keys};
-use gantry_testkit::{DeploymentWords, NOON, ReplicaSetWords, deployment, labels, replica_set, template};
+use gantry_testkit::{DeploymentBuilder, NOON, ReplicaSetBuilder, deployment, labels, replica_set, template};
 
 use crate::{decided, decided_after, lines, messages, sizes, status_after};
 

@@ -6,7 +6,7 @@ use gantry_model::{
     ConditionStatus, Deployment, DeploymentCondition, DeploymentConditionType, ReplicaSet,
     ReplicaSetCondition, ReplicaSetConditionType, keys,
 };
-use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, noon_plus, replica_set};
+use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, noon_plus, replica_set};
 
 use crate::{decided, decided_at, status_after};
 

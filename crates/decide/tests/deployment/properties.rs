@@ -9,8 +9,8 @@ use gantry_model::{
     RollingLimits, Strategy as Rollout, Timestamp, keys,
 };
 use gantry_testkit::{
-    DeploymentWords, PodWords, ReplicaSetWords, deployment, invalid_limit, invalid_selector, noon_plus, pod,
-    replica_set,
+    DeploymentBuilder, PodBuilder, ReplicaSetBuilder, deployment, invalid_limit, invalid_selector, noon_plus,
+    pod, replica_set,
 };
 use proptest::prelude::*;
 

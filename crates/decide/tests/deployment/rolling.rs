@@ -2,7 +2,7 @@
 
 use gantry_decide::deployment::{Action, IfRefused, RefusedStep, SyncError, SyncResult, WaitingOn};
 use gantry_model::{Deployment, Limit, ReplicaSet, Strategy, keys};
-use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, noon_plus, replica_set};
+use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, noon_plus, replica_set};
 
 use crate::{decided, decided_after, lines, refusal_of, sizes};
 

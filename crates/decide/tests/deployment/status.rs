@@ -2,7 +2,7 @@
 
 use gantry_decide::deployment::IfRefused;
 use gantry_model::{ConditionStatus, Deployment, DeploymentConditionType, ReplicaSet, Replicas, keys};
-use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, noon_plus, replica_set};
+use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, noon_plus, replica_set};
 
 use crate::{decided, lines, status_after};
 

@@ -3,7 +3,7 @@
 use gantry_decide::deployment::{Action, IfRefused, SyncError, SyncResult, WaitingOn};
 use gantry_model::{ConditionStatus, Selector, Strategy, keys};
 use gantry_testkit::{
-    DeploymentWords, ReplicaSetWords, deployment, invalid_selector, noon_plus, replica_set, template,
+    DeploymentBuilder, ReplicaSetBuilder, deployment, invalid_selector, noon_plus, replica_set, template,
 };
 
 use crate::{decided, lines, sizes, status_after};

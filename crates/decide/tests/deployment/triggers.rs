@@ -5,7 +5,7 @@ use gantry_decide::deployment::triggers::{
 };
 use gantry_model::{Deployment, Name, Namespace, ObjectKey, ReplicaSet, Selector};
 use gantry_testkit::{
-    DeploymentWords, PodWords, ReplicaSetWords, deployment, invalid_selector, labels, noon_plus, pod,
+    DeploymentBuilder, PodBuilder, ReplicaSetBuilder, deployment, invalid_selector, labels, noon_plus, pod,
     replica_set, selector,
 };
 

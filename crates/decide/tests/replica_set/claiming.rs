@@ -3,7 +3,7 @@
 use gantry_decide::ownership::{AdoptionRefused, may_adopt};
 use gantry_decide::replica_set::{ClassifiedPods, ExpectationState, WaitingOn, classify_pods};
 use gantry_model::{OwnerReference, Phase, Pod, RefusalKind, ReplicaSet, Selector, patch};
-use gantry_testkit::{NOON, PodWords, ReplicaSetWords, invalid_selector, meta, pod, replica_set};
+use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, invalid_selector, meta, pod, replica_set};
 
 use crate::{decided, deletions, refusal};
 

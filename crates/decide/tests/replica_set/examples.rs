@@ -8,7 +8,7 @@ use gantry_decide::replica_set::{
     classify_pods, decide, is_available,
 };
 use gantry_model::{Phase, Pod, Refusal, RefusalKind, ReplicaSet, ReplicaSetStatus, Replicas, Timestamp};
-use gantry_testkit::{NOON, PodWords, ReplicaSetWords, labelled_template, noon_plus, pod, replica_set};
+use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, labelled_template, noon_plus, pod, replica_set};
 
 use crate::{creations, decided, deletions, key, observed, refusal, reported};
 

@@ -5,7 +5,7 @@ use gantry_decide::replica_set::{
     StatusWrite, SyncStart, WaitingOn, classify_pods, decide, report,
 };
 use gantry_model::{ObjectKey, Pod, Timestamp};
-use gantry_testkit::{NOON, PodWords, ReplicaSetWords, noon_plus, pod, replica_set};
+use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, noon_plus, pod, replica_set};
 
 use crate::{creations, key, observed};
 

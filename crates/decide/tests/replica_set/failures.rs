@@ -3,7 +3,7 @@
 use gantry_decide::Wake;
 use gantry_decide::replica_set::WaitingOn;
 use gantry_model::{Phase, ReplicaSet, Replicas};
-use gantry_testkit::{PodWords, ReplicaSetWords, labels, noon_plus, replica_set, template};
+use gantry_testkit::{PodBuilder, ReplicaSetBuilder, labels, noon_plus, replica_set, template};
 
 use crate::world::{Mood, World};
 

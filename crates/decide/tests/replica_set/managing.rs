@@ -6,7 +6,7 @@ use gantry_decide::replica_set::{
 };
 use gantry_model::{Pod, ReplicaSet, Replicas, Template};
 use gantry_testkit::{
-    NOON, PodWords, ReplicaSetWords, labelled_template, labels, noon_plus, pod, replica_set, template,
+    NOON, PodBuilder, ReplicaSetBuilder, labelled_template, labels, noon_plus, pod, replica_set, template,
 };
 
 use crate::{creations, decided, deletions, observed};

@@ -7,7 +7,7 @@ use gantry_decide::replica_set::{
     report,
 };
 use gantry_model::{Phase, Pod, Readiness, ReplicaSet, ReplicaSetStatus, Replicas, Timestamp};
-use gantry_testkit::{NOON, PodWords, ReplicaSetWords, deployment, noon_plus, pod, replica_set};
+use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, deployment, noon_plus, pod, replica_set};
 use proptest::prelude::*;
 
 use crate::world::{Mood, World};

@@ -8,7 +8,7 @@ use gantry_model::{
     ConditionStatus, Phase, Pod, ReplicaSet, ReplicaSetCondition, ReplicaSetConditionType, ReplicaSetStatus,
     Replicas, Timestamp,
 };
-use gantry_testkit::{NOON, PodWords, ReplicaSetWords, labelled_template, noon_plus, pod, replica_set};
+use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, labelled_template, noon_plus, pod, replica_set};
 
 use crate::{observed, reported, reported_refusal};
 
@@ -216,7 +216,7 @@ fn the_report_says_what_the_set_waits_for() {
     assert_eq!(waiting_on(&web, &pods), WaitingOn::Nothing);
     web.min_ready_seconds = 90;
     assert_eq!(waiting_on(&web, &pods), WaitingOn::MinReadySeconds { until: Some(noon_plus(30)) });
-    pods = pods.into_iter().map(PodWords::ready).collect();
+    pods = pods.into_iter().map(PodBuilder::ready).collect();
     assert_eq!(waiting_on(&web, &pods), WaitingOn::MinReadySeconds { until: None });
     pods[0] = pod("a").owned_by(&web);
     let some = WaitingOn::PodsNotReady { ready: 1_u16.into(), desired: 2_u16.into() };

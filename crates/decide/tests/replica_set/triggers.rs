@@ -8,7 +8,7 @@ use gantry_decide::replica_set::triggers::{
     on_set_updated,
 };
 use gantry_model::{Name, Namespace, OwnerReference, Pod, ReplicaSet, Requirement, Selector};
-use gantry_testkit::{NOON, PodWords, ReplicaSetWords, invalid_selector, pod, replica_set, selector};
+use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, invalid_selector, pod, replica_set, selector};
 
 use crate::key;
 

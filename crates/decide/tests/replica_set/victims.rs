@@ -3,7 +3,7 @@
 use gantry_decide::replica_set::{Action, decide, is_choice_needed, related_pods};
 use gantry_model::{Phase, Pod, Readiness, ReplicaSet, Timestamp};
 use gantry_testkit::{
-    NOON, PodWords, ReplicaSetWords, deployment, invalid_selector, noon_plus, pod, replica_set, selector,
+    NOON, PodBuilder, ReplicaSetBuilder, deployment, invalid_selector, noon_plus, pod, replica_set, selector,
 };
 
 use crate::{decided, deletions, key, observed};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use gantry_decide::Wake;
 use gantry_decide::replica_set::SyncReport;
 use gantry_model::{Pod, ReplicaSet, Timestamp};
-use gantry_testkit::{NOON, PodWords, ReplicaSetWords, noon_plus, pod, replica_set};
+use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, noon_plus, pod, replica_set};
 
 use crate::{observed, reported, reported_refusal};
 

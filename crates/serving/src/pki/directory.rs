@@ -1,4 +1,4 @@
-//! Certificates in a directory: taken as they are while they fit, made anew when not.
+//! Certificates in a directory: reused while they are valid, otherwise created anew.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -7,43 +7,44 @@ use std::path::{Path, PathBuf};
 use gantry_registry::Moment;
 use rcgen::KeyPair;
 
-use super::examine::Examined;
 use super::issue::Authority;
+use super::parsed_certificate::ParsedCertificate;
 use super::{Certified, Pki, PkiError, Seconds, ServerNames};
-use crate::file::{self, Readers};
+use crate::file::{self, FileMode};
 
-/// Takes the certificates of a directory, and makes those that are missing or no longer fit.
+/// Loads the certificates of a directory, and creates those that are missing or no longer valid.
 pub(super) fn open(directory: &Path, names: &ServerNames, now: Seconds) -> Result<Pki, PkiError> {
-    let folder = Folder(directory);
+    let parent_directory = CertificateDirectory(directory);
     let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);
     made.map_err(|source| PkiError::Io { doing: format!("making {}", directory.display()), source })?;
-    let authority = folder.authority(now)?;
-    let root = Examined::read(&authority.certificate).map_err(|found| folder.damaged("ca.crt", found))?;
-    let fits = |examined: &Examined| examined.lasts(now) && examined.is_signed_by(&root);
-    let server = folder.kept("apiserver", |examined| fits(examined) && examined.covers(names))?;
+    let authority = parent_directory.authority(now)?;
+    let root = ParsedCertificate::read(&authority.certificate)
+        .map_err(|found| parent_directory.damaged("ca.crt", found))?;
+    let fits = |examined: &ParsedCertificate| examined.is_valid_for_long(now) && examined.is_signed_by(&root);
+    let server = parent_directory.kept("apiserver", |examined| fits(examined) && examined.covers(names))?;
     let server = match server {
         Some(kept) => kept,
-        None => folder.keep("apiserver", authority.server(names, now).map_err(PkiError::Issue)?)?,
+        None => parent_directory.keep("apiserver", authority.server(names, now).map_err(PkiError::Issue)?)?,
     };
-    let admin = match folder.kept("admin", fits)? {
+    let admin = match parent_directory.kept("admin", fits)? {
         Some(kept) => kept,
-        None => folder.keep("admin", authority.admin(now).map_err(PkiError::Issue)?)?,
+        None => parent_directory.keep("admin", authority.admin(now).map_err(PkiError::Issue)?)?,
     };
     Ok(Pki { authority: authority.certificate, server, admin })
 }
 
-/// Where the certificates are.
-struct Folder<'a>(&'a Path);
+struct CertificateDirectory<'a>(&'a Path);
 
-impl Folder<'_> {
+impl CertificateDirectory<'_> {
     fn authority(&self, now: Seconds) -> Result<Authority, PkiError> {
-        // The certificate is written last: without one, no authority has ever signed anything.
+        // The certificate is written last: without one, the CA has never signed anything.
         let Some(certificate) = self.read("ca.crt")? else {
             let authority = Authority::new(now).map_err(PkiError::Issue)?;
             self.keep("ca", Certified { certificate: authority.certificate.clone(), key: authority.key() })?;
             return Ok(authority);
         };
-        let examined = Examined::read(&certificate).map_err(|found| self.damaged("ca.crt", found))?;
+        let examined =
+            ParsedCertificate::read(&certificate).map_err(|found| self.damaged("ca.crt", found))?;
         if examined.expires() <= now {
             let found = format!("expired at {}", Moment::from_secs(examined.expires()));
             return Err(self.damaged("ca.crt", found));
@@ -59,13 +60,18 @@ impl Folder<'_> {
         Authority::from_pem(certificate, key).map_err(unusable)
     }
 
-    /// The pair of this name, if it is there and fits.
-    fn kept(&self, name: &str, fits: impl Fn(&Examined) -> bool) -> Result<Option<Certified>, PkiError> {
+    /// The pair of this name, if it exists and is valid.
+    fn kept(
+        &self,
+        name: &str,
+        fits: impl Fn(&ParsedCertificate) -> bool,
+    ) -> Result<Option<Certified>, PkiError> {
         let files = [format!("{name}.crt"), format!("{name}.key")];
         let (Some(certificate), Some(key)) = (self.read(&files[0])?, self.read(&files[1])?) else {
             return Ok(None);
         };
-        let examined = Examined::read(&certificate).map_err(|found| self.damaged(&files[0], found))?;
+        let examined =
+            ParsedCertificate::read(&certificate).map_err(|found| self.damaged(&files[0], found))?;
         let wrong = |_| self.damaged(&files[1], "holds no private key".to_owned());
         let matches = examined.is_of(&KeyPair::from_pem(&key).map_err(wrong)?);
         Ok((matches && fits(&examined)).then_some(Certified { certificate, key }))
@@ -74,7 +80,7 @@ impl Folder<'_> {
     /// Writes a pair, the certificate last.
     fn keep(&self, name: &str, pair: Certified) -> Result<Certified, PkiError> {
         for (ending, text, readers) in
-            [("key", &pair.key, Readers::Owner), ("crt", &pair.certificate, Readers::Everybody)]
+            [("key", &pair.key, FileMode::OwnerOnly), ("crt", &pair.certificate, FileMode::WorldReadable)]
         {
             let path = self.0.join(format!("{name}.{ending}"));
             let written = file::write(&path, text, readers);

@@ -1,4 +1,4 @@
-//! Reading certificates: what they cover, how long they last, and from whom they come.
+//! Parsed certificates: names, validity and issuer.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -9,11 +9,10 @@ use x509_parser::pem::{Pem, parse_x509_pem};
 
 use super::{RENEW_BEFORE, Seconds, ServerNames};
 
-/// A certificate that can be read.
-pub(super) struct Examined(Pem);
+pub(super) struct ParsedCertificate(Pem);
 
-impl Examined {
-    /// Reads a certificate; the error says what is wrong with it.
+impl ParsedCertificate {
+    /// Parses a certificate; the error says what is wrong with it.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let (_, pem) = parse_x509_pem(text.as_bytes()).map_err(|_| "holds no PEM".to_owned())?;
         pem.parse_x509().map_err(|_| "holds no certificate".to_owned())?;
@@ -24,28 +23,28 @@ impl Examined {
         self.0.parse_x509().ok().map(|certificate| look(&certificate))
     }
 
-    /// The last second in which it is valid.
+    /// `notAfter`.
     pub(super) fn expires(&self) -> Seconds {
         self.with(|certificate| certificate.validity().not_after.timestamp()).unwrap_or(0)
     }
 
-    /// The first second in which it is valid.
+    /// `notBefore`.
     pub(super) fn begins(&self) -> Seconds {
         self.with(|certificate| certificate.validity().not_before.timestamp()).unwrap_or(Seconds::MAX)
     }
 
-    /// Whether it will be valid for a good while.
-    pub(super) fn lasts(&self, now: Seconds) -> bool {
+    /// Whether it is valid for long enough.
+    pub(super) fn is_valid_for_long(&self, now: Seconds) -> bool {
         self.begins() <= now && now + RENEW_BEFORE < self.expires()
     }
 
-    /// Whether this key is the one it is about.
+    /// Whether it belongs to this key.
     pub(super) fn is_of(&self, key: &KeyPair) -> bool {
         self.with(|certificate| certificate.public_key().raw == key.subject_public_key_info())
             .unwrap_or(false)
     }
 
-    /// Whether that authority signed it.
+    /// Whether that CA signed it.
     pub(super) fn is_signed_by(&self, authority: &Self) -> bool {
         let signed = authority.with(|authority| {
             let key = authority.public_key();

@@ -2,7 +2,7 @@
 
 use gantry_model::patch::MetadataPatch;
 use gantry_model::{Identity, ObjectMetadata, OwnerReference, Refusal};
-use gantry_testkit::{MetadataWords, reference};
+use gantry_testkit::{MetadataBuilder, reference};
 
 use super::{HOLD, Memory, asks_to_read, deployment, done, ghost, node, pod, replica_set, uid};
 use crate::gc::attempt::{CollectionDecision, DependentState, Owners, PatchResult, ReadResult, decide};

@@ -1,7 +1,7 @@
 //! Requests to delete that are refused.
 
 use gantry_model::{ObjectMetadata, OwnerReference, Refusal};
-use gantry_testkit::{MetadataWords, reference};
+use gantry_testkit::{MetadataBuilder, reference};
 
 use super::{Memory, done, pod, replica_set, uid};
 use crate::gc::attempt::{DeleteResult, PendingDelete, ReadResult};

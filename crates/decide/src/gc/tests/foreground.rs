@@ -2,7 +2,7 @@
 
 use gantry_model::patch::MetadataPatch;
 use gantry_model::{ObjectMetadata, OwnerReference};
-use gantry_testkit::{MetadataWords, reference};
+use gantry_testkit::{MetadataBuilder, reference};
 
 use super::cluster::Cluster;
 use super::{HOLD, Memory, deployment, done, pod, replica_set, uid};

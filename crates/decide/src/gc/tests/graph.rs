@@ -1,7 +1,7 @@
 //! The owner graph: what each change leads to. Absences that only a live read has proved are in `refuted`.
 
 use gantry_model::{Identity, Namespace, ObjectMetadata, OwnerReference};
-use gantry_testkit::{MetadataWords, reference};
+use gantry_testkit::{MetadataBuilder, reference};
 
 use super::{HOLD, Memory, deployment, look_at, node, pod, replica_set, uid, verify};
 use crate::gc::{EVENT_SOURCE, Effect, EnqueueMode, GraphNode, ObjectEvent, Presence};

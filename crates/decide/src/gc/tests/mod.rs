@@ -17,7 +17,7 @@ mod scenarios;
 mod sentences;
 
 use gantry_model::{Identity, ObjectMetadata, Uid};
-use gantry_testkit::{MetadataWords, object};
+use gantry_testkit::{MetadataBuilder, object};
 
 use super::attempt::{PendingRead, ReadResult};
 use super::{

@@ -2,7 +2,7 @@
 
 use gantry_model::patch::MetadataPatch;
 use gantry_model::{ObjectMetadata, Refusal};
-use gantry_testkit::MetadataWords;
+use gantry_testkit::MetadataBuilder;
 
 use super::cluster::Cluster;
 use super::{HOLD, Memory, done, ghost, node, pod, replica_set, uid, widget};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gantry_model::patch::MetadataPatch;
 use gantry_model::{ObjectMetadata, OwnerReference, Refusal};
-use gantry_testkit::{MetadataWords, reference};
+use gantry_testkit::{MetadataBuilder, reference};
 
 use super::{HOLD, Memory, asks_to_read, done, pod, replica_set, widget};
 use crate::gc::attempt::{

@@ -1,7 +1,7 @@
 //! What the queue holds, and what becomes of it.
 
 use gantry_model::Refusal;
-use gantry_testkit::MetadataWords;
+use gantry_testkit::MetadataBuilder;
 
 use super::{HOLD, Memory, deployment, done, pod, replica_set, uid};
 use crate::gc::attempt::ReadResult;

@@ -1,7 +1,7 @@
 //! Random owner graphs, random deletions and a collector that hears of everything late: what holds all the same.
 
 use gantry_model::{ObjectMetadata, OwnerReference, Uid};
-use gantry_testkit::{MetadataWords, reference};
+use gantry_testkit::{MetadataBuilder, reference};
 use proptest::prelude::*;
 
 use super::cluster::Cluster;

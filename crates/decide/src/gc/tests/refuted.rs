@@ -1,7 +1,7 @@
 //! The owner graph when a live read finds no object: which identity was meant, and by which dependents.
 
 use gantry_model::{Identity, Namespace, ObjectMetadata, OwnerReference};
-use gantry_testkit::{MetadataWords, reference};
+use gantry_testkit::{MetadataBuilder, reference};
 
 use super::{Memory, look_at, node, pod, replica_set, uid, verify};
 use crate::gc::EnqueueMode;

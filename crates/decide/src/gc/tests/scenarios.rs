@@ -1,7 +1,7 @@
 //! The situations that a garbage collector meets, from creation to rest. The rows are those of the table of G8.
 
 use gantry_model::OwnerReference;
-use gantry_testkit::{MetadataWords, object, reference};
+use gantry_testkit::{MetadataBuilder, object, reference};
 
 use super::cluster::Cluster;
 use super::{HOLD, deployment, ghost, node, pod, replica_set, uid, widget};

@@ -1,7 +1,7 @@
 //! How outcomes read.
 
 use gantry_model::Refusal;
-use gantry_testkit::{MetadataWords, reference};
+use gantry_testkit::{MetadataBuilder, reference};
 
 use super::{Memory, deployment, done, node, pod, replica_set, uid};
 use crate::gc::attempt::{Owners, ReadResult};

@@ -91,7 +91,7 @@ fn mix(hash: u64, word: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gantry_testkit::{PodWords, pod};
+    use gantry_testkit::{PodBuilder, pod};
 
     /// R6.2: those without a node count as being on one and the same.
     #[test]
