@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use gantry_decide::Wake;
-use gantry_decide::queue::{Outcome, Retry, RetryPolicy, WorkQueue};
+use gantry_decide::queue::{Outcome, RetryDecision, RetryPolicy, WorkQueue};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -160,7 +160,7 @@ impl<K: Ord + Clone + fmt::Display + Send + Sync + 'static> Queue<K> {
         drop(queue);
         self.shared.ready.notify_one();
         self.shared.observe("workqueue_work_duration_seconds", took);
-        if retry == Retry::GiveUp {
+        if retry == RetryDecision::GiveUp {
             tracing::warn!(queue = self.shared.name, %key, "failed too often; it rests until something changes");
         }
     }

@@ -9,7 +9,7 @@ mod protocol;
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use gantry_scheduler::place::{ClusterState, Node, Placement, Pod, place};
+use gantry_scheduler::place::{ClusterState, Node, Placement, PodInfo, place};
 use protocol::Case;
 use serde_json::{Value, json};
 
@@ -63,7 +63,7 @@ fn cluster(nodes: usize, pods_each: usize) -> ClusterState {
     for n in 0..nodes {
         cluster.set_node(node(n));
         for m in 0..pods_each {
-            cluster.add_pod(&Pod::parse(&read(pod(n * 1000 + m, "250m"))), &format!("node-{n}"));
+            cluster.add_pod(&PodInfo::parse(&read(pod(n * 1000 + m, "250m"))), &format!("node-{n}"));
         }
     }
     cluster
@@ -72,7 +72,7 @@ fn cluster(nodes: usize, pods_each: usize) -> ClusterState {
 /// Schedules one pod and removes it again.
 fn placing(nodes: usize, pods_each: usize) -> Box<dyn FnMut()> {
     let mut cluster = cluster(nodes, pods_each);
-    let new = Pod::parse(&read(pod(999_999, "250m")));
+    let new = PodInfo::parse(&read(pod(999_999, "250m")));
     Box::new(move || {
         if let Placement::Node(node) = place(black_box(&cluster), black_box(&new)) {
             cluster.add_pod(&new, &node);
@@ -83,7 +83,7 @@ fn placing(nodes: usize, pods_each: usize) -> Box<dyn FnMut()> {
 
 fn nowhere(nodes: usize) -> Box<dyn FnMut()> {
     let cluster = cluster(nodes, 10);
-    let new = Pod::parse(&read(pod(999_999, "65")));
+    let new = PodInfo::parse(&read(pod(999_999, "65")));
     Box::new(move || {
         if let Placement::Unschedulable(reasons) = place(black_box(&cluster), black_box(&new)) {
             black_box(reasons.to_string());
@@ -94,6 +94,6 @@ fn nowhere(nodes: usize) -> Box<dyn FnMut()> {
 fn parsing() -> Box<dyn FnMut()> {
     let wire = read(pod(1, "250m"));
     Box::new(move || {
-        black_box(Pod::parse(black_box(&wire)));
+        black_box(PodInfo::parse(black_box(&wire)));
     })
 }

@@ -14,12 +14,12 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-use crate::place::{Node, Pod, SchedulingState};
+use crate::place::{Node, PodInfo, SchedulingState};
 
 #[derive(Debug)]
 pub(crate) struct CachedPod {
     id: Id,
-    pub(crate) pod: Pod,
+    pub(crate) pod: PodInfo,
     pub(crate) state: SchedulingState,
     pub(crate) generation: Option<i64>,
     /// The `PodScheduled` condition.
@@ -182,7 +182,7 @@ impl Cached for CachedPod {
             conditions.iter().find(|condition| condition.type_ == "PodScheduled").cloned();
         Ok(Self {
             id: Id::parse(resource, &wire.metadata)?,
-            pod: Pod::parse(&wire),
+            pod: PodInfo::parse(&wire),
             state: SchedulingState::of(&wire),
             generation: wire.metadata.generation,
             scheduled_condition,

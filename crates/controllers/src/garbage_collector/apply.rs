@@ -5,7 +5,8 @@ use gantry_decide::Wake;
 use gantry_decide::gc::attempt::FINALIZER_RETRY_JITTER;
 use gantry_decide::gc::orphan::{self, Orphaning};
 use gantry_decide::gc::{
-    AttemptAction, AttemptResult, AttemptStep, DeleteRequest, GraphChange, Item, ItemDisposition, attempt,
+    AttemptAction, AttemptResult, AttemptStep, DeleteRequest, GraphChange, ItemDisposition, QueueItem,
+    attempt,
 };
 use gantry_decide::queue;
 use gantry_model::patch::MetadataPatch;
@@ -16,7 +17,7 @@ use kube::core::PartialObjectMeta;
 use super::{Garbage, queue_result};
 
 impl Garbage {
-    pub(super) async fn attempt_to_delete(&self, item: &Item) -> (queue::Outcome, Wake) {
+    pub(super) async fn attempt_to_delete(&self, item: &QueueItem) -> (queue::Outcome, Wake) {
         let first = attempt::begin(item, &self.graph_state().context());
         let result = self.run_to_end(first).await;
         tracing::trace!(%item, %result, "attempt to delete");

@@ -20,7 +20,7 @@ use std::time::Duration;
 use gantry_decide::Wake;
 use gantry_decide::gc::discovery::{self, Start};
 use gantry_decide::gc::{
-    AbsentOwners, AttemptContext, AttemptResult, Graph, Item, ItemDisposition, ServedKinds,
+    AbsentOwners, AttemptContext, AttemptResult, Graph, ItemDisposition, QueueItem, ServedKinds,
 };
 use gantry_decide::queue::{self, RetryPolicy};
 use gantry_model::Uid;
@@ -36,7 +36,7 @@ const SYNC_POLL: Duration = Duration::from_millis(50);
 struct Garbage {
     context: Context,
     graph_state: Arc<Mutex<GraphState>>,
-    to_delete: Queue<Item>,
+    to_delete: Queue<QueueItem>,
     to_orphan: Queue<Uid>,
 }
 

@@ -63,7 +63,7 @@ pub type Watches = BTreeMap<Resource, Sync>;
 
 /// The changes to the watches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WatchPlan {
+pub struct MonitorPlan {
     /// Watches to keep.
     pub keep: BTreeSet<Resource>,
     /// Watches to start.
@@ -90,10 +90,10 @@ pub enum Start {
 ///
 /// A pass that found nothing to watch counts as failed and changes nothing. In groups whose discovery failed, synced
 /// watches are kept and others are not.
-pub fn plan(present: &Watches, discovery: &Discovery) -> WatchPlan {
+pub fn plan(present: &Watches, discovery: &Discovery) -> MonitorPlan {
     let mut wanted = collectable(discovery);
     if wanted.is_empty() {
-        return WatchPlan { keep: present.keys().cloned().collect(), ..WatchPlan::default() };
+        return MonitorPlan { keep: present.keys().cloned().collect(), ..MonitorPlan::default() };
     }
     for (resource, sync) in present {
         if *sync == Sync::Synced && discovery.failed_groups.contains(resource.group()) {
@@ -101,7 +101,7 @@ pub fn plan(present: &Watches, discovery: &Discovery) -> WatchPlan {
         }
     }
     let present = present.keys().cloned().collect();
-    WatchPlan { keep: &wanted & &present, start: &wanted - &present, stop: &present - &wanted }
+    MonitorPlan { keep: &wanted & &present, start: &wanted - &present, stop: &present - &wanted }
 }
 
 /// Decides whether to collect after waiting so long for the initial lists.

@@ -2,7 +2,7 @@
 
 use gantry_model::{Event, Identity, Namespace, OwnerReference, Uid};
 
-use super::Item;
+use super::QueueItem;
 
 /// The `source.component` of its events.
 pub const EVENT_SOURCE: &str = "garbage-collector-controller";
@@ -14,7 +14,7 @@ const NAMESPACE_OF_CLUSTER_EVENTS: &str = "default";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Check whether this object is garbage.
-    AttemptToDelete(Item, EnqueueMode),
+    AttemptToDelete(QueueItem, EnqueueMode),
     /// Orphan the dependents of this object.
     AttemptToOrphan(Uid),
     /// Record an event.
@@ -40,12 +40,12 @@ pub struct ObjectEvent {
 }
 
 impl Effect {
-    pub(super) fn attempt(item: Item) -> Self {
+    pub(super) fn attempt(item: QueueItem) -> Self {
         Self::AttemptToDelete(item, EnqueueMode::AtOnce)
     }
 
     pub(super) fn attempt_on(dependent: &Uid) -> Self {
-        Self::attempt(Item::Observed(dependent.clone()))
+        Self::attempt(QueueItem::Observed(dependent.clone()))
     }
 }
 

@@ -10,7 +10,7 @@ use super::{AttemptResult, Graph, GraphNode, Presence};
 ///
 /// Holds the uid and whether the object was observed; everything else is looked up when it is processed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Item {
+pub enum QueueItem {
     /// An owner that the graph knows only from references.
     Virtual(Uid),
     /// An object that a watch has shown.
@@ -26,7 +26,7 @@ pub enum ItemDisposition {
     Retry,
 }
 
-impl Item {
+impl QueueItem {
     /// The uid of the object.
     pub fn uid(&self) -> &Uid {
         match self {
@@ -35,7 +35,7 @@ impl Item {
     }
 }
 
-impl fmt::Display for Item {
+impl fmt::Display for QueueItem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self.uid(), f)
     }
@@ -46,7 +46,7 @@ impl AttemptResult {
     ///
     /// An owner that exists but that no watch has shown yet is polled: if it is deleted before a watch shows it, only
     /// the poll notices.
-    pub fn disposition(&self, item: &Item, graph: &Graph) -> ItemDisposition {
+    pub fn disposition(&self, item: &QueueItem, graph: &Graph) -> ItemDisposition {
         match self {
             Self::Absent(_) => ItemDisposition::Forget,
             Self::Failed(error) if error.is_permanent() => ItemDisposition::Forget,

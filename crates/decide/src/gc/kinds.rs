@@ -27,7 +27,7 @@ pub struct Resource {
 }
 
 /// Looks up the scope of a kind.
-pub trait Kinds {
+pub trait KindLookup {
     /// The scope of this kind; `None` if no such kind is known to be served.
     fn scope(&self, api_version: &str, kind: &str) -> Option<Scope>;
 }
@@ -73,7 +73,7 @@ impl ServedKinds {
     }
 }
 
-impl Kinds for ServedKinds {
+impl KindLookup for ServedKinds {
     fn scope(&self, api_version: &str, kind: &str) -> Option<Scope> {
         self.resource(api_version, kind).map(|resource| resource.scope)
     }

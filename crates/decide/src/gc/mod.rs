@@ -1,7 +1,7 @@
 //! The garbage collector: which objects have no owners left, and what to do about each, as pure code.
 //!
 //! ```text
-//! watches ──GraphChange──► Graph::observe ──Effect──► queues ──Item──► attempt::begin / orphan::begin
+//! watches ──GraphChange──► Graph::observe ──Effect──► queues ──QueueItem──► attempt::begin / orphan::begin
 //!                         ▲                        ▲                    │ AttemptStep: read, patch, delete, wait
 //!                         │ VerifiedAbsent         │ asked, retried     ▼
 //!                         └────────────────────────┴──────────────── AttemptResult
@@ -37,8 +37,8 @@ pub use attempt::{
 };
 pub use effect::{EVENT_SOURCE, Effect, EnqueueMode, ObjectEvent};
 pub use graph::{Graph, GraphChange, GraphNode, Presence};
-pub use item::{Item, ItemDisposition};
-pub use kinds::{Kinds, Resource, Scope, ServedKinds};
+pub use item::{ItemDisposition, QueueItem};
+pub use kinds::{KindLookup, Resource, Scope, ServedKinds};
 
 /// How many attempts to delete run at a time; as many attempts to orphan run beside them.
 pub const WORKERS: usize = 20;
@@ -48,7 +48,7 @@ pub struct AttemptContext<'a> {
     /// The owner graph.
     pub graph: &'a Graph,
     /// The served kinds.
-    pub kinds: &'a dyn Kinds,
+    pub kinds: &'a dyn KindLookup,
     /// Owners that a live read or a delete event has shown to be absent.
     pub absent: &'a mut AbsentOwners,
 }

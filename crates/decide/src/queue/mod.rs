@@ -24,6 +24,6 @@ mod work_queue;
 mod tests;
 
 pub use rate_limit::RateLimiter;
-pub use retry::{OnTerminatingNamespace, Outcome, Retry, RetryPolicy};
+pub use retry::{OnTerminatingNamespace, Outcome, RetryDecision, RetryPolicy};
 pub use token_bucket::TokenBucket;
 pub use work_queue::{Work, WorkQueue};

@@ -13,7 +13,7 @@ pub enum Outcome {
 
 /// What happens to a key after its sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retry {
+pub enum RetryDecision {
     /// It waits for the next change, and its failures are forgotten.
     Forget,
     /// It is retried after a delay.
@@ -54,13 +54,17 @@ impl RetryPolicy {
     pub const DISRUPTION: Self = Self { cap: None, on_terminating_namespace: OnTerminatingNamespace::Retry };
 
     /// Decides about a key that was requeued so often before.
-    pub fn after(self, outcome: Outcome, requeues: u32) -> Retry {
+    pub fn after(self, outcome: Outcome, requeues: u32) -> RetryDecision {
         match (outcome, self.on_terminating_namespace) {
             (Outcome::Success, _) | (Outcome::NamespaceTerminating, OnTerminatingNamespace::Forget) => {
-                Retry::Forget
+                RetryDecision::Forget
             }
             (Outcome::NamespaceTerminating, OnTerminatingNamespace::Retry) | (Outcome::Failure, _) => {
-                if self.cap.is_some_and(|cap| requeues >= cap) { Retry::GiveUp } else { Retry::Requeue }
+                if self.cap.is_some_and(|cap| requeues >= cap) {
+                    RetryDecision::GiveUp
+                } else {
+                    RetryDecision::Requeue
+                }
             }
         }
     }
@@ -74,25 +78,25 @@ mod tests {
     #[test]
     fn a_deployment_is_given_up_at_the_sixteenth_failure() {
         let after = |requeues| RetryPolicy::DEPLOYMENT.after(Outcome::Failure, requeues);
-        assert!((0..15).all(|requeues| after(requeues) == Retry::Requeue));
-        assert_eq!(after(15), Retry::GiveUp);
-        assert_eq!(after(u32::MAX), Retry::GiveUp);
+        assert!((0..15).all(|requeues| after(requeues) == RetryDecision::Requeue));
+        assert_eq!(after(15), RetryDecision::GiveUp);
+        assert_eq!(after(u32::MAX), RetryDecision::GiveUp);
     }
 
     /// D2.2: a terminating namespace counts as success, for Deployments only.
     #[test]
     fn only_a_deployment_makes_its_peace_with_a_namespace_that_is_going_away() {
         let after = |policy: RetryPolicy| policy.after(Outcome::NamespaceTerminating, 3);
-        assert_eq!(after(RetryPolicy::DEPLOYMENT), Retry::Forget);
-        assert_eq!(after(RetryPolicy::REPLICA_SET), Retry::Requeue);
-        assert_eq!(after(RetryPolicy::GARBAGE_COLLECTOR), Retry::Requeue);
+        assert_eq!(after(RetryPolicy::DEPLOYMENT), RetryDecision::Forget);
+        assert_eq!(after(RetryPolicy::REPLICA_SET), RetryDecision::Requeue);
+        assert_eq!(after(RetryPolicy::GARBAGE_COLLECTOR), RetryDecision::Requeue);
     }
 
     /// D2.3 does not hold for the others: they have no retry cap.
     #[test]
     fn replica_sets_and_garbage_are_retried_forever() {
         for policy in [RetryPolicy::REPLICA_SET, RetryPolicy::GARBAGE_COLLECTOR] {
-            assert_eq!(policy.after(Outcome::Failure, u32::MAX), Retry::Requeue);
+            assert_eq!(policy.after(Outcome::Failure, u32::MAX), RetryDecision::Requeue);
         }
     }
 
@@ -100,7 +104,7 @@ mod tests {
     #[test]
     fn success_forgets_the_failures() {
         for policy in [RetryPolicy::DEPLOYMENT, RetryPolicy::REPLICA_SET, RetryPolicy::GARBAGE_COLLECTOR] {
-            assert_eq!(policy.after(Outcome::Success, 40), Retry::Forget);
+            assert_eq!(policy.after(Outcome::Success, 40), RetryDecision::Forget);
         }
     }
 }

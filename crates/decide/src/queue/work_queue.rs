@@ -6,7 +6,7 @@ use std::time::Duration;
 use gantry_model::Timestamp;
 
 use super::delayed::Delayed;
-use super::{Outcome, RateLimiter, Retry, RetryPolicy};
+use super::{Outcome, RateLimiter, RetryDecision, RetryPolicy};
 
 /// The keys of a controller, each processed by one worker at a time.
 ///
@@ -123,11 +123,17 @@ impl<K: Ord + Clone> WorkQueue<K> {
     }
 
     /// Ends the work on `key`, and retries or forgets it as `policy` decides.
-    pub fn finish(&mut self, key: &K, outcome: Outcome, policy: RetryPolicy, now: Timestamp) -> Retry {
+    pub fn finish(
+        &mut self,
+        key: &K,
+        outcome: Outcome,
+        policy: RetryPolicy,
+        now: Timestamp,
+    ) -> RetryDecision {
         let retry = policy.after(outcome, self.requeues(key));
         match retry {
-            Retry::Forget | Retry::GiveUp => self.forget(key),
-            Retry::Requeue => {
+            RetryDecision::Forget | RetryDecision::GiveUp => self.forget(key),
+            RetryDecision::Requeue => {
                 self.add_rate_limited(key.clone(), now);
             }
         }

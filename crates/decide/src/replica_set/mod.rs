@@ -4,10 +4,10 @@
 //!
 //! 1. [`ControllerState::begin_sync`]: have the caches seen our own writes, does the set exist, may it act?
 //! 2. [`classify_pods`]: which pods of the namespace concern it? The shell adopts and releases ([`patch`],
-//!       [`may_adopt`]) and passes the responses to [`ClassifiedPods::claimed`].
-//! 3. [`Observed::among`] and [`decide`]: which pods to create or to delete. The shell [sets the
-//! expectations](Action::set_expectations), sends
-//!       the requests ([`PendingCreations`], [`PendingDeletions`]) and collects the results ([`ManageResult`]).
+//!    [`may_adopt`]) and passes the responses to [`ClassifiedPods::claimed`].
+//! 3. [`Observed::among`] and [`decide`]: which pods to create or to delete. The shell
+//!    [sets the expectations](Action::set_expectations), sends the requests ([`PendingCreations`],
+//!    [`PendingDeletions`]) and collects the results ([`ManageResult`]).
 //! 4. [`report`]: the status to write, whether the sync has failed, and when to requeue.
 //!
 //! What enqueues a set is in [`triggers`]. Every failed sync is retried, with backoff and without a limit.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::inter_pod_affinity::PodTerms;
 use super::ports::HostPort;
 use super::resources::{PodRequest, ResourceList};
-use super::{Node, Pod, StorageObjects};
+use super::{Node, PodInfo, StorageObjects};
 
 /// Nodes, their assigned pods and storage objects.
 ///
@@ -77,7 +77,7 @@ impl ClusterState {
     /// Counts a pod on a node, and no longer on another one.
     ///
     /// Returns whether a pod that was counted already has changed, which may help an unschedulable pod.
-    pub fn add_pod(&mut self, pod: &Pod, node: &str) -> bool {
+    pub fn add_pod(&mut self, pod: &PodInfo, node: &str) -> bool {
         let assigned = AssignedPod {
             node: node.to_owned(),
             request: pod.request.clone(),

@@ -1,6 +1,6 @@
 //! The filters that update_cache at one node only, in kube-scheduler's order; the first rejection is the node's reason.
 
-use super::Pod;
+use super::PodInfo;
 use super::cluster_state::NodeInfo;
 use super::fit_error::NodeRejection;
 use super::resources::PODS;
@@ -8,7 +8,7 @@ use super::taints::{Effect, Taint, UNSCHEDULABLE};
 
 const ONE_POD: i128 = 1_000_000_000;
 
-pub(super) fn rejection(pod: &Pod, info: &NodeInfo) -> Option<NodeRejection> {
+pub(super) fn rejection(pod: &PodInfo, info: &NodeInfo) -> Option<NodeRejection> {
     let node = &info.node;
     if pod.node_affinity.excludes_by_name(node) {
         return Some(NodeRejection::NotListedByName);
@@ -29,7 +29,7 @@ pub(super) fn rejection(pod: &Pod, info: &NodeInfo) -> Option<NodeRejection> {
 }
 
 /// All resources of which the node has too little left.
-fn insufficient(pod: &Pod, info: &NodeInfo) -> Option<NodeRejection> {
+fn insufficient(pod: &PodInfo, info: &NodeInfo) -> Option<NodeRejection> {
     let (offered, usage) = (&info.node.allocatable, &info.usage);
     let mut insufficient = Vec::new();
     let mut never_fits = false;

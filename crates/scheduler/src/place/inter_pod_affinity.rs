@@ -11,7 +11,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 
 use super::cluster_state::ClusterState;
 use super::fit_error::NodeRejection;
-use super::{Node, Pod};
+use super::{Node, PodInfo};
 
 /// The label that the API server sets on every namespace.
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
@@ -79,9 +79,9 @@ impl PodTerms {
 
 impl<'a> PreFilterState<'a> {
     /// Empty if no pod declares affinity.
-    pub(super) fn of(cluster: &'a ClusterState, pod: &'a Pod) -> Self {
+    pub(super) fn of(cluster: &'a ClusterState, pod: &'a PodInfo) -> Self {
         let mut state = Self::default();
-        let Pod { terms, affinity, .. } = pod;
+        let PodInfo { terms, affinity, .. } = pod;
         if !affinity.is_empty() {
             let matches_only_itself = affinity.iter().all(|term| term.matches(terms));
             state.affinity =
@@ -94,7 +94,7 @@ impl<'a> PreFilterState<'a> {
         state
     }
 
-    fn add(&mut self, pod: &'a Pod, existing: &'a PodTerms, node: &'a Node) {
+    fn add(&mut self, pod: &'a PodInfo, existing: &'a PodTerms, node: &'a Node) {
         if let Some(affinity) = &mut self.affinity
             && affinity.terms.iter().all(|term| term.matches(existing))
         {

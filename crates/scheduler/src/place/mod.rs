@@ -30,7 +30,7 @@ mod tests;
 pub use cluster_state::ClusterState;
 pub use fit_error::FitError;
 pub use node::Node;
-pub use pod::{Pod, SchedulingState};
+pub use pod::{PodInfo, SchedulingState};
 pub use volumes::StorageObjects;
 
 use fit_error::ClusterWideReason;
@@ -50,7 +50,7 @@ pub enum Placement {
 pub const SCHEDULER_NAME: &str = "default-scheduler";
 
 /// Selects the node for a pod.
-pub fn place(cluster: &ClusterState, pod: &Pod) -> Placement {
+pub fn place(cluster: &ClusterState, pod: &PodInfo) -> Placement {
     let mut fit_error = FitError::new(pod.preempts());
     let mut fitting = Vec::new();
     let (storage, nodes) = (cluster.storage(), cluster.nodes().count());

@@ -13,7 +13,7 @@ use super::volumes::ClaimReference;
 
 /// A pod, parsed for scheduling.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pod {
+pub struct PodInfo {
     pub(super) uid: String,
     pub(super) namespace: String,
     pub(super) claims: Vec<ClaimReference>,
@@ -44,7 +44,7 @@ pub enum SchedulingState {
     NotEligible,
 }
 
-impl Pod {
+impl PodInfo {
     /// Parses a pod.
     pub fn parse(pod: &wire::Pod) -> Self {
         let fallback = wire::PodSpec::default();

@@ -3,7 +3,7 @@
 //! Four scores from 0 to 100 each, weighted as in kube-scheduler: soft taints and spreading of replicas count max,
 //! then preferred node affinity, then free resources.
 
-use super::Pod;
+use super::PodInfo;
 use super::cluster_state::NodeInfo;
 use super::resources::{CPU, MEMORY};
 
@@ -23,7 +23,7 @@ struct RawScore<'a> {
 }
 
 /// The node with the highest score; the first by name among equals.
-pub(super) fn best<'a>(pod: &Pod, nodes: &[&'a NodeInfo]) -> Option<&'a NodeInfo> {
+pub(super) fn best<'a>(pod: &PodInfo, nodes: &[&'a NodeInfo]) -> Option<&'a NodeInfo> {
     if let [only] = nodes {
         return Some(only);
     }
@@ -48,7 +48,7 @@ pub(super) fn best<'a>(pod: &Pod, nodes: &[&'a NodeInfo]) -> Option<&'a NodeInfo
 }
 
 impl<'a> RawScore<'a> {
-    fn new(pod: &Pod, info: &'a NodeInfo) -> Self {
+    fn new(pod: &PodInfo, info: &'a NodeInfo) -> Self {
         let soft = info.node.taints.iter().filter(|taint| !taint.is_hard());
         let soft_taints = soft.filter(|taint| !taint.is_tolerated(&pod.tolerations)).count();
         let controller = pod.controller.as_ref();
@@ -63,7 +63,7 @@ impl<'a> RawScore<'a> {
 }
 
 /// The free share of the node with the pod on it, the mean of CPU and memory.
-fn least_allocated(pod: &Pod, info: &NodeInfo) -> i64 {
+fn least_allocated(pod: &PodInfo, info: &NodeInfo) -> i64 {
     let offered = &info.node.allocatable;
     let free = |offered: i128, usage: i128| {
         if offered <= 0 {

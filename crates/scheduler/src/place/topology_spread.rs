@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1 as wire;
 use super::cluster_state::ClusterState;
 use super::fit_error::NodeRejection;
 use super::inter_pod_affinity::{PodTerms, parse_selector};
-use super::{Node, Pod};
+use super::{Node, PodInfo};
 
 /// A limit to the difference between the numbers of matching pods in the domains of a topology key.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,13 +68,13 @@ impl SpreadConstraint {
         }
     }
 
-    fn matches(&self, other: &PodTerms, pod: &Pod) -> bool {
+    fn matches(&self, other: &PodTerms, pod: &PodInfo) -> bool {
         other.namespace == pod.terms.namespace
             && self.selector.as_ref().is_some_and(|selector| selector.matches(&other.labels))
     }
 
     /// Whether pods on the node count: it has all topology labels, and the policies do not exclude it.
-    fn includes(&self, node: &Node, pod: &Pod) -> bool {
+    fn includes(&self, node: &Node, pod: &PodInfo) -> bool {
         let affinity =
             self.node_affinity_policy == NodeInclusionPolicy::Ignore || pod.node_affinity.allows(node);
         let tolerated =
@@ -88,7 +88,7 @@ impl SpreadConstraint {
 }
 
 impl<'a> DomainCounts<'a> {
-    pub(super) fn of(constraint: &'a SpreadConstraint, cluster: &'a ClusterState, pod: &Pod) -> Self {
+    pub(super) fn of(constraint: &'a SpreadConstraint, cluster: &'a ClusterState, pod: &PodInfo) -> Self {
         let mut domains: BTreeMap<&str, i64> = BTreeMap::new();
         let nodes = cluster.nodes().map(|info| &info.node);
         for node in nodes.filter(|node| constraint.includes(node, pod)) {

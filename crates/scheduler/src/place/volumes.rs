@@ -10,7 +10,7 @@ use k8s_openapi::api::storage::v1::StorageClass;
 
 use super::fit_error::NodeRejection;
 use super::node_affinity::NodeSelector;
-use super::{Node, Pod};
+use super::{Node, PodInfo};
 
 /// Claims, volumes and classes.
 #[derive(Clone, Debug, Default)]
@@ -116,7 +116,7 @@ impl StorageObjects {
     }
 
     /// Why the pod is unschedulable whatever the node.
-    pub(super) fn pre_filter_failure(&self, pod: &Pod) -> Option<String> {
+    pub(super) fn pre_filter_failure(&self, pod: &PodInfo) -> Option<String> {
         let missing = pod.claims.iter().find_map(|reference| self.missing(pod, reference));
         missing.or_else(|| {
             let mut claims = self.claims_of(pod);
@@ -125,7 +125,7 @@ impl StorageObjects {
         })
     }
 
-    pub(super) fn rejection(&self, pod: &Pod, node: &Node) -> Option<NodeRejection> {
+    pub(super) fn rejection(&self, pod: &PodInfo, node: &Node) -> Option<NodeRejection> {
         self.claims_of(pod).find_map(|(key, claim)| match &claim.volume {
             Some(volume) if claim.bound => match self.volumes.get(volume) {
                 None => Some(NodeRejection::VolumeNotFound),
@@ -137,12 +137,12 @@ impl StorageObjects {
 
     /// Why a pod that fits a node is not bound: its claims are unbound. kube-scheduler reports this after waiting ten
     /// minutes.
-    pub(super) fn pre_bind_failure(&self, pod: &Pod) -> Option<String> {
+    pub(super) fn pre_bind_failure(&self, pod: &PodInfo) -> Option<String> {
         let unbound = self.claims_of(pod).any(|(_, claim)| !claim.bound);
         unbound.then(|| NOT_BOUND_IN_TIME.to_owned())
     }
 
-    fn missing(&self, pod: &Pod, reference: &ClaimReference) -> Option<String> {
+    fn missing(&self, pod: &PodInfo, reference: &ClaimReference) -> Option<String> {
         let name = &reference.name;
         match self.claims.get(&(pod.namespace.clone(), name.clone())) {
             None if reference.ephemeral => Some(format!(
@@ -162,7 +162,7 @@ impl StorageObjects {
         }
     }
 
-    fn claims_of<'a>(&'a self, pod: &'a Pod) -> impl Iterator<Item = ((String, String), &'a Claim)> {
+    fn claims_of<'a>(&'a self, pod: &'a PodInfo) -> impl Iterator<Item = ((String, String), &'a Claim)> {
         pod.claims.iter().filter_map(|reference| {
             let key = (pod.namespace.clone(), reference.name.clone());
             self.claims.get(&key).map(|claim| (key, claim))

@@ -4,7 +4,7 @@ use gantry_decide::gc::attempt::{DeleteResult, PatchResult, ReadResult};
 use gantry_decide::gc::orphan::{self, Orphaning};
 use gantry_decide::gc::{
     AbsentOwners, AttemptAction, AttemptContext, AttemptResult, AttemptStep, EVENT_SOURCE, Effect,
-    EnqueueMode, Graph, GraphChange, Item, ItemDisposition, Kinds, Scope, attempt,
+    EnqueueMode, Graph, GraphChange, ItemDisposition, KindLookup, QueueItem, Scope, attempt,
 };
 use gantry_decide::queue::WorkQueue;
 use gantry_model::patch::MetadataPatch;
@@ -18,14 +18,14 @@ use crate::cluster::{self, AnyWatchEvent, SimCluster, WatchEvent, WorkloadKind};
 pub(crate) struct Garbage {
     graph: Graph,
     absent: AbsentOwners,
-    pub(crate) to_delete: WorkQueue<Item>,
+    pub(crate) to_delete: WorkQueue<QueueItem>,
     pub(crate) to_orphan: WorkQueue<Uid>,
 }
 
 /// The kinds of this cluster, all of them namespaced.
 struct Served;
 
-impl Kinds for Served {
+impl KindLookup for Served {
     fn scope(&self, _: &str, kind: &str) -> Option<Scope> {
         WorkloadKind::named(kind).map(|_| Scope::Namespaced)
     }

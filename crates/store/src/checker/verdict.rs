@@ -128,7 +128,7 @@ fn check_entry(timeline: &Timeline, known: &HighestAnswered, entry: &Entry, viol
             }
         }
         Observation::Watch { prefix, after, notices } => {
-            check_watch(timeline, prefix, *after, notices, violations)
+            check_watch(timeline, prefix, *after, notices, violations);
         }
         Observation::Commit { .. } => {}
     }

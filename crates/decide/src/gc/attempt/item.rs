@@ -5,7 +5,7 @@ use gantry_model::{Identity, Namespace, Uid};
 use super::owners::OwnerClassification;
 use super::step::ReadPurpose;
 use super::{AttemptError, AttemptReason, AttemptResult, AttemptStep, PendingRead, ReadResult, foreground};
-use crate::gc::{AttemptContext, GraphNode, Item, Kinds, Presence, Scope};
+use crate::gc::{AttemptContext, GraphNode, KindLookup, Presence, QueueItem, Scope};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::gc) struct Subject {
@@ -17,7 +17,7 @@ pub(in crate::gc) struct Subject {
 }
 
 /// Begins an attempt to delete an item.
-pub fn begin(item: &Item, context: &AttemptContext<'_>) -> AttemptStep {
+pub fn begin(item: &QueueItem, context: &AttemptContext<'_>) -> AttemptStep {
     let Some(node) = context.graph.node(item.uid()) else {
         return AttemptStep::Done(AttemptResult::left(AttemptReason::NotInGraph));
     };
@@ -25,10 +25,10 @@ pub fn begin(item: &Item, context: &AttemptContext<'_>) -> AttemptStep {
         (_, Presence::PendingDelete | Presence::Orphaning) => {
             AttemptStep::Done(AttemptResult::left(AttemptReason::AlreadyDeleting))
         }
-        (Item::Virtual(_), Presence::Live | Presence::DeletingDependents) => {
+        (QueueItem::Virtual(_), Presence::Live | Presence::DeletingDependents) => {
             AttemptStep::Done(AttemptResult::left(AttemptReason::MeanwhileObserved))
         }
-        (Item::Virtual(_), Presence::Virtual) | (Item::Observed(_), _) => {
+        (QueueItem::Virtual(_), Presence::Virtual) | (QueueItem::Observed(_), _) => {
             match Subject::resolve(node.identity(), context.kinds) {
                 Ok(subject) => {
                     AttemptStep::Read(subject.target.clone(), PendingRead(ReadPurpose::Item(subject)))
@@ -44,7 +44,7 @@ pub fn begin(item: &Item, context: &AttemptContext<'_>) -> AttemptStep {
 pub(in crate::gc) fn resolve(
     identity: &Identity,
     namespace: Option<&Namespace>,
-    kinds: &dyn Kinds,
+    kinds: &dyn KindLookup,
 ) -> Result<Identity, AttemptError> {
     match (kinds.scope(&identity.api_version, &identity.kind), namespace) {
         (None, _) => Err(AttemptError::UnknownKind(identity.clone())),
@@ -58,7 +58,7 @@ pub(in crate::gc) fn resolve(
 
 impl Subject {
     #[expect(clippy::result_large_err, reason = "an error is rare and ends the attempt")]
-    pub(in crate::gc) fn resolve(node: &Identity, kinds: &dyn Kinds) -> Result<Self, AttemptError> {
+    pub(in crate::gc) fn resolve(node: &Identity, kinds: &dyn KindLookup) -> Result<Self, AttemptError> {
         let target = resolve(node, node.namespace.as_ref(), kinds)?;
         Ok(Self { node: node.clone(), target })
     }

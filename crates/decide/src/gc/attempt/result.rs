@@ -5,7 +5,7 @@ use std::fmt;
 use gantry_model::{Identity, OwnerReference, Refusal, Uid};
 
 use super::{Owners, Propagation};
-use crate::gc::Item;
+use crate::gc::QueueItem;
 
 /// The result of an attempt.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +35,7 @@ pub enum AttemptAction {
     /// Removed this finalizer.
     RemovedFinalizer(&'static str),
     /// These dependents have to be enqueued.
-    Enqueued(Vec<Item>),
+    Enqueued(Vec<QueueItem>),
 }
 
 /// Why an attempt goes no further.

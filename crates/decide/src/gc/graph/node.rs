@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use gantry_model::{Identity, ObjectMetadata, OwnerReference, Uid};
 
-use super::super::Item;
+use super::super::QueueItem;
 
 /// An object in the owner graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,9 +82,9 @@ impl GraphNode {
     }
 
     /// The queue item for this node in its current state.
-    pub fn item(&self) -> Item {
+    pub fn item(&self) -> QueueItem {
         let uid = self.identity.uid.clone();
-        if self.is_virtual() { Item::Virtual(uid) } else { Item::Observed(uid) }
+        if self.is_virtual() { QueueItem::Virtual(uid) } else { QueueItem::Observed(uid) }
     }
 
     /// Whether a foreground deletion of this owner waits for it.

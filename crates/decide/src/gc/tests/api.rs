@@ -7,7 +7,7 @@ use gantry_model::{Identity, Name, Namespace, ObjectMetadata, OwnerReference, Re
 use gantry_testkit::NOON;
 
 use crate::gc::attempt::{DeleteResult, PatchResult, ReadResult};
-use crate::gc::{DeleteRequest, GraphChange, Kinds, Propagation};
+use crate::gc::{DeleteRequest, GraphChange, KindLookup, Propagation};
 
 use super::Served;
 

@@ -7,7 +7,8 @@ use gantry_testkit::{MetadataBuilder, reference};
 use super::{HOLD, Memory, asks_to_read, deployment, done, ghost, node, pod, replica_set, uid};
 use crate::gc::attempt::{CollectionDecision, DependentState, Owners, PatchResult, ReadResult, decide};
 use crate::gc::{
-    AttemptAction, AttemptError, AttemptReason, AttemptResult, AttemptStep, DeleteRequest, Item, Propagation,
+    AttemptAction, AttemptError, AttemptReason, AttemptResult, AttemptStep, DeleteRequest, Propagation,
+    QueueItem,
 };
 
 const FOREGROUND: &str = "foregroundDeletion";
@@ -58,7 +59,7 @@ fn an_item_of_an_unknown_kind_fails_and_may_be_retried() {
 fn a_namespaced_item_without_a_namespace_fails_for_good() {
     let web = replica_set("web").cluster_scoped();
     let mut memory = Memory::of(&[&node("n").owned_by(&web)]);
-    let outcome = done(memory.attempt_item(&Item::Virtual(uid(&web))));
+    let outcome = done(memory.attempt_item(&QueueItem::Virtual(uid(&web))));
     assert_eq!(outcome, AttemptResult::Failed(AttemptError::NamespacedOwnerOfClusterScoped(web.identity)));
 }
 
@@ -67,7 +68,7 @@ fn a_namespaced_item_without_a_namespace_fails_for_good() {
 fn a_cluster_scoped_item_is_read_in_no_namespace_and_reported_absent_as_the_graph_knows_it() {
     let rack = node("rack");
     let mut memory = Memory::of(&[&pod("p").owned_by(&rack)]);
-    let step = memory.attempt_item(&Item::Virtual(uid(&rack)));
+    let step = memory.attempt_item(&QueueItem::Virtual(uid(&rack)));
     assert!(matches!(&step, AttemptStep::Read(identity, _) if *identity == rack.identity));
     let known_as = rack.identity.in_namespace(Some("default".into()));
     assert_eq!(done(memory.answer(step, ReadResult::NotFound)), AttemptResult::Absent(known_as));

@@ -10,8 +10,8 @@ use super::{Memory, Served, uid};
 use crate::gc::attempt::{self, PatchResult};
 use crate::gc::orphan::{self, Orphaning};
 use crate::gc::{
-    AttemptAction, AttemptResult, AttemptStep, DeleteRequest, Effect, EnqueueMode, GraphChange, Item,
-    ItemDisposition, Kinds, ObjectEvent, Propagation, Scope,
+    AttemptAction, AttemptResult, AttemptStep, DeleteRequest, Effect, EnqueueMode, GraphChange,
+    ItemDisposition, KindLookup, ObjectEvent, Propagation, QueueItem, Scope,
 };
 
 /// After so many rounds of retries that changed nothing, nothing will.
@@ -23,7 +23,7 @@ const STEPS_MAX: u32 = 50_000;
 /// What a queue holds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Work {
-    Delete(Item),
+    Delete(QueueItem),
     Orphan(Uid),
 }
 
@@ -130,7 +130,7 @@ impl Cluster {
                 let step = attempt::begin(item, &self.memory.context());
                 (item.clone(), self.drive(step))
             }
-            Work::Orphan(uid) => (Item::Observed(uid.clone()), self.orphan(uid)),
+            Work::Orphan(uid) => (QueueItem::Observed(uid.clone()), self.orphan(uid)),
         };
         if outcome.disposition(&item, &self.memory.graph) == ItemDisposition::Retry {
             self.enqueue(work, EnqueueMode::RateLimited);

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::gc::discovery::{
-    self, Discovery, INITIAL_SYNC_MAX, ServedResource, Start, Sync, VersionPreference, WatchPlan, Watches,
+    self, Discovery, INITIAL_SYNC_MAX, MonitorPlan, ServedResource, Start, Sync, VersionPreference, Watches,
 };
-use crate::gc::{Kinds, Resource, Scope, ServedKinds};
+use crate::gc::{KindLookup, Resource, Scope, ServedKinds};
 
 const ALL: [&str; 4] = ["delete", "list", "watch", "get"];
 
@@ -80,7 +80,7 @@ fn the_watches_follow_discovery() {
     let present = watched(&[(pods.clone(), Sync::Synced), (relics.clone(), Sync::Synced)]);
     let plan =
         discovery::plan(&present, &found(&[offer("v1", "pods", &ALL), offer("w/v1", "widgets", &ALL)]));
-    assert_eq!(plan, WatchPlan { keep: set(&[pods]), start: set(&[widgets]), stop: set(&[relics]) });
+    assert_eq!(plan, MonitorPlan { keep: set(&[pods]), start: set(&[widgets]), stop: set(&[relics]) });
 }
 
 /// G1.2: a pass that found nothing at all changes nothing.
@@ -90,7 +90,10 @@ fn an_empty_discovery_keeps_every_watch() {
     let present = watched(&[(pods.clone(), Sync::Synced), (widgets.clone(), Sync::Pending)]);
     for nothing in [found(&[]), found(&[offer("v1", "bindings", &["create"])])] {
         let plan = discovery::plan(&present, &nothing);
-        assert_eq!(plan, WatchPlan { keep: set(&[pods.clone(), widgets.clone()]), ..WatchPlan::default() });
+        assert_eq!(
+            plan,
+            MonitorPlan { keep: set(&[pods.clone(), widgets.clone()]), ..MonitorPlan::default() }
+        );
     }
 }
 

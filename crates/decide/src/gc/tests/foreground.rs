@@ -7,7 +7,7 @@ use gantry_testkit::{MetadataBuilder, reference};
 use super::cluster::Cluster;
 use super::{HOLD, Memory, deployment, done, pod, replica_set, uid};
 use crate::gc::attempt::PatchResult;
-use crate::gc::{AttemptAction, AttemptReason, AttemptResult, AttemptStep, Item, Propagation};
+use crate::gc::{AttemptAction, AttemptReason, AttemptResult, AttemptStep, Propagation, QueueItem};
 
 const FOREGROUND: &str = "foregroundDeletion";
 
@@ -23,7 +23,7 @@ fn look(memory: &mut Memory, item: &ObjectMetadata) -> AttemptStep {
 }
 
 fn waiting(asked: &[&ObjectMetadata], blocking: usize) -> AttemptResult {
-    let items = asked.iter().map(|object| Item::Observed(uid(object))).collect();
+    let items = asked.iter().map(|object| QueueItem::Observed(uid(object))).collect();
     AttemptResult::Settled {
         did: AttemptAction::Enqueued(items),
         why: AttemptReason::WaitingForDependents { blocking },

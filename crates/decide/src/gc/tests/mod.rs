@@ -21,8 +21,8 @@ use gantry_testkit::{MetadataBuilder, object};
 
 use super::attempt::{PendingRead, ReadResult};
 use super::{
-    AbsentOwners, AttemptContext, AttemptResult, AttemptStep, Effect, EnqueueMode, Graph, GraphChange, Item,
-    Kinds, Scope,
+    AbsentOwners, AttemptContext, AttemptResult, AttemptStep, Effect, EnqueueMode, Graph, GraphChange,
+    KindLookup, QueueItem, Scope,
 };
 
 /// A finalizer that is none of the collector's business.
@@ -62,7 +62,7 @@ fn uid(object: &ObjectMetadata) -> Uid {
 /// The kinds of these stories.
 struct Served;
 
-impl Kinds for Served {
+impl KindLookup for Served {
     fn scope(&self, api_version: &str, kind: &str) -> Option<Scope> {
         match (api_version, kind) {
             ("v1", "Pod" | "Event")
@@ -109,10 +109,10 @@ impl Memory {
 
     /// The first step of an attempt on this object.
     fn attempt(&mut self, object: &ObjectMetadata) -> AttemptStep {
-        self.attempt_item(&Item::Observed(uid(object)))
+        self.attempt_item(&QueueItem::Observed(uid(object)))
     }
 
-    fn attempt_item(&mut self, item: &Item) -> AttemptStep {
+    fn attempt_item(&mut self, item: &QueueItem) -> AttemptStep {
         super::attempt::begin(item, &self.context())
     }
 
@@ -144,10 +144,10 @@ fn done(step: AttemptStep) -> AttemptResult {
 
 /// The effect of queueing this observed object at once.
 fn look_at(object: &ObjectMetadata) -> Effect {
-    Effect::AttemptToDelete(Item::Observed(uid(object)), EnqueueMode::AtOnce)
+    Effect::AttemptToDelete(QueueItem::Observed(uid(object)), EnqueueMode::AtOnce)
 }
 
 /// The effect of queueing this virtual owner.
 fn verify(owner: &ObjectMetadata, pace: EnqueueMode) -> Effect {
-    Effect::AttemptToDelete(Item::Virtual(uid(owner)), pace)
+    Effect::AttemptToDelete(QueueItem::Virtual(uid(owner)), pace)
 }

@@ -9,8 +9,8 @@ use super::{HOLD, Memory, done, ghost, node, pod, replica_set, uid, widget};
 use crate::gc::attempt::PatchResult;
 use crate::gc::orphan::{self, Orphaning, PendingOrphaning};
 use crate::gc::{
-    AttemptAction, AttemptError, AttemptReason, AttemptResult, AttemptStep, Item, ItemDisposition,
-    Propagation,
+    AttemptAction, AttemptError, AttemptReason, AttemptResult, AttemptStep, ItemDisposition, Propagation,
+    QueueItem,
 };
 
 const ORPHAN: &str = "orphan";
@@ -88,7 +88,7 @@ fn a_dependent_that_cannot_be_released_keeps_the_owner() {
     let outcome = done(afterwards.resume(outcomes.collect()));
     let error = AttemptError::PatchFailed(pod("p").identity, Refusal::other("no"));
     assert_eq!(outcome, AttemptResult::Failed(error));
-    assert_eq!(outcome.disposition(&Item::Observed(uid(&web)), &memory.graph), ItemDisposition::Retry);
+    assert_eq!(outcome.disposition(&QueueItem::Observed(uid(&web)), &memory.graph), ItemDisposition::Retry);
 }
 
 /// G7.0: unserved kinds can be neither orphaned nor finalized.

@@ -6,8 +6,8 @@ use gantry_testkit::MetadataBuilder;
 use super::{HOLD, Memory, deployment, done, pod, replica_set, uid};
 use crate::gc::attempt::ReadResult;
 use crate::gc::{
-    AttemptAction, AttemptError, AttemptReason, AttemptResult, AttemptStep, Item, ItemDisposition,
-    Propagation,
+    AttemptAction, AttemptError, AttemptReason, AttemptResult, AttemptStep, ItemDisposition, Propagation,
+    QueueItem,
 };
 
 /// G3.1: an owner that was queued for being unknown, and is no owner any more, is forgotten.
@@ -16,7 +16,7 @@ fn a_virtual_item_whose_node_is_gone_is_forgotten() {
     let web = replica_set("web");
     let mut memory = Memory::of(&[&pod("p").owned_by(&web)]);
     memory.verifies_absent(&web.identity);
-    let item = Item::Virtual(uid(&web));
+    let item = QueueItem::Virtual(uid(&web));
     let outcome = done(memory.attempt_item(&item));
     assert_eq!(
         outcome,
@@ -30,7 +30,7 @@ fn a_virtual_item_whose_node_is_gone_is_forgotten() {
 fn a_virtual_item_that_was_observed_meanwhile_is_forgotten() {
     let web = replica_set("web").owned_by(&deployment("shop"));
     let mut memory = Memory::of(&[&pod("p").owned_by(&web), &web]);
-    let item = Item::Virtual(uid(&web));
+    let item = QueueItem::Virtual(uid(&web));
     let outcome = done(memory.attempt_item(&item));
     assert_eq!(
         outcome,
@@ -87,7 +87,7 @@ fn an_item_is_retried_after_transient_errors_and_forgotten_otherwise() {
             ItemDisposition::Forget,
         ),
     ] {
-        assert_eq!(outcome.disposition(&Item::Observed(uid(&p)), &memory.graph), expected, "{outcome}");
+        assert_eq!(outcome.disposition(&QueueItem::Observed(uid(&p)), &memory.graph), expected, "{outcome}");
     }
 }
 
@@ -105,7 +105,7 @@ fn errors_about_unknown_kinds_are_not_warnings() {
 fn a_virtual_owner_that_exists_is_retried_until_a_watch_shows_it() {
     let web = replica_set("web");
     let mut memory = Memory::of(&[&pod("p").owned_by(&web)]);
-    let item = Item::Virtual(uid(&web));
+    let item = QueueItem::Virtual(uid(&web));
     let step = memory.attempt_item(&item);
     let outcome = done(memory.finds(step, &web));
     assert_eq!(outcome, AttemptResult::Settled { did: AttemptAction::Nothing, why: AttemptReason::NoOwners });
@@ -119,7 +119,7 @@ fn a_virtual_owner_that_exists_is_retried_until_a_watch_shows_it() {
 fn a_virtual_owner_that_does_not_exist_is_forgotten() {
     let web = replica_set("web");
     let mut memory = Memory::of(&[&pod("p").owned_by(&web)]);
-    let item = Item::Virtual(uid(&web));
+    let item = QueueItem::Virtual(uid(&web));
     let step = memory.attempt_item(&item);
     let outcome = done(memory.answer(step, ReadResult::NotFound));
     assert_eq!(outcome, AttemptResult::Absent(web.identity));

@@ -225,7 +225,7 @@ proptest! {
         for node in graph.nodes() {
             match cluster.api.by_uid(node.uid()) {
                 Some(object) => prop_assert_eq!(node.owners(), &object.owners[..]),
-                None => prop_assert!(node.item() == crate::gc::Item::Virtual(node.uid().clone()), "{:?}", node),
+                None => prop_assert!(node.item() == crate::gc::QueueItem::Virtual(node.uid().clone()), "{:?}", node),
             }
         }
         for object in cluster.api.objects() {

@@ -5,7 +5,7 @@ use gantry_testkit::{MetadataBuilder, object, reference};
 
 use super::cluster::Cluster;
 use super::{HOLD, deployment, ghost, node, pod, replica_set, uid, widget};
-use crate::gc::{GraphNode, Item, Presence, Propagation};
+use crate::gc::{GraphNode, Presence, Propagation, QueueItem};
 
 /// G8 row 1, G7.1: the owner is looked for where the child lives, and is not there.
 #[test]
@@ -325,7 +325,7 @@ fn an_owner_that_no_watch_has_shown_keeps_its_children() {
     cluster.settle();
     assert!(cluster.exists(&p));
     assert_eq!(cluster.memory.graph.node(&uid(&web)).map(GraphNode::presence), Some(Presence::Virtual));
-    assert!(matches!(cluster.memory.graph.node(&uid(&web)).unwrap().item(), Item::Virtual(_)));
+    assert!(matches!(cluster.memory.graph.node(&uid(&web)).unwrap().item(), QueueItem::Virtual(_)));
 }
 
 /// G4.5: two owners that own each other keep each other, without any other owner.

@@ -5,7 +5,7 @@ use gantry_testkit::{MetadataBuilder, reference};
 
 use super::{Memory, deployment, done, node, pod, replica_set, uid};
 use crate::gc::attempt::{Owners, ReadResult};
-use crate::gc::{AttemptAction, AttemptError, AttemptReason, AttemptResult, Item, Propagation};
+use crate::gc::{AttemptAction, AttemptError, AttemptReason, AttemptResult, Propagation, QueueItem};
 
 fn settled(did: AttemptAction, why: AttemptReason) -> String {
     AttemptResult::Settled { did, why }.to_string()
@@ -32,7 +32,7 @@ fn a_result_says_what_was_done_and_why_no_more() {
         ),
         (
             settled(
-                AttemptAction::Enqueued(vec![Item::Observed(uid(&pod("p")))]),
+                AttemptAction::Enqueued(vec![QueueItem::Observed(uid(&pod("p")))]),
                 AttemptReason::WaitingForDependents { blocking: 2 },
             ),
             "queued 1 dependent: waiting for 2 dependents to go first",

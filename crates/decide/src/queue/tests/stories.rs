@@ -5,7 +5,7 @@ use std::time::Duration;
 use gantry_model::Timestamp;
 use gantry_testkit::{NOON, noon_plus};
 
-use crate::queue::{Outcome, Retry, RetryPolicy, Work, WorkQueue};
+use crate::queue::{Outcome, RetryDecision, RetryPolicy, Work, WorkQueue};
 
 const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -29,7 +29,7 @@ fn fail_until_given_up(queue: &mut WorkQueue<&'static str>, mut now: Timestamp) 
     let mut waits = Vec::new();
     loop {
         assert_eq!(queue.next(now), Some("web"));
-        if queue.finish(&"web", Outcome::Failure, RetryPolicy::DEPLOYMENT, now) == Retry::GiveUp {
+        if queue.finish(&"web", Outcome::Failure, RetryPolicy::DEPLOYMENT, now) == RetryDecision::GiveUp {
             return waits;
         }
         let due = queue.next_wake().unwrap();
@@ -154,7 +154,7 @@ fn a_key_that_made_it_starts_over_with_short_waits() {
         queue.add_rate_limited("web", NOON);
         queue.add_rate_limited("web", NOON);
         queue.next(NOON);
-        assert_eq!(queue.finish(&"web", outcome, RetryPolicy::DEPLOYMENT, NOON), Retry::Forget);
+        assert_eq!(queue.finish(&"web", outcome, RetryPolicy::DEPLOYMENT, NOON), RetryDecision::Forget);
         assert_eq!(queue.requeues(&"web"), 0);
         assert_eq!(queue.add_rate_limited("web", NOON), millis(5));
     }
@@ -167,7 +167,10 @@ fn a_replica_set_is_never_given_up() {
     let (mut now, mut wait) = (NOON, Duration::ZERO);
     for _ in 0..40 {
         assert_eq!(queue.next(now), Some("web"));
-        assert_eq!(queue.finish(&"web", Outcome::Failure, RetryPolicy::REPLICA_SET, now), Retry::Requeue);
+        assert_eq!(
+            queue.finish(&"web", Outcome::Failure, RetryPolicy::REPLICA_SET, now),
+            RetryDecision::Requeue
+        );
         let due = queue.next_wake().unwrap();
         wait = due.since(now);
         now = due;

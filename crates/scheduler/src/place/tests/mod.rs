@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1 as wire;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{ClusterState, Node, Placement, Pod, SchedulingState, place};
+use super::{ClusterState, Node, Placement, PodInfo, SchedulingState, place};
 
 /// A ready node of 4 cores, 8 GiB and 110 pods.
 fn node(name: &str) -> Value {
@@ -47,8 +47,8 @@ fn owned_by(mut pod: Value, controller: &str) -> Value {
     pod
 }
 
-fn parsed_pod(pod: &Value) -> Pod {
-    Pod::parse(&serde_json::from_value(pod.clone()).unwrap())
+fn parsed_pod(pod: &Value) -> PodInfo {
+    PodInfo::parse(&serde_json::from_value(pod.clone()).unwrap())
 }
 
 fn cluster(nodes: &[Value]) -> ClusterState {
