@@ -2,15 +2,12 @@
 //!
 //! Disk errors:
 //!
-//! - *No space.* The frame is undone (its header is overwritten with zeros, synced), the write is refused, and the
-//! next
-//!     one tries again. If it cannot be undone, the log stops as below.
+//! - *No space.* The frame is undone (its header is overwritten with zeros, synced), the write is refused, and the next
+//!   one tries again. If it cannot be undone, the log stops as below.
 //! - *A write fails otherwise.* The same: undone and refused.
 //! - *A sync fails otherwise.* The kernel may have dropped the pages, and a second sync would report success for data
-//! that
-//!     is not there. Nothing is retried: the outcome of this batch is unknown, and the log accepts no more. A restart
-//!   reads
-//!     what is really there and writes its last frame anew before it continues.
+//!   that is not there. Nothing is retried: the outcome of this batch is unknown, and the log accepts no more. A restart
+//!   reads what is really there and writes its last frame anew before it continues.
 
 use std::io;
 use std::sync::Arc;

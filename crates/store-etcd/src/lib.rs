@@ -14,8 +14,7 @@
 //!
 //! What this crate stores in etcd beside the caller's keys:
 //! - `!gantry/…`, a few bytes per concurrent writer, see `mark`. Keys that sort before `!gantry0` are therefore not
-//! the
-//!     caller's: lists and watches do not show them, writes to them are refused.
+//!   the caller's: lists and watches do not show them, writes to them are refused.
 //! - `compact_rev_key`, the key by which kube-apiservers elect a compactor.
 //!
 //! A user restricted by etcd's roles needs both, next to `/registry/`; and with an etcd before 3.4.25 or 3.5.8, whose

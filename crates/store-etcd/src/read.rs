@@ -88,7 +88,7 @@ pub(crate) async fn bounds(cluster: &Cluster, floor: &Floor) -> Result<Bounds, E
         match probe(cluster, known).await {
             Ok(current) => return Ok(Bounds { floor: revision(known), current: revision(current) }),
             Err(Fault::Refused(EtcdRefusal::Compacted)) => {
-                floor.raise(watch::floor_above(cluster, known).await?)
+                floor.raise(watch::floor_above(cluster, known).await?);
             }
             Err(fault) => return Err(fault.into_error()),
         }

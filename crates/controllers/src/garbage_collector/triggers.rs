@@ -30,7 +30,7 @@ impl Garbage {
             match effect {
                 Effect::AttemptToDelete(item, EnqueueMode::AtOnce) => self.to_delete.add(item),
                 Effect::AttemptToDelete(item, EnqueueMode::RateLimited) => {
-                    self.to_delete.add_rate_limited(item)
+                    self.to_delete.add_rate_limited(item);
                 }
                 Effect::AttemptToOrphan(owner) => self.to_orphan.add(owner),
                 Effect::RecordEvent(report) => self.record_event(report),

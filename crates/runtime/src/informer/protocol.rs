@@ -85,7 +85,7 @@ impl Protocol {
                 return Duration::ZERO;
             }
             (NextRequest::StreamList | NextRequest::PagedList, None) => {
-                self.next_request = NextRequest::StreamList
+                self.next_request = NextRequest::StreamList;
             }
             (_, Some(version)) => {
                 self.failures = 0;

@@ -98,7 +98,7 @@ impl Player {
                 self.world.cluster.update(&key, |set: &mut ReplicaSet| set.replicas = *size);
             }
             Command::LabelSet(set, key, value) => {
-                self.label(WorkloadKind::ReplicaSet, &self.set(*set)?, key, value)
+                self.label(WorkloadKind::ReplicaSet, &self.set(*set)?, key, value);
             }
             Command::LabelPod(pod, key, value) => self.label(WorkloadKind::Pod, &self.pod(*pod)?, key, value),
             Command::Cost(pod, cost) => {

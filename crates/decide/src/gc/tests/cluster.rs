@@ -137,7 +137,7 @@ impl Cluster {
         }
         match outcome {
             AttemptResult::Absent(identity) => {
-                self.api.watch.push_back(GraphChange::VerifiedAbsent(identity))
+                self.api.watch.push_back(GraphChange::VerifiedAbsent(identity));
             }
             AttemptResult::Settled { did: AttemptAction::Enqueued(items), .. } => {
                 for item in items {
