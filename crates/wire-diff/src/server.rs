@@ -79,7 +79,12 @@ impl Server {
 
     /// Reads a document that must be there.
     pub(crate) async fn document(&self, path: &str) -> Result<Value, String> {
-        let message = Message { method: "GET", path: path.to_owned(), accept: "application/json", ..Message::default() };
+        let message = Message {
+            method: "GET",
+            path: path.to_owned(),
+            accept: "application/json",
+            ..Message::default()
+        };
         let exchange = self.send(&message).await?;
         if exchange.status != 200 {
             return Err(format!("GET {path}: {} {}", exchange.status, exchange.body));
@@ -94,7 +99,10 @@ impl Server {
             request = request.header("content-type", message.content_type);
         }
         let request = request.body(Body::from(message.body.clone())).map_err(|error| error.to_string())?;
-        self.client.send(request).await.map_err(|error| format!("{} {}: {error}", message.method, message.path))
+        self.client
+            .send(request)
+            .await
+            .map_err(|error| format!("{} {}: {error}", message.method, message.path))
     }
 }
 
@@ -122,5 +130,6 @@ fn parsed(bytes: &[u8]) -> Value {
     if bytes.is_empty() {
         return Value::Null;
     }
-    serde_json::from_slice(bytes).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(bytes).into_owned()))
+    serde_json::from_slice(bytes)
+        .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(bytes).into_owned()))
 }
