@@ -42,7 +42,11 @@ pub fn drop_empties(form: Form, nature: &Nature, object: &mut Value) {
 }
 
 /// The members of an object of this message in this form.
-pub(crate) fn without_empties(form: Form, id: MessageId, mut members: Map<String, Value>) -> Map<String, Value> {
+pub(crate) fn without_empties(
+    form: Form,
+    id: MessageId,
+    mut members: Map<String, Value>,
+) -> Map<String, Value> {
     drop_from_members(form, id, &mut members);
     members
 }
@@ -69,9 +73,9 @@ fn is_dropped(form: Form, field: &Field, value: &Value) -> bool {
 
 fn message_has_any(form: Form, id: MessageId, value: &Value) -> bool {
     value.as_object().into_iter().flatten().any(|(name, member)| {
-        schema().field(id, name).is_some_and(|field| {
-            is_dropped(form, field, member) || typed_has_any(form, &field.kind, member)
-        })
+        schema()
+            .field(id, name)
+            .is_some_and(|field| is_dropped(form, field, member) || typed_has_any(form, &field.kind, member))
     })
 }
 
@@ -80,9 +84,7 @@ fn typed_has_any(form: Form, kind: &Type, value: &Value) -> bool {
         (Type::Message(id) | Type::Inline(id) | Type::Or(_, id), Value::Object(_)) => {
             message_has_any(form, *id, value)
         }
-        (Type::List(element), Value::Array(list)) => {
-            list.iter().any(|one| typed_has_any(form, element, one))
-        }
+        (Type::List(element), Value::Array(list)) => list.iter().any(|one| typed_has_any(form, element, one)),
         (Type::Map(kind), Value::Object(map)) => map.values().any(|one| typed_has_any(form, kind, one)),
         _ => false,
     }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use gantry_registry::apply::{Change, OnConflict, apply};
 use gantry_registry::custom::Custom;
-use gantry_registry::kinds::Nature;
 use gantry_registry::empties::{self, Form};
+use gantry_registry::kinds::Nature;
 use gantry_registry::ownership::{
     FieldSet, ManagedFields, PathElement, Scalar, Write, compare, compare_written, fields_of, track_update,
 };

@@ -50,6 +50,7 @@ pub(super) fn settle(
         admission::update(call.kind, stored, &mut wanted);
     }
     let updated = lifecycle::update(stored, wanted, part, call.kind);
+    let is_same = updated == Updated::Unchanged;
     if let Updated::Store(object) | Updated::Remove(object) = &updated {
         let judge = |order: &KeyOrder| validation::part(part, call.kind, stored, object, order);
         warnings.extend(call.judged(call.place().name, judge)?);
@@ -58,8 +59,8 @@ pub(super) fn settle(
         Updated::Store(object) if is_stored_as(call.kind, &object, stored) => Updated::Unchanged,
         updated => updated,
     };
-    // What is odd about a pod is told on every write of it.
-    if updated == Updated::Unchanged && part == Part::Main && call.kind.kind == "Pod" {
+    // What is odd about some kinds is told on every write, also if it changes nothing.
+    if is_same && part == Part::Main {
         warnings.extend(validation::update(call.kind, stored, stored).warnings);
     }
     let (change, shown) = match updated {

@@ -36,9 +36,7 @@ impl KeyOrder {
     /// Sorts the members of the map in this place as they were sent; what was added to them comes last.
     pub(crate) fn sort<T>(&self, place: &str, members: &mut [(&String, T)]) {
         if let Some(keys) = self.by_place.get(place) {
-            members.sort_by_key(|(key, _)| {
-                keys.iter().position(|sent| sent == *key).unwrap_or(keys.len())
-            });
+            members.sort_by_key(|(key, _)| keys.iter().position(|sent| sent == *key).unwrap_or(keys.len()));
         }
     }
 
@@ -70,7 +68,8 @@ mod tests {
 
     #[test]
     fn members_are_sorted_as_they_were_sent() {
-        let body = br#"{"spec": [{"labels": {"b": "", "a": ""}}], "metadata": {"labels": {"a": "", "b": ""}}}"#;
+        let body =
+            br#"{"spec": [{"labels": {"b": "", "a": ""}}], "metadata": {"labels": {"a": "", "b": ""}}}"#;
         let order = KeyOrder::of_json(body);
         let sorted = |place: &str| {
             let keys = ["a", "added", "b"].map(str::to_owned);

@@ -17,7 +17,7 @@ pub(crate) mod complete;
 pub mod custom;
 mod depth;
 mod field_annotations;
-mod go_types;
+pub(crate) mod go_types;
 mod json;
 mod key_order;
 mod kind;
