@@ -68,8 +68,8 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Returns when the API answers, the default service account exists and every node is Ready; fails if a part of the
-    /// cluster does before that.
+    /// Returns when the API answers, the default service account exists, `admin`, `edit` and `view` have their rules and
+    /// every node is Ready; fails if a part of the cluster does before that.
     pub async fn ready(&mut self) -> Result<(), StartError> {
         let names = &node_options(&self.options, Metrics::new());
         let readiness = Readiness {
@@ -146,8 +146,10 @@ impl Cluster {
             if has_nodes {
                 options.controllers.extend(Controller::WITH_NODES);
             } else {
-                // The status of a budget is left to the tests, or the controllers of others, that set that of its pods.
-                options.controllers.remove(&Controller::Disruption);
+                // What follows the status of pods is left to whoever sets it there: tests, or the controllers of others.
+                for controller in Controller::WITH_POD_STATUS {
+                    options.controllers.remove(&controller);
+                }
             }
             let run = gantry_controllers::run(self.client_as("gantry-controllers"), options, signal.clone());
             self.tasks.spawn("controllers", run);

@@ -1,10 +1,13 @@
-//! When a cluster is ready: the API answers, the default service account exists, every node is Ready.
+//! When a cluster is ready: the API answers, the default service account exists, `admin`, `edit` and `view` have their rules,
+//! every node is Ready.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use gantry_controllers::are_bootstrap_roles_aggregated;
 use gantry_nodes::is_settled;
 use k8s_openapi::api::core::v1::{Node, ServiceAccount};
+use k8s_openapi::api::rbac::v1::ClusterRole;
 use kube::Client;
 use kube::api::{Api, ListParams};
 
@@ -14,7 +17,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_m
 /// What is waited for.
 pub(crate) struct Readiness {
     pub(crate) client: Client,
-    /// Whether controllers run, which create the service account.
+    /// Whether controllers run, which create the service account and aggregate roles.
     pub(crate) controllers: bool,
     /// The names of the nodes.
     pub(crate) nodes: BTreeSet<String>,
@@ -35,6 +38,10 @@ impl Readiness {
         if self.controllers {
             let accounts: Api<ServiceAccount> = Api::namespaced(self.client.clone(), "default");
             if accounts.get_opt("default").await?.is_none() {
+                return Ok(false);
+            }
+            let roles: Api<ClusterRole> = Api::all(self.client.clone());
+            if !are_bootstrap_roles_aggregated(roles.list(&ListParams::default()).await?) {
                 return Ok(false);
             }
         }

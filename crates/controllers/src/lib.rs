@@ -7,10 +7,13 @@
 //!
 //! *Invariant:* all that is known of the cluster comes through the API, and all that is done to it goes through it.
 
+mod cluster_role_aggregation;
 mod context;
 mod deployment;
 mod discovery;
 mod disruption;
+mod endpoint_slices;
+mod endpoints;
 mod garbage_collector;
 mod manager;
 mod namespace;
@@ -20,7 +23,9 @@ mod pod_gc;
 mod replica_set;
 mod root_ca;
 mod service_account;
+mod services;
 mod storage_protection;
 
+pub use cluster_role_aggregation::are_bootstrap_roles_aggregated;
 pub use manager::{BrokeDown, run};
 pub use options::{Controller, LeaseOptions, Options, UnknownController, Workers};

@@ -8,8 +8,8 @@ use tokio::task::JoinSet;
 use crate::context::{Assembly, Context};
 use crate::options::{Controller, Options};
 use crate::{
-    deployment, disruption, garbage_collector, namespace, node_lifecycle, pod_gc, replica_set, root_ca,
-    service_account, storage_protection,
+    cluster_role_aggregation, deployment, disruption, endpoint_slices, endpoints, garbage_collector,
+    namespace, node_lifecycle, pod_gc, replica_set, root_ca, service_account, storage_protection,
 };
 
 /// The name under which all writes are made.
@@ -67,6 +67,9 @@ async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), Bro
             Controller::ServiceAccount => service_account::assemble(&mut assembly),
             Controller::RootCa => root_ca::assemble(&mut assembly),
             Controller::Disruption => disruption::assemble(&mut assembly),
+            Controller::ClusterRoleAggregation => cluster_role_aggregation::assemble(&mut assembly),
+            Controller::Endpoints => endpoints::assemble(&mut assembly),
+            Controller::EndpointSlice => endpoint_slices::assemble(&mut assembly),
             Controller::PodGc => pod_gc::assemble(&mut assembly),
             Controller::NodeLifecycle => node_lifecycle::assemble(&mut assembly),
             Controller::ClaimProtection => storage_protection::assemble_claims(&mut assembly),

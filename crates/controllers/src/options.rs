@@ -29,6 +29,12 @@ pub enum Controller {
     RootCa,
     /// Keeps the status of PodDisruptionBudgets.
     Disruption,
+    /// Keeps the rules of aggregated ClusterRoles.
+    ClusterRoleAggregation,
+    /// Keeps the Endpoints of Services.
+    Endpoints,
+    /// Keeps the EndpointSlices of Services.
+    EndpointSlice,
     /// Deletes the pods of nodes that are gone. Only for clusters whose nodes Gantry runs.
     PodGc,
     /// Taints nodes that fall silent and evicts their pods. Only for clusters whose nodes Gantry runs.
@@ -90,7 +96,7 @@ pub struct UnknownController(String);
 
 impl Controller {
     /// All there are.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::ReplicaSet,
         Self::ReplicationController,
         Self::Deployment,
@@ -99,6 +105,9 @@ impl Controller {
         Self::ServiceAccount,
         Self::RootCa,
         Self::Disruption,
+        Self::ClusterRoleAggregation,
+        Self::Endpoints,
+        Self::EndpointSlice,
         Self::PodGc,
         Self::NodeLifecycle,
         Self::ClaimProtection,
@@ -111,6 +120,9 @@ impl Controller {
     /// Those that only make sense where Gantry runs the nodes.
     pub const WITH_NODES: [Self; 2] = [Self::PodGc, Self::NodeLifecycle];
 
+    /// Those that follow the status of pods and nothing else.
+    pub const WITH_POD_STATUS: [Self; 3] = [Self::Disruption, Self::Endpoints, Self::EndpointSlice];
+
     /// Its name, which is kube-controller-manager's.
     pub fn name(self) -> &'static str {
         match self {
@@ -122,6 +134,9 @@ impl Controller {
             Self::ServiceAccount => "serviceaccount-controller",
             Self::RootCa => "root-ca-certificate-publisher-controller",
             Self::Disruption => "disruption-controller",
+            Self::ClusterRoleAggregation => "clusterrole-aggregation-controller",
+            Self::Endpoints => "endpoints-controller",
+            Self::EndpointSlice => "endpointslice-controller",
             Self::PodGc => "pod-garbage-collector-controller",
             Self::NodeLifecycle => "node-lifecycle-controller",
             Self::ClaimProtection => "persistentvolumeclaim-protection-controller",
@@ -140,6 +155,9 @@ impl Controller {
             Self::ServiceAccount => "serviceaccount",
             Self::RootCa => "root-ca-cert-publisher",
             Self::Disruption => "disruption",
+            Self::ClusterRoleAggregation => "clusterrole-aggregation",
+            Self::Endpoints => "endpoint",
+            Self::EndpointSlice => "endpointslice",
             Self::PodGc => "podgc",
             Self::NodeLifecycle => "nodelifecycle",
             Self::ClaimProtection => "pvc-protection",

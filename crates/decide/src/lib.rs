@@ -9,8 +9,11 @@
 //! before it. It knows no clock, no client, no async, no randomness and does not log; its only dependency is
 //! `gantry-model`. Nothing outside this crate counts replicas.
 
+pub mod cluster_role_aggregation;
 pub mod deployment;
 pub mod disruption;
+pub mod endpoint_slices;
+pub mod endpoints;
 pub mod events;
 pub mod gc;
 pub mod namespace;
@@ -18,7 +21,9 @@ pub mod node_lifecycle;
 pub mod ownership;
 pub mod queue;
 pub mod replica_set;
+pub mod services;
 mod share;
 mod wake;
+pub mod written_versions;
 
 pub use wake::Wake;

@@ -85,6 +85,7 @@ impl PodDraft {
     }
 }
 
-fn nonempty(map: &Labels) -> Option<Labels> {
+/// A map for a field that is left out if it is empty.
+pub(crate) fn nonempty(map: &Labels) -> Option<Labels> {
     (!map.is_empty()).then(|| map.clone())
 }

@@ -18,6 +18,23 @@ pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration
 /// How much a pod minds being deleted, compared with its siblings.
 pub const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
+/// Label of an EndpointSlice: the Service whose endpoints it holds.
+pub const SERVICE_NAME: &str = "kubernetes.io/service-name";
+/// Label of an EndpointSlice: who writes it.
+pub const SLICE_MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
+/// Label of an Endpoints object: who writes it.
+pub const ENDPOINTS_MANAGED_BY: &str = "endpoints.kubernetes.io/managed-by";
+/// Label of the endpoints of a Service that has no address of its own.
+pub const HEADLESS: &str = "service.kubernetes.io/headless";
+/// Annotation of endpoints: when the pod or Service last changed that they were written for.
+pub const LAST_CHANGE_TRIGGER_TIME: &str = "endpoints.kubernetes.io/last-change-trigger-time";
+/// Annotation of an Endpoints object that leaves out addresses because there are too many.
+pub const OVER_CAPACITY: &str = "endpoints.kubernetes.io/over-capacity";
+/// Annotation of an Endpoints object that clients of long ago used as a lock.
+pub const LEADER: &str = "control-plane.alpha.kubernetes.io/leader";
+/// Label of a node: the zone it is in.
+pub const ZONE: &str = "topology.kubernetes.io/zone";
+
 /// Finalizer of an owner that is deleted after its dependents.
 pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
 /// Finalizer of an owner whose dependents are to survive it.

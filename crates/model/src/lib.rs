@@ -10,11 +10,13 @@
 //!
 //! Start with [`Deployment`], [`ReplicaSet`] and [`Pod`].
 
+mod cluster_role;
 mod condition;
 mod deployment;
 mod disruption_budget;
 mod draft;
 mod edit;
+mod endpoints;
 mod error;
 mod event;
 mod identity;
@@ -31,10 +33,12 @@ mod refusal;
 mod replica_set;
 mod replicas;
 mod selector;
+mod service;
 mod set_kind;
 mod template;
 mod time;
 
+pub use cluster_role::{ClusterRole, PolicyRule};
 pub use condition::{
     ConditionStatus, DeploymentCondition, DeploymentConditionType, ReplicaSetCondition,
     ReplicaSetConditionType,
@@ -43,6 +47,10 @@ pub use deployment::{Deployment, DeploymentStatus, RollingLimits, Strategy};
 pub use disruption_budget::{BudgetCondition, BudgetRequirement, DisruptionBudget, DisruptionBudgetStatus};
 pub use draft::{PodDraft, ReplicaSetDraft};
 pub use edit::{DeploymentEdit, ReplicaSetEdit};
+pub use endpoints::{
+    Endpoint, EndpointAddress, EndpointConditions, EndpointHints, EndpointPort, EndpointSlice,
+    EndpointSliceDraft, EndpointSubset, EndpointTarget, Endpoints, EndpointsDraft, SliceContent,
+};
 pub use error::ParseError;
 pub use event::{Event, EventType};
 pub use identity::Identity;
@@ -51,11 +59,12 @@ pub use meta::{Annotations, Labels, Meta};
 pub use names::{Name, Namespace, ObjectKey, ResourceVersion, Uid};
 pub use object_metadata::ObjectMetadata;
 pub use owner::{Controlled, OwnerReference};
-pub use pod::{Phase, Pod, Readiness, Restarts};
+pub use pod::{ContainerPort, Phase, Pod, PodNetwork, Readiness, Restarts};
 pub use refusal::{Refusal, RefusalKind};
 pub use replica_set::{ReplicaSet, ReplicaSetStatus};
 pub use replicas::Replicas;
 pub use selector::{InvalidSelector, Requirement, Selector};
+pub use service::{ClusterIp, IpFamily, Service, ServicePort, TargetPort, TrafficDistribution};
 pub use set_kind::SetKind;
 pub use template::Template;
 pub use time::Timestamp;

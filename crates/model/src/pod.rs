@@ -15,10 +15,38 @@ pub struct Pod {
     pub node: Option<Name>,
     /// Whether it serves.
     pub readiness: Readiness,
+    /// When it last became ready or stopped being it, if that was recorded.
+    pub readiness_changed: Option<Timestamp>,
+    /// Where it is reached.
+    pub network: PodNetwork,
     /// How often its containers had to be started again.
     pub restarts: Restarts,
     /// How much it minds being deleted; zero unless a valid annotation says otherwise.
     pub deletion_cost: i32,
+}
+
+/// Where a pod is reached.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PodNetwork {
+    /// Its addresses.
+    pub ips: Vec<String>,
+    /// `spec.hostname`.
+    pub hostname: Option<String>,
+    /// `spec.subdomain`: the headless Service under which it has a name in DNS.
+    pub subdomain: Option<String>,
+    /// The ports that its containers declare, those of sidecars last.
+    pub ports: Vec<ContainerPort>,
+}
+
+/// A port that a container declares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContainerPort {
+    /// Its name; empty if it has none.
+    pub name: String,
+    /// Its number.
+    pub number: i32,
+    /// `TCP`, `UDP` or `SCTP`.
+    pub protocol: String,
 }
 
 /// How far a pod's life has come.
@@ -66,7 +94,10 @@ impl Pod {
         Ok(Self {
             phase: Phase::parse(status.phase.as_deref()),
             readiness: Readiness::parse(status.conditions.as_deref().unwrap_or_default()),
+            readiness_changed: ready_condition(status.conditions.as_deref().unwrap_or_default())
+                .and_then(|ready| ready.last_transition_time.as_ref().map(Timestamp::parse)),
             restarts: Restarts::parse(&spec, &status),
+            network: PodNetwork::parse(&spec, &status),
             node: spec.node_name.filter(|node| !node.is_empty()).map(Name::from),
             deletion_cost: meta.annotations.get(keys::DELETION_COST).map_or(0, |cost| deletion_cost(cost)),
             meta,
@@ -123,10 +154,48 @@ impl Phase {
     }
 }
 
+/// Only the first `Ready` condition counts.
+fn ready_condition(conditions: &[wire::PodCondition]) -> Option<&wire::PodCondition> {
+    conditions.iter().find(|condition| condition.type_ == "Ready")
+}
+
+impl PodNetwork {
+    fn parse(spec: &wire::PodSpec, status: &wire::PodStatus) -> Self {
+        let sidecars = spec.init_containers.iter().flatten().filter(|init| is_sidecar(init));
+        let containers = spec.containers.iter().chain(sidecars);
+        let ports = containers.flat_map(|container| container.ports.iter().flatten());
+        let mut ips: Vec<String> =
+            status.pod_ips.iter().flatten().map(|address| address.ip.clone()).collect();
+        if ips.is_empty() {
+            ips.extend(status.pod_ip.clone().filter(|ip| !ip.is_empty()));
+        }
+        Self {
+            ips,
+            hostname: spec.hostname.clone().filter(|name| !name.is_empty()),
+            subdomain: spec.subdomain.clone().filter(|name| !name.is_empty()),
+            ports: ports.map(ContainerPort::parse).collect(),
+        }
+    }
+}
+
+impl ContainerPort {
+    fn parse(port: &wire::ContainerPort) -> Self {
+        Self {
+            name: port.name.clone().unwrap_or_default(),
+            number: port.container_port,
+            protocol: port.protocol.clone().unwrap_or_else(|| "TCP".to_owned()),
+        }
+    }
+}
+
+/// Whether an init container keeps running beside the others.
+fn is_sidecar(container: &wire::Container) -> bool {
+    container.restart_policy.as_deref() == Some("Always")
+}
+
 impl Readiness {
-    /// Only the first `Ready` condition counts.
     fn parse(conditions: &[wire::PodCondition]) -> Self {
-        match conditions.iter().find(|condition| condition.type_ == "Ready") {
+        match ready_condition(conditions) {
             Some(ready) if ready.status == "True" => {
                 Self::Ready { since: ready.last_transition_time.as_ref().map(Timestamp::parse) }
             }
@@ -138,10 +207,7 @@ impl Readiness {
 impl Restarts {
     fn parse(spec: &wire::PodSpec, status: &wire::PodStatus) -> Self {
         let is_sidecar = |name: &str| {
-            spec.init_containers
-                .iter()
-                .flatten()
-                .any(|init| init.name == name && init.restart_policy.as_deref() == Some("Always"))
+            spec.init_containers.iter().flatten().any(|init| init.name == name && is_sidecar(init))
         };
         let containers = status.container_statuses.iter().flatten();
         let init_containers = status.init_container_statuses.iter().flatten();

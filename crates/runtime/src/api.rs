@@ -98,6 +98,14 @@ impl Api {
         self.send(target.patch(self.manager, form, body)).await
     }
 
+    /// Applies a configuration on the server's side: takes over the fields that others own.
+    pub async fn apply<T>(&self, target: &Target, object: &impl Serialize) -> Result<T, Failure>
+    where
+        T: DeserializeOwned,
+    {
+        self.send(target.apply(self.manager, encoded(object)?)).await
+    }
+
     /// Deletes an object, or a collection.
     pub async fn delete(&self, target: &Target, deletion: &Deletion) -> Result<(), Failure> {
         self.send::<Value>(target.delete(deletion)).await.map(drop)

@@ -113,6 +113,11 @@ impl Target {
         self.write(Method::PATCH, manager, form.content_type(), body.to_string().into_bytes())
     }
 
+    pub(crate) fn apply(&self, manager: &str, body: Vec<u8>) -> Request<Vec<u8>> {
+        let query = [("fieldManager", manager), ("fieldValidation", "Strict"), ("force", "true")];
+        self.request(Method::PATCH, &query, "application/json", Some("application/apply-patch+yaml"), body)
+    }
+
     pub(crate) fn delete(&self, deletion: &Deletion) -> Request<Vec<u8>> {
         let body = deletion.body().to_string().into_bytes();
         self.request(Method::DELETE, &[], "application/json", Some("application/json"), body)
@@ -226,6 +231,8 @@ mod tests {
             let query = request.uri().query().unwrap();
             assert_eq!(query, "fieldManager=gantry&fieldValidation=Strict", "{}", request.method());
         }
+        let query = target.apply("gantry", Vec::new()).uri().query().unwrap().to_owned();
+        assert_eq!(query, "fieldManager=gantry&fieldValidation=Strict&force=true");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Pods for tests.
 
-use gantry_model::{Phase, Pod, Readiness, ReplicaSet, Restarts, Timestamp};
+use gantry_model::{Phase, Pod, PodNetwork, Readiness, ReplicaSet, Restarts, Timestamp};
 
 use crate::{labels, meta};
 
@@ -13,6 +13,8 @@ pub fn pod(name: &str) -> Pod {
         phase: Phase::Pending,
         node: None,
         readiness: Readiness::NotReady,
+        readiness_changed: None,
+        network: PodNetwork::default(),
         restarts: Restarts::default(),
         deletion_cost: 0,
     }

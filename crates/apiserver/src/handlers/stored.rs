@@ -109,7 +109,7 @@ pub(super) fn writing<'w>(
 }
 
 /// What a write cannot change, and so cannot own.
-pub(super) fn reset_fields(kind: &Kind, part: Part) -> FieldSet {
+pub(crate) fn reset_fields(kind: &Kind, part: Part) -> FieldSet {
     if let (Part::Status, Nature::Custom(_)) = (part, &kind.nature) {
         return FieldSet::of_fields(&["metadata", "spec"]);
     }

@@ -7,9 +7,10 @@ use futures::future::join_all;
 use futures::stream::FuturesUnordered;
 use gantry_decide::ownership::{Claims, may_adopt};
 use gantry_decide::replica_set::{
-    Action, AfterFailedWrite, Creating, Decision, Deleting, Managed, Observed, Resource as Written,
-    after_failed_write, creation_event, deletion_event,
+    Action, AfterFailedWrite, Creating, Decision, Deleting, Managed, Observed, after_failed_write,
+    creation_event, deletion_event,
 };
+use gantry_decide::written_versions::Resource as Written;
 use gantry_model::patch::{self, PatchForm};
 use gantry_model::{
     Event, Meta, Name, ObjectKey, Pod, PodDraft, Refusal, RefusalKind, ReplicaSet, ReplicaSetStatus,

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gantry_decide::replica_set::{Observed, ReadVersions, is_choice_needed};
+use gantry_decide::replica_set::{Observed, is_choice_needed};
+use gantry_decide::written_versions::{ReadVersions, Resource};
 use gantry_model::{Pod, ReplicaSet};
 use gantry_runtime::{Informer, Informers};
 
@@ -36,7 +37,8 @@ impl<S: CachedSet> Caches<S> {
     /// How far the caches have come.
     pub(super) fn versions(&self) -> ReadVersions {
         let replica_sets = self.sets.read().version().clone();
-        ReadVersions { pods: self.pods.read().version().clone(), replica_sets }
+        let pods = self.pods.read().version().clone();
+        ReadVersions::from([(Resource::Pods, pods), (Resource::ReplicaSets, replica_sets)])
     }
 
     /// The pods that are a set's business: its own, and nobody's.

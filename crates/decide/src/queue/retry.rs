@@ -53,6 +53,14 @@ impl RetryPolicy {
     /// A PodDisruptionBudget is retried forever, whatever the error.
     pub const DISRUPTION: Self = Self { cap: None, on_terminating_namespace: OnTerminatingNamespace::Retry };
 
+    /// An aggregated ClusterRole is retried forever, whatever the error.
+    pub const CLUSTER_ROLE_AGGREGATION: Self =
+        Self { cap: None, on_terminating_namespace: OnTerminatingNamespace::Retry };
+
+    /// The endpoints of a Service are given up at the 16th failure in a row.
+    pub const ENDPOINTS: Self =
+        Self { cap: Some(15), on_terminating_namespace: OnTerminatingNamespace::Forget };
+
     /// Decides about a key that was requeued so often before.
     pub fn after(self, outcome: Outcome, requeues: u32) -> Retry {
         match (outcome, self.on_terminating_namespace) {

@@ -5,7 +5,7 @@
 use gantry_model::{ObjectKey, ReplicaSet, ResourceVersion, Timestamp};
 
 use super::expectations::{Expectations, Settled, Standing};
-use super::written_versions::{ReadVersions, Resource, StaleCache, WrittenVersions};
+use crate::written_versions::{ReadVersions, Resource, StaleCache, WrittenVersions};
 
 /// The controller's memory of its own writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -27,7 +27,6 @@ mod status;
 pub mod triggers;
 mod victims;
 mod waiting_on;
-mod written_versions;
 
 pub use availability::is_available;
 pub use claim::{ClaimFailed, Considered, consider};
@@ -40,7 +39,6 @@ pub use slow_start::SlowStart;
 pub use status::{AfterFailedWrite, STATUS_WRITE_ATTEMPTS, StatusWrite, after_failed_write};
 pub use victims::{is_choice_needed, related_pods};
 pub use waiting_on::WaitingOn;
-pub use written_versions::{ReadVersions, Resource, StaleCache, WrittenVersions};
 
 use gantry_model::{Pod, ReplicaSet, Timestamp};
 

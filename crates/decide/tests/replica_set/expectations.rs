@@ -1,9 +1,10 @@
 //! What a set has done and not yet seen.
 
 use gantry_decide::replica_set::{
-    Action, Begun, Expectations, Managed, Memory, ReadVersions, Settled, Standing, StatusWrite, WaitingOn,
-    consider, decide, report,
+    Action, Begun, Expectations, Managed, Memory, Settled, Standing, StatusWrite, WaitingOn, consider,
+    decide, report,
 };
+use gantry_decide::written_versions::{ReadVersions, Resource};
 use gantry_model::{ObjectKey, Pod, Timestamp};
 use gantry_testkit::{NOON, PodWords, ReplicaSetWords, noon_plus, pod, replica_set};
 
@@ -158,7 +159,7 @@ fn a_deleted_set_leaves_no_expectations_to_its_successor() {
 /// R3.1: a set that is gone is forgotten, and there is nothing more to do.
 #[test]
 fn a_sync_of_a_set_that_is_gone_forgets_it_and_succeeds() {
-    let read = ReadVersions { pods: "9".into(), replica_sets: "9".into() };
+    let read = ReadVersions::from([(Resource::Pods, "9".into()), (Resource::ReplicaSets, "9".into())]);
     let mut memory = Memory::default();
     memory.expectations.expect_creations(NOON, &key("web"), 5);
     assert_eq!(memory.begin(NOON, &key("web"), None, &read), Ok(Begun::Gone));
@@ -168,7 +169,7 @@ fn a_sync_of_a_set_that_is_gone_forgets_it_and_succeeds() {
 /// R3.1, R2.5: a sync of a set that is there begins with the question whether it may act.
 #[test]
 fn a_sync_begins_with_the_expectations() {
-    let read = ReadVersions { pods: "9".into(), replica_sets: "9".into() };
+    let read = ReadVersions::from([(Resource::Pods, "9".into()), (Resource::ReplicaSets, "9".into())]);
     let web = replica_set("web");
     let mut memory = Memory::default();
     let begun = memory.begin(NOON, &key("web"), Some(&web), &read);

@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, VecDeque};
 use gantry_decide::Wake;
 use gantry_decide::replica_set::triggers::{Lookup, Triggered, on_pod_added, on_pod_deleted, on_pod_updated};
 use gantry_decide::replica_set::{
-    Action, Begun, Creating, Decision, Deleting, Managed, Memory, Observed, ReadVersions, StatusWrite,
-    WaitingOn, consider, creation_event, decide, deletion_event, report,
+    Action, Begun, Creating, Decision, Deleting, Managed, Memory, Observed, StatusWrite, WaitingOn, consider,
+    creation_event, decide, deletion_event, report,
 };
+use gantry_decide::written_versions::{ReadVersions, Resource};
 use gantry_model::{
     Event, Name, Namespace, ObjectKey, Pod, PodDraft, Refusal, RefusalKind, ReplicaSet, Timestamp,
 };
@@ -150,7 +151,7 @@ impl World {
     pub(crate) fn sync(&mut self) -> Synced {
         let set = self.set.clone();
         let cache = self.cache.clone();
-        let read = ReadVersions { pods: "0".into(), replica_sets: "0".into() };
+        let read = ReadVersions::from([(Resource::Pods, "0".into()), (Resource::ReplicaSets, "0".into())]);
         let begun = self.memory.begin(self.now, &set.meta.key(), Some(&set), &read);
         let Ok(Begun::Present(set, standing)) = begun else { panic!("the set is there: {begun:?}") };
 

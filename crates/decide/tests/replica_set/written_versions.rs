@@ -1,13 +1,14 @@
 //! The staleness guard.
 
-use gantry_decide::replica_set::{Memory, ReadVersions, Resource, Settled, StaleCache};
+use gantry_decide::replica_set::{Memory, Settled};
+use gantry_decide::written_versions::{ReadVersions, Resource, StaleCache};
 use gantry_model::ReplicaSet;
 use gantry_testkit::{NOON, replica_set};
 
 use crate::key;
 
 fn read(pods: &str, replica_sets: &str) -> ReadVersions {
-    ReadVersions { pods: pods.into(), replica_sets: replica_sets.into() }
+    ReadVersions::from([(Resource::Pods, pods.into()), (Resource::ReplicaSets, replica_sets.into())])
 }
 
 /// Begins a sync of `web` with caches at these versions.

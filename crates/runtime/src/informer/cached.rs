@@ -4,10 +4,12 @@ use std::any::TypeId;
 
 use gantry_decide::gc::{Resource, Scope};
 use gantry_model::{
-    Deployment, DisruptionBudget, Labels, Meta, ObjectKey, ObjectMetadata, ParseError, Pod, ReplicaSet,
-    ResourceVersion, Uid,
+    ClusterRole, Deployment, DisruptionBudget, EndpointSlice, Endpoints, Labels, Meta, ObjectKey,
+    ObjectMetadata, ParseError, Pod, ReplicaSet, ResourceVersion, Service, Uid,
 };
-use k8s_openapi::api::{apps::v1 as apps, core::v1 as core, policy::v1 as policy};
+use k8s_openapi::api::{
+    apps::v1 as apps, core::v1 as core, discovery::v1 as discovery, policy::v1 as policy, rbac::v1 as rbac,
+};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::de::DeserializeOwned;
 
@@ -50,6 +52,10 @@ pub trait Noun<W>: Send + Sync + Sized + 'static {
     fn parse(wire: W) -> Result<Self, ParseError>;
     /// Its metadata.
     fn meta(&self) -> &Meta;
+    /// The labels it is to be found by; `None` if nobody looks for its kind that way.
+    fn labels(&self) -> Option<&Labels> {
+        None
+    }
 }
 
 /// A noun of the rules, and the whole object it was read from: what a full update is made of.
@@ -83,6 +89,10 @@ pub type CachedReplicaSet = Object<ReplicaSet, apps::ReplicaSet>;
 pub type CachedReplicationController = Object<ReplicaSet, core::ReplicationController>;
 /// A PodDisruptionBudget in a cache.
 pub type CachedDisruptionBudget = Object<DisruptionBudget, policy::PodDisruptionBudget>;
+/// An Endpoints object in a cache.
+pub type CachedEndpoints = Object<Endpoints, core::Endpoints>;
+/// An EndpointSlice in a cache.
+pub type CachedEndpointSlice = Object<EndpointSlice, discovery::EndpointSlice>;
 
 /// The resource of a kind that is known at compile time.
 pub fn resource_of<W: k8s_openapi::Resource<Scope: 'static>>() -> Resource {
@@ -119,7 +129,7 @@ where
         self.noun.meta().controller().map(|owner| &owner.uid)
     }
     fn labels(&self) -> Option<&Labels> {
-        None
+        self.noun.labels()
     }
 }
 
@@ -169,6 +179,53 @@ impl Noun<policy::PodDisruptionBudget> for DisruptionBudget {
     }
 }
 
+impl Noun<core::Endpoints> for Endpoints {
+    fn parse(wire: core::Endpoints) -> Result<Self, ParseError> {
+        Self::parse(wire)
+    }
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+}
+
+impl Noun<discovery::EndpointSlice> for EndpointSlice {
+    fn parse(wire: discovery::EndpointSlice) -> Result<Self, ParseError> {
+        Self::parse(wire)
+    }
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+    /// The Service of a slice is told by a label.
+    fn labels(&self) -> Option<&Labels> {
+        Some(&self.meta.labels)
+    }
+}
+
+/// Services are never written by controllers, so only what the rules look at is kept of them.
+impl Cached for Service {
+    type Wire = core::Service;
+    const FORM: Form = Form::Whole;
+
+    fn parse(_: &Resource, wire: core::Service) -> Result<Self, ParseError> {
+        Self::parse(wire)
+    }
+    fn key(&self) -> ObjectKey {
+        self.meta.key()
+    }
+    fn uid(&self) -> &Uid {
+        &self.meta.uid
+    }
+    fn version(&self) -> &ResourceVersion {
+        &self.meta.resource_version
+    }
+}
+
+impl Typed for Service {
+    fn resource() -> Resource {
+        resource_of::<core::Service>()
+    }
+}
+
 /// Pods come by the thousand, so only what the rules look at is kept of them.
 impl Cached for Pod {
     type Wire = core::Pod;
@@ -197,6 +254,31 @@ impl Cached for Pod {
 impl Typed for Pod {
     fn resource() -> Resource {
         resource_of::<core::Pod>()
+    }
+}
+
+/// Whole roles are never written back, so only what the rules look at is kept of them.
+impl Cached for ClusterRole {
+    type Wire = rbac::ClusterRole;
+    const FORM: Form = Form::Whole;
+
+    fn parse(_: &Resource, wire: rbac::ClusterRole) -> Result<Self, ParseError> {
+        Self::parse(wire)
+    }
+    fn key(&self) -> ObjectKey {
+        ObjectKey::new("", self.name.clone())
+    }
+    fn uid(&self) -> &Uid {
+        &self.uid
+    }
+    fn version(&self) -> &ResourceVersion {
+        &self.resource_version
+    }
+}
+
+impl Typed for ClusterRole {
+    fn resource() -> Resource {
+        resource_of::<rbac::ClusterRole>()
     }
 }
 

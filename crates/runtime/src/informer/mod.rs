@@ -22,8 +22,8 @@ mod store;
 mod tests;
 
 pub use cached::{
-    Cached, CachedDeployment, CachedDisruptionBudget, CachedReplicaSet, CachedReplicationController,
-    MetadataOnly, Noun, Object, Plain, Typed, resource_of,
+    Cached, CachedDeployment, CachedDisruptionBudget, CachedEndpointSlice, CachedEndpoints, CachedReplicaSet,
+    CachedReplicationController, MetadataOnly, Noun, Object, Plain, Typed, resource_of,
 };
 pub use registry::Informers;
 pub use store::Store;

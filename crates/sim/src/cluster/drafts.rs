@@ -1,8 +1,8 @@
 //! Objects as a person or a controller asks for them.
 
 use gantry_model::{
-    Deployment, DeploymentStatus, Labels, Limit, Meta, Phase, Pod, PodDraft, Readiness, ReplicaSet,
-    ReplicaSetStatus, Replicas, Restarts, RollingLimits, Selector, SetKind, Strategy, Template,
+    Deployment, DeploymentStatus, Labels, Limit, Meta, Phase, Pod, PodDraft, PodNetwork, Readiness,
+    ReplicaSet, ReplicaSetStatus, Replicas, Restarts, RollingLimits, Selector, SetKind, Strategy, Template,
 };
 use serde_json::json;
 
@@ -109,6 +109,8 @@ pub(super) fn pod(mut meta: Meta, draft: &PodDraft) -> Pod {
         phase: Phase::Pending,
         node: None,
         readiness: Readiness::NotReady,
+        readiness_changed: None,
+        network: PodNetwork::default(),
         restarts: Restarts::default(),
         deletion_cost: 0,
     }

@@ -4,10 +4,10 @@ use gantry_decide::Wake;
 use gantry_decide::ownership::may_adopt;
 use gantry_decide::queue::{self, RetryPolicy, WorkQueue};
 use gantry_decide::replica_set::{
-    Action, Begun, Creating, Decision, Deleting, EVENT_SOURCE, Managed, Memory, Observed, ReadVersions,
-    StatusWrite, consider, creation_event, decide, deletion_event, is_choice_needed, related_pods, report,
-    triggers,
+    Action, Begun, Creating, Decision, Deleting, EVENT_SOURCE, Managed, Memory, Observed, StatusWrite,
+    consider, creation_event, decide, deletion_event, is_choice_needed, related_pods, report, triggers,
 };
+use gantry_decide::written_versions::{ReadVersions, Resource};
 use gantry_model::{Event, ObjectKey, Pod, Refusal, ReplicaSet, ReplicaSetStatus};
 
 use super::Telling;
@@ -67,7 +67,7 @@ impl ReplicaSets {
         let now = cluster.now;
         let cached = cluster.sets.get(key).cloned();
         // The caches are the cluster itself, so the staleness guard has nothing to compare.
-        let read = ReadVersions { pods: "0".into(), replica_sets: "0".into() };
+        let read = ReadVersions::from([(Resource::Pods, "0".into()), (Resource::ReplicaSets, "0".into())]);
         let Ok(Begun::Present(set, standing)) = self.memory.begin(now, key, cached.as_ref(), &read) else {
             return Wake::OnChange;
         };

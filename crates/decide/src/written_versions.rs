@@ -1,4 +1,4 @@
-//! The staleness guard: which versions were written for a ReplicaSet, and whether the caches have reached them.
+//! The staleness guard: which versions were written for an object, and whether the caches have reached them.
 //!
 //! Expectations count pods; this compares versions, and so also covers adoptions and status writes. A shell whose
 //! caches are never behind its store has no use for it.
@@ -8,10 +8,10 @@ use std::fmt;
 
 use gantry_model::{ObjectKey, ResourceVersion, Uid};
 
-/// The newest versions that were written for each ReplicaSet.
+/// The newest versions that were written for each object that a controller looks after.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WrittenVersions {
-    by_set: BTreeMap<ObjectKey, Written>,
+    by_owner: BTreeMap<ObjectKey, Written>,
 }
 
 /// The caches that a sync reads.
@@ -21,18 +21,16 @@ pub enum Resource {
     Pods,
     /// ReplicaSets: their status is written.
     ReplicaSets,
+    /// Endpoints of Services.
+    Endpoints,
+    /// EndpointSlices of Services.
+    EndpointSlices,
 }
 
-/// How far the caches have come.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReadVersions {
-    /// The version that the pod cache has reached; empty before it has seen any.
-    pub pods: ResourceVersion,
-    /// The version that the ReplicaSet cache has reached; empty before it has seen any.
-    pub replica_sets: ResourceVersion,
-}
+/// The versions that the caches of a sync have reached; empty before they have seen any.
+pub type ReadVersions = BTreeMap<Resource, ResourceVersion>;
 
-/// A cache has not yet seen what was written for the set. The sync fails and is tried again.
+/// A cache has not yet seen what was written for the object. The sync fails and is tried again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StaleCache {
     /// Which cache.
@@ -43,7 +41,7 @@ pub struct StaleCache {
     pub written: ResourceVersion,
 }
 
-/// What was written for the one set that has the name now.
+/// What was written for the one object that has the name now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Written {
     uid: Uid,
@@ -51,16 +49,16 @@ struct Written {
 }
 
 impl WrittenVersions {
-    /// Remembers that a write for the set was answered with this version.
+    /// Remembers that a write for the object was answered with this version.
     ///
     /// Answers may arrive out of order: only the newest counts. A version that is not a number cannot be compared
     /// with any and is not remembered.
-    pub fn wrote(&mut self, set: &ObjectKey, uid: &Uid, resource: Resource, version: &ResourceVersion) {
+    pub fn wrote(&mut self, owner: &ObjectKey, uid: &Uid, resource: Resource, version: &ResourceVersion) {
         if version.has_reached(version).is_none() {
             return;
         }
         let fresh = || Written { uid: uid.clone(), versions: BTreeMap::new() };
-        let written = self.by_set.entry(set.clone()).or_insert_with(fresh);
+        let written = self.by_owner.entry(owner.clone()).or_insert_with(fresh);
         if written.uid != *uid {
             *written = fresh();
         }
@@ -70,35 +68,25 @@ impl WrittenVersions {
         }
     }
 
-    /// Checks that the caches have seen all that was written for the set, and forgets it if so.
-    pub fn check(&mut self, set: &ObjectKey, read: &ReadVersions) -> Result<(), StaleCache> {
-        let Some(written) = self.by_set.get(set) else { return Ok(()) };
+    /// Checks that the caches have seen all that was written for the object, and forgets it if so.
+    pub fn check(&mut self, owner: &ObjectKey, read: &ReadVersions) -> Result<(), StaleCache> {
+        let Some(written) = self.by_owner.get(owner) else { return Ok(()) };
         for (resource, version) in &written.versions {
-            let reached = read.of(*resource);
-            // A version of no known form must not block the set for ever; a cache that has seen nothing must.
+            let reached = read.get(resource).cloned().unwrap_or_else(|| "".into());
+            // A version of no known form must not block the object for ever; a cache that has seen nothing must.
             let is_behind = reached.as_str().is_empty() || reached.has_reached(version) == Some(false);
             if is_behind {
-                let (read, written) = (reached.clone(), version.clone());
-                return Err(StaleCache { resource: *resource, read, written });
+                return Err(StaleCache { resource: *resource, read: reached, written: version.clone() });
             }
         }
-        self.by_set.remove(set);
+        self.by_owner.remove(owner);
         Ok(())
     }
 
-    /// Forgets what was written for the set with this uid; a successor of the same name keeps its record.
-    pub fn forget(&mut self, set: &ObjectKey, uid: &Uid) {
-        if self.by_set.get(set).is_some_and(|written| written.uid == *uid) {
-            self.by_set.remove(set);
-        }
-    }
-}
-
-impl ReadVersions {
-    fn of(&self, resource: Resource) -> &ResourceVersion {
-        match resource {
-            Resource::Pods => &self.pods,
-            Resource::ReplicaSets => &self.replica_sets,
+    /// Forgets what was written for the object with this uid; a successor of the same name keeps its record.
+    pub fn forget(&mut self, owner: &ObjectKey, uid: &Uid) {
+        if self.by_owner.get(owner).is_some_and(|written| written.uid == *uid) {
+            self.by_owner.remove(owner);
         }
     }
 }
@@ -108,6 +96,8 @@ impl fmt::Display for Resource {
         f.write_str(match self {
             Self::Pods => "pods",
             Self::ReplicaSets => "replicasets.apps",
+            Self::Endpoints => "endpoints",
+            Self::EndpointSlices => "endpointslices.discovery.k8s.io",
         })
     }
 }
