@@ -89,6 +89,8 @@ impl<'a> Shape<'a> {
 
     pub(crate) fn of(kind: &'static Type, owning: Owning) -> Self {
         match (kind, owning) {
+            // Of an object that declares no fields nothing is known.
+            (Type::Message(id), Owning::Granular) if schema().message(*id).fields.is_empty() => Self::Free,
             (Type::Message(id), Owning::Granular) => Self::Struct(*id),
             (Type::Map(value), Owning::Granular) => Self::Map(value),
             (Type::List(element), Owning::MapList(keys)) => Self::Keyed { keys, element, whole: false },

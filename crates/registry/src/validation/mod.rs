@@ -85,6 +85,13 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
 /// Judges a new object whose maps were sent with their keys in this order.
 pub fn create_in_order(kind: &Kind, object: &Value, order: &KeyOrder) -> Judged {
     let mut found = Found::in_order(order);
+    if (kind.group, kind.kind) == ("policy", "PodDisruptionBudget") {
+        // Its metadata is only looked at if nothing else is wrong.
+        specific(&mut found, kind, None, object);
+        if !found.errors.is_empty() {
+            return Judged { errors: found.errors, warnings: Vec::new() };
+        }
+    }
     metadata::create(&mut found, kind, object);
     if let Nature::Custom(custom) = &kind.nature {
         found.errors.extend(custom.structure.judge(object));
