@@ -53,7 +53,10 @@ impl Base {
 /// Returns the base of a resource.
 pub(crate) fn base(resource: &str) -> Base {
     let found = all().into_iter().find(|base| base.resource == resource);
-    found.unwrap_or_else(|| Base { resource: "configmaps", object: object("v1", "ConfigMap", "cm", json!({})) })
+    found.unwrap_or_else(|| Base {
+        resource: "configmaps",
+        object: object("v1", "ConfigMap", "cm", json!({})),
+    })
 }
 
 /// The groups and versions of all bases.
@@ -76,46 +79,112 @@ fn workloads() -> Vec<Base> {
     let selector = json!({"matchLabels": {"app": "web"}});
     let never = json!({"spec": {"restartPolicy": "Never", "containers": [container()]}});
     let pod = json!({"spec": {"serviceAccountName": "default", "automountServiceAccountToken": false, "containers": [container()]}});
-    let deployment = json!({"spec": {"replicas": 2, "paused": true, "selector": selector, "template": template()}});
-    let stateful = json!({"spec": {"replicas": 1, "serviceName": "db", "selector": selector, "template": template()}});
+    let deployment =
+        json!({"spec": {"replicas": 2, "paused": true, "selector": selector, "template": template()}});
+    let stateful =
+        json!({"spec": {"replicas": 1, "serviceName": "db", "selector": selector, "template": template()}});
     [
         ("pods", object("v1", "Pod", "p", pod)),
         ("deployments", object("apps/v1", "Deployment", "web", deployment)),
-        ("replicasets", object("apps/v1", "ReplicaSet", "rs", json!({"spec": {"replicas": 0, "selector": selector, "template": template()}}))),
+        (
+            "replicasets",
+            object(
+                "apps/v1",
+                "ReplicaSet",
+                "rs",
+                json!({"spec": {"replicas": 0, "selector": selector, "template": template()}}),
+            ),
+        ),
         ("statefulsets", object("apps/v1", "StatefulSet", "db", stateful)),
-        ("daemonsets", object("apps/v1", "DaemonSet", "ds", json!({"spec": {"selector": selector, "template": template()}}))),
+        (
+            "daemonsets",
+            object(
+                "apps/v1",
+                "DaemonSet",
+                "ds",
+                json!({"spec": {"selector": selector, "template": template()}}),
+            ),
+        ),
         ("jobs", object("batch/v1", "Job", "job", json!({"spec": {"template": never}}))),
-        ("cronjobs", object("batch/v1", "CronJob", "cj", json!({"spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": never}}}}))),
-        ("replicationcontrollers", object("v1", "ReplicationController", "rc", json!({"spec": {"selector": {"app": "web"}, "template": template()}}))),
+        (
+            "cronjobs",
+            object(
+                "batch/v1",
+                "CronJob",
+                "cj",
+                json!({"spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": never}}}}),
+            ),
+        ),
+        (
+            "replicationcontrollers",
+            object(
+                "v1",
+                "ReplicationController",
+                "rc",
+                json!({"spec": {"selector": {"app": "web"}, "template": template()}}),
+            ),
+        ),
     ]
     .map(|(resource, object)| Base { resource, object })
     .into()
 }
 
 fn namespaced() -> Vec<Base> {
-    let claim = json!({"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}});
-    let limits = json!({"spec": {"limits": [{"type": "PersistentVolumeClaim", "max": {"storage": "100Gi"}}]}});
+    let claim =
+        json!({"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}});
+    let limits =
+        json!({"spec": {"limits": [{"type": "PersistentVolumeClaim", "max": {"storage": "100Gi"}}]}});
     let scaler = json!({"spec": {"scaleTargetRef": {"kind": "Deployment", "name": "web", "apiVersion": "apps/v1"}, "maxReplicas": 3}});
     let budget = json!({"spec": {"selector": {"matchLabels": {"a": "b"}}, "minAvailable": 1}});
     let backend = json!({"service": {"name": "s", "port": {"number": 80}}});
     let ingress = json!({"spec": {"rules": [{"host": "a.b", "http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": backend}]}}]}});
     let role = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"});
     [
-        ("services", object("v1", "Service", "svc", json!({"spec": {"ports": [{"port": 80}], "selector": {"a": "b"}}}))),
+        (
+            "services",
+            object(
+                "v1",
+                "Service",
+                "svc",
+                json!({"spec": {"ports": [{"port": 80}], "selector": {"a": "b"}}}),
+            ),
+        ),
         ("configmaps", object("v1", "ConfigMap", "cm", json!({"data": {"a": "b"}}))),
         ("secrets", object("v1", "Secret", "s", json!({"stringData": {"a": "b"}}))),
         ("serviceaccounts", object("v1", "ServiceAccount", "sa", json!({}))),
         ("persistentvolumeclaims", object("v1", "PersistentVolumeClaim", "c", claim)),
-        ("resourcequotas", object("v1", "ResourceQuota", "q", json!({"spec": {"hard": {"requests.cpu": "100"}}}))),
+        (
+            "resourcequotas",
+            object("v1", "ResourceQuota", "q", json!({"spec": {"hard": {"requests.cpu": "100"}}})),
+        ),
         ("limitranges", object("v1", "LimitRange", "lr", limits)),
         ("horizontalpodautoscalers", object("autoscaling/v2", "HorizontalPodAutoscaler", "h", scaler)),
         ("poddisruptionbudgets", object("policy/v1", "PodDisruptionBudget", "pdb", budget)),
         ("ingresses", object("networking.k8s.io/v1", "Ingress", "i", ingress)),
-        ("networkpolicies", object("networking.k8s.io/v1", "NetworkPolicy", "np", json!({"spec": {"podSelector": {}, "policyTypes": ["Ingress"]}}))),
+        (
+            "networkpolicies",
+            object(
+                "networking.k8s.io/v1",
+                "NetworkPolicy",
+                "np",
+                json!({"spec": {"podSelector": {}, "policyTypes": ["Ingress"]}}),
+            ),
+        ),
         ("leases", object("coordination.k8s.io/v1", "Lease", "l", json!({"spec": {"holderIdentity": "x"}}))),
         ("roles", object("rbac.authorization.k8s.io/v1", "Role", "r", json!({"rules": rules()}))),
-        ("rolebindings", object("rbac.authorization.k8s.io/v1", "RoleBinding", "rb", json!({"roleRef": role}))),
-        ("endpointslices", object("discovery.k8s.io/v1", "EndpointSlice", "es", json!({"addressType": "IPv4", "endpoints": [{"addresses": ["10.1.2.3"]}]}))),
+        (
+            "rolebindings",
+            object("rbac.authorization.k8s.io/v1", "RoleBinding", "rb", json!({"roleRef": role})),
+        ),
+        (
+            "endpointslices",
+            object(
+                "discovery.k8s.io/v1",
+                "EndpointSlice",
+                "es",
+                json!({"addressType": "IPv4", "endpoints": [{"addresses": ["10.1.2.3"]}]}),
+            ),
+        ),
     ]
     .map(|(resource, object)| Base { resource, object })
     .into()
@@ -126,9 +195,15 @@ fn cluster_wide() -> Vec<Base> {
     [
         ("nodes", object("v1", "Node", "{ns}-n", json!({}))),
         ("persistentvolumes", object("v1", "PersistentVolume", "{ns}-pv", volume)),
-        ("storageclasses", object("storage.k8s.io/v1", "StorageClass", "{ns}-sc", json!({"provisioner": "a/b"}))),
+        (
+            "storageclasses",
+            object("storage.k8s.io/v1", "StorageClass", "{ns}-sc", json!({"provisioner": "a/b"})),
+        ),
         ("priorityclasses", object("scheduling.k8s.io/v1", "PriorityClass", "{ns}-pc", json!({"value": 5}))),
-        ("clusterroles", object("rbac.authorization.k8s.io/v1", "ClusterRole", "{ns}-cr", json!({"rules": rules()}))),
+        (
+            "clusterroles",
+            object("rbac.authorization.k8s.io/v1", "ClusterRole", "{ns}-cr", json!({"rules": rules()})),
+        ),
     ]
     .map(|(resource, object)| Base { resource, object })
     .into()

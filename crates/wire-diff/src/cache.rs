@@ -17,7 +17,8 @@ impl Cache {
     /// Opens the directory, which is made if it does not exist.
     pub(crate) fn open(directory: Option<&Path>) -> Result<Self, String> {
         if let Some(directory) = directory {
-            std::fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+            std::fs::create_dir_all(directory)
+                .map_err(|error| format!("{}: {error}", directory.display()))?;
         }
         Ok(Self(directory.map(Path::to_owned)))
     }

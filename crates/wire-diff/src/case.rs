@@ -164,13 +164,21 @@ mod tests {
 
     #[test]
     fn query_values_are_encoded_but_placeholders_are_kept() {
-        let path = with_query("/a", &[("labelSelector", "x in (a, b)".to_owned()), ("continue", "{continue.2}".to_owned())]);
+        let path = with_query(
+            "/a",
+            &[("labelSelector", "x in (a, b)".to_owned()), ("continue", "{continue.2}".to_owned())],
+        );
         assert_eq!(path, "/a?labelSelector=x%20in%20%28a%2C%20b%29&continue={continue.2}");
     }
 
     #[test]
     fn only_requests_that_are_recorded_are_counted() {
-        let steps = vec![Step::Settle, Step::Send(Request::get("/a")), Step::Watch(Request::get("/b")), Step::WatchEnds];
+        let steps = vec![
+            Step::Settle,
+            Step::Send(Request::get("/a")),
+            Step::Watch(Request::get("/b")),
+            Step::WatchEnds,
+        ];
         let case = Case { kind: String::new(), steps };
         assert_eq!(case.recorded().map(Request::line).collect::<Vec<_>>(), ["GET /a", "GET /b"]);
     }

@@ -105,12 +105,21 @@ async fn search(options: Options) -> Result<Report, String> {
     let (left, right) = (Server::open(&options.left).await?, Server::open(&options.right).await?);
     let cache = Cache::open(options.cache.as_deref())?;
     let versions = bases::versions();
-    let schemas = Schemas::read(&left, &cache, &versions.iter().map(String::as_str).collect::<Vec<_>>()).await?;
+    let schemas =
+        Schemas::read(&left, &cache, &versions.iter().map(String::as_str).collect::<Vec<_>>()).await?;
     let families = if options.family.is_empty() { Family::value_variants() } else { &options.family };
     let seeds = options.seeds.0..options.seeds.1;
     let waiting = families.iter().flat_map(|family| seeds.clone().map(|seed| (*family, seed))).collect();
     let jobs = options.jobs.max(1);
-    let search = Search { left, right, cache, schemas, waiting: Mutex::new(waiting), report: Mutex::default(), options };
+    let search = Search {
+        left,
+        right,
+        cache,
+        schemas,
+        waiting: Mutex::new(waiting),
+        report: Mutex::default(),
+        options,
+    };
     let search = Arc::new(search);
     let workers: Vec<_> = (0..jobs).map(|_| tokio::spawn(Arc::clone(&search).work())).collect();
     for worker in workers {
@@ -133,9 +142,13 @@ impl Search {
 
     async fn compare(&self, family: Family, seed: u64, case: &Case) -> Result<Outcome, String> {
         let [once, again] = self.kubernetes(family, seed, case).await?;
-        if once != again {
+        // Kubernetes gives no answer where one of its handlers panics.
+        if once != again || once.iter().any(|exchange| exchange["status"] == 0) {
             if self.options.show {
-                self.show(&format!("{} {seed}: undecided", family.name()), &compare::explain(case, &once, &again));
+                self.show(
+                    &format!("{} {seed}: undecided", family.name()),
+                    &compare::explain(case, &once, &again),
+                );
             }
             return Ok(Outcome::Undecided);
         }
@@ -174,7 +187,9 @@ impl Search {
         let Options { left, right, kinds, .. } = &self.options;
         let kinds = if kinds.is_empty() { String::new() } else { format!(" --kinds {}", kinds.join(",")) };
         let (left, right, name, end) = (left.display(), right.display(), family.name(), seed + 1);
-        format!("cargo xtask search wire --left {left} --right {right} --family {name} --seeds {seed}:{end}{kinds}")
+        format!(
+            "cargo xtask search wire --left {left} --right {right} --family {name} --seeds {seed}:{end}{kinds}"
+        )
     }
 
     fn show(&self, head: &str, lines: &[String]) {

@@ -60,19 +60,19 @@ impl Play<'_> {
             match step {
                 Step::Send(request) => {
                     let message = self.filled(request);
-                    let answer = self.server.send(&message).await?;
+                    let answer = self.server.send(&message).await;
                     self.remember(&message, &answer);
                     self.exchanges.push(answer);
                 }
                 Step::Watch(request) => {
-                    let (answer, events) = self.server.watch(&self.filled(request)).await?;
+                    let (answer, events) = self.server.watch(&self.filled(request)).await;
                     if let Some(events) = events {
                         self.watches.push(read_in_background(self.exchanges.len(), events));
                     }
                     self.exchanges.push(answer);
                 }
                 Step::WatchEnds => self.wait_for_watch_end().await,
-                Step::Served { definition, resource } => self.wait_until_served(definition, resource).await?,
+                Step::Served { definition, resource } => self.wait_until_served(definition, resource).await,
                 Step::Settle => sleep(SETTLE).await,
             }
         }
@@ -81,9 +81,12 @@ impl Play<'_> {
 
     async fn create_namespace(&self) -> Result<(), String> {
         let body = serde_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}});
-        let answer = self.server.send(&message("POST", "/api/v1/namespaces", JSON, &body)).await?;
+        let answer = self.server.send(&message("POST", "/api/v1/namespaces", JSON, &body)).await;
         if answer.status != 201 {
-            return Err(format!("cannot create namespace {}: {} {}", self.namespace, answer.status, answer.body));
+            return Err(format!(
+                "cannot create namespace {}: {} {}",
+                self.namespace, answer.status, answer.body
+            ));
         }
         Ok(())
     }
@@ -95,21 +98,30 @@ impl Play<'_> {
             Body::Text(text) => self.fill(text).into_bytes(),
         };
         let path = self.fill(&request.path);
-        Message { method: request.method, path, accept: request.accept, content_type: request.content_type, body }
+        Message {
+            method: request.method,
+            path,
+            accept: request.accept,
+            content_type: request.content_type,
+            body,
+        }
     }
 
     /// Replaces the placeholders of a text. What an answer does not hold is replaced by nothing.
     fn fill(&self, text: &str) -> String {
         let mut filled = text.replace("{ns}", &self.namespace);
-        for (name, pointer) in
-            [("rv", "/metadata/resourceVersion"), ("uid", "/metadata/uid"), ("continue", "/metadata/continue")]
-        {
+        for (name, pointer) in [
+            ("rv", "/metadata/resourceVersion"),
+            ("uid", "/metadata/uid"),
+            ("continue", "/metadata/continue"),
+        ] {
             let start = format!("{{{name}.");
             while let Some(at) = filled.find(&start) {
                 let Some(length) = filled[at..].find('}') else { break };
                 let number: Option<usize> = filled[at + start.len()..at + length].parse().ok();
                 let answer = number.and_then(|number| self.exchanges.get(number));
-                let value = answer.and_then(|answer| answer.body.pointer(pointer)?.as_str()).unwrap_or_default();
+                let value =
+                    answer.and_then(|answer| answer.body.pointer(pointer)?.as_str()).unwrap_or_default();
                 filled.replace_range(at..=at + length, value);
             }
         }
@@ -135,21 +147,21 @@ impl Play<'_> {
         self.exchanges[watch.exchange].ended = Some(ended);
     }
 
-    async fn wait_until_served(&self, definition: &str, resource: &str) -> Result<(), String> {
+    async fn wait_until_served(&self, definition: &str, resource: &str) {
         let start = Instant::now();
-        let get = |path: &str| Message { method: "GET", path: self.fill(path), accept: JSON, ..Message::default() };
+        let get =
+            |path: &str| Message { method: "GET", path: self.fill(path), accept: JSON, ..Message::default() };
         while start.elapsed() < SERVED_LIMIT {
-            let answer = self.server.send(&get(definition)).await?;
+            let answer = self.server.send(&get(definition)).await;
             if answer.status == 404 || condition(&answer.body, "NamesAccepted") == Some("False") {
-                return Ok(());
+                return;
             }
             let is_established = condition(&answer.body, "Established") == Some("True");
-            if is_established && self.server.send(&get(resource)).await?.status != 404 {
-                return Ok(());
+            if is_established && self.server.send(&get(resource)).await.status != 404 {
+                return;
             }
             sleep(Duration::from_millis(30)).await;
         }
-        Ok(())
     }
 
     /// Reads what still comes and closes the watches.
@@ -175,14 +187,17 @@ impl Play<'_> {
     async fn clean(&self) {
         for path in self.created.iter().rev() {
             let finalizers = serde_json::json!({"metadata": {"finalizers": null}});
-            let answer = self.server.send(&message("DELETE", &format!("{path}?gracePeriodSeconds=0"), "", &Value::Null)).await;
-            let is_held = answer.is_ok_and(|answer| answer.body.pointer("/metadata/finalizers").is_some());
+            let answer = self
+                .server
+                .send(&message("DELETE", &format!("{path}?gracePeriodSeconds=0"), "", &Value::Null))
+                .await;
+            let is_held = answer.body.pointer("/metadata/finalizers").is_some();
             if is_held && !path.contains("customresourcedefinitions") {
-                let _ = self.server.send(&message("PATCH", path, MERGE, &finalizers)).await;
+                self.server.send(&message("PATCH", path, MERGE, &finalizers)).await;
             }
         }
         let namespace = format!("/api/v1/namespaces/{}", self.namespace);
-        let _ = self.server.send(&message("DELETE", &namespace, "", &Value::Null)).await;
+        self.server.send(&message("DELETE", &namespace, "", &Value::Null)).await;
     }
 }
 
@@ -212,7 +227,11 @@ fn unique_namespace() -> String {
     static PLAYS: AtomicU64 = AtomicU64::new(0);
     let play = PLAYS.fetch_add(1, Ordering::Relaxed);
     let start = u64::try_from(now()).unwrap_or(0);
-    let mut number = start.wrapping_mul(1_000_003).wrapping_add(u64::from(std::process::id())).wrapping_mul(100_003).wrapping_add(play);
+    let mut number = start
+        .wrapping_mul(1_000_003)
+        .wrapping_add(u64::from(std::process::id()))
+        .wrapping_mul(100_003)
+        .wrapping_add(play);
     let mut name = String::from("wd-");
     for _ in 0..12 {
         // Letters only: a digit after a letter could be taken for part of a number or a version.

@@ -39,7 +39,10 @@ impl Report {
         let mut lines = Vec::new();
         for (family, sums) in families {
             lines.push(line(family.name(), &sums));
-            let kinds = self.0.iter().filter(|((of, _), counts)| *of == family && counts[Outcome::Different as usize] > 0);
+            let kinds = self
+                .0
+                .iter()
+                .filter(|((of, _), counts)| *of == family && counts[Outcome::Different as usize] > 0);
             lines.extend(kinds.map(|((_, kind), counts)| line(&format!("  {kind}"), counts)));
         }
         lines
@@ -49,7 +52,9 @@ impl Report {
 fn line(name: &str, [same, different, undecided, unstable]: &[usize; 4]) -> String {
     let decided = same + different;
     let share = if decided == 0 { 100.0 } else { *same as f64 * 100.0 / decided as f64 };
-    format!("{name:<34} {same} same, {different} different, {undecided} undecided, {unstable} unstable ({share:.2} %)")
+    format!(
+        "{name:<34} {same} same, {different} different, {undecided} undecided, {unstable} unstable ({share:.2} %)"
+    )
 }
 
 #[cfg(test)]
@@ -66,7 +71,10 @@ mod tests {
         assert!(report.has_differences());
         let lines = report.lines();
         assert_eq!(lines.len(), 2);
-        assert!(lines[0].starts_with("lists") && lines[0].ends_with("2 same, 1 different, 1 undecided, 0 unstable (66.67 %)"));
+        assert!(
+            lines[0].starts_with("lists")
+                && lines[0].ends_with("2 same, 1 different, 1 undecided, 0 unstable (66.67 %)")
+        );
         assert!(lines[1].starts_with("  pods") && lines[1].contains("1 same, 1 different"));
     }
 

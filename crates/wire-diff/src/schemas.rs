@@ -9,7 +9,8 @@ use crate::dice::Dice;
 use crate::server::Server;
 
 /// Fields that are the server's or say what the object is; random changes leave them alone.
-const KEPT: [&str; 6] = ["kind", "apiVersion", "status", "managedFields", "creationTimestamp", "generateName"];
+const KEPT: [&str; 6] =
+    ["kind", "apiVersion", "status", "managedFields", "creationTimestamp", "generateName"];
 const DEEPEST: usize = 6;
 
 /// The schemas of all definitions.
@@ -83,7 +84,8 @@ impl Schemas {
         match schema["type"].as_str() {
             Some("object") => self.object(dice, schema, depth),
             Some("array") => {
-                let items = if schema["items"].is_object() { &schema["items"] } else { &json!({"type": "string"}) };
+                let items =
+                    if schema["items"].is_object() { &schema["items"] } else { &json!({"type": "string"}) };
                 (0..dice.pick(&[0, 1, 1, 2])).map(|_| self.value(dice, items, depth + 1)).collect()
             }
             Some("boolean") => json!(dice.percent(50)),
@@ -95,11 +97,21 @@ impl Schemas {
     }
 
     fn object(&self, dice: &mut Dice, schema: &Value, depth: usize) -> Value {
-        let Some(properties) = schema["properties"].as_object().filter(|properties| !properties.is_empty()) else {
-            let values = if schema["additionalProperties"].is_object() { &schema["additionalProperties"] } else { &json!({"type": "string"}) };
-            return (0..dice.below(3)).map(|_| (word(dice), self.value(dice, values, depth + 1))).collect::<Map<_, _>>().into();
+        let Some(properties) = schema["properties"].as_object().filter(|properties| !properties.is_empty())
+        else {
+            let values = if schema["additionalProperties"].is_object() {
+                &schema["additionalProperties"]
+            } else {
+                &json!({"type": "string"})
+            };
+            return (0..dice.below(3))
+                .map(|_| (word(dice), self.value(dice, values, depth + 1)))
+                .collect::<Map<_, _>>()
+                .into();
         };
-        let is_required = |name: &str| schema["required"].as_array().is_some_and(|required| required.contains(&json!(name)));
+        let is_required = |name: &str| {
+            schema["required"].as_array().is_some_and(|required| required.contains(&json!(name)))
+        };
         let likely = if depth < 3 { 98 } else { 68 };
         let mut object = Map::new();
         for (name, below) in properties.iter().filter(|(name, _)| is_required(name)) {
@@ -110,7 +122,8 @@ impl Schemas {
         let more: Vec<&String> = properties.keys().filter(|name| !object.contains_key(*name)).collect();
         let count = dice.pick(&[0, 1, 1, 2]);
         for name in dice.sample(&more, count) {
-            let value = if depth < DEEPEST { self.value(dice, &properties[name], depth + 1) } else { json!({}) };
+            let value =
+                if depth < DEEPEST { self.value(dice, &properties[name], depth + 1) } else { json!({}) };
             object.insert(name.clone(), value);
         }
         Value::Object(object)
@@ -123,10 +136,13 @@ impl Schemas {
         let mut is_metadata = false;
         for depth in 0..dice.between(1, DEEPEST) {
             let Some(properties) = schema["properties"].as_object() else { return };
-            let names: Vec<&String> = properties.keys().filter(|name| !KEPT.contains(&name.as_str())).collect();
+            let names: Vec<&String> =
+                properties.keys().filter(|name| !KEPT.contains(&name.as_str())).collect();
             let Some(fields) = at.as_object_mut().filter(|_| !names.is_empty()) else { return };
-            let held: Vec<&String> = names.iter().copied().filter(|name| fields.contains_key(*name)).collect();
-            let name = if !held.is_empty() && dice.percent(60) { dice.pick(&held) } else { dice.pick(&names) };
+            let held: Vec<&String> =
+                names.iter().copied().filter(|name| fields.contains_key(*name)).collect();
+            let name =
+                if !held.is_empty() && dice.percent(60) { dice.pick(&held) } else { dice.pick(&names) };
             let below = self.resolved(&properties[name]);
             let is_entered = depth + 1 < DEEPEST
                 && match fields.get(name) {
@@ -179,7 +195,9 @@ fn number(dice: &mut Dice) -> Value {
 
 fn text(dice: &mut Dice, format: &str) -> Value {
     match format {
-        "date-time" => json!(dice.pick(&["2024-01-02T03:04:05Z", "2024-01-02T03:04:05.000006Z", "yesterday"])),
+        "date-time" => {
+            json!(dice.pick(&["2024-01-02T03:04:05Z", "2024-01-02T03:04:05.000006Z", "yesterday"]))
+        }
         "byte" => json!(dice.pick(&["YQ==", "", "%%"])),
         _ => json!(word(dice)),
     }
@@ -187,8 +205,10 @@ fn text(dice: &mut Dice, format: &str) -> Value {
 
 /// Returns a word that is a name, a value of some enum, or nothing good.
 pub(crate) fn word(dice: &mut Dice) -> String {
-    let words =
-        ["a", "web", "x-1", "A_b", "", "a.b/c", "1", "http", "None", "Always", "../x", "é", "10.0.0.1", "/p", "*", "5s"];
+    let words = [
+        "a", "web", "x-1", "A_b", "", "a.b/c", "1", "http", "None", "Always", "../x", "é", "10.0.0.1", "/p",
+        "*", "5s",
+    ];
     if dice.percent(5) { "very-".repeat(14) + "long" } else { dice.pick(&words).to_owned() }
 }
 
@@ -223,14 +243,16 @@ mod tests {
         };
         assert!((0..50).all(|seed| changed(seed) == changed(seed)));
         assert!((0..50).any(|seed| changed(seed)["spec"]["mode"] == "A"));
-        assert!((0..50).all(|seed| changed(seed)["metadata"]["name"] == "p" || changed(seed)["metadata"].get("name").is_none()));
+        assert!((0..50).all(|seed| changed(seed)["metadata"]["name"] == "p"
+            || changed(seed)["metadata"].get("name").is_none()));
     }
 
     #[test]
     fn most_values_are_of_the_schema_and_some_are_not() {
         let schema = json!({"type": "boolean"});
         let mut dice = Dice::new("", 3);
-        let wrong = (0..1000).filter(|_| !Schemas::default().value(&mut dice, &schema, 0).is_boolean()).count();
+        let wrong =
+            (0..1000).filter(|_| !Schemas::default().value(&mut dice, &schema, 0).is_boolean()).count();
         assert!((10..100).contains(&wrong), "{wrong}");
     }
 }

@@ -59,7 +59,11 @@ impl Trace {
 
     pub(crate) fn from_json(value: &Value) -> Option<Self> {
         Some(Self {
-            exchanges: value["exchanges"].as_array()?.iter().map(Exchange::from_json).collect::<Option<_>>()?,
+            exchanges: value["exchanges"]
+                .as_array()?
+                .iter()
+                .map(Exchange::from_json)
+                .collect::<Option<_>>()?,
             namespace: value["namespace"].as_str()?.to_owned(),
             address: value["address"].as_str()?.to_owned(),
         })
@@ -80,8 +84,10 @@ mod tests {
     fn a_trace_is_the_same_after_it_was_kept_in_a_file() {
         let headers = vec![("warning".to_owned(), "299 - \"x\"".to_owned())];
         let answer = Exchange { at: 7, ..Exchange::new(200, headers, json!({"kind": "Pod"})) };
-        let watch = Exchange { events: Some(vec![json!({"type": "ADDED"})]), ended: Some(true), ..answer.clone() };
-        let trace = Trace { exchanges: vec![answer, watch], namespace: "n".to_owned(), address: "a:1".to_owned() };
+        let watch =
+            Exchange { events: Some(vec![json!({"type": "ADDED"})]), ended: Some(true), ..answer.clone() };
+        let trace =
+            Trace { exchanges: vec![answer, watch], namespace: "n".to_owned(), address: "a:1".to_owned() };
         assert_eq!(Trace::from_json(&trace.to_json()), Some(trace));
     }
 }

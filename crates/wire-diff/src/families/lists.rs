@@ -6,8 +6,18 @@ use crate::bases::{Base, base};
 use crate::case::{Body, Case, JSON, Request, Step, TABLE, YAML, with_query};
 use crate::dice::Dice;
 
-const RESOURCES: [&str; 10] =
-    ["pods", "pods", "configmaps", "secrets", "services", "replicationcontrollers", "jobs", "deployments", "replicasets", "leases"];
+const RESOURCES: [&str; 10] = [
+    "pods",
+    "pods",
+    "configmaps",
+    "secrets",
+    "services",
+    "replicationcontrollers",
+    "jobs",
+    "deployments",
+    "replicasets",
+    "leases",
+];
 const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
@@ -74,10 +84,14 @@ fn list(dice: &mut Dice, base: &Base, objects: usize, next: usize) -> Request {
         parameters.push(("resourceVersion", version(dice, objects)));
     }
     if dice.percent(30) {
-        parameters.push(("resourceVersionMatch", dice.pick(&["NotOlderThan", "Exact", "Newest", ""]).to_owned()));
+        parameters
+            .push(("resourceVersionMatch", dice.pick(&["NotOlderThan", "Exact", "Newest", ""]).to_owned()));
     }
     if dice.percent(5) {
-        parameters.push((dice.pick(&["sendInitialEvents", "pretty", "timeoutSeconds", "unknown"]), dice.pick(&["true", "x", "5"]).to_owned()));
+        parameters.push((
+            dice.pick(&["sendInitialEvents", "pretty", "timeoutSeconds", "unknown"]),
+            dice.pick(&["true", "x", "5"]).to_owned(),
+        ));
     }
     let accept = dice.pick(&[JSON, JSON, JSON, TABLE, METADATA_LIST, YAML]);
     Request::get(with_query(&base.collection(), &parameters)).accepting(accept)
@@ -110,19 +124,62 @@ pub(super) fn selectors(dice: &mut Dice, resource: &str) -> Vec<(&'static str, S
 
 fn label_term(dice: &mut Dice) -> &'static str {
     let good = [
-        "app=a", "app==b", "app!=a", "app", "!app", "app in (a,b)", "app notin (a)", "tier=", "app in (a, b)", "tier in ()", "example.com/x=1",
-        " app = a ", "app in (b,)", "tier>0", "tier<2", "tier>x", "app in (a,a)",
+        "app=a",
+        "app==b",
+        "app!=a",
+        "app",
+        "!app",
+        "app in (a,b)",
+        "app notin (a)",
+        "tier=",
+        "app in (a, b)",
+        "tier in ()",
+        "example.com/x=1",
+        " app = a ",
+        "app in (b,)",
+        "tier>0",
+        "tier<2",
+        "tier>x",
+        "app in (a,a)",
     ];
     let bad = [
-        "app=a=b", "=a", "app in", "app in (a", "app=,", "!app=a", "a b", "-x=1", "app=-", "app=é", "x/y/z=1", ",", "app in a", "app notin", "!", "app>",
-        "app=a,,", "(", "app=a b", "/x", "A_b/c",
+        "app=a=b",
+        "=a",
+        "app in",
+        "app in (a",
+        "app=,",
+        "!app=a",
+        "a b",
+        "-x=1",
+        "app=-",
+        "app=é",
+        "x/y/z=1",
+        ",",
+        "app in a",
+        "app notin",
+        "!",
+        "app>",
+        "app=a,,",
+        "(",
+        "app=a b",
+        "/x",
+        "A_b/c",
     ];
     if dice.percent(70) { dice.pick(&good) } else { dice.pick(&bad) }
 }
 
 fn field_term(dice: &mut Dice, resource: &str) -> String {
     let own: &[&str] = match resource {
-        "pods" => &["spec.nodeName", "status.phase", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "status.podIP", "spec.hostNetwork", "status.nominatedNodeName"],
+        "pods" => &[
+            "spec.nodeName",
+            "status.phase",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "status.podIP",
+            "spec.hostNetwork",
+            "status.nominatedNodeName",
+        ],
         "secrets" => &["type"],
         "services" => &["spec.clusterIP", "spec.type"],
         "jobs" => &["status.successful"],
@@ -134,7 +191,10 @@ fn field_term(dice: &mut Dice, resource: &str) -> String {
         5..8 => dice.pick(&["metadata.name", "metadata.namespace"]),
         _ => dice.pick(&["spec.replicas", "metadata.labels", "metadata.uid", "x", "", "status.phase "]),
     };
-    let value = dice.pick(&["a", "b", "{ns}", "n1", "Pending", "Always", "Opaque", "0", "", "None", "false", "x\\,y", "x\\y", "default", "a=b"]);
+    let value = dice.pick(&[
+        "a", "b", "{ns}", "n1", "Pending", "Always", "Opaque", "0", "", "None", "false", "x\\,y", "x\\y",
+        "default", "a=b",
+    ]);
     let operator = dice.pick(&["=", "=", "==", "!=", "", " in "]);
     format!("{field}{operator}{value}")
 }

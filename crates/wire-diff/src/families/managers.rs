@@ -6,15 +6,26 @@ use crate::bases::{Base, base};
 use crate::case::{APPLY, Case, JSON_PATCH, MERGE, Request, STRATEGIC, Step, with_query};
 use crate::dice::Dice;
 
-const RESOURCES: [&str; 8] =
-    ["configmaps", "deployments", "deployments", "services", "pods", "persistentvolumeclaims", "statefulsets", "networkpolicies"];
+const RESOURCES: [&str; 8] = [
+    "configmaps",
+    "deployments",
+    "deployments",
+    "services",
+    "pods",
+    "persistentvolumeclaims",
+    "statefulsets",
+    "networkpolicies",
+];
 
 pub(super) fn case(dice: &mut Dice, kinds: &[String]) -> Case {
     let base = base(super::resource(dice, &RESOURCES, kinds));
     let managers: Vec<String> = (1..=dice.between(2, 4)).map(|number| format!("m{number}")).collect();
     let mut steps = Vec::new();
     if dice.percent(50) {
-        steps.push(Step::Send(Request::post(with_query(&base.collection(), &[("fieldManager", dice.pick(&managers))]), base.object.clone())));
+        steps.push(Step::Send(Request::post(
+            with_query(&base.collection(), &[("fieldManager", dice.pick(&managers))]),
+            base.object.clone(),
+        )));
     }
     for _ in 0..dice.between(3, 7) {
         steps.push(Step::Send(write(dice, &base, &managers)));
@@ -47,9 +58,17 @@ fn write(dice: &mut Dice, base: &Base, managers: &[String]) -> Request {
         9 => Request::patch(STRATEGIC, with_query(&path, &parameters), partial(dice, base)),
         10 => Request::patch(JSON_PATCH, with_query(&path, &parameters), operations(dice)),
         _ => match dice.below(4) {
-            0 => Request::patch(MERGE, with_query(&path, &parameters), json!({"metadata": {"managedFields": dice.pick(&[json!([]), json!([{}]), Value::Null])}})),
+            0 => Request::patch(
+                MERGE,
+                with_query(&path, &parameters),
+                json!({"metadata": {"managedFields": dice.pick(&[json!([]), json!([{}]), Value::Null])}}),
+            ),
             1 => Request::delete(path + "?gracePeriodSeconds=0"),
-            2 => Request::patch(MERGE, with_query(&(path + "/status"), &parameters), json!({"metadata": {"labels": {"l1": "s"}}, "status": {"phase": "Bound"}})),
+            2 => Request::patch(
+                MERGE,
+                with_query(&(path + "/status"), &parameters),
+                json!({"metadata": {"labels": {"l1": "s"}}, "status": {"phase": "Bound"}}),
+            ),
             _ => Request::put(with_query(&path, &parameters), base.object.clone()),
         },
     }
@@ -91,16 +110,25 @@ fn partial(dice: &mut Dice, base: &Base) -> Value {
                 spec["template"]["metadata"] = json!({"annotations": texts(dice, &["a", "b"])});
             }
             if base.resource == "deployments" && dice.percent(20) {
-                spec["strategy"] = dice.pick(&[json!({"type": "Recreate"}), json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}), json!({})]);
+                spec["strategy"] = dice.pick(&[
+                    json!({"type": "Recreate"}),
+                    json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}),
+                    json!({}),
+                ]);
             }
             fields["spec"] = spec;
         }
         "pods" if dice.percent(60) => {
-            fields["spec"] = dice.pick(&[json!({"activeDeadlineSeconds": 5}), json!({"containers": [{"name": "c", "image": "i:2"}]}), json!({"tolerations": [{"key": "k", "operator": "Exists"}]})]);
+            fields["spec"] = dice.pick(&[
+                json!({"activeDeadlineSeconds": 5}),
+                json!({"containers": [{"name": "c", "image": "i:2"}]}),
+                json!({"tolerations": [{"key": "k", "operator": "Exists"}]}),
+            ]);
         }
         "services" => fields["spec"] = service_spec(dice),
         "persistentvolumeclaims" if dice.percent(50) => {
-            fields["spec"] = json!({"resources": {"requests": {"storage": dice.pick(&["1Gi", "2Gi", "1024Mi"])}}});
+            fields["spec"] =
+                json!({"resources": {"requests": {"storage": dice.pick(&["1Gi", "2Gi", "1024Mi"])}}});
         }
         "networkpolicies" => {
             fields["spec"] = dice.pick(&[
@@ -130,7 +158,8 @@ fn metadata(dice: &mut Dice) -> Value {
     }
     if dice.percent(10) {
         let owner = |name: &str, number: usize| json!({"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": format!("00000000-0000-0000-0000-00000000000{number}")});
-        metadata["ownerReferences"] = dice.pick(&[json!([owner("o", 1)]), json!([owner("o", 1), owner("q", 2)]), json!([])]);
+        metadata["ownerReferences"] =
+            dice.pick(&[json!([owner("o", 1)]), json!([owner("o", 1), owner("q", 2)]), json!([])]);
     }
     metadata
 }
@@ -154,7 +183,10 @@ fn pod_spec(dice: &mut Dice) -> Value {
     }
     let mut spec = json!({"containers": containers});
     if dice.percent(20) {
-        spec["volumes"] = dice.pick(&[json!([{"name": "v", "emptyDir": {}}]), json!([{"name": "v", "configMap": {"name": "x"}}, {"name": "w", "emptyDir": {}}])]);
+        spec["volumes"] = dice.pick(&[
+            json!([{"name": "v", "emptyDir": {}}]),
+            json!([{"name": "v", "configMap": {"name": "x"}}, {"name": "w", "emptyDir": {}}]),
+        ]);
     }
     if dice.percent(15) {
         spec["nodeSelector"] = texts(dice, &["a", "b"]);
@@ -173,7 +205,11 @@ fn container(dice: &mut Dice, name: &str) -> Value {
     if dice.percent(30) {
         let names = ["A", "B"];
         let count = dice.between(1, 2);
-        let env: Vec<Value> = dice.sample(&names, count).iter().map(|name| json!({"name": name, "value": dice.pick(&["1", "2"])})).collect();
+        let env: Vec<Value> = dice
+            .sample(&names, count)
+            .iter()
+            .map(|name| json!({"name": name, "value": dice.pick(&["1", "2"])}))
+            .collect();
         container["env"] = json!(env);
     }
     if dice.percent(30) {

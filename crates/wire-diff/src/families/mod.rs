@@ -58,7 +58,8 @@ impl Family {
 
 /// Returns one of the resources, of those that are asked for if the family has any of them.
 fn resource(dice: &mut Dice, resources: &[&'static str], kinds: &[String]) -> &'static str {
-    let wanted: Vec<&'static str> = resources.iter().copied().filter(|resource| kinds.iter().any(|kind| kind == resource)).collect();
+    let wanted: Vec<&'static str> =
+        resources.iter().copied().filter(|resource| kinds.iter().any(|kind| kind == resource)).collect();
     dice.pick(if wanted.is_empty() { resources } else { &wanted })
 }
 
@@ -73,7 +74,8 @@ mod tests {
         for family in Family::value_variants() {
             let cases = |seed| family.case(&Schemas::default(), seed, &[]);
             assert!((0..100).all(|seed| cases(seed) == cases(seed)), "{}", family.name());
-            let different: BTreeSet<String> = (0..100).map(|seed| cases(seed).to_json().to_string()).collect();
+            let different: BTreeSet<String> =
+                (0..100).map(|seed| cases(seed).to_json().to_string()).collect();
             assert!(different.len() > 90, "{}: {} different cases", family.name(), different.len());
         }
     }
@@ -87,8 +89,13 @@ mod tests {
                     let text = request.to_json().to_string();
                     for name in ["{rv.", "{uid.", "{continue."] {
                         for (at, _) in text.match_indices(name) {
-                            let number: String = text[at + name.len()..].chars().take_while(char::is_ascii_digit).collect();
-                            assert!(number.parse::<usize>().unwrap() < index, "{} {seed}: {text}", family.name());
+                            let number: String =
+                                text[at + name.len()..].chars().take_while(char::is_ascii_digit).collect();
+                            assert!(
+                                number.parse::<usize>().unwrap() < index,
+                                "{} {seed}: {text}",
+                                family.name()
+                            );
                         }
                     }
                 }
@@ -100,7 +107,11 @@ mod tests {
     fn only_the_kinds_that_are_asked_for_are_tried() {
         for family in [Family::Objects, Family::Lists, Family::Watches, Family::Managers] {
             let kinds = ["pods".to_owned()];
-            assert!((0..50).all(|seed| family.case(&Schemas::default(), seed, &kinds).kind == "pods"), "{}", family.name());
+            assert!(
+                (0..50).all(|seed| family.case(&Schemas::default(), seed, &kinds).kind == "pods"),
+                "{}",
+                family.name()
+            );
         }
     }
 }

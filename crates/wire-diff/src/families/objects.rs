@@ -22,8 +22,10 @@ const JSON_PATHS: [&str; 8] = [
 ];
 
 pub(super) fn case(schemas: &Schemas, dice: &mut Dice, kinds: &[String]) -> Case {
-    let bases: Vec<Base> =
-        bases::all().into_iter().filter(|base| kinds.is_empty() || kinds.iter().any(|kind| kind == base.resource)).collect();
+    let bases: Vec<Base> = bases::all()
+        .into_iter()
+        .filter(|base| kinds.is_empty() || kinds.iter().any(|kind| kind == base.resource))
+        .collect();
     let base = if bases.is_empty() { bases::base("configmaps") } else { dice.pick(&bases) };
     let changed = changed(schemas, dice, &base);
     let partial = partial(schemas, dice, &base);
@@ -34,9 +36,14 @@ pub(super) fn case(schemas: &Schemas, dice: &mut Dice, kinds: &[String]) -> Case
     plan.extend(dice.sample(&LATER, more));
     let mut steps = Vec::new();
     if !["create", "strict"].contains(&first) {
-        steps.push(Step::Send(Request::post(with_query(&base.collection(), &[("fieldManager", "base".to_owned())]), base.object.clone())));
+        steps.push(Step::Send(Request::post(
+            with_query(&base.collection(), &[("fieldManager", "base".to_owned())]),
+            base.object.clone(),
+        )));
     }
-    steps.extend(plan.iter().map(|action| Step::Send(request(action, &base, &changed, &partial, &operations))));
+    steps.extend(
+        plan.iter().map(|action| Step::Send(request(action, &base, &changed, &partial, &operations))),
+    );
     Case { kind: base.resource.to_owned(), steps }
 }
 
@@ -44,7 +51,9 @@ fn request(action: &str, base: &Base, changed: &Value, partial: &Value, operatio
     let own = |path: String| format!("{path}?fieldManager=m0");
     match action {
         "create" => Request::post(own(base.collection()), changed.clone()),
-        "strict" => Request::post(own(base.collection()) + "&dryRun=All&fieldValidation=Strict", changed.clone()),
+        "strict" => {
+            Request::post(own(base.collection()) + "&dryRun=All&fieldValidation=Strict", changed.clone())
+        }
         "replace" => Request::put(own(base.path()), changed.clone()),
         "merge" => Request::patch(MERGE, own(base.path()), partial.clone()),
         "strategic" => Request::patch(STRATEGIC, own(base.path()), partial.clone()),

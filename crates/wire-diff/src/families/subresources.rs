@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::bases::base;
-use crate::case::{APPLY, Body, Case, JSON, JSON_PATCH, MERGE, METADATA, Request, STRATEGIC, Step, TABLE, YAML, with_query};
+use crate::case::{
+    APPLY, Body, Case, JSON, JSON_PATCH, MERGE, METADATA, Request, STRATEGIC, Step, TABLE, YAML, with_query,
+};
 use crate::dice::Dice;
 
 /// A resource, a subresource and bodies for it: the first one is right.
@@ -32,17 +34,26 @@ const ROWS: [Row; 19] = [
 ];
 
 pub(super) fn case(dice: &mut Dice, kinds: &[String]) -> Case {
-    let rows: Vec<Row> = ROWS.into_iter().filter(|row| kinds.is_empty() || kinds.iter().any(|kind| kind == row.0)).collect();
+    let rows: Vec<Row> =
+        ROWS.into_iter().filter(|row| kinds.is_empty() || kinds.iter().any(|kind| kind == row.0)).collect();
     let (resource, subresource, body) = dice.pick(if rows.is_empty() { &ROWS } else { &rows });
     let (mut steps, path, object) = if resource == "namespaces" {
         let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "{ns}-2"}});
-        (vec![Step::Send(Request::post("/api/v1/namespaces", object.clone()))], "/api/v1/namespaces/{ns}-2".to_owned(), object)
+        (
+            vec![Step::Send(Request::post("/api/v1/namespaces", object.clone()))],
+            "/api/v1/namespaces/{ns}-2".to_owned(),
+            object,
+        )
     } else {
         let base = base(resource);
         (vec![Step::Send(Request::post(base.collection(), base.object.clone()))], base.path(), base.object)
     };
     for _ in 0..dice.between(1, 4) {
-        let path = if dice.percent(5) { format!("{path}-absent/{subresource}") } else { format!("{path}/{subresource}") };
+        let path = if dice.percent(5) {
+            format!("{path}-absent/{subresource}")
+        } else {
+            format!("{path}/{subresource}")
+        };
         let body = completed(dice, &object, subresource, body);
         steps.push(Step::Send(request(dice, &path, body, subresource)));
     }
@@ -62,7 +73,8 @@ fn request(dice: &mut Dice, path: &str, body: Value, subresource: &str) -> Reque
     let is_created = ["binding", "eviction", "token"].contains(&subresource);
     let usual = if is_created { "POST" } else { dice.pick(&["PUT", "PUT", "PATCH", "PATCH", "GET"]) };
     let method = if dice.percent(85) { usual } else { dice.pick(&["GET", "PUT", "POST", "PATCH", "DELETE"]) };
-    let accept = if dice.percent(90) { JSON } else { dice.pick(&[TABLE, METADATA, YAML, "text/html", "*/*"]) };
+    let accept =
+        if dice.percent(90) { JSON } else { dice.pick(&[TABLE, METADATA, YAML, "text/html", "*/*"]) };
     let request = match method {
         "GET" | "DELETE" => Request::new(method, path),
         "PATCH" => {
@@ -71,10 +83,15 @@ fn request(dice: &mut Dice, path: &str, body: Value, subresource: &str) -> Reque
             let path = if kind == APPLY && dice.percent(60) { path + "&force=true" } else { path };
             Request::patch(kind, path, body)
         }
-        _ => Request::new(method, path).with(if dice.percent(95) { JSON } else { dice.pick(&["text/plain", YAML, MERGE, ""]) }, body),
+        _ => Request::new(method, path)
+            .with(if dice.percent(95) { JSON } else { dice.pick(&["text/plain", YAML, MERGE, ""]) }, body),
     };
     if dice.percent(4) && request.body != Body::None {
-        return Request { body: Body::Text(dice.pick(&["{", "", "[]", "null", "{\"kind\":\"Pod\"}"]).to_owned()), ..request }.accepting(accept);
+        return Request {
+            body: Body::Text(dice.pick(&["{", "", "[]", "null", "{\"kind\":\"Pod\"}"]).to_owned()),
+            ..request
+        }
+        .accepting(accept);
     }
     request.accepting(accept)
 }
@@ -86,7 +103,10 @@ fn completed(dice: &mut Dice, object: &Value, subresource: &str, body: fn(&mut D
         body["apiVersion"] = object["apiVersion"].clone();
         body["kind"] = object["kind"].clone();
         for key in ["spec", "metadata"] {
-            if body[key].is_null() && !object[key].is_null() && !(key == "spec" && subresource == "status" && dice.percent(50)) {
+            if body[key].is_null()
+                && !object[key].is_null()
+                && !(key == "spec" && subresource == "status" && dice.percent(50))
+            {
                 body[key] = object[key].clone();
             }
         }
@@ -124,10 +144,21 @@ fn operations(dice: &mut Dice) -> Value {
 }
 
 fn scale(dice: &mut Dice) -> Value {
-    let replicas = dice.pick(&[json!(1), json!(3), json!(0), json!(-1), json!("2"), json!(1.5), Value::Null, json!(2_147_483_648_i64)]);
+    let replicas = dice.pick(&[
+        json!(1),
+        json!(3),
+        json!(0),
+        json!(-1),
+        json!("2"),
+        json!(1.5),
+        Value::Null,
+        json!(2_147_483_648_i64),
+    ]);
     let mut scale = json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {}, "spec": {"replicas": replicas}});
     match dice.below(8) {
-        0 => scale["apiVersion"] = json!(dice.pick(&["autoscaling/v2", "apps/v1beta1", "extensions/v1beta1"])),
+        0 => {
+            scale["apiVersion"] = json!(dice.pick(&["autoscaling/v2", "apps/v1beta1", "extensions/v1beta1"]))
+        }
         1 => scale["status"] = json!({"replicas": 7, "selector": "x"}),
         2 => scale["spec"] = json!({}),
         3 => scale["metadata"]["annotations"] = json!({"a": "b"}),
@@ -140,7 +171,8 @@ fn condition(dice: &mut Dice) -> Value {
     let mut condition = json!({"type": dice.pick(&["Available", "Ready", "x/y", ""]), "status": dice.pick(&["True", "False", "Unknown", "x"])});
     if dice.percent(40) {
         condition["reason"] = json!(dice.pick(&["Because", "", "not good"]));
-        condition["lastTransitionTime"] = dice.pick(&[json!("2024-01-02T03:04:05Z"), Value::Null, json!("x")]);
+        condition["lastTransitionTime"] =
+            dice.pick(&[json!("2024-01-02T03:04:05Z"), Value::Null, json!("x")]);
     }
     condition
 }
@@ -151,7 +183,15 @@ fn conditions(dice: &mut Dice) -> Value {
 
 fn workload_status(dice: &mut Dice) -> Value {
     let mut status = json!({"replicas": dice.pick(&[0, 1, 2, -1])});
-    for name in ["readyReplicas", "availableReplicas", "updatedReplicas", "fullyLabeledReplicas", "observedGeneration", "collisionCount", "terminatingReplicas"] {
+    for name in [
+        "readyReplicas",
+        "availableReplicas",
+        "updatedReplicas",
+        "fullyLabeledReplicas",
+        "observedGeneration",
+        "collisionCount",
+        "terminatingReplicas",
+    ] {
         if dice.percent(30) {
             status[name] = dice.pick(&[json!(1), json!(2), json!(-1), json!(5), Value::Null]);
         }
@@ -163,7 +203,12 @@ fn workload_status(dice: &mut Dice) -> Value {
 }
 
 fn pod_status(dice: &mut Dice) -> Value {
-    let state = dice.pick(&[json!({"running": {"startedAt": "2024-01-02T03:04:05Z"}}), json!({"waiting": {"reason": "X"}}), json!({"terminated": {"exitCode": 1}}), json!({})]);
+    let state = dice.pick(&[
+        json!({"running": {"startedAt": "2024-01-02T03:04:05Z"}}),
+        json!({"waiting": {"reason": "X"}}),
+        json!({"terminated": {"exitCode": 1}}),
+        json!({}),
+    ]);
     let mut status = json!({"phase": dice.pick(&["Running", "Pending", "Succeeded", "Failed", "Odd", ""])});
     if dice.percent(50) {
         let name = dice.pick(&["c", "c", "d"]);
@@ -173,7 +218,12 @@ fn pod_status(dice: &mut Dice) -> Value {
         status["conditions"] = conditions(dice);
     }
     if dice.percent(30) {
-        status["podIPs"] = dice.pick(&[json!([{"ip": "10.0.0.1"}]), json!([{"ip": "x"}]), json!([{"ip": "10.0.0.1"}, {"ip": "10.0.0.2"}]), json!([])]);
+        status["podIPs"] = dice.pick(&[
+            json!([{"ip": "10.0.0.1"}]),
+            json!([{"ip": "x"}]),
+            json!([{"ip": "10.0.0.1"}, {"ip": "10.0.0.2"}]),
+            json!([]),
+        ]);
     }
     if dice.percent(20) {
         status["qosClass"] = json!(dice.pick(&["BestEffort", "Guaranteed", "x"]));
@@ -185,7 +235,15 @@ fn pod_status(dice: &mut Dice) -> Value {
 }
 
 fn binding(dice: &mut Dice) -> Value {
-    let target = dice.pick(&[json!({"kind": "Node", "name": "n1"}), json!({"kind": "Node", "name": "n1"}), json!({"name": "n2"}), json!({"kind": "Pod", "name": "x"}), json!({"kind": "Node"}), Value::Null, json!({"kind": "Node", "name": "../x"})]);
+    let target = dice.pick(&[
+        json!({"kind": "Node", "name": "n1"}),
+        json!({"kind": "Node", "name": "n1"}),
+        json!({"name": "n2"}),
+        json!({"kind": "Pod", "name": "x"}),
+        json!({"kind": "Node"}),
+        Value::Null,
+        json!({"kind": "Node", "name": "../x"}),
+    ]);
     let mut binding = json!({"apiVersion": "v1", "kind": "Binding", "metadata": {}, "target": target});
     if dice.percent(15) {
         binding["metadata"] = json!({"annotations": {"a": "b"}, "labels": {"x": "y"}});
@@ -211,7 +269,8 @@ fn eviction(dice: &mut Dice) -> Value {
 }
 
 fn ephemeral_containers(dice: &mut Dice) -> Value {
-    let mut container = json!({"name": dice.pick(&["e", "e", "c", "E_"]), "image": dice.pick(&["i:1", "i:2", ""])});
+    let mut container =
+        json!({"name": dice.pick(&["e", "e", "c", "E_"]), "image": dice.pick(&["i:1", "i:2", ""])});
     match dice.below(8) {
         0 => container["ports"] = json!([{"containerPort": 80}]),
         1 => container["resources"] = json!({"limits": {"cpu": "1"}}),
@@ -227,11 +286,19 @@ fn ephemeral_containers(dice: &mut Dice) -> Value {
 }
 
 fn resize(dice: &mut Dice) -> Value {
-    let resources = dice.pick(&[json!({"requests": {"cpu": "1"}}), json!({"limits": {"cpu": "1", "memory": "1Gi"}}), json!({"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}), json!({"requests": {"storage": "1"}}), json!({}), json!({"requests": {"cpu": "x"}})]);
+    let resources = dice.pick(&[
+        json!({"requests": {"cpu": "1"}}),
+        json!({"limits": {"cpu": "1", "memory": "1Gi"}}),
+        json!({"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}),
+        json!({"requests": {"storage": "1"}}),
+        json!({}),
+        json!({"requests": {"cpu": "x"}}),
+    ]);
     let mut spec = if dice.percent(60) { base("pods").object["spec"].clone() } else { json!({}) };
     spec["containers"] = json!([{"name": dice.pick(&["c", "c", "c", "d"]), "image": dice.pick(&["i:1", "i:1", "i:2"]), "resources": resources}]);
     if dice.percent(20) {
-        spec["containers"][0]["resizePolicy"] = json!([{"resourceName": "cpu", "restartPolicy": "NotRequired"}]);
+        spec["containers"][0]["resizePolicy"] =
+            json!([{"resourceName": "cpu", "restartPolicy": "NotRequired"}]);
     }
     json!({"spec": spec})
 }
@@ -242,7 +309,16 @@ fn token(dice: &mut Dice) -> Value {
         spec["audiences"] = dice.pick(&[json!(["a"]), json!(["a", "b"]), json!([]), json!([""]), json!("a")]);
     }
     if dice.percent(50) {
-        spec["expirationSeconds"] = dice.pick(&[json!(3600), json!(600), json!(599), json!(-1), json!(0), json!(4_294_967_297_i64), Value::Null, json!("x")]);
+        spec["expirationSeconds"] = dice.pick(&[
+            json!(3600),
+            json!(600),
+            json!(599),
+            json!(-1),
+            json!(0),
+            json!(4_294_967_297_i64),
+            Value::Null,
+            json!("x"),
+        ]);
     }
     if dice.percent(30) {
         let bound = |kind: &str, version: &str, name: &str| json!({"kind": kind, "apiVersion": version, "name": name});
@@ -275,18 +351,28 @@ fn namespace_status(dice: &mut Dice) -> Value {
 }
 
 fn node_status(dice: &mut Dice) -> Value {
-    let mut status = json!({"capacity": {"cpu": dice.pick(&["1", "x", "-1", "500m"]), "pods": dice.pick(&["1", "1.5"])}});
+    let mut status =
+        json!({"capacity": {"cpu": dice.pick(&["1", "x", "-1", "500m"]), "pods": dice.pick(&["1", "1.5"])}});
     if dice.percent(50) {
         status["conditions"] = conditions(dice);
     }
     if dice.percent(40) {
-        status["addresses"] = dice.pick(&[json!([{"type": "InternalIP", "address": "10.0.0.1"}]), json!([{"type": "x", "address": "y"}, {"type": "x", "address": "y"}])]);
+        status["addresses"] = dice.pick(&[
+            json!([{"type": "InternalIP", "address": "10.0.0.1"}]),
+            json!([{"type": "x", "address": "y"}, {"type": "x", "address": "y"}]),
+        ]);
     }
     json!({"status": status})
 }
 
 fn service_status(dice: &mut Dice) -> Value {
-    let ingress = dice.pick(&[json!([{"ip": "1.2.3.4"}]), json!([{"hostname": "a.b"}]), json!([{"ip": "x"}]), json!([{"ip": "1.2.3.4", "hostname": "A_"}]), json!([])]);
+    let ingress = dice.pick(&[
+        json!([{"ip": "1.2.3.4"}]),
+        json!([{"hostname": "a.b"}]),
+        json!([{"ip": "x"}]),
+        json!([{"ip": "1.2.3.4", "hostname": "A_"}]),
+        json!([]),
+    ]);
     json!({"status": {"loadBalancer": {"ingress": ingress}}})
 }
 
@@ -307,7 +393,8 @@ fn job_status(dice: &mut Dice) -> Value {
         status["completionTime"] = json!(dice.pick(&["2024-01-02T03:04:06Z", "2024-01-02T03:04:04Z"]));
     }
     if dice.percent(30) {
-        status["uncountedTerminatedPods"] = json!({"succeeded": dice.pick(&[json!([]), json!(["a"]), json!(["a", "a"])])});
+        status["uncountedTerminatedPods"] =
+            json!({"succeeded": dice.pick(&[json!([]), json!(["a"]), json!(["a", "a"])])});
     }
     json!({"status": status})
 }
@@ -328,7 +415,9 @@ fn claim_status(dice: &mut Dice) -> Value {
 
 fn budget_status(dice: &mut Dice) -> Value {
     let mut status = json!({});
-    for name in ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods", "observedGeneration"] {
+    for name in
+        ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods", "observedGeneration"]
+    {
         if dice.percent(70) {
             status[name] = json!(dice.pick(&[0, 1, 2, -1]));
         }

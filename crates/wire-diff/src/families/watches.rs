@@ -31,7 +31,10 @@ pub(super) fn case(dice: &mut Dice, kinds: &[String]) -> Case {
         steps.push(Step::Watch(watch(dice, &base, before)));
     }
     if dice.percent(10) {
-        steps.push(Step::Watch(Request::get(with_query(&base.collection(), &[("watch", "1".to_owned()), ("timeoutSeconds", "1".to_owned())]))));
+        steps.push(Step::Watch(Request::get(with_query(
+            &base.collection(),
+            &[("watch", "1".to_owned()), ("timeoutSeconds", "1".to_owned())],
+        ))));
         steps.push(Step::WatchEnds);
     }
     Case { kind: base.resource.to_owned(), steps }
@@ -43,10 +46,17 @@ fn write(dice: &mut Dice, base: &Base) -> Request {
     match dice.below(10) {
         0..2 => Request::post(base.collection(), labelled(dice, base, name)),
         2..4 => Request::delete(path + "?gracePeriodSeconds=0"),
-        4 => Request::patch(MERGE, path, json!({"metadata": {"finalizers": dice.pick(&[json!(["example.com/f"]), Value::Null])}})),
+        4 => Request::patch(
+            MERGE,
+            path,
+            json!({"metadata": {"finalizers": dice.pick(&[json!(["example.com/f"]), Value::Null])}}),
+        ),
         5 => Request::patch(MERGE, path, json!({"metadata": {"annotations": {"a": dice.pick(&["1", "2"])}}})),
         6 => Request::put(path, labelled(dice, base, name)),
-        7 => Request::delete(with_query(&base.collection(), &[("labelSelector", format!("app={}", dice.pick(&["a", "b"])))])),
+        7 => Request::delete(with_query(
+            &base.collection(),
+            &[("labelSelector", format!("app={}", dice.pick(&["a", "b"])))],
+        )),
         _ => Request::patch(MERGE, path, json!({"metadata": {"labels": relabelled(dice)}})),
     }
 }
@@ -74,7 +84,10 @@ fn watch(dice: &mut Dice, base: &Base, before: usize) -> Request {
     if dice.percent(35) {
         parameters.push(("sendInitialEvents", dice.pick(&["true", "true", "false", "x"]).to_owned()));
         if dice.percent(85) {
-            parameters.push(("resourceVersionMatch", dice.pick(&["NotOlderThan", "NotOlderThan", "NotOlderThan", "Exact", ""]).to_owned()));
+            parameters.push((
+                "resourceVersionMatch",
+                dice.pick(&["NotOlderThan", "NotOlderThan", "NotOlderThan", "Exact", ""]).to_owned(),
+            ));
         }
     } else if dice.percent(10) && version_given {
         parameters.push(("resourceVersionMatch", dice.pick(&["NotOlderThan", "Exact"]).to_owned()));
@@ -86,6 +99,10 @@ fn watch(dice: &mut Dice, base: &Base, before: usize) -> Request {
         parameters.push(("timeoutSeconds", dice.pick(&["x", "-1", "0", "300"]).to_owned()));
     }
     // One object by its name is watched by a field selector or below its own path.
-    let path = if dice.percent(10) { format!("{}/{}", base.collection(), dice.pick(&NAMES)) } else { base.collection() };
+    let path = if dice.percent(10) {
+        format!("{}/{}", base.collection(), dice.pick(&NAMES))
+    } else {
+        base.collection()
+    };
     Request::get(with_query(&path, &parameters)).accepting(dice.pick(&[JSON, JSON, JSON, TABLE, METADATA]))
 }

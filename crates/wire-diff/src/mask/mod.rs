@@ -55,7 +55,8 @@ impl Mask {
         match &exchange.body {
             Value::Null => {}
             Value::String(yaml) => {
-                let yaml = text::yaml(yaml, |version, of_an_object| self.version(&json!(version), of_an_object));
+                let yaml =
+                    text::yaml(yaml, |version, of_an_object| self.version(&json!(version), of_an_object));
                 masked["body"] = json!(self.words.masked(&yaml, at));
             }
             body => masked["body"] = self.value("", body, at),
@@ -106,10 +107,13 @@ impl Mask {
     fn value(&mut self, key: &str, value: &Value, at: i64) -> Value {
         match value {
             Value::Object(fields) => self.object(fields, at),
-            Value::Array(items) if key == "cells" => {
-                items.iter().map(|cell| if is_young_age(cell) { json!("<age>") } else { self.value("", cell, at) }).collect()
+            Value::Array(items) if key == "cells" => items
+                .iter()
+                .map(|cell| if is_young_age(cell) { json!("<age>") } else { self.value("", cell, at) })
+                .collect(),
+            Value::Array(items) if key == "columnDefinitions" => {
+                items.iter().map(without_description).collect()
             }
-            Value::Array(items) if key == "columnDefinitions" => items.iter().map(without_description).collect(),
             Value::Array(items) => items.iter().map(|item| self.value("", item, at)).collect(),
             Value::String(text) => json!(self.words.masked(text, at)),
             other => other.clone(),
@@ -122,7 +126,9 @@ impl Mask {
             let value = match key.as_str() {
                 "resourceVersion" => self.version(value, fields.contains_key("uid")),
                 "continue" if is_text(value) && fields.contains_key("resourceVersion") => json!("<continue>"),
-                "token" if value.as_str().is_some_and(|token| token.split('.').count() == 3) => json!("<token>"),
+                "token" if value.as_str().is_some_and(|token| token.split('.').count() == 3) => {
+                    json!("<token>")
+                }
                 "managedFields" if value.is_array() => match self.managed_fields(value, at) {
                     Some(value) => value,
                     None => continue,
@@ -146,10 +152,12 @@ impl Mask {
 
     /// Entries of equal seconds come in any order; whether two fall into the same second is chance.
     fn managed_fields(&mut self, entries: &Value, at: i64) -> Option<Value> {
-        let own = |entry: &&Value| entry["manager"].as_str().is_none_or(|manager| self.managers.contains(manager));
+        let own =
+            |entry: &&Value| entry["manager"].as_str().is_none_or(|manager| self.managers.contains(manager));
         let mut entries: Vec<Value> = entries.as_array()?.iter().filter(own).cloned().collect();
         let place = |entry: &Value| {
-            ["operation", "manager", "apiVersion", "subresource"].map(|key| entry[key].as_str().unwrap_or_default().to_owned())
+            ["operation", "manager", "apiVersion", "subresource"]
+                .map(|key| entry[key].as_str().unwrap_or_default().to_owned())
         };
         entries.sort_by_key(place);
         (!entries.is_empty()).then(|| entries.iter().map(|entry| self.value("", entry, at)).collect())
@@ -167,7 +175,9 @@ impl Mask {
     fn allocated(&self, value: &Value) -> Value {
         match value {
             Value::Array(items) => items.iter().map(|item| self.allocated(item)).collect(),
-            Value::String(text) if text.is_empty() || self.sent.contains(&format!("\"{text}\"")) => value.clone(),
+            Value::String(text) if text.is_empty() || self.sent.contains(&format!("\"{text}\"")) => {
+                value.clone()
+            }
             Value::Number(number) if self.sent.contains(&number.to_string()) => value.clone(),
             Value::Null => Value::Null,
             _ => json!("<allocated>"),
@@ -201,7 +211,10 @@ fn collect(value: &Value, versions: &mut BTreeSet<u64>, names: &mut BTreeMap<Str
 }
 
 fn managers(case: &Case) -> BTreeSet<String> {
-    let queries = case.recorded().filter_map(|request| request.path.split_once('?')).flat_map(|(_, query)| query.split('&'));
+    let queries = case
+        .recorded()
+        .filter_map(|request| request.path.split_once('?'))
+        .flat_map(|(_, query)| query.split('&'));
     let named = queries.filter_map(|parameter| parameter.strip_prefix("fieldManager="));
     named.chain(OWN_MANAGERS).map(str::to_owned).collect()
 }
@@ -231,9 +244,9 @@ fn is_young_age(cell: &Value) -> bool {
     let Some(text) = cell.as_str() else { return false };
     let seconds = match text.split_once('m') {
         Some((minutes, "")) => minutes.parse::<u32>().map(|minutes| minutes * 60),
-        Some((minutes, seconds)) => minutes.parse::<u32>().and_then(|minutes| {
-            Ok(minutes * 60 + seconds.trim_end_matches('s').parse::<u32>()?)
-        }),
+        Some((minutes, seconds)) => minutes
+            .parse::<u32>()
+            .and_then(|minutes| Ok(minutes * 60 + seconds.trim_end_matches('s').parse::<u32>()?)),
         None if text.ends_with('s') => text.trim_end_matches('s').parse::<u32>(),
         None => return false,
     };

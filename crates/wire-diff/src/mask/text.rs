@@ -12,7 +12,8 @@ const PAST: i64 = 7200;
 /// Times up to this many seconds after the answer are reckoned from it, such as the end of a token.
 const FUTURE: i64 = 90_000;
 
-static UID: LazyLock<Regex> = LazyLock::new(|| regex("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"));
+static UID: LazyLock<Regex> =
+    LazyLock::new(|| regex("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"));
 static TIME: LazyLock<Regex> =
     LazyLock::new(|| regex(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]+)?Z"));
 static YAML_VERSION: LazyLock<Regex> = LazyLock::new(|| regex("resourceVersion: \"([0-9]+)\"(\n *uid:)?"));

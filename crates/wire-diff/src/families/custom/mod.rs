@@ -24,7 +24,8 @@ fn object_case(dice: &mut Dice, definition: &Value, spec: &Value) -> Case {
     let path = format!("{collection}/x");
     let mut steps = created(definition, &collection);
     let object = |fields: Value| {
-        let mut object = json!({"apiVersion": format!("{GROUP}/{version}"), "kind": "Thing", "metadata": {"name": "x"}});
+        let mut object =
+            json!({"apiVersion": format!("{GROUP}/{version}"), "kind": "Thing", "metadata": {"name": "x"}});
         for (key, value) in fields.as_object().into_iter().flatten() {
             object[key] = value.clone();
         }
@@ -51,17 +52,22 @@ fn object_case(dice: &mut Dice, definition: &Value, spec: &Value) -> Case {
         let request = match dice.below(13) {
             0 => Request::put(own, value(dice)),
             1..3 => Request::patch(MERGE, own, value(dice)),
-            3..6 => Request::patch(APPLY, if dice.percent(50) { own + "&force=true" } else { own }, value(dice)),
+            3..6 => {
+                Request::patch(APPLY, if dice.percent(50) { own + "&force=true" } else { own }, value(dice))
+            }
             6 => Request::patch(dice.pick(&[JSON_PATCH, STRATEGIC]), own, operations(dice)),
             7 => {
-                let status = object(json!({"status": {"replicas": dice.pick(&[json!(1), json!("x")]), "note": dice.pick(&["a", ""])}}));
+                let status = object(
+                    json!({"status": {"replicas": dice.pick(&[json!(1), json!("x")]), "note": dice.pick(&["a", ""])}}),
+                );
                 Request::patch(MERGE, with_query(&format!("{path}/status"), &parameters(dice)), status)
             }
             8 => scale(dice, &path),
             9 => Request::get(collection.clone()).accepting(TABLE),
             10 => Request::get(path.clone()).accepting(dice.pick(&[YAML, TABLE])),
             11 => {
-                let field = dice.pick(&["spec.name", "spec.color", "metadata.name", "spec.count", "spec.nope"]);
+                let field =
+                    dice.pick(&["spec.name", "spec.color", "metadata.name", "spec.count", "spec.nope"]);
                 let selector = format!("{field}={}", dice.pick(&["a", "x", "1", "web"]));
                 Request::get(with_query(&collection, &[("fieldSelector", selector)]))
             }
@@ -100,7 +106,10 @@ fn scale(dice: &mut Dice, path: &str) -> Request {
     match dice.below(3) {
         0 => Request::get(path),
         1 => Request::patch(MERGE, path, json!({"spec": {"replicas": replicas}})),
-        _ => Request::put(path, json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "x", "namespace": "{ns}"}, "spec": {"replicas": replicas}})),
+        _ => Request::put(
+            path,
+            json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "x", "namespace": "{ns}"}, "spec": {"replicas": replicas}}),
+        ),
     }
 }
 
@@ -133,11 +142,13 @@ fn definition_case(dice: &mut Dice, definition: &Value) -> Case {
 fn definition(dice: &mut Dice, spec: &Value) -> Value {
     let status = json!({"type": "object", "properties": {"replicas": {"type": "integer"}, "note": {"type": "string", "minLength": 1}, "selector": {"type": "string"}}});
     let root = json!({"type": "object", "properties": {"spec": spec, "status": status}});
-    let mut version = json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": root}});
+    let mut version =
+        json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": root}});
     if dice.percent(60) {
         version["subresources"] = json!({"status": {}});
         if dice.percent(60) {
-            version["subresources"]["scale"] = json!({"specReplicasPath": ".spec.count", "statusReplicasPath": ".status.replicas"});
+            version["subresources"]["scale"] =
+                json!({"specReplicasPath": ".spec.count", "statusReplicasPath": ".status.replicas"});
             if dice.percent(50) {
                 version["subresources"]["scale"]["labelSelectorPath"] = json!(".status.selector");
             }

@@ -19,7 +19,8 @@ pub(super) fn structural(dice: &mut Dice, depth: usize) -> Value {
         }
     }
     let mut schema = json!({"type": "object", "properties": properties});
-    let names: Vec<String> = properties.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+    let names: Vec<String> =
+        properties.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
     if dice.percent(35) {
         let count = dice.between(0, 2);
         let mut required = dice.sample(&names, count);
@@ -49,13 +50,22 @@ pub(super) fn structural(dice: &mut Dice, depth: usize) -> Value {
 fn field(dice: &mut Dice, name: &str, depth: usize) -> Value {
     let mut schema = match name {
         "list" => list(dice, depth),
-        "map" => json!({"type": "object", "additionalProperties": if dice.percent(70) { text(dice) } else { integer(dice) }}),
+        "map" => {
+            json!({"type": "object", "additionalProperties": if dice.percent(70) { text(dice) } else { integer(dice) }})
+        }
         "nested" if depth < 2 => structural(dice, depth + 1),
-        "any" => dice.pick(&[json!({"x-kubernetes-preserve-unknown-fields": true}), json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})]),
+        "any" => dice.pick(&[
+            json!({"x-kubernetes-preserve-unknown-fields": true}),
+            json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
+        ]),
         "flag" => json!({"type": "boolean"}),
         "port" => json!({"x-kubernetes-int-or-string": true}),
-        "when" => json!({"type": "string", "format": dice.pick(&["date-time", "date", "duration", "byte", "email", "uuid", "ipv4", "uri", "int32"])}),
-        "ratio" => json!({"type": "number", "minimum": 0.5, "exclusiveMinimum": dice.percent(50), "multipleOf": 0.5}),
+        "when" => {
+            json!({"type": "string", "format": dice.pick(&["date-time", "date", "duration", "byte", "email", "uuid", "ipv4", "uri", "int32"])})
+        }
+        "ratio" => {
+            json!({"type": "number", "minimum": 0.5, "exclusiveMinimum": dice.percent(50), "multipleOf": 0.5})
+        }
         _ => text(dice),
     };
     if dice.percent(20) {
@@ -98,7 +108,9 @@ fn integer(dice: &mut Dice) -> Value {
 
 fn list(dice: &mut Dice, depth: usize) -> Value {
     let mut schema = match dice.below(4) {
-        0 => json!({"type": "array", "items": text(dice), "x-kubernetes-list-type": dice.pick(&["set", "atomic"])}),
+        0 => {
+            json!({"type": "array", "items": text(dice), "x-kubernetes-list-type": dice.pick(&["set", "atomic"])})
+        }
         1 => json!({"type": "array", "items": integer(dice)}),
         2 if depth < 2 => json!({"type": "array", "items": structural(dice, depth + 1)}),
         _ => {
@@ -136,15 +148,30 @@ pub(super) fn mutate_definition(dice: &mut Dice, definition: &mut Value) {
     match dice.below(16) {
         0 => spec["names"]["kind"] = json!(dice.pick(&["thing", "Thing2", "", "T_h"])),
         1 => spec["names"]["plural"] = json!(dice.pick(&["thingz", "Things", ""])),
-        2 => spec["names"]["shortNames"] = json!(dice.pick(&[json!(["A"]), json!(["a", "a"]), json!([]), json!([""])])),
+        2 => {
+            spec["names"]["shortNames"] =
+                json!(dice.pick(&[json!(["A"]), json!(["a", "a"]), json!([]), json!([""])]))
+        }
         3 => spec["names"]["categories"] = json!(dice.pick(&[json!(["all"]), json!(["A b"])])),
         4 => spec["scope"] = json!(dice.pick(&["Cluster", "namespaced", ""])),
-        5 => spec["conversion"] = dice.pick(&[json!({"strategy": "None"}), json!({"strategy": "Webhook"}), json!({"strategy": "x"}), json!({})]),
+        5 => {
+            spec["conversion"] = dice.pick(&[
+                json!({"strategy": "None"}),
+                json!({"strategy": "Webhook"}),
+                json!({"strategy": "x"}),
+                json!({}),
+            ])
+        }
         6 => spec["preserveUnknownFields"] = json!(dice.percent(50)),
         7 => spec["group"] = json!(dice.pick(&["example.com", "", "k8s.io"])),
         8 => spec["versions"] = dice.pick(&[json!([]), Value::Null]),
-        9 => definition["metadata"]["annotations"] = json!({"api-approved.kubernetes.io": dice.pick(&["unapproved", "https://x", ""])}),
-        10 | 11 => spec.pointer_mut("/versions/0").into_iter().for_each(|version| mutate_version(dice, version)),
+        9 => {
+            definition["metadata"]["annotations"] =
+                json!({"api-approved.kubernetes.io": dice.pick(&["unapproved", "https://x", ""])})
+        }
+        10 | 11 => {
+            spec.pointer_mut("/versions/0").into_iter().for_each(|version| mutate_version(dice, version))
+        }
         _ => {
             let schema = spec.pointer_mut("/versions/0/schema/openAPIV3Schema/properties/spec");
             schema.into_iter().for_each(|schema| mutate_schema(dice, schema));
@@ -197,7 +224,10 @@ fn mutate_schema(dice: &mut Dice, schema: &mut Value) {
         ("x-kubernetes-validations", json!([{"rule": "self.count"}])),
         ("x-kubernetes-validations", json!([{"rule": "has(self.count)", "message": "a\nb"}])),
         ("x-kubernetes-validations", json!([{"rule": "has(self.count)", "messageExpression": "1"}])),
-        ("x-kubernetes-validations", json!([{"rule": "has(self.count)", "reason": "Odd"}, {"rule": "true", "fieldPath": ".nope"}])),
+        (
+            "x-kubernetes-validations",
+            json!([{"rule": "has(self.count)", "reason": "Odd"}, {"rule": "true", "fieldPath": ".nope"}]),
+        ),
         ("allOf", json!([{"properties": {"count": {"minimum": 3}}}])),
         ("anyOf", json!([{"required": ["name"]}, {"required": ["count"]}])),
         ("not", json!({"type": "object"})),
