@@ -60,19 +60,19 @@ impl Play<'_> {
             match step {
                 Step::Send(request) => {
                     let message = self.filled(request);
-                    let answer = self.server.send(&message).await?;
+                    let answer = self.server.send(&message).await;
                     self.remember(&message, &answer);
                     self.exchanges.push(answer);
                 }
                 Step::Watch(request) => {
-                    let (answer, events) = self.server.watch(&self.filled(request)).await?;
+                    let (answer, events) = self.server.watch(&self.filled(request)).await;
                     if let Some(events) = events {
                         self.watches.push(read_in_background(self.exchanges.len(), events));
                     }
                     self.exchanges.push(answer);
                 }
                 Step::WatchEnds => self.wait_for_watch_end().await,
-                Step::Served { definition, resource } => self.wait_until_served(definition, resource).await?,
+                Step::Served { definition, resource } => self.wait_until_served(definition, resource).await,
                 Step::Settle => sleep(SETTLE).await,
             }
         }
@@ -81,7 +81,7 @@ impl Play<'_> {
 
     async fn create_namespace(&self) -> Result<(), String> {
         let body = serde_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}});
-        let answer = self.server.send(&message("POST", "/api/v1/namespaces", JSON, &body)).await?;
+        let answer = self.server.send(&message("POST", "/api/v1/namespaces", JSON, &body)).await;
         if answer.status != 201 {
             return Err(format!(
                 "cannot create namespace {}: {} {}",
@@ -147,22 +147,21 @@ impl Play<'_> {
         self.exchanges[watch.exchange].ended = Some(ended);
     }
 
-    async fn wait_until_served(&self, definition: &str, resource: &str) -> Result<(), String> {
+    async fn wait_until_served(&self, definition: &str, resource: &str) {
         let start = Instant::now();
         let get =
             |path: &str| Message { method: "GET", path: self.fill(path), accept: JSON, ..Message::default() };
         while start.elapsed() < SERVED_LIMIT {
-            let answer = self.server.send(&get(definition)).await?;
+            let answer = self.server.send(&get(definition)).await;
             if answer.status == 404 || condition(&answer.body, "NamesAccepted") == Some("False") {
-                return Ok(());
+                return;
             }
             let is_established = condition(&answer.body, "Established") == Some("True");
-            if is_established && self.server.send(&get(resource)).await?.status != 404 {
-                return Ok(());
+            if is_established && self.server.send(&get(resource)).await.status != 404 {
+                return;
             }
             sleep(Duration::from_millis(30)).await;
         }
-        Ok(())
     }
 
     /// Reads what still comes and closes the watches.
@@ -192,13 +191,13 @@ impl Play<'_> {
                 .server
                 .send(&message("DELETE", &format!("{path}?gracePeriodSeconds=0"), "", &Value::Null))
                 .await;
-            let is_held = answer.is_ok_and(|answer| answer.body.pointer("/metadata/finalizers").is_some());
+            let is_held = answer.body.pointer("/metadata/finalizers").is_some();
             if is_held && !path.contains("customresourcedefinitions") {
-                let _ = self.server.send(&message("PATCH", path, MERGE, &finalizers)).await;
+                self.server.send(&message("PATCH", path, MERGE, &finalizers)).await;
             }
         }
         let namespace = format!("/api/v1/namespaces/{}", self.namespace);
-        let _ = self.server.send(&message("DELETE", &namespace, "", &Value::Null)).await;
+        self.server.send(&message("DELETE", &namespace, "", &Value::Null)).await;
     }
 }
 

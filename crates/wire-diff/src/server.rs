@@ -13,7 +13,7 @@ use crate::trace::Exchange;
 
 /// What the requests say that they come from; also the field manager of those that name none.
 pub(crate) const USER_AGENT: &str = "wire-diff/1.0";
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// One of the two servers that are compared.
 #[derive(Clone)]
@@ -47,34 +47,37 @@ impl Server {
         let config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await;
         let mut config = config.map_err(|error| failed(&error))?;
         config.read_timeout = None;
+        // Every answer counts, a 429 or 504 too.
+        config.default_retry = false;
         let address = config.cluster_url.authority().map(ToString::to_string).unwrap_or_default();
         let client = Client::try_from(config).map_err(|error| failed(&error))?;
         Ok(Self { client, address })
     }
 
-    /// Sends a request and reads the whole answer.
-    pub(crate) async fn send(&self, message: &Message) -> Result<Exchange, String> {
+    /// Sends a request and reads the whole answer. A request that gets none, in time or at all, is an exchange too: one of the
+    /// servers may have failed over it.
+    pub(crate) async fn send(&self, message: &Message) -> Exchange {
         let answer = async {
             let response = self.request(message).await?;
             let (parts, body) = response.into_parts();
-            let bytes = body.collect().await.map_err(|error| error.to_string())?.to_bytes();
-            Ok(Exchange::new(parts.status.as_u16(), headers(&parts.headers), parsed(&bytes)))
+            whole(&parts, body).await
         };
-        tokio::time::timeout(REQUEST_TIMEOUT, answer)
-            .await
-            .unwrap_or_else(|_| Err(format!("{} {}: no answer in time", message.method, message.path)))
+        answered(tokio::time::timeout(REQUEST_TIMEOUT, answer).await)
     }
 
     /// Opens a watch; without events if the server refuses it.
-    pub(crate) async fn watch(&self, message: &Message) -> Result<(Exchange, Option<Events>), String> {
-        let response = self.request(message).await?;
+    pub(crate) async fn watch(&self, message: &Message) -> (Exchange, Option<Events>) {
+        let response = match tokio::time::timeout(REQUEST_TIMEOUT, self.request(message)).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return (answered(Ok(Err(error))), None),
+            Err(late) => return (answered(Err(late)), None),
+        };
         let (parts, body) = response.into_parts();
-        let (status, headers) = (parts.status.as_u16(), headers(&parts.headers));
-        if status != 200 {
-            let bytes = body.collect().await.map_err(|error| error.to_string())?.to_bytes();
-            return Ok((Exchange::new(status, headers, parsed(&bytes)), None));
+        if parts.status != http::StatusCode::OK {
+            return (answered(Ok(whole(&parts, body).await)), None);
         }
-        Ok((Exchange::new(status, headers, Value::Null), Some(Events { body, pending: Vec::new() })))
+        let opened = Exchange::new(200, headers(&parts.headers), Value::Null);
+        (opened, Some(Events { body, pending: Vec::new() }))
     }
 
     /// Reads a document that must be there.
@@ -85,7 +88,7 @@ impl Server {
             accept: "application/json",
             ..Message::default()
         };
-        let exchange = self.send(&message).await?;
+        let exchange = self.send(&message).await;
         if exchange.status != 200 {
             return Err(format!("GET {path}: {} {}", exchange.status, exchange.body));
         }
@@ -118,6 +121,20 @@ impl Events {
             self.pending.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
         }
     }
+}
+
+async fn whole(parts: &http::response::Parts, body: Body) -> Result<Exchange, String> {
+    let bytes = body.collect().await.map_err(|error| error.to_string())?.to_bytes();
+    Ok(Exchange::new(parts.status.as_u16(), headers(&parts.headers), parsed(&bytes)))
+}
+
+fn answered(outcome: Result<Result<Exchange, String>, tokio::time::error::Elapsed>) -> Exchange {
+    let why = match outcome {
+        Ok(Ok(exchange)) => return exchange,
+        Ok(Err(error)) => format!("no answer: {error}"),
+        Err(_) => "no answer in time".to_owned(),
+    };
+    Exchange::new(0, Vec::new(), Value::String(why))
 }
 
 fn headers(map: &http::HeaderMap) -> Vec<(String, String)> {
