@@ -7,8 +7,8 @@ use clap::Args;
 use gantry_cluster::Options;
 use gantry_runtime::chain;
 
-use crate::host::{self, Amount, Etcd, EtcdFiles, Keeping, ServerFlags, Signals};
 use crate::output::print;
+use crate::server_process::{self, Etcd, EtcdFiles, ServerFlags, Signals, StorageTarget, Verbosity};
 use crate::up::DEFAULT_ADDRESS;
 
 /// The flags of `gantry apiserver`.
@@ -38,25 +38,25 @@ struct StoreFlags {
 }
 
 impl ApiserverFlags {
-    fn keeping(&self) -> Keeping {
+    fn storage(&self) -> StorageTarget {
         let store = &self.store;
         match &store.data_dir {
-            Some(directory) => Keeping::Directory(directory.clone()),
-            None if store.in_memory => Keeping::Memory,
-            None => Keeping::Etcd(Etcd { urls: store.etcd.clone(), files: self.etcd_files.clone() }),
+            Some(directory) => StorageTarget::Directory(directory.clone()),
+            None if store.in_memory => StorageTarget::Memory,
+            None => StorageTarget::Etcd(Etcd { urls: store.etcd.clone(), files: self.etcd_files.clone() }),
         }
     }
 }
 
 /// Runs the server until it is told to stop.
 pub(crate) fn run(flags: &ApiserverFlags) -> ExitCode {
-    host::run(flags.server.log_format, Amount::Usual, serve(flags))
+    server_process::run(flags.server.log_format, Verbosity::Info, serve(flags))
 }
 
 async fn serve(flags: &ApiserverFlags) -> Result<ExitCode, String> {
     let mut signals = Signals::new()?;
-    let options = host::options(&flags.server, &flags.keeping(), DEFAULT_ADDRESS).await?;
-    let cluster = host::launch(Options { controllers: false, nodes: 0, ..options }).await?;
+    let options = server_process::options(&flags.server, &flags.storage(), DEFAULT_ADDRESS).await?;
+    let cluster = server_process::launch(Options { controllers: false, nodes: 0, ..options }).await?;
     let usage = match (&flags.server.write_kubeconfig, cluster.kubeconfig()) {
         (Some(file), Some(kubeconfig)) => {
             kubeconfig.write(file).map_err(|error| format!("--write-kubeconfig: {}", chain(&error)))?;
@@ -67,6 +67,6 @@ async fn serve(flags: &ApiserverFlags) -> Result<ExitCode, String> {
     };
     // A closed standard output is no reason not to serve.
     print(&format!("The API is at {}\n{usage}\n", cluster.url().unwrap_or_default()));
-    host::run_to_end(cluster, &mut signals).await?;
+    server_process::run_to_end(cluster, &mut signals).await?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use gantry_kubectl::{Connection, Failure, Refused, Trust, explain_unreachable};
+use gantry_kubectl::{Connection, Failure, StatusError, TlsVerification, explain_connection_error};
 use gantry_view::why::CommandFlags;
 use kube::{Client, Config};
 
@@ -112,7 +112,7 @@ impl ClusterFlags {
         gantry.extend(self.server.words());
         let mut kubectl = gantry.clone();
         let connection = self.connection().ok();
-        if let Some(own) = connection.as_ref().and_then(Connection::own_if_used) {
+        if let Some(own) = connection.as_ref().and_then(Connection::gantry_kubeconfig_in_use) {
             kubectl.extend(["--kubeconfig".to_owned(), own.display().to_string()]);
         }
         CommandFlags { gantry, kubectl }
@@ -139,14 +139,14 @@ impl ConnectionFlags {
 
     fn connection_with(&self, own: Option<PathBuf>, clusters: Vec<PathBuf>) -> Result<Connection, Failure> {
         let listed = env::var_os("KUBECONFIG").filter(|list| !list.is_empty());
-        let home = env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        let dir = env::var_os("HOME").filter(|dir| !dir.is_empty()).map(PathBuf::from);
         let flags = self.clone();
         Ok(Connection {
             trust: self.trust()?,
             request_timeout: self.request_timeout()?,
             kubeconfig: flags.kubeconfig,
             listed: listed.map(|list| split_paths(&list)).unwrap_or_default(),
-            usual: home.map(|home| home.join(".kube/config")),
+            usual: dir.map(|dir| dir.join(".kube/config")),
             own,
             clusters,
             context: flags.context,
@@ -210,15 +210,15 @@ impl ConnectionFlags {
         }
     }
 
-    fn trust(&self) -> Result<Trust, Failure> {
+    fn trust(&self) -> Result<TlsVerification, Failure> {
         match (&self.certificate_authority, self.insecure_skip_tls_verify) {
             (Some(_), true) => Err(Failure::other(
                 "specifying a root certificates file with the insecure flag is not allowed\n\
                  hint: leave out --insecure-skip-tls-verify or --certificate-authority",
             )),
-            (Some(file), false) => Ok(Trust::Authority(file.clone())),
-            (None, true) => Ok(Trust::Anybody),
-            (None, false) => Ok(Trust::AsConfigured),
+            (Some(file), false) => Ok(TlsVerification::CertificateAuthority(file.clone())),
+            (None, true) => Ok(TlsVerification::Skip),
+            (None, false) => Ok(TlsVerification::AsConfigured),
         }
     }
 
@@ -257,11 +257,11 @@ impl Cluster {
     /// What an error of its client means.
     pub(crate) fn failure(&self, error: kube::Error) -> Failure {
         match error {
-            kube::Error::Api(status) => Failure::Refused(Refused {
+            kube::Error::Api(status) => Failure::Status(StatusError {
                 status: serde_json::json!({"reason": status.reason, "message": status.message}),
                 doing: String::new(),
             }),
-            other => explain_unreachable(&other, &self.server),
+            other => explain_connection_error(&other, &self.server),
         }
     }
 }

@@ -7,19 +7,19 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::apiserver::{self, ApiserverFlags};
+use crate::argv;
 use crate::cluster::ClusterFlags;
 use crate::clusters::{self, ClustersFlags, DeleteFlags, DownFlags};
 use crate::completion::{self, Shell};
 use crate::controllers::{self, ControllersFlags};
 use crate::kubectl::Verb;
-use crate::mistake;
 use crate::output::{fail, print};
 use crate::rollout::RolloutCommand;
 use crate::simulate;
 use crate::store::StoreCommand;
 use crate::up::{self, UpFlags};
+use crate::usage_error;
 use crate::why::{self, WhyFlags};
-use crate::words;
 
 /// Kubernetes Deployments in one binary
 #[derive(Debug, Parser)]
@@ -202,13 +202,13 @@ pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
     let mut root = Gantry::command();
     root.build();
     let typed: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let words = match words::for_clap(&root, words) {
+    let words = match argv::for_clap(&root, words) {
         Ok(words) => words,
-        Err(wrong) => return mistake::tell_no_boolean(&wrong, &root, &typed),
+        Err(wrong) => return usage_error::report_invalid_boolean(&wrong, &root, &typed),
     };
     match Gantry::try_parse_from(words) {
         Ok(gantry) => gantry.run(),
-        Err(error) => mistake::tell(&error, &root, &typed),
+        Err(error) => usage_error::tell(&error, &root, &typed),
     }
 }
 

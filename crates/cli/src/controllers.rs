@@ -12,7 +12,7 @@ use gantry_runtime::{Tasks, Timing};
 use kube::Config;
 
 use crate::cluster::{Cluster, ConnectionFlags};
-use crate::host::{self, Amount, LogFormat, Signals};
+use crate::server_process::{self, LogFormat, Signals, Verbosity};
 
 mod endpoint;
 
@@ -61,7 +61,7 @@ pub(crate) struct ControllersFlags {
 
 /// Runs the controllers until they are told to stop.
 pub(crate) fn run(flags: &ControllersFlags) -> ExitCode {
-    host::run(flags.log_format, Amount::Usual, control(flags))
+    server_process::run(flags.log_format, Verbosity::Info, control(flags))
 }
 
 async fn control(flags: &ControllersFlags) -> Result<ExitCode, String> {

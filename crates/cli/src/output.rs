@@ -19,7 +19,7 @@ pub(crate) fn fail(message: &str) -> ExitCode {
 }
 
 /// Says something that is not data.
-pub(crate) fn talk(message: &str) {
+pub(crate) fn print_stderr(message: &str) {
     // Nobody may be listening, which changes nothing.
     let _ = writeln!(io::stderr(), "{message}");
 }

@@ -11,11 +11,11 @@ use gantry_view::why::{self, Report, Several};
 use gantry_view::{Next, Objects, Snapshot, Waiting};
 use tokio::time::Instant;
 
-use crate::asked::Asked;
 use crate::cluster::{Cluster, ClusterFlags};
+use crate::deployment_args::DeploymentArgs;
 use crate::kubectl::duration;
-use crate::output::{fail, print, talk};
-use crate::{cluster, gather, paint};
+use crate::output::{fail, print, print_stderr};
+use crate::{ansi, cluster, fetch};
 
 /// How often `--wait` looks.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -83,12 +83,12 @@ impl WaitLimits {
     }
 
     /// Says that the time was up, if the last verdict is not what ended the waiting.
-    pub(crate) fn tell_timeout(&self, began: Instant, verdict: why::Verdict) {
+    pub(crate) fn tell_timeout(&self, started: Instant, verdict: why::Verdict) {
         if let Some(limit) = self.timeout()
             && verdict == why::Verdict::Moving
-            && began.elapsed() >= limit
+            && started.elapsed() >= limit
         {
-            talk(&format!("note: still moving after {}s (--timeout)", limit.as_secs()));
+            print_stderr(&format!("note: still moving after {}s (--timeout)", limit.as_secs()));
         }
     }
 }
@@ -99,14 +99,14 @@ pub(crate) fn run(mut flags: WhyFlags, before: &ClusterFlags) -> ExitCode {
     if flags.limits.timeout.is_some() && !flags.wait {
         return fail("--timeout is about waiting\nhint: add --wait");
     }
-    let asked = Asked::parse(&flags.deployment, flags.selector.as_deref(), flags.all_namespaces);
+    let asked = DeploymentArgs::parse(&flags.deployment, flags.selector.as_deref(), flags.all_namespaces);
     match asked {
         Ok(asked) => cluster::run(explain(&flags, &asked)),
         Err(message) => fail(&message),
     }
 }
 
-async fn explain(flags: &WhyFlags, asked: &Asked) -> ExitCode {
+async fn explain(flags: &WhyFlags, asked: &DeploymentArgs) -> ExitCode {
     let explained = async {
         let cluster = flags.cluster.open().await?;
         if flags.wait { wait(flags, asked, &cluster).await } else { look(flags, asked, &cluster).await }
@@ -114,43 +114,40 @@ async fn explain(flags: &WhyFlags, asked: &Asked) -> ExitCode {
     match explained.await {
         Ok(explained) => tell(flags, asked, explained),
         Err(failure) => {
-            talk(failure.lines().trim_end());
+            print_stderr(failure.lines().trim_end());
             ExitCode::FAILURE
         }
     }
 }
 
 /// Reads and explains once.
-async fn look(flags: &WhyFlags, asked: &Asked, cluster: &Cluster) -> Result<Explained, Failure> {
-    let gathered = gather::look(cluster, asked).await?;
-    let reports = gathered
-        .objects
-        .into_iter()
-        .map(|objects| report(flags, asked, objects))
-        .collect::<Result<_, _>>()?;
-    Ok(Explained { reports, failures: gathered.failures, notes: gathered.notes })
+async fn look(flags: &WhyFlags, asked: &DeploymentArgs, cluster: &Cluster) -> Result<Explained, Failure> {
+    let fetched = fetch::look(cluster, asked).await?;
+    let reports =
+        fetched.objects.into_iter().map(|objects| report(flags, asked, objects)).collect::<Result<_, _>>()?;
+    Ok(Explained { reports, failures: fetched.failures, notes: fetched.notes })
 }
 
-fn report(flags: &WhyFlags, asked: &Asked, objects: Objects) -> Result<Report, Failure> {
+fn report(flags: &WhyFlags, asked: &DeploymentArgs, objects: Objects) -> Result<Report, Failure> {
     let snapshot = Snapshot::parse(objects)
         .map_err(|error| Failure::other(format!("the server's answer cannot be read: {error}")))?;
     let namespace = snapshot.deployment.meta.key().namespace.to_string();
-    let spans_all = matches!(asked, Asked::All { all_namespaces: true, .. });
+    let spans_all = matches!(asked, DeploymentArgs::All { all_namespaces: true, .. });
     let commands = flags.cluster.for_commands(spans_all.then_some(namespace.as_str()));
     Ok(why::explain(Clock::system().now(), &snapshot, &commands))
 }
 
 /// Looks until the rollouts have ended or the time is up. A server that cannot be reached for a while is waited for.
-async fn wait(flags: &WhyFlags, asked: &Asked, cluster: &Cluster) -> Result<Explained, Failure> {
-    let began = Instant::now();
-    let until = flags.limits.timeout().map(|limit| began + limit);
+async fn wait(flags: &WhyFlags, asked: &DeploymentArgs, cluster: &Cluster) -> Result<Explained, Failure> {
+    let started = Instant::now();
+    let until = flags.limits.timeout().map(|limit| started + limit);
     let mut waiting = flags.limits.begin();
     let mut last = look(flags, asked, cluster).await?;
     let mut is_lost = false;
     loop {
         if !last.failures.is_empty() || waiting.next(Clock::system().now(), &last.reports) == Next::End {
             let verdict = several(asked, last.reports.clone()).verdict();
-            flags.limits.tell_timeout(began, verdict);
+            flags.limits.tell_timeout(started, verdict);
             return Ok(last);
         }
         let next = Instant::now() + INTERVAL;
@@ -163,9 +160,9 @@ async fn wait(flags: &WhyFlags, asked: &Asked, cluster: &Cluster) -> Result<Expl
         };
         match looked {
             Some(Ok(now)) => (last, is_lost) = (now, false),
-            Some(Err(failure @ (Failure::NobodyThere { .. } | Failure::Unreachable(_)))) => {
+            Some(Err(failure @ (Failure::ConnectionRefused { .. } | Failure::Unreachable(_)))) => {
                 if !is_lost {
-                    talk(&format!("note: trying again: {}", failure.lines().trim_end()));
+                    print_stderr(&format!("note: trying again: {}", failure.lines().trim_end()));
                 }
                 is_lost = true;
             }
@@ -175,39 +172,39 @@ async fn wait(flags: &WhyFlags, asked: &Asked, cluster: &Cluster) -> Result<Expl
     }
 }
 
-fn several(asked: &Asked, reports: Vec<Report>) -> Several {
-    Several { reports, all_namespaces: matches!(asked, Asked::All { all_namespaces: true, .. }) }
+fn several(asked: &DeploymentArgs, reports: Vec<Report>) -> Several {
+    Several { reports, all_namespaces: matches!(asked, DeploymentArgs::All { all_namespaces: true, .. }) }
 }
 
 /// Prints what was found out. How many were asked for decides the layout, not how many were found.
-fn tell(flags: &WhyFlags, asked: &Asked, explained: Explained) -> ExitCode {
+fn tell(flags: &WhyFlags, asked: &DeploymentArgs, explained: Explained) -> ExitCode {
     let Explained { reports, failures, notes } = explained;
     for note in &notes {
-        talk(note);
+        print_stderr(note);
     }
     let several = several(asked, reports);
     let text = match (flags.output, asked, several.reports.as_slice()) {
-        (Output::Json, Asked::One(_), [report]) => why::render_json(report),
+        (Output::Json, DeploymentArgs::One(_), [report]) => why::render_json(report),
         (Output::Json, ..) => several.render_json(),
-        (Output::Text, Asked::One(_), [report]) => match paint::columns() {
-            Some(columns) => paint::page(&why::lines(report, Some(columns))),
+        (Output::Text, DeploymentArgs::One(_), [report]) => match ansi::columns() {
+            Some(columns) => ansi::page(&why::lines(report, Some(columns))),
             None => why::render_text(report),
         },
         (Output::Text, _, []) => {
             if failures.is_empty() {
-                talk("No Deployments found.");
+                print_stderr("No Deployments found.");
             }
             String::new()
         }
-        (Output::Text, ..) => match paint::columns() {
-            Some(columns) => paint::page(&several.lines(Some(columns))),
+        (Output::Text, ..) => match ansi::columns() {
+            Some(columns) => ansi::page(&several.lines(Some(columns))),
             None => several.render_text(),
         },
     };
     let printed = print(&text);
     if !failures.is_empty() {
         for failure in &failures {
-            talk(failure.lines().trim_end());
+            print_stderr(failure.lines().trim_end());
         }
         return ExitCode::FAILURE;
     }

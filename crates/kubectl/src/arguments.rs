@@ -5,32 +5,32 @@ use crate::resources::{Resource, Resources};
 
 /// What one word means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Item {
+pub(crate) enum ResourceArg {
     /// One object.
-    One(Resource, String),
+    Named(Resource, String),
     /// All objects of a type.
     All(Resource),
 }
 
 /// All that is meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Items {
-    pub(crate) items: Vec<Item>,
+pub(crate) struct ResourceArgs {
+    pub(crate) items: Vec<ResourceArg>,
     /// Whether a word meant several types at once, like `all`.
     pub(crate) by_category: bool,
     /// What people should know about the words.
     pub(crate) warnings: Vec<String>,
 }
 
-impl Item {
+impl ResourceArg {
     pub(crate) fn resource(&self) -> &Resource {
         match self {
-            Self::One(resource, _) | Self::All(resource) => resource,
+            Self::Named(resource, _) | Self::All(resource) => resource,
         }
     }
 }
 
-impl Items {
+impl ResourceArgs {
     /// Reads the words.
     pub(crate) fn read(resources: &Resources, words: &[String]) -> Result<Self, Failure> {
         let Some((first, rest)) = words.split_first() else { return Ok(Self::default()) };
@@ -52,26 +52,26 @@ impl Items {
         }
         for one in types {
             if rest.is_empty() {
-                read.items.push(Item::All(one.clone()));
+                read.items.push(ResourceArg::All(one.clone()));
             }
-            read.items.extend(rest.iter().map(|name| Item::One(one.clone(), name.clone())));
+            read.items.extend(rest.iter().map(|name| ResourceArg::Named(one.clone(), name.clone())));
         }
         Ok(read)
     }
 
     /// Whether more than one type is meant, so that each object must say its own.
     pub(crate) fn are_mixed(&self) -> bool {
-        let first = self.items.first().map(Item::resource);
+        let first = self.items.first().map(ResourceArg::resource);
         self.by_category || self.items.iter().any(|item| Some(item.resource()) != first)
     }
 
     /// The single object that is meant, if it is just one.
     pub(crate) fn is_one_object(&self) -> bool {
-        matches!(self.items.as_slice(), [Item::One(..)])
+        matches!(self.items.as_slice(), [ResourceArg::Named(..)])
     }
 }
 
-fn named(resources: &Resources, word: &str) -> Result<Item, Failure> {
+fn named(resources: &Resources, word: &str) -> Result<ResourceArg, Failure> {
     let parts: Vec<&str> = word.split('/').collect();
     match parts.as_slice() {
         [_] => Err(Failure::other(
@@ -80,7 +80,7 @@ fn named(resources: &Resources, word: &str) -> Result<Item, Failure> {
              resource/<resource_name>'",
         )),
         [kind, name] if !kind.is_empty() && !name.is_empty() => {
-            Ok(Item::One(resources.called(kind)?.clone(), (*name).to_owned()))
+            Ok(ResourceArg::Named(resources.called(kind)?.clone(), (*name).to_owned()))
         }
         [_, _] => Err(Failure::other("arguments in resource/name form must have a single resource and name")),
         _ => Err(Failure::other("arguments in resource/name form may not have more than one slash")),

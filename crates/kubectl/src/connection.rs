@@ -33,7 +33,7 @@ pub struct Connection {
     /// Another address than the cluster's.
     pub server: Option<String>,
     /// How the server's certificate is checked, if not as the kubeconfig says.
-    pub trust: Trust,
+    pub trust: TlsVerification,
     /// Another name than the address's that the server's certificate has to have.
     pub tls_server_name: Option<String>,
     /// A token to come with.
@@ -54,26 +54,26 @@ pub struct Connection {
 
 /// A context that is used although no flag and no variable asked for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ByDefault {
+pub struct ImplicitContext {
     /// The name of the context, and the file that it is in; none for the account of a pod.
     pub context: Option<(String, PathBuf)>,
 }
 
 /// How the certificate of a server is checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Trust {
+pub enum TlsVerification {
     /// As the kubeconfig says.
     #[default]
     AsConfigured,
     /// By the authorities in this file.
-    Authority(PathBuf),
+    CertificateAuthority(PathBuf),
     /// Not at all.
-    Anybody,
+    Skip,
 }
 
 /// What a kubeconfig has names for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum KubeconfigEntry {
     /// A cluster and a user.
     Context,
     /// A server.
@@ -119,7 +119,7 @@ impl Connection {
     }
 
     /// The context that is used because nothing else was said; none if a flag or `KUBECONFIG` says which server is meant.
-    pub fn by_default(&self) -> Result<Option<ByDefault>, Failure> {
+    pub fn by_default(&self) -> Result<Option<ImplicitContext>, Failure> {
         let is_said = self.kubeconfig.is_some()
             || !self.listed.is_empty()
             || self.context.is_some()
@@ -128,18 +128,21 @@ impl Connection {
         if is_said {
             return Ok(None);
         }
-        let Some(file) = self.found() else { return Ok(Some(ByDefault { context: None })) };
+        let Some(file) = self.found() else { return Ok(Some(ImplicitContext { context: None })) };
         let context = read(file)?.current_context.unwrap_or_default();
-        Ok(Some(ByDefault { context: Some((context, file.clone())) }))
+        Ok(Some(ImplicitContext { context: Some((context, file.clone())) }))
     }
 
     /// What the kubeconfig has of these, by name.
-    pub fn entries(&self, entry: Entry) -> Result<Vec<String>, Failure> {
+    pub fn entries(&self, entry: KubeconfigEntry) -> Result<Vec<String>, Failure> {
         let file = self.kubeconfig()?.unwrap_or_default();
         Ok(match entry {
-            Entry::Context => {
+            KubeconfigEntry::Context => {
                 let mut names: Vec<String> = file.contexts.into_iter().map(|context| context.name).collect();
-                let more = self.own_files().filter_map(|file| read(file).ok()).flat_map(|file| file.contexts);
+                let more = self
+                    .existing_gantry_kubeconfigs()
+                    .filter_map(|file| read(file).ok())
+                    .flat_map(|file| file.contexts);
                 for context in more.filter(|_| self.kubeconfig.is_none()) {
                     if !names.contains(&context.name) {
                         names.push(context.name);
@@ -147,8 +150,8 @@ impl Connection {
                 }
                 names
             }
-            Entry::Cluster => file.clusters.into_iter().map(|cluster| cluster.name).collect(),
-            Entry::User => file.auth_infos.into_iter().map(|user| user.name).collect(),
+            KubeconfigEntry::Cluster => file.clusters.into_iter().map(|cluster| cluster.name).collect(),
+            KubeconfigEntry::User => file.auth_infos.into_iter().map(|user| user.name).collect(),
         })
     }
 
@@ -164,7 +167,7 @@ impl Connection {
             return read(file).map(Some);
         }
         let merged = self.merged()?;
-        match self.own_of_context(merged.as_ref()) {
+        match self.gantry_kubeconfig_of_context(merged.as_ref()) {
             Some(own) => read(own).map(Some),
             None => Ok(merged),
         }
@@ -193,29 +196,29 @@ impl Connection {
     }
 
     /// The file of one of Gantry's clusters, if it has the context that was named and the usual files do not.
-    fn own_of_context(&self, usual: Option<&Kubeconfig>) -> Option<&PathBuf> {
+    fn gantry_kubeconfig_of_context(&self, usual: Option<&Kubeconfig>) -> Option<&PathBuf> {
         let name = self.context.as_ref()?;
         let has = |file: &Kubeconfig| file.contexts.iter().any(|context| context.name == *name);
         if usual.is_some_and(has) {
             return None;
         }
-        self.own_files().find(|file| read(file).is_ok_and(|file| has(&file)))
+        self.existing_gantry_kubeconfigs().find(|file| read(file).is_ok_and(|file| has(&file)))
     }
 
-    fn own_files(&self) -> impl Iterator<Item = &PathBuf> {
+    fn existing_gantry_kubeconfigs(&self) -> impl Iterator<Item = &PathBuf> {
         self.clusters.iter().filter(|file| file.exists())
     }
 
     /// The kubeconfig of a cluster of Gantry's that is used though no flag and no variable names the file. kubectl has to
     /// be told of it.
-    pub fn own_if_used(&self) -> Option<&Path> {
+    pub fn gantry_kubeconfig_in_use(&self) -> Option<&Path> {
         if self.kubeconfig.is_some() {
             return None;
         }
         let by_default =
             self.found().filter(|file| self.listed.is_empty() && self.own.as_ref() == Some(file));
         let merged = self.merged().ok()?;
-        self.own_of_context(merged.as_ref()).or(by_default).map(PathBuf::as_path)
+        self.gantry_kubeconfig_of_context(merged.as_ref()).or(by_default).map(PathBuf::as_path)
     }
 
     fn explained(&self, error: &KubeconfigError) -> Failure {
@@ -223,19 +226,19 @@ impl Connection {
             KubeconfigError::LoadContext(name) if self.context.is_none() => format!(
                 "the current context \"{name}\" does not exist in the kubeconfig\n\
                  hint: name one with --context{}",
-                self.known(Entry::Context)
+                self.known(KubeconfigEntry::Context)
             ),
             KubeconfigError::LoadContext(name) => format!(
                 "context \"{name}\" does not exist\nhint: name one with --context{}",
-                self.known(Entry::Context)
+                self.known(KubeconfigEntry::Context)
             ),
             KubeconfigError::LoadClusterOfContext(name) => format!(
                 "cluster \"{name}\" does not exist\nhint: name one with --cluster{}",
-                self.known(Entry::Cluster)
+                self.known(KubeconfigEntry::Cluster)
             ),
             KubeconfigError::CurrentContextNotSet => format!(
                 "the kubeconfig has no current context\nhint: name one with --context{}",
-                self.known(Entry::Context)
+                self.known(KubeconfigEntry::Context)
             ),
             KubeconfigError::MissingClusterUrl => {
                 "the cluster has no server in the kubeconfig\nhint: name one with --server".to_owned()
@@ -249,7 +252,7 @@ impl Connection {
     }
 
     /// What could have been named instead, to end a hint with.
-    fn known(&self, entry: Entry) -> String {
+    fn known(&self, entry: KubeconfigEntry) -> String {
         match self.entries(entry).unwrap_or_default() {
             names if names.is_empty() => String::new(),
             names => format!("; there is {}", names.join(", ")),
@@ -261,7 +264,7 @@ impl Connection {
         if self.listed.is_empty() && !self.clusters.is_empty() {
             return Failure::other(format!(
                 "no cluster to talk to: several clusters are running\nhint: name one with --context{}",
-                self.known(Entry::Context)
+                self.known(KubeconfigEntry::Context)
             ));
         }
         if self.listed.is_empty() {
@@ -338,15 +341,15 @@ mod tests {
         let (usual, own) = (written(&folder, "usual", "work"), written(&folder, "own", "gantry"));
         let nothing_said =
             Connection { own: Some(own.clone()), clusters: vec![own.clone()], ..Connection::default() };
-        assert_eq!(nothing_said.own_if_used(), Some(own.as_path()));
+        assert_eq!(nothing_said.gantry_kubeconfig_in_use(), Some(own.as_path()));
         let beside_another = Connection { usual: Some(usual.clone()), ..nothing_said.clone() };
-        assert_eq!(beside_another.own_if_used(), None, "kubectl finds the usual file too");
+        assert_eq!(beside_another.gantry_kubeconfig_in_use(), None, "kubectl finds the usual file too");
         let by_context = Connection { context: Some("gantry".to_owned()), ..beside_another.clone() };
-        assert_eq!(by_context.own_if_used(), Some(own.as_path()));
+        assert_eq!(by_context.gantry_kubeconfig_in_use(), Some(own.as_path()));
         let listed = Connection { listed: vec![usual.clone()], ..nothing_said.clone() };
-        assert_eq!(listed.own_if_used(), None);
+        assert_eq!(listed.gantry_kubeconfig_in_use(), None);
         let named = Connection { kubeconfig: Some(usual), ..nothing_said };
-        assert_eq!(named.own_if_used(), None);
+        assert_eq!(named.gantry_kubeconfig_in_use(), None);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

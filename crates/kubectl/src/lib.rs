@@ -14,7 +14,9 @@
 mod arguments;
 mod call;
 pub mod candidates;
+mod client_context;
 mod connection;
+mod connection_error;
 #[expect(
     clippy::format_push_string,
     reason = "the lines of a text stand as they are printed, not behind `write!`"
@@ -28,16 +30,14 @@ mod manifests;
 mod print;
 mod resources;
 mod selection;
-mod session;
 mod three_way;
-mod unreachable;
 pub mod verbs;
 mod workload;
 
 pub use call::PatchKind;
-pub use connection::{ByDefault, Connection, Entry, Trust};
-pub use failure::{Failure, Refused};
+pub use client_context::{ClientContext, OutputStreams};
+pub use connection::{Connection, ImplicitContext, KubeconfigEntry, TlsVerification};
+pub use connection_error::explain as explain_connection_error;
+pub use failure::{Failure, StatusError};
 pub use resources::{Resource, Resources};
 pub use selection::Selection;
-pub use session::{Screen, Session};
-pub use unreachable::failure as explain_unreachable;

@@ -24,7 +24,7 @@ pub(crate) struct Manifest {
 
 /// A manifest whose type the server knows.
 #[derive(Clone, Debug)]
-pub(crate) struct Placed {
+pub(crate) struct ResolvedManifest {
     pub(crate) source: String,
     pub(crate) object: Value,
     pub(crate) resource: Resource,
@@ -34,9 +34,9 @@ pub(crate) struct Placed {
 
 /// Where objects without a namespace go, and whether others are refused.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'n> {
+pub(crate) struct NamespaceScope<'n> {
     pub(crate) namespace: &'n str,
-    pub(crate) was_asked_for: bool,
+    pub(crate) is_explicit: bool,
 }
 
 /// Reads all objects of these files and folders; `-` is standard input.
@@ -165,34 +165,43 @@ impl Manifest {
     }
 
     /// Finds its type on the server, and its namespace.
-    pub(crate) fn placed(self, resources: &Resources, place: Place<'_>) -> Result<Placed, Failure> {
+    pub(crate) fn resolve(
+        self,
+        resources: &Resources,
+        place: NamespaceScope<'_>,
+    ) -> Result<ResolvedManifest, Failure> {
         let (api_version, kind) = (text(&self.object, "/apiVersion"), text(&self.object, "/kind"));
         let name = text(&self.object, "/metadata/name").to_owned();
-        let stated = text(&self.object, "/metadata/namespace").to_owned();
+        let with_last_applied = text(&self.object, "/metadata/namespace").to_owned();
         let Some(resource) = resources.of_kind(api_version, kind).cloned() else {
             return Err(Failure::other(format!(
-                "resource mapping not found for name: \"{name}\" namespace: \"{stated}\" from \"{}\": no matches \
+                "resource mapping not found for name: \"{name}\" namespace: \"{with_last_applied}\" from \"{}\": no matches \
                  for kind \"{kind}\" in version \"{api_version}\"\nensure CRDs are installed first",
                 self.source
             )));
         };
-        if place.was_asked_for && resource.namespaced && !stated.is_empty() && stated != place.namespace {
+        if place.is_explicit
+            && resource.namespaced
+            && !with_last_applied.is_empty()
+            && with_last_applied != place.namespace
+        {
             return Err(Failure::other(format!(
-                "the namespace from the provided object \"{stated}\" does not match the namespace \"{}\". You must \
-                 pass '--namespace={stated}' to perform this operation.",
+                "the namespace from the provided object \"{with_last_applied}\" does not match the namespace \"{}\". You must \
+                 pass '--namespace={with_last_applied}' to perform this operation.",
                 place.namespace
             )));
         }
-        let namespace = if stated.is_empty() { place.namespace.to_owned() } else { stated };
+        let namespace =
+            if with_last_applied.is_empty() { place.namespace.to_owned() } else { with_last_applied };
         let mut object = self.object;
         if resource.namespaced {
             object_mut(&mut object, &["metadata"]).insert("namespace".into(), namespace.clone().into());
         }
-        Ok(Placed { source: self.source, object, resource, namespace, name })
+        Ok(ResolvedManifest { source: self.source, object, resource, namespace, name })
     }
 }
 
-impl Placed {
+impl ResolvedManifest {
     pub(crate) fn path(&self) -> String {
         self.resource.object(&self.namespace, &self.name)
     }

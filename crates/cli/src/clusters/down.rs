@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::home::Home;
+use super::cluster_dir::ClusterDir;
 use super::name::ClusterName;
-use super::record::{Record, running};
+use super::process_record::{ProcessRecord, running};
 use crate::kubectl::duration;
 use crate::output::{fail, print};
 
@@ -31,50 +31,55 @@ pub(crate) struct DownFlags {
 }
 
 /// How often it is looked whether the process has ended.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Stops a cluster.
 pub(crate) fn run(flags: &DownFlags) -> ExitCode {
-    match stop_asked(flags) {
+    match stop_cluster(flags) {
         Ok(text) => print(&text),
         Err(message) => fail(&message),
     }
 }
 
-fn stop_asked(flags: &DownFlags) -> Result<String, String> {
-    let home = match &flags.data_dir {
-        Some(directory) => Home::at(directory.clone()),
-        None => Home::named(flags.name.clone().unwrap_or_default())?,
+fn stop_cluster(flags: &DownFlags) -> Result<String, String> {
+    let dir = match &flags.data_dir {
+        Some(directory) => ClusterDir::at(directory.clone()),
+        None => ClusterDir::named(flags.name.clone().unwrap_or_default())?,
     };
-    if !home.directory.exists() {
-        return Err(super::unknown(&home));
+    if !dir.directory.exists() {
+        return Err(super::unknown(&dir));
     }
     let signal = if flags.force { Signal::KILL } else { Signal::TERM };
-    match running(&home)? {
-        None => Ok(format!("{} is not running\n", home.title())),
+    match running(&dir)? {
+        None => Ok(format!("{} is not running\n", dir.title())),
         Some(record) => {
-            stop(&home, &record, signal, flags.timeout)?;
-            Ok(format!("{} has stopped\n", home.title()))
+            stop(&dir, &record, signal, flags.timeout)?;
+            Ok(format!("{} has stopped\n", dir.title()))
         }
     }
 }
 
 /// Sends a signal to the process that runs a cluster, and returns when it has ended.
-pub(super) fn stop(home: &Home, record: &Record, signal: Signal, timeout: Duration) -> Result<(), String> {
-    let cannot = |why: &str| format!("cannot stop {}: process {}: {why}", home.title(), record.pid);
+pub(super) fn stop(
+    dir: &ClusterDir,
+    record: &ProcessRecord,
+    signal: Signal,
+    timeout: Duration,
+) -> Result<(), String> {
+    let cannot = |why: &str| format!("cannot stop {}: process {}: {why}", dir.title(), record.pid);
     let pid =
         i32::try_from(record.pid).ok().and_then(Pid::from_raw).ok_or_else(|| cannot("no such process"))?;
     kill_process(pid, signal).map_err(|error| cannot(&error.to_string()))?;
     let end = Instant::now() + timeout;
-    while running(home)?.is_some_and(|found| found == *record || found.pid == record.pid) {
+    while running(dir)?.is_some_and(|found| found == *record || found.pid == record.pid) {
         if Instant::now() >= end {
             return Err(format!(
                 "{} is still running after {timeout:?}: process {}\nhint: wait longer with --timeout, or use --force",
-                home.title(),
+                dir.title(),
                 record.pid
             ));
         }
-        std::thread::sleep(LOOK_EVERY);
+        std::thread::sleep(POLL_INTERVAL);
     }
     Ok(())
 }

@@ -5,8 +5,8 @@
 //! maybe a line `:nospace` (the word goes on) or `:files` (the shell knows files better). Nothing is ever said on
 //! standard error: it would stand in somebody's prompt.
 
-mod live;
-mod question;
+mod cluster_query;
+mod request;
 
 use std::process::ExitCode;
 
@@ -14,7 +14,7 @@ use clap::{CommandFactory as _, ValueEnum};
 
 use crate::command::Gantry;
 use crate::output::print;
-use question::{Question, Wanted};
+use request::{CandidateSource, CompletionRequest};
 
 /// The shells that can be helped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -55,20 +55,20 @@ impl Candidate {
 pub(crate) fn answer(words: &[String]) -> ExitCode {
     let mut root = Gantry::command();
     root.build();
-    let question = Question::of(&root, words);
-    let candidates = match &question.wanted {
-        Wanted::Files => return print(":files\n"),
-        Wanted::OneOf(candidates) => candidates.clone(),
-        Wanted::Live(ask) => live::candidates(ask, &question.connection),
+    let request = CompletionRequest::of(&root, words);
+    let candidates = match &request.source {
+        CandidateSource::Files => return print(":files\n"),
+        CandidateSource::Fixed(candidates) => candidates.clone(),
+        CandidateSource::Cluster(query) => cluster_query::candidates(query, &request.connection),
     };
-    print(&lines(&question, &candidates))
+    print(&lines(&request, &candidates))
 }
 
 /// What a shell is told: the candidates that begin as what was typed does.
-fn lines(question: &Question, candidates: &[Candidate]) -> String {
-    let Question { prefix, begun, .. } = question;
+fn lines(request: &CompletionRequest, candidates: &[Candidate]) -> String {
+    let CompletionRequest { prefix, partial, .. } = request;
     let fitting: Vec<&Candidate> =
-        candidates.iter().filter(|candidate| candidate.word.starts_with(begun)).collect();
+        candidates.iter().filter(|candidate| candidate.word.starts_with(partial)).collect();
     let goes_on = !fitting.is_empty() && fitting.iter().all(|candidate| candidate.word.ends_with(['=', '/']));
     let line = |candidate: &&Candidate| match candidate.help.as_str() {
         "" => format!("{prefix}{}\n", candidate.word),

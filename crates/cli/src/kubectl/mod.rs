@@ -1,13 +1,13 @@
 //! kubectl's everyday verbs: argv in, calls of `gantry-kubectl` out.
 
-mod compare;
-mod look;
-mod marks;
-mod read;
-mod record;
+mod change_cause;
+mod diff;
+mod discovery_commands;
+mod fail_when_stuck;
+mod get_describe;
+mod label_annotate;
 mod rollout;
-mod stuck;
-mod waiting;
+mod wait_events;
 mod write;
 
 use std::io;
@@ -15,19 +15,19 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
-use gantry_kubectl::verbs::{DryRun, Report};
-use gantry_kubectl::{ByDefault, Failure, Screen, Selection, Session};
+use gantry_kubectl::verbs::{DryRun, ResultPrinter};
+use gantry_kubectl::{ClientContext, Failure, ImplicitContext, OutputStreams, Selection};
 use gantry_registry::Moment;
 
 pub(crate) use rollout::RolloutVerb;
 
 use crate::cluster::{self, ClusterFlags};
-use crate::output::talk;
-use compare::DiffFlags;
-use look::{ApiResourcesFlags, ExplainFlags, VersionFlags};
-use marks::MarkFlags;
-use read::{DescribeFlags, GetFlags};
-use waiting::{EventsFlags, WaitFlags};
+use crate::output::print_stderr;
+use diff::DiffFlags;
+use discovery_commands::{ApiResourcesFlags, ExplainFlags, VersionFlags};
+use get_describe::{DescribeFlags, GetFlags};
+use label_annotate::LabelAnnotateFlags;
+use wait_events::{EventsFlags, WaitFlags};
 use write::{ApplyFlags, CreateFlags, DeleteFlags, PatchFlags, ReplaceFlags, ScaleFlags, SetCommand};
 
 /// The verbs that everybody knows from kubectl.
@@ -89,12 +89,12 @@ pub(crate) enum Verb {
     #[command(
         after_help = "Example:\n  gantry label deployment web tier=gold --context gantry\n  gantry label deployment web tier- --context gantry"
     )]
-    Label(#[command(flatten)] MarkFlags),
+    Label(#[command(flatten)] LabelAnnotateFlags),
     /// Put annotations on objects, or take them off
     #[command(
         after_help = "Example:\n  gantry annotate deployment web kubernetes.io/change-cause='new image' --context gantry"
     )]
-    Annotate(#[command(flatten)] MarkFlags),
+    Annotate(#[command(flatten)] LabelAnnotateFlags),
     /// Show what applying files would change
     ///
     /// The program in KUBECTL_EXTERNAL_DIFF shows it, or `diff -u -N`.
@@ -141,7 +141,7 @@ pub(crate) struct SelectionFlags {
 
 /// How results are told.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct ReportFlags {
+pub(crate) struct ResultFlags {
     /// How to print what came of it: name, json, yaml, jsonpath=…
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<String>,
@@ -166,10 +166,10 @@ impl SelectionFlags {
     }
 }
 
-impl ReportFlags {
-    fn report(&self) -> Result<Report, Failure> {
-        let report = Report::with(self.output.clone(), DryRun::parse(self.dry_run.as_deref())?)?;
-        Ok(Report { managed_fields: self.show_managed_fields, ..report })
+impl ResultFlags {
+    fn printer(&self) -> Result<ResultPrinter, Failure> {
+        let printer = ResultPrinter::with(self.output.clone(), DryRun::parse(self.dry_run.as_deref())?)?;
+        Ok(ResultPrinter { managed_fields: self.show_managed_fields, ..printer })
     }
 }
 
@@ -178,34 +178,34 @@ impl Verb {
     pub(crate) fn run(self, before: &ClusterFlags) -> ExitCode {
         let cluster = self.cluster().clone();
         let failed = match &self {
-            Self::Diff(_) => ExitCode::from(compare::FAILED),
+            Self::Diff(_) => ExitCode::from(diff::FAILED),
             _ => ExitCode::FAILURE,
         };
         match self {
             Self::Version(flags) if flags.client => flags.tell(),
-            verb => with_exit_code(&cluster, before, failed, async |session| verb.play(session).await),
+            verb => with_exit_code(&cluster, before, failed, async |ctx| verb.play(ctx).await),
         }
     }
 
-    async fn play(self, session: &mut Session) -> Result<ExitCode, Failure> {
+    async fn play(self, ctx: &mut ClientContext) -> Result<ExitCode, Failure> {
         match self {
-            Self::Diff(flags) => return flags.run(session).await,
-            Self::Get(flags) => flags.run(session).await?,
-            Self::Describe(flags) => flags.run(session).await?,
-            Self::Explain(flags) => flags.run(session).await?,
-            Self::ApiResources(flags) => flags.run(session).await?,
-            Self::Version(flags) => flags.run(session).await?,
-            Self::Create(flags) => flags.run(session).await?,
-            Self::Apply(flags) => flags.run(session).await?,
-            Self::Replace(flags) => flags.run(session).await?,
-            Self::Delete(flags) => flags.run(session).await?,
-            Self::Scale(flags) => flags.run(session).await?,
-            Self::Set(SetCommand::Image(flags)) => flags.run(session).await?,
-            Self::Patch(flags) => flags.run(session).await?,
-            Self::Label(flags) => flags.label(session).await?,
-            Self::Annotate(flags) => flags.annotate(session).await?,
-            Self::Wait(flags) => flags.run(session).await?,
-            Self::Events(flags) => flags.run(session).await?,
+            Self::Diff(flags) => return flags.run(ctx).await,
+            Self::Get(flags) => flags.run(ctx).await?,
+            Self::Describe(flags) => flags.run(ctx).await?,
+            Self::Explain(flags) => flags.run(ctx).await?,
+            Self::ApiResources(flags) => flags.run(ctx).await?,
+            Self::Version(flags) => flags.run(ctx).await?,
+            Self::Create(flags) => flags.run(ctx).await?,
+            Self::Apply(flags) => flags.run(ctx).await?,
+            Self::Replace(flags) => flags.run(ctx).await?,
+            Self::Delete(flags) => flags.run(ctx).await?,
+            Self::Scale(flags) => flags.run(ctx).await?,
+            Self::Set(SetCommand::Image(flags)) => flags.run(ctx).await?,
+            Self::Patch(flags) => flags.run(ctx).await?,
+            Self::Label(flags) => flags.label(ctx).await?,
+            Self::Annotate(flags) => flags.annotate(ctx).await?,
+            Self::Wait(flags) => flags.run(ctx).await?,
+            Self::Events(flags) => flags.run(ctx).await?,
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -233,14 +233,12 @@ impl Verb {
 }
 
 /// Runs something with a session, and tells how it went.
-fn with_session(
+fn with_client_context(
     flags: &ClusterFlags,
     before: &ClusterFlags,
-    work: impl AsyncFnOnce(&mut Session) -> Result<(), Failure>,
+    work: impl AsyncFnOnce(&mut ClientContext) -> Result<(), Failure>,
 ) -> ExitCode {
-    with_exit_code(flags, before, ExitCode::FAILURE, async |session| {
-        work(session).await.map(|()| ExitCode::SUCCESS)
-    })
+    with_exit_code(flags, before, ExitCode::FAILURE, async |ctx| work(ctx).await.map(|()| ExitCode::SUCCESS))
 }
 
 /// Runs something with a session that says itself how it ends, unless it fails.
@@ -248,25 +246,25 @@ fn with_exit_code(
     flags: &ClusterFlags,
     before: &ClusterFlags,
     failed: ExitCode,
-    work: impl AsyncFnOnce(&mut Session) -> Result<ExitCode, Failure>,
+    work: impl AsyncFnOnce(&mut ClientContext) -> Result<ExitCode, Failure>,
 ) -> ExitCode {
     let flags = flags.clone().or(before);
     cluster::run(async {
         let done = async {
             let connection = flags.connection()?;
             let (client, server) = connection.open().await?;
-            let screen = Screen { out: Box::new(io::stdout()), err: Box::new(io::stderr()) };
+            let streams = OutputStreams { out: Box::new(io::stdout()), err: Box::new(io::stderr()) };
             let notice = connection.by_default()?.map(|chosen| by_default(&chosen, &server));
-            let session = Session::new(client, server, screen, now).with_notice_of_changes(notice);
-            let mut session = match &flags.namespace {
-                Some(namespace) => session.in_namespace(namespace),
-                None => session,
+            let ctx = ClientContext::new(client, server, streams, now).with_change_notice(notice);
+            let mut ctx = match &flags.namespace {
+                Some(namespace) => ctx.in_namespace(namespace),
+                None => ctx,
             };
-            work(&mut session).await
+            work(&mut ctx).await
         };
         match done.await {
             Ok(code) => code,
-            Err(Failure::NobodyReads) => ExitCode::SUCCESS,
+            Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
             Err(failure) => {
                 tell(&failure);
                 failed
@@ -276,7 +274,7 @@ fn with_exit_code(
 }
 
 /// Says which cluster is changed, if it was not named.
-fn by_default(chosen: &ByDefault, server: &str) -> String {
+fn by_default(chosen: &ImplicitContext, server: &str) -> String {
     match &chosen.context {
         Some((context, file)) => format!("Using context \"{context}\" of {}: {server}", file.display()),
         None => format!("Using the cluster of this pod: {server}"),
@@ -285,7 +283,7 @@ fn by_default(chosen: &ByDefault, server: &str) -> String {
 
 /// Tells what went wrong.
 fn tell(failure: &Failure) {
-    talk(failure.lines().trim_end_matches('\n'));
+    print_stderr(failure.lines().trim_end_matches('\n'));
 }
 
 pub(crate) fn now() -> Moment {

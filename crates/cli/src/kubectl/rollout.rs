@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use gantry_kubectl::verbs::{
-    History, PauseOrResume, Status, Undo, history, pause_or_resume, restart, status, undo,
+    HistoryOptions, PauseOrResume, RolloutStatusOptions, UndoOptions, history, pause_or_resume, restart,
+    status, undo,
 };
 
-use super::stuck;
-use super::{ReportFlags, SelectionFlags, duration, limit, with_session};
+use super::fail_when_stuck;
+use super::{ResultFlags, SelectionFlags, duration, limit, with_client_context};
 use crate::cluster::ClusterFlags;
 
 /// What kubectl does to and about rollouts.
@@ -28,9 +29,9 @@ pub(crate) enum RolloutVerb {
         #[arg(long, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
         changes: Option<bool>,
         #[command(flatten)]
-        report: ReportFlags,
+        printer: ResultFlags,
         #[command(flatten)]
-        target: Target,
+        target: RolloutTarget,
     },
     /// Go back to an earlier revision
     #[command(after_help = "Example:\n  gantry rollout undo deployment/web --to-revision=2 --context gantry")]
@@ -39,33 +40,33 @@ pub(crate) enum RolloutVerb {
         #[arg(long, default_value = "0", allow_negative_numbers = true)]
         to_revision: i64,
         #[command(flatten)]
-        report: ReportFlags,
+        printer: ResultFlags,
         #[command(flatten)]
-        target: Target,
+        target: RolloutTarget,
     },
     /// Put a Deployment on hold
     #[command(after_help = "Example:\n  gantry rollout pause deployment/web --context gantry")]
     Pause {
         #[command(flatten)]
-        report: ReportFlags,
+        printer: ResultFlags,
         #[command(flatten)]
-        target: Target,
+        target: RolloutTarget,
     },
     /// Let a Deployment go on
     #[command(after_help = "Example:\n  gantry rollout resume deployment/web --context gantry")]
     Resume {
         #[command(flatten)]
-        report: ReportFlags,
+        printer: ResultFlags,
         #[command(flatten)]
-        target: Target,
+        target: RolloutTarget,
     },
     /// Roll all pods over, though nothing changed
     #[command(after_help = "Example:\n  gantry rollout restart deployment/web --context gantry")]
     Restart {
         #[command(flatten)]
-        report: ReportFlags,
+        printer: ResultFlags,
         #[command(flatten)]
-        target: Target,
+        target: RolloutTarget,
     },
     /// Wait for a rollout to finish
     ///
@@ -89,13 +90,13 @@ pub(crate) enum RolloutVerb {
         #[arg(long, value_name = "DURATION", value_parser = duration, num_args = 0..=1, default_missing_value = "30s", require_equals = true)]
         fail_when_stuck: Option<Duration>,
         #[command(flatten)]
-        target: Target,
+        target: RolloutTarget,
     },
 }
 
 /// Whose rollout.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Target {
+pub(crate) struct RolloutTarget {
     /// `TYPE NAME` or `TYPE/NAME`; a type alone means all objects of it
     #[arg(value_name = "OBJECT")]
     words: Vec<String>,
@@ -109,39 +110,39 @@ impl RolloutVerb {
     pub(crate) fn run(self, before: &ClusterFlags) -> ExitCode {
         let target = self.target().clone();
         let selection = target.selection.selection(target.words.clone());
-        with_session(&target.cluster, before, async |session| match self {
-            Self::History { revision, changes, report, .. } => {
-                let report = report.report()?;
+        with_client_context(&target.cluster, before, async |ctx| match self {
+            Self::History { revision, changes, printer, .. } => {
+                let printer = printer.printer()?;
                 // Programs that read kubectl's output find it here to the letter.
                 let changes =
-                    changes.unwrap_or_else(|| report.output.is_none() && io::stdout().is_terminal());
-                history(session, &History { selection, revision, changes, report }).await
+                    changes.unwrap_or_else(|| printer.output.is_none() && io::stdout().is_terminal());
+                history(ctx, &HistoryOptions { selection, revision, changes, printer }).await
             }
-            Self::Undo { to_revision, report, .. } => {
-                undo(session, &Undo { selection, to_revision, report: report.report()? }).await
+            Self::Undo { to_revision, printer, .. } => {
+                undo(ctx, &UndoOptions { selection, to_revision, printer: printer.printer()? }).await
             }
-            Self::Pause { report, .. } => {
-                pause_or_resume(session, &selection, PauseOrResume::Pause, &report.report()?).await
+            Self::Pause { printer, .. } => {
+                pause_or_resume(ctx, &selection, PauseOrResume::Pause, &printer.printer()?).await
             }
-            Self::Resume { report, .. } => {
-                pause_or_resume(session, &selection, PauseOrResume::Resume, &report.report()?).await
+            Self::Resume { printer, .. } => {
+                pause_or_resume(ctx, &selection, PauseOrResume::Resume, &printer.printer()?).await
             }
-            Self::Restart { report, .. } => restart(session, &selection, &report.report()?).await,
+            Self::Restart { printer, .. } => restart(ctx, &selection, &printer.printer()?).await,
             Self::Status { watch, timeout, revision, fail_when_stuck, .. } => {
-                let asked = Status { selection, watch, timeout: limit(timeout), revision };
-                let Some(stuck_for) = fail_when_stuck else { return status(session, &asked).await };
+                let asked = RolloutStatusOptions { selection, watch, timeout: limit(timeout), revision };
+                let Some(stuck_for) = fail_when_stuck else { return status(ctx, &asked).await };
                 let cluster = target.cluster.clone().or(before);
                 // What kubectl would say comes first.
                 tokio::select! {
                     biased;
-                    ended = status(session, &asked) => ended,
-                    failure = stuck::failure(&cluster, &target.words, stuck_for) => Err(failure),
+                    ended = status(ctx, &asked) => ended,
+                    failure = fail_when_stuck::failure(&cluster, &target.words, stuck_for) => Err(failure),
                 }
             }
         })
     }
 
-    fn target(&self) -> &Target {
+    fn target(&self) -> &RolloutTarget {
         match self {
             Self::History { target, .. }
             | Self::Undo { target, .. }

@@ -4,15 +4,16 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use gantry_kubectl::verbs::{
-    Apply, Cascade, Create, CreateDeployment, Delete, DryRun, Patch, Replace, Scale, ServerSide, SetImage,
-    Validation, apply, create, create_deployment, create_namespace, delete, patch, replace, scale, set_image,
+    ApplyOptions, Cascade, CreateDeploymentOptions, CreateOptions, DeleteOptions, DryRun, PatchOptions,
+    ReplaceOptions, ScaleOptions, ServerSide, SetImageOptions, Validation, apply, create, create_deployment,
+    create_namespace, delete, patch, replace, scale, set_image,
 };
-use gantry_kubectl::{Failure, Selection, Session};
+use gantry_kubectl::{ClientContext, Failure, Selection};
 
-use super::record;
-use super::{ReportFlags, SelectionFlags, duration, limit};
+use super::change_cause;
+use super::{ResultFlags, SelectionFlags, duration, limit};
 use crate::cluster::ClusterFlags;
-use crate::output::talk;
+use crate::output::print_stderr;
 
 /// Files and what is done with their fields.
 #[derive(Clone, Debug, Args)]
@@ -30,7 +31,7 @@ pub(crate) struct FileFlags {
     #[arg(long, value_name = "NAME")]
     field_manager: Option<String>,
     #[command(flatten)]
-    report: ReportFlags,
+    printer: ResultFlags,
 }
 
 /// The flags of `create`.
@@ -74,7 +75,7 @@ enum CreateWhat {
         #[arg(last = true)]
         command: Vec<String>,
         #[command(flatten)]
-        report: ReportFlags,
+        printer: ResultFlags,
         #[command(flatten)]
         cluster: ClusterFlags,
     },
@@ -84,7 +85,7 @@ enum CreateWhat {
         /// Its name
         name: String,
         #[command(flatten)]
-        report: ReportFlags,
+        printer: ResultFlags,
         #[command(flatten)]
         cluster: ClusterFlags,
     },
@@ -182,7 +183,7 @@ pub(crate) struct DeleteFlags {
     #[arg(long)]
     ignore_not_found: bool,
     #[command(flatten)]
-    report: ReportFlags,
+    printer: ResultFlags,
     #[command(flatten)]
     pub(super) cluster: ClusterFlags,
 }
@@ -208,7 +209,7 @@ pub(crate) struct ScaleFlags {
     #[arg(long, value_parser = duration)]
     timeout: Option<Duration>,
     #[command(flatten)]
-    report: ReportFlags,
+    printer: ResultFlags,
     #[command(flatten)]
     pub(super) cluster: ClusterFlags,
 }
@@ -239,7 +240,7 @@ pub(crate) struct SetImageFlags {
     #[arg(long, value_name = "NAME")]
     field_manager: Option<String>,
     #[command(flatten)]
-    report: ReportFlags,
+    printer: ResultFlags,
     #[command(flatten)]
     pub(super) cluster: ClusterFlags,
 }
@@ -271,7 +272,7 @@ pub(crate) struct PatchFlags {
     #[arg(long, value_name = "NAME")]
     field_manager: Option<String>,
     #[command(flatten)]
-    report: ReportFlags,
+    printer: ResultFlags,
     #[command(flatten)]
     pub(super) cluster: ClusterFlags,
 }
@@ -284,35 +285,35 @@ impl CreateFlags {
         }
     }
 
-    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+    pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
         match self.what {
-            Some(CreateWhat::Deployment { name, image, replicas, port, command, report, .. }) => {
-                let report = report.report()?;
-                let asked = CreateDeployment { name, images: image, replicas, port, command, report };
-                create_deployment(session, &asked).await
+            Some(CreateWhat::Deployment { name, image, replicas, port, command, printer, .. }) => {
+                let printer = printer.printer()?;
+                let asked = CreateDeploymentOptions { name, images: image, replicas, port, command, printer };
+                create_deployment(ctx, &asked).await
             }
-            Some(CreateWhat::Namespace { name, report, .. }) => {
-                create_namespace(session, &name, &report.report()?).await
+            Some(CreateWhat::Namespace { name, printer, .. }) => {
+                create_namespace(ctx, &name, &printer.printer()?).await
             }
             None => {
-                let asked = Create {
+                let asked = CreateOptions {
                     validation: Validation::parse(self.files.validate.as_deref())?,
-                    report: self.files.report.report()?,
+                    printer: self.files.printer.printer()?,
                     files: self.files.filename,
                     recursive: self.files.recursive,
                     selector: self.selector,
                     save_config: self.save_config,
                     manager: self.files.field_manager,
                 };
-                create(session, &asked).await
+                create(ctx, &asked).await
             }
         }
     }
 }
 
 impl ApplyFlags {
-    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
-        let server_side = ServerSide::asked(self.server_side, self.force_conflicts);
+    pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
+        let server_side = ServerSide::from_flags(self.server_side, self.force_conflicts);
         if self.overwrite == Some(false) {
             return Err(Failure::other("--overwrite=false is not supported: what is written always wins"));
         }
@@ -321,13 +322,13 @@ impl ApplyFlags {
                 "--prune is not supported\nhint: delete what is no longer wanted, or use --force to recreate",
             ));
         }
-        let report = self.files.report.report()?;
-        if self.force && report.dry_run == DryRun::Server {
+        let printer = self.files.printer.printer()?;
+        if self.force && printer.dry_run == DryRun::Server {
             return Err(Failure::other("--dry-run=server cannot be used with --force"));
         }
-        let asked = Apply {
+        let asked = ApplyOptions {
             validation: Validation::parse(self.files.validate.as_deref())?,
-            report,
+            printer,
             files: self.files.filename,
             recursive: self.files.recursive,
             manager: self.files.field_manager,
@@ -335,19 +336,19 @@ impl ApplyFlags {
             force: self.force,
             server_side,
         };
-        apply(session, &asked).await
+        apply(ctx, &asked).await
     }
 }
 
 impl ReplaceFlags {
-    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+    pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
         if self.grace_period >= 0 && !self.force {
             return Err(Failure::other("--grace-period must have --force specified"));
         }
         let cascade = Cascade::parse(&self.cascade)?;
-        let asked = Replace {
+        let asked = ReplaceOptions {
             validation: Validation::parse(self.files.validate.as_deref())?,
-            report: self.files.report.report()?,
+            printer: self.files.printer.printer()?,
             files: self.files.filename,
             recursive: self.files.recursive,
             save_config: self.save_config,
@@ -355,64 +356,64 @@ impl ReplaceFlags {
             force: self.force.then(|| cascade.options((self.grace_period >= 0).then_some(self.grace_period))),
             manager: self.files.field_manager,
         };
-        replace(session, &asked).await
+        replace(ctx, &asked).await
     }
 }
 
 impl DeleteFlags {
-    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+    pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
         let selection = Selection {
             fields: self.field_selector,
             all_namespaces: self.all_namespaces,
             ..self.selection.selection(self.words)
         };
-        let asked = Delete {
+        let asked = DeleteOptions {
             selection,
             cascade: Cascade::parse(&self.cascade)?,
-            grace_seconds: Delete::grace(self.grace_period, self.force, self.now)?,
+            grace_seconds: DeleteOptions::grace(self.grace_period, self.force, self.now)?,
             force: self.force,
             wait: self.wait,
             timeout: limit(self.timeout),
             ignore_not_found: self.ignore_not_found,
-            report: self.report.report()?,
+            printer: self.printer.printer()?,
         };
-        delete(session, &asked).await
+        delete(ctx, &asked).await
     }
 }
 
 impl ScaleFlags {
-    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
-        let asked = Scale {
+    pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
+        let asked = ScaleOptions {
             selection: self.selection.selection(self.words),
-            replicas: Scale::replicas(self.replicas.as_deref())?,
+            replicas: ScaleOptions::replicas(self.replicas.as_deref())?,
             current_replicas: (self.current_replicas >= 0).then_some(self.current_replicas),
             resource_version: self.resource_version,
             timeout: limit(self.timeout),
-            report: self.report.report()?,
+            printer: self.printer.printer()?,
         };
-        scale(session, &asked).await
+        scale(ctx, &asked).await
     }
 }
 
 impl SetImageFlags {
-    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+    pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
         if self.record.is_some() {
-            talk("Flag --record has been deprecated, --record will be removed in the future");
+            print_stderr("Flag --record has been deprecated, --record will be removed in the future");
         }
-        let (words, images) = SetImage::parse(&self.words)?;
-        let asked = SetImage {
+        let (words, images) = SetImageOptions::parse(&self.words)?;
+        let asked = SetImageOptions {
             selection: Selection { local: self.local, ..self.selection.selection(words) },
             images,
-            cause: (self.record == Some(true)).then(|| record::cause(std::env::args())),
+            cause: (self.record == Some(true)).then(|| change_cause::of_command(std::env::args())),
             manager: self.field_manager,
-            report: self.report.report()?,
+            printer: self.printer.printer()?,
         };
-        set_image(session, &asked).await
+        set_image(ctx, &asked).await
     }
 }
 
 impl PatchFlags {
-    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+    pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
         let patch_text = match (self.patch, &self.patch_file) {
             (Some(text), _) => text,
             (None, Some(file)) => std::fs::read_to_string(file).map_err(|error| {
@@ -428,14 +429,14 @@ impl PatchFlags {
                 ));
             }
         };
-        let asked = Patch {
+        let asked = PatchOptions {
             selection: Selection { local: self.local, ..self.selection.selection(self.words) },
             patch: patch_text,
-            kind: Patch::kind(&self.kind)?,
+            kind: PatchOptions::kind(&self.kind)?,
             subresource: self.subresource,
             manager: self.field_manager,
-            report: self.report.report()?,
+            printer: self.printer.printer()?,
         };
-        patch(session, &asked).await
+        patch(ctx, &asked).await
     }
 }

@@ -9,7 +9,7 @@ use rustix::termios::{self, OptionalActions, Termios};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
-use crate::paint;
+use crate::ansi;
 
 /// Another screen, no cursor, no wrapping of lines.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
@@ -39,7 +39,7 @@ impl Terminal {
     pub(super) fn open() -> io::Result<Self> {
         let before = termios::tcgetattr(io::stdin())?;
         let terminal = Self {
-            colours: paint::with_colours(),
+            colours: ansi::with_colours(),
             charset: charset(),
             keys: keys(),
             resized: signal(SignalKind::window_change())?,
@@ -56,7 +56,7 @@ impl Terminal {
 
     /// What there is to draw on now.
     pub(super) fn canvas(&self) -> Canvas {
-        let (columns, rows) = paint::size();
+        let (columns, rows) = ansi::size();
         Canvas { columns, rows, charset: self.charset }
     }
 
@@ -68,7 +68,7 @@ impl Terminal {
             text.push_str(if row == 0 { "" } else { "\r\n" });
             // Before the line: behind one that fills the row, it would take the last letter.
             text.push_str(if row + 1 == lines.len() { "\x1b[J" } else { "\x1b[K" });
-            paint::paint(&mut text, line, self.colours);
+            ansi::paint(&mut text, line, self.colours);
         }
         write(&text)
     }

@@ -74,8 +74,11 @@ mod tests {
             event("B", "2026-01-01T00:00:01Z", "2026-01-01T00:00:08Z", 3),
             event("A", "2026-01-01T00:00:04Z", "2026-01-01T00:00:04Z", 1),
         ];
-        let told = events(&all, now);
-        assert!(told.ends_with("  Normal\tA\t6s\tc\tm\n  Normal\tB\t2s (x3 over 9s)\tc\tm\n"), "{told}");
+        let rendered = events(&all, now);
+        assert!(
+            rendered.ends_with("  Normal\tA\t6s\tc\tm\n  Normal\tB\t2s (x3 over 9s)\tc\tm\n"),
+            "{rendered}"
+        );
         assert_eq!(events(&[], now), "Events:\t<none>\n");
     }
 }

@@ -10,7 +10,7 @@ pub(super) struct Schemas<'d>(&'d Value);
 
 /// What a schema is about, if it is not about one value.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Many<'d> {
+pub(super) enum Collection<'d> {
     /// A list of these.
     List(&'d Value),
     /// These by name.
@@ -57,9 +57,9 @@ pub(super) fn properties(schema: &Value) -> Option<&Map<String, Value>> {
 }
 
 /// What there are many of.
-pub(super) fn many(schema: &Value) -> Option<Many<'_>> {
+pub(super) fn collection_of(schema: &Value) -> Option<Collection<'_>> {
     if let Some(items) = schema.get("items").filter(|items| items.is_object()) {
-        return Some(Many::List(items));
+        return Some(Collection::List(items));
     }
-    schema.get("additionalProperties").filter(|values| values.is_object()).map(Many::Map)
+    schema.get("additionalProperties").filter(|values| values.is_object()).map(Collection::Map)
 }

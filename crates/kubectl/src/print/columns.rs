@@ -67,8 +67,8 @@ mod tests {
     fn columns_show_maps_as_go_prints_them() {
         let columns = CustomColumns::parse("LABELS:.labels,GRID:.grid").unwrap();
         let object = json!({"labels": {"b": "2", "a": "1"}, "grid": [[1, 2.5], [null]]});
-        let told = columns.print(&object).unwrap();
-        assert_eq!(told, "LABELS         GRID\nmap[a:1 b:2]   [[1 2.5] [<nil>]]\n");
+        let rendered = columns.print(&object).unwrap();
+        assert_eq!(rendered, "LABELS         GRID\nmap[a:1 b:2]   [[1 2.5] [<nil>]]\n");
     }
 
     /// K2.2: a column for each path; what is not there is `<none>`.

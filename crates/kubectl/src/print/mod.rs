@@ -2,16 +2,16 @@
 
 mod columns;
 mod document;
-mod elastic;
 mod go_json;
 pub(crate) mod jsonpath;
 mod rows;
+mod tabwriter;
 
 pub(crate) use columns::CustomColumns;
 pub(crate) use document::{as_list, without_managed_fields};
-pub(crate) use elastic::{aligned, harmless};
 pub(crate) use go_json::{compact, indented, indented_as_declared, json_list};
 pub(crate) use rows::{Rows, Widths};
+pub(crate) use tabwriter::{align_columns, escape_control_characters};
 
 use gantry_registry::encode;
 use serde_json::Value;

@@ -14,7 +14,7 @@ pub(crate) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-config
 
 /// The three forms of one object, or of one part of it.
 #[derive(Clone, Copy)]
-pub(crate) struct Forms<'v> {
+pub(crate) struct ThreeWayInputs<'v> {
     /// As it was written last time.
     pub(crate) original: &'v Value,
     /// As it is written now.
@@ -44,7 +44,7 @@ pub(crate) fn shape_of(api_version: &str, kind: &str) -> Shape {
 }
 
 /// The patch; empty if there is nothing to do.
-pub(crate) fn three_way(forms: Forms<'_>, shape: Shape) -> Map<String, Value> {
+pub(crate) fn three_way(forms: ThreeWayInputs<'_>, shape: Shape) -> Map<String, Value> {
     let mut patch = Map::new();
     let empty = Map::new();
     let (modified, original) =
@@ -61,10 +61,10 @@ pub(crate) fn three_way(forms: Forms<'_>, shape: Shape) -> Map<String, Value> {
 
 /// The patch that turns one object into another.
 pub(crate) fn two_way(before: &Value, after: &Value, shape: Shape) -> Map<String, Value> {
-    three_way(Forms { original: before, modified: after, current: before }, shape)
+    three_way(ThreeWayInputs { original: before, modified: after, current: before }, shape)
 }
 
-fn set(key: &str, value: &Value, forms: Forms<'_>, shape: Shape, patch: &mut Map<String, Value>) {
+fn set(key: &str, value: &Value, forms: ThreeWayInputs<'_>, shape: Shape, patch: &mut Map<String, Value>) {
     if shape == Shape::Foreign && value.is_null() {
         // In JSON it takes away what is there, which was done if it was written before.
         if forms.original.get(key) != Some(&NOTHING) {
@@ -76,8 +76,11 @@ fn set(key: &str, value: &Value, forms: Forms<'_>, shape: Shape, patch: &mut Map
         patch.insert(key.to_owned(), value.clone());
         return;
     };
-    let inner =
-        Forms { original: forms.original.get(key).unwrap_or(&NOTHING), modified: value, current: live };
+    let inner = ThreeWayInputs {
+        original: forms.original.get(key).unwrap_or(&NOTHING),
+        modified: value,
+        current: live,
+    };
     let field = shape.field(key);
     match (value, live) {
         (Value::Object(members), Value::Object(_)) => {
@@ -159,7 +162,7 @@ mod tests {
     }
 
     fn patch_of(original: &Value, modified: &Value, current: &Value) -> Value {
-        three_way(Forms { original, modified, current }, shape_of("apps/v1", "Deployment")).into()
+        three_way(ThreeWayInputs { original, modified, current }, shape_of("apps/v1", "Deployment")).into()
     }
 
     /// K1.3: a null of a foreign kind takes away what is there, once; generators write it for times that are not known.
@@ -168,7 +171,7 @@ mod tests {
         let null = json!({"metadata": {"creationTimestamp": null, "labels": null}, "spec": {"a": 1}});
         let live = json!({"metadata": {"creationTimestamp": "noon", "labels": {"a": "b"}}, "spec": {"a": 1}});
         let patch_of = |original: &Value| {
-            let forms = Forms { original, modified: &null, current: &live };
+            let forms = ThreeWayInputs { original, modified: &null, current: &live };
             Value::from(three_way(forms, shape_of("example.com/v1", "Boat")))
         };
         assert_eq!(patch_of(&null), json!({}));

@@ -1,14 +1,14 @@
 //! `explain`: what the fields of a type mean.
 
 use crate::call::Call;
-use crate::explain::{Layout, Question, explain as explained};
+use crate::client_context::ClientContext;
+use crate::explain::{ExplainQuery, Layout, explain as explained};
 use crate::failure::Failure;
 use crate::resources::{Resource, Resources};
-use crate::session::Session;
 
 /// What to explain.
 #[derive(Clone, Debug, Default)]
-pub struct Explain {
+pub struct ExplainOptions {
     /// A type, and with dots the field that is meant: `deployment.spec.strategy`.
     pub words: Vec<String>,
     /// Whether all that is below is told too.
@@ -20,38 +20,38 @@ pub struct Explain {
 }
 
 /// Explains a type or a field.
-pub async fn explain(session: &mut Session, asked: &Explain) -> Result<(), Failure> {
-    let layout = match asked.output.as_deref() {
-        None | Some("plaintext" | "") => Layout::Plain,
-        Some("plaintext-openapiv2") => Layout::Older,
+pub async fn explain(ctx: &mut ClientContext, options: &ExplainOptions) -> Result<(), Failure> {
+    let layout = match options.output.as_deref() {
+        None | Some("plaintext" | "") => Layout::Plaintext,
+        Some("plaintext-openapiv2") => Layout::PlaintextOpenApiV2,
         Some(other) => return Err(Failure::other(format!("unrecognized format: {other}"))),
     };
-    let [word] = asked.words.as_slice() else {
-        return Err(Failure::other(match asked.words.len() {
+    let [word] = options.words.as_slice() else {
+        return Err(Failure::other(match options.words.len() {
             0 => {
                 "You must specify the type of resource to explain. Use \"kubectl api-resources\" for a complete list of supported resources."
             }
             _ => "We accept only this format: explain RESOURCE",
         }));
     };
-    let resources = session.resources().await?;
+    let resources = ctx.resources().await?;
     let (resource, path) = meant(&resources, word)?;
-    let resource = match asked.api_version.as_deref().filter(|version| !version.is_empty()) {
+    let resource = match options.api_version.as_deref().filter(|version| !version.is_empty()) {
         Some(version) => in_version(&resources, resource, version, layout)?,
         None => resource,
     };
     let root = if resource.group.is_empty() { "api" } else { "apis" };
-    let document = session.ask(Call::get(format!("/openapi/v3/{root}/{}", resource.api_version()))).await?;
-    let question = Question {
+    let document = ctx.request(Call::get(format!("/openapi/v3/{root}/{}", resource.api_version()))).await?;
+    let query = ExplainQuery {
         group: &resource.group,
         version: &resource.version,
         kind: &resource.kind,
         path: &path,
-        recursive: asked.recursive,
+        recursive: options.recursive,
     };
-    let told = explained(&document, question, layout);
-    session.print(&told.text)?;
-    told.failure.map_or(Ok(()), Err)
+    let rendered = explained(&document, query, layout);
+    ctx.print(&rendered.text)?;
+    rendered.failure.map_or(Ok(()), Err)
 }
 
 /// The type and the field: `deploy.spec`, or `deployments.apps.spec` if the group is said.
@@ -70,7 +70,7 @@ fn meant<'r>(resources: &'r Resources, word: &str) -> Result<(&'r Resource, Vec<
     }
     let resource = resources.called(first).map_err(|failure| match failure {
         Failure::UnknownType(name) => {
-            Failure::Bare(format!("the server doesn't have a resource type \"{name}\""))
+            Failure::Verbatim(format!("the server doesn't have a resource type \"{name}\""))
         }
         other => other,
     })?;
@@ -91,8 +91,8 @@ fn in_version<'r>(
     resources.of_kind(api_version, &resource.kind).ok_or_else(|| {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         let what = match layout {
-            Layout::Plain => format!("Resource={}", resource.plural),
-            Layout::Older => format!("Kind={}", resource.kind),
+            Layout::Plaintext => format!("Resource={}", resource.plural),
+            Layout::PlaintextOpenApiV2 => format!("Kind={}", resource.kind),
         };
         Failure::other(format!("couldn't find resource for \"{group}/{version}, {what}\""))
     })

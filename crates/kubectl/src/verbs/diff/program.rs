@@ -12,16 +12,16 @@ use super::Differences;
 use crate::failure::Failure;
 
 /// A folder of objects that is removed at the end; nobody else may read it.
-pub(super) struct Folder(PathBuf);
+pub(super) struct TempFolder(PathBuf);
 
 /// How to call the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Program {
+pub(super) struct DiffProgram {
     name: String,
     options: Vec<String>,
 }
 
-impl Folder {
+impl TempFolder {
     /// Makes a folder that begins with this word, under a name that nobody has.
     pub(super) fn new(word: &str) -> Result<Self, Failure> {
         let place = std::env::temp_dir();
@@ -44,14 +44,14 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for TempFolder {
     fn drop(&mut self) {
         // What is left behind is only a temporary folder.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-impl Program {
+impl DiffProgram {
     /// The program that somebody named with its options, or `diff`.
     ///
     /// Like kubectl, it takes only options of letters, digits, `-` and `=`: no words that a shell would have to read.
@@ -64,7 +64,7 @@ impl Program {
     }
 
     /// Compares two folders; what it finds goes straight to the terminal.
-    pub(super) fn compare(&self, live: &Folder, merged: &Folder) -> Result<Differences, Failure> {
+    pub(super) fn compare(&self, live: &TempFolder, merged: &TempFolder) -> Result<Differences, Failure> {
         let status = Command::new(&self.name).args(&self.options).arg(&live.0).arg(&merged.0).status();
         let failed = |why: &str| Failure::other(format!("failed to run \"{}\": {why}", self.name));
         match status.map(|status| status.code()) {
@@ -91,21 +91,21 @@ mod tests {
 
     #[test]
     fn a_program_has_plain_options_only() {
-        let program = |name: &str, options: &[&str]| Program {
+        let program = |name: &str, options: &[&str]| DiffProgram {
             name: name.to_owned(),
             options: options.iter().map(|option| (*option).to_owned()).collect(),
         };
-        assert_eq!(Program::named(None), program("diff", &["-u", "-N"]));
+        assert_eq!(DiffProgram::named(None), program("diff", &["-u", "-N"]));
         assert_eq!(
-            Program::named(Some("colordiff  -N -x=1 $(rm) a/b")),
+            DiffProgram::named(Some("colordiff  -N -x=1 $(rm) a/b")),
             program("colordiff", &["-N", "-x=1"])
         );
     }
 
     #[test]
     fn exit_codes_say_whether_there_are_differences() {
-        let (live, merged) = (Folder::new("LIVE").unwrap(), Folder::new("MERGED").unwrap());
-        let compare = |command: &str| Program::named(Some(command)).compare(&live, &merged);
+        let (live, merged) = (TempFolder::new("LIVE").unwrap(), TempFolder::new("MERGED").unwrap());
+        let compare = |command: &str| DiffProgram::named(Some(command)).compare(&live, &merged);
         assert_eq!(compare("true").unwrap(), Differences::None);
         assert_eq!(compare("false").unwrap(), Differences::Some);
         assert!(compare("no-such-program").unwrap_err().lines().starts_with(

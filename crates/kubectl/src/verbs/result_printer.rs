@@ -1,0 +1,176 @@
+//! How the result of a write is told (K0.2), and what writes have in common.
+
+use serde_json::{Value, json};
+
+use crate::call::Call;
+use crate::client_context::ClientContext;
+use crate::failure::Failure;
+use crate::print::{Format, json_list, without_managed_fields};
+
+/// Whether anything is to be done at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DryRun {
+    /// Yes.
+    #[default]
+    No,
+    /// No, and the server is not told.
+    Client,
+    /// No, but the server is to say what would come of it.
+    Server,
+}
+
+/// What becomes of fields that the server does not know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Validation {
+    /// The write is refused.
+    #[default]
+    Strict,
+    /// They are warned of.
+    Warn,
+    /// They are left out.
+    Ignore,
+}
+
+/// How results are told: by `-o`, and whether they are for show.
+#[derive(Clone, Debug, Default)]
+pub struct ResultPrinter {
+    /// The value of `-o`.
+    pub output: Option<String>,
+    /// Whether anything was done.
+    pub dry_run: DryRun,
+    /// Whether the record of who wrote what is shown too.
+    pub managed_fields: bool,
+}
+
+impl DryRun {
+    /// Reads the value of `--dry-run`.
+    pub fn parse(value: Option<&str>) -> Result<Self, Failure> {
+        match value {
+            None | Some("none") => Ok(Self::No),
+            Some("client") => Ok(Self::Client),
+            Some("server") => Ok(Self::Server),
+            Some(other) => Err(Failure::other(format!(
+                "Invalid dry-run value ({other}). Must be \"none\", \"server\", or \"client\"."
+            ))),
+        }
+    }
+
+    pub(crate) fn is_client(self) -> bool {
+        self == Self::Client
+    }
+
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::No => "",
+            Self::Client => " (dry run)",
+            Self::Server => " (server dry run)",
+        }
+    }
+
+    fn parameter(self) -> &'static str {
+        match self {
+            Self::Server => "All",
+            Self::No | Self::Client => "",
+        }
+    }
+}
+
+impl Validation {
+    /// Reads the value of `--validate`.
+    pub fn parse(value: Option<&str>) -> Result<Self, Failure> {
+        match value {
+            None | Some("" | "true" | "strict") => Ok(Self::Strict),
+            Some("warn") => Ok(Self::Warn),
+            Some("false" | "ignore") => Ok(Self::Ignore),
+            Some(other) => Err(Failure::other(format!(
+                "invalid - validate option \"{other}\"; must be one of: strict (or true), warn, ignore (or false)"
+            ))),
+        }
+    }
+
+    fn parameter(self) -> &'static str {
+        match self {
+            Self::Strict => "Strict",
+            Self::Warn => "Warn",
+            Self::Ignore => "Ignore",
+        }
+    }
+}
+
+impl Call {
+    /// A write says who writes and whether it is meant.
+    pub(crate) fn by(self, manager: &str, dry_run: DryRun) -> Self {
+        self.with("fieldManager", manager).with("dryRun", dry_run.parameter())
+    }
+
+    pub(crate) fn validated(self, validation: Validation) -> Self {
+        self.with("fieldValidation", validation.parameter())
+    }
+}
+
+impl ResultPrinter {
+    /// Results with this `-o`, which must be one for results.
+    pub fn with(output: Option<String>, dry_run: DryRun) -> Result<Self, Failure> {
+        Format::parse_for_result(output.as_deref())?;
+        Ok(Self { output, dry_run, managed_fields: false })
+    }
+
+    /// The object as it is shown.
+    pub(crate) fn shown(&self, object: &Value) -> Value {
+        if self.managed_fields { object.clone() } else { without_managed_fields(object.clone()) }
+    }
+
+    /// Prints what became of an object.
+    pub(crate) fn print(
+        &self,
+        ctx: &mut ClientContext,
+        title: &str,
+        operation: &str,
+        object: &Value,
+    ) -> Result<(), Failure> {
+        match Format::parse_for_result(self.output.as_deref())? {
+            Format::Rows | Format::Wide => {
+                ctx.println(&format!("{title} {operation}{}", self.dry_run.suffix()))
+            }
+            Format::Name => ctx.println(title),
+            format => match format.document(&self.shown(object)) {
+                Some(document) if matches!(format, Format::Yaml) => ctx.print_yaml(&document?),
+                Some(document) => ctx.print(&document?),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Prints the line about an object, unless whole objects are asked for.
+    pub(crate) fn print_name(
+        &self,
+        ctx: &mut ClientContext,
+        title: &str,
+        operation: &str,
+    ) -> Result<(), Failure> {
+        match self.output.as_deref() {
+            None | Some("" | "name") => self.print(ctx, title, operation, &Value::Null),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Prints all objects as one document, if whole objects are asked for.
+    pub(crate) fn print_list(&self, ctx: &mut ClientContext, objects: &[Value]) -> Result<(), Failure> {
+        let format = Format::parse_for_result(self.output.as_deref())?;
+        let objects: Vec<Value> = objects.iter().map(|object| self.shown(object)).collect();
+        let document = match (&format, objects.as_slice()) {
+            (_, []) => None,
+            (_, [only]) => format.document(only),
+            (Format::Json, several) => Some(Ok(json_list(several))),
+            (_, several) => format.document(&json!({
+                "apiVersion": "v1", "items": several, "kind": "List", "metadata": {},
+            })),
+        };
+        document.map_or(Ok(()), |document| ctx.print(&document?))
+    }
+
+    /// The words after an operation, for results that are not told by `tell`.
+    pub(crate) fn suffix(&self) -> &'static str {
+        self.dry_run.suffix()
+    }
+}
