@@ -1,4 +1,4 @@
-//! Styled lines as a terminal takes them. Colours are left out where `NO_COLOR` is set.
+//! Renders styled lines with ANSI escape codes, unless `NO_COLOR` is set.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _};
@@ -6,10 +6,10 @@ use std::io::{self, IsTerminal as _};
 use gantry_view::{Line, Style};
 use rustix::termios;
 
-/// What a terminal that does not know its size is taken for.
+/// The size of a terminal that does not report it.
 pub(crate) const UNKNOWN_SIZE: (usize, usize) = (80, 24);
 
-/// How wide standard output is if it is a terminal that lines can be laid out for.
+/// The width of standard output, if it is a terminal with escape codes.
 pub(crate) fn columns() -> Option<usize> {
     (io::stdout().is_terminal() && !is_dumb()).then(|| size().0)
 }
@@ -21,7 +21,7 @@ pub(crate) fn size() -> (usize, usize) {
     size.map_or(UNKNOWN_SIZE, |size| (size.ws_col.into(), size.ws_row.into()))
 }
 
-/// Whether the terminal says that it knows no escape codes.
+/// Whether the terminal does not support escape codes.
 pub(crate) fn is_dumb() -> bool {
     std::env::var("TERM").is_ok_and(|term| term == "dumb")
 }

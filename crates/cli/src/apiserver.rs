@@ -1,4 +1,4 @@
-//! `gantry apiserver`: the API server alone, on the store that is asked for. Flags in, calls out.
+//! `gantry apiserver`: runs the API server only, on the store that the flags select.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,17 +22,17 @@ pub(crate) struct ApiserverFlags {
     server: ServerFlags,
 }
 
-/// Where everything is kept: exactly one of these.
+/// Where data is stored: exactly one of these.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false, id = "where")]
 struct StoreFlags {
-    /// Keep everything in this directory, which is made if it does not exist
+    /// Store the data in this directory, which is created if needed
     #[arg(long, value_name = "DIRECTORY")]
     data_dir: Option<PathBuf>,
-    /// Keep everything in memory, until the server stops
+    /// Store the data in memory, until the server stops
     #[arg(long)]
     in_memory: bool,
-    /// Keep everything in etcd, reached by these URLs
+    /// Store the data in etcd, at these URLs
     #[arg(long, value_name = "URL", value_delimiter = ',')]
     etcd: Vec<String>,
 }
@@ -48,7 +48,7 @@ impl ApiserverFlags {
     }
 }
 
-/// Runs the server until it is told to stop.
+/// Runs the server until it receives a signal.
 pub(crate) fn run(flags: &ApiserverFlags) -> ExitCode {
     server_process::run(flags.server.log_format, Verbosity::Info, serve(flags))
 }
@@ -65,7 +65,7 @@ async fn serve(flags: &ApiserverFlags) -> Result<ExitCode, String> {
         }
         _ => "To use it with kubectl, start with --write-kubeconfig FILE".to_owned(),
     };
-    // A closed standard output is no reason not to serve.
+    // A closed standard output does not stop the server.
     print(&format!("The API is at {}\n{usage}\n", cluster.url().unwrap_or_default()));
     server_process::run_to_end(cluster, &mut signals).await?;
     Ok(ExitCode::SUCCESS)

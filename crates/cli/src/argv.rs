@@ -1,7 +1,7 @@
-//! What typed words mean, before clap reads them: which are commands, which are flags, and which are values of flags.
+//! Tokenizes the command line before clap parses it: commands, flags, and values of flags.
 //!
-//! kubectl takes some things that clap does not: flags of the connection between the words of a command, and
-//! `--watch=true` for a flag without a value. [`for_clap`] says the same in the way that clap takes.
+//! kubectl accepts two things that clap does not: connection flags between the names of nested commands, and
+//! `--watch=true` for a flag without a value. [`for_clap`] rewrites both.
 
 use std::ffi::OsString;
 use std::ops::Range;
@@ -10,47 +10,47 @@ use clap::{Arg, ArgAction, Command};
 
 use crate::cluster::HEADING;
 
-/// One thing that was typed.
+/// A token of the command line.
 #[derive(Debug)]
 pub(crate) struct Token<'c> {
     /// What it is.
     pub(crate) kind: TokenKind<'c>,
-    /// The words that it takes up.
+    /// Its range of arguments.
     pub(crate) at: Range<usize>,
 }
 
-/// What words can be.
+/// The kinds of tokens.
 #[derive(Debug)]
 pub(crate) enum TokenKind<'c> {
-    /// A command, of the one before.
+    /// A subcommand of the previous command.
     Command(&'c Command),
     /// A flag.
     Flag {
         arg: &'c Arg,
         value: Value,
-        /// Whether it says which cluster is meant, and so may stand anywhere.
+        /// Whether it is a connection flag, which is allowed anywhere.
         is_connection: bool,
     },
-    /// A flag that nobody knows.
+    /// An unknown flag.
     Unknown,
-    /// `--`: from here on nothing is a flag.
+    /// `--`: everything after it is positional.
     EndOfFlags,
-    /// Anything else.
+    /// A positional argument.
     Argument(String),
 }
 
 /// The value of a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// The flag takes none.
+    /// The flag takes no value.
     None,
-    /// It was given.
+    /// The given value.
     Given(String),
-    /// It would be the next word.
+    /// The value is missing at the end of the line.
     Missing,
 }
 
-/// What these words are, without the program's name. The command has to be built.
+/// Tokenizes the arguments, without the program's name. The command must be built.
 pub(crate) fn read<'c>(root: &'c Command, words: &[String]) -> Vec<Token<'c>> {
     let (mut tokens, mut at) = (Vec::new(), 0);
     let (mut command, mut is_ended, mut has_argument) = (root, false, false);
@@ -79,7 +79,7 @@ pub(crate) fn read<'c>(root: &'c Command, words: &[String]) -> Vec<Token<'c>> {
     tokens
 }
 
-/// The last command of these pieces.
+/// The innermost command.
 pub(crate) fn command<'c>(root: &'c Command, tokens: &[Token<'c>]) -> &'c Command {
     let commands = tokens.iter().rev().find_map(|token| match token.kind {
         TokenKind::Command(command) => Some(command),
@@ -88,7 +88,7 @@ pub(crate) fn command<'c>(root: &'c Command, tokens: &[Token<'c>]) -> &'c Comman
     commands.unwrap_or(root)
 }
 
-/// The names of the commands of these pieces.
+/// The names of the commands.
 pub(crate) fn path(tokens: &[Token<'_>]) -> Vec<String> {
     let commands = tokens.iter().filter_map(|token| match token.kind {
         TokenKind::Command(command) => Some(command.get_name().to_owned()),
@@ -97,7 +97,7 @@ pub(crate) fn path(tokens: &[Token<'_>]) -> Vec<String> {
     commands.collect()
 }
 
-/// The same words, the program's name first, as clap takes them; or the flag whose value is no boolean.
+/// Rewrites the arguments for clap; fails on an invalid boolean.
 pub(crate) fn for_clap(root: &Command, words: Vec<OsString>) -> Result<Vec<OsString>, InvalidBoolean> {
     let texts: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let tokens = read(root, &texts);
@@ -125,7 +125,7 @@ pub(crate) fn for_clap(root: &Command, words: Vec<OsString>) -> Result<Vec<OsStr
     Ok(front)
 }
 
-/// A flag that is there or not, and was given something else.
+/// A boolean flag with an invalid value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct InvalidBoolean {
     pub(crate) flag: String,
@@ -147,7 +147,7 @@ pub(crate) fn shown(arg: &Arg) -> String {
     }
 }
 
-/// What `--flag=true` says of a flag that takes no value; none for anything else.
+/// Parses `--flag=true` of a flag without a value; `None` for all other flags.
 fn boolean(arg: &Arg, word: &str) -> Result<Option<bool>, InvalidBoolean> {
     let Some((_, value)) = word.strip_prefix("--").and_then(|word| word.split_once('=')) else {
         return Ok(None);
@@ -162,7 +162,7 @@ fn boolean(arg: &Arg, word: &str) -> Result<Option<bool>, InvalidBoolean> {
     }
 }
 
-/// A flag of the command, or one that may stand anywhere.
+/// Finds a flag of the command, or a global one.
 fn flag<'c>(
     root: &'c Command,
     command: &'c Command,
@@ -192,7 +192,7 @@ fn flag<'c>(
     (TokenKind::Flag { arg, value, is_connection }, length)
 }
 
-/// `-n`, `-nshop`, `-n=shop`, and `-Aw`, of which the last one counts.
+/// Parses `-n`, `-nshop`, `-n=shop`, and `-Aw`, of which the last one counts.
 fn short<'c, 'w>(
     word: &'w str,
     find: &impl Fn(&dyn Fn(&&Arg) -> bool) -> Option<&'c Arg>,

@@ -1,25 +1,25 @@
-//! Which Deployments a command is about, by names or by flags.
+//! Parses which Deployments a command is for: names or selectors.
 
 use gantry_registry::kinds::{Kind, kinds};
 
-/// The Deployments that a command is about.
+/// The requested Deployments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DeploymentArgs {
-    /// One, by its name.
+    /// One name.
     One(String),
-    /// Several, by their names.
+    /// Several names.
     Names(Vec<String>),
-    /// All that have these labels; in one namespace, or in all.
+    /// A selection by labels, in one namespace or in all.
     All {
-        /// Labels as a list takes them; empty for any.
+        /// A label selector; empty for all.
         labels: String,
-        /// Whether in all namespaces.
+        /// The value of --all-namespaces.
         all_namespaces: bool,
     },
 }
 
 impl DeploymentArgs {
-    /// Reads names, such as `web`, `deployment/web` or `deployments web api`, and the flags that stand for names.
+    /// Parses names, such as `web`, `deployment/web` or `deployments web api`, and selection flags.
     pub(crate) fn parse(
         words: &[String],
         labels: Option<&str>,
@@ -91,7 +91,7 @@ fn is_deployment(word: &str) -> bool {
     kind_of(word).is_some_and(|kind| kind.resource == "deployments")
 }
 
-/// The kind that a word means, by any of its names, with its group or without.
+/// Finds a kind by any of its names, with or without its group.
 fn kind_of(word: &str) -> Option<&'static Kind> {
     let word = word.to_lowercase();
     kinds().all().find(|kind| {

@@ -1,4 +1,4 @@
-//! Reading Deployments with all around them, once.
+//! Reads Deployments with their ReplicaSets, pods, events and nodes, once.
 
 use std::fmt::Debug;
 
@@ -15,18 +15,18 @@ use serde::de::DeserializeOwned;
 use crate::cluster::Cluster;
 use crate::deployment_args::DeploymentArgs;
 
-/// What was found of the Deployments that were asked for.
+/// The requested Deployments, with related objects.
 #[derive(Default)]
 pub(crate) struct FetchedDeployments {
-    /// Each with all around it.
+    /// Each with its related objects.
     pub(crate) objects: Vec<Objects>,
-    /// Why some were not found.
+    /// The failures of those that were not found.
     pub(crate) failures: Vec<Failure>,
-    /// What was left out because it may not be read.
+    /// Notes about objects that are left out because access is denied.
     pub(crate) notes: Vec<String>,
 }
 
-/// Reads the Deployments that are asked for, and all around them.
+/// Reads the requested Deployments with related objects.
 pub(crate) async fn look(cluster: &Cluster, asked: &DeploymentArgs) -> Result<FetchedDeployments, Failure> {
     let mut fetched = FetchedDeployments::default();
     let notes = &mut fetched.notes;
@@ -76,7 +76,7 @@ where
     Ok(api.list(params).await.map_err(|error| cluster.failure(error))?.items)
 }
 
-/// All that several Deployments may be about.
+/// Lists the objects of a namespace, or of all.
 async fn listing(
     cluster: &Cluster,
     all_namespaces: bool,
@@ -101,7 +101,7 @@ async fn listing(
     Ok(Listing { deployments: deployments?, sets: sets?, pods, events, nodes: on_nodes })
 }
 
-/// Reads a Deployment, what its selector selects, and what is said about it.
+/// Reads a Deployment with its ReplicaSets, pods and events.
 async fn objects(cluster: &Cluster, name: &str, notes: &mut Vec<String>) -> Result<Objects, Failure> {
     let Cluster { client, namespace, .. } = cluster;
     let failure = |error| cluster.failure(error);
@@ -134,7 +134,7 @@ fn warnings() -> ListParams {
     ListParams::default().fields("type=Warning")
 }
 
-/// The nodes, if a pod is in trouble. Many people may not read them, and a report without their names is as true.
+/// Lists the nodes if a pod has a problem. Errors are ignored: many users may not read nodes, and the report works without.
 pub(crate) async fn nodes(cluster: &Cluster, pods: &[Pod]) -> Vec<Node> {
     let is_ready = |pod: &Pod| {
         let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_deref());
@@ -151,7 +151,7 @@ pub(crate) async fn nodes(cluster: &Cluster, pods: &[Pod]) -> Vec<Node> {
     nodes.list(&ListParams::default()).await.map(|list| list.items).unwrap_or_default()
 }
 
-/// A Deployment's selector as a list takes it. One that cannot be read selects everything: ownership tells then.
+/// A Deployment's selector as a `labelSelector` parameter. An invalid one selects everything, and owner references decide.
 pub(crate) fn selector(deployment: &Deployment) -> String {
     let selector = &deployment.spec.selector;
     let labels = selector.match_labels.iter().flatten().map(|(key, value)| Some(format!("{key}={value}")));
@@ -170,7 +170,7 @@ pub(crate) fn selector(deployment: &Deployment) -> String {
     all.unwrap_or_default().join(",")
 }
 
-/// What may be missing if it may not be read; a report without it is better than none.
+/// Returns an empty list with a note if access is denied.
 fn optional<T: Clone>(
     listed: kube::Result<kube::api::ObjectList<T>>,
     what: &str,
@@ -178,7 +178,7 @@ fn optional<T: Clone>(
 ) -> kube::Result<Vec<T>> {
     match listed {
         Err(kube::Error::Api(status)) if status.code == 403 => {
-            notes.push(format!("note: {what} may not be read, so they are left out: {}", status.message));
+            notes.push(format!("note: no permission to read {what}, which are left out: {}", status.message));
             Ok(Vec::new())
         }
         listed => Ok(listed?.items),

@@ -1,6 +1,6 @@
-//! `gantry rollout watch`: follows a rollout on the screen, or in lines where there is none.
+//! `gantry rollout watch`: shows a rollout live on the terminal, or as lines without one.
 //!
-//! `follow` keeps copies of the objects, `terminal` draws. What is drawn is `gantry-view`'s, and so is every line.
+//! `reflectors` caches the objects, `terminal` draws; `gantry-view` renders.
 
 mod reflectors;
 mod terminal;
@@ -24,9 +24,9 @@ use crate::{ansi, cluster, fetch};
 use reflectors::Reflectors;
 use terminal::{Input, Terminal};
 
-/// The shortest time between two frames: a rollout of a thousand pods is not drawn a thousand times.
+/// The minimum time between two frames, so that large rollouts are not redrawn for each pod.
 const BETWEEN_FRAMES: Duration = Duration::from_millis(100);
-/// How often a frame is drawn although nothing changed: ages and deadlines pass all the same.
+/// How often a frame is redrawn without changes, for ages and deadlines.
 const TICK: Duration = Duration::from_secs(1);
 
 /// The flags of `gantry rollout watch`.
@@ -35,10 +35,10 @@ pub(crate) struct WatchFlags {
     /// The Deployment: `web`, `deployment/web` or `deployment web`
     #[arg(required = true, num_args = 1..=2, value_name = "DEPLOYMENT")]
     deployment: Vec<String>,
-    /// Print changes as lines, as if there were no terminal
+    /// Print changes as lines, even on a terminal
     #[arg(long)]
     lines: bool,
-    /// Go on when the rollout is done or stuck, until `q` is typed or the time is up
+    /// Keep watching when the rollout is done or stuck, until `q` is typed or the timeout expires
     #[arg(long)]
     stay: bool,
     #[command(flatten)]
@@ -47,15 +47,15 @@ pub(crate) struct WatchFlags {
     pub(crate) cluster: ClusterFlags,
 }
 
-/// How watching ended.
+/// How a watch ended.
 enum WatchEnd {
-    /// It was over, or `q` was typed; this was the last look.
+    /// The rollout ended, or `q` was typed; with the last report.
     Finished(Box<why::Report>),
-    /// The Deployment is gone.
+    /// The Deployment was deleted.
     Deleted,
 }
 
-/// Follows a rollout; the exit code says the last verdict.
+/// Watches a rollout; the exit code is the last verdict.
 pub(crate) fn run(flags: &WatchFlags) -> ExitCode {
     cluster::run(watch(flags))
 }
@@ -94,7 +94,7 @@ fn on_screen(flags: &WatchFlags) -> bool {
     !flags.lines && !ansi::is_dumb() && io::stdout().is_terminal() && io::stdin().is_terminal()
 }
 
-/// A rollout that is being followed.
+/// A rollout that is watched.
 struct Watch<'a> {
     flags: &'a WatchFlags,
     cluster: Cluster,
@@ -103,17 +103,17 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Whether a look at the rollout was the last one.
+    /// Whether this report ends the watch.
     fn is_over(&self, waiting: &mut Waiting, report: &why::Report) -> bool {
         let next = waiting.next(report.now, std::slice::from_ref(report));
         let is_timeout = waiting.is_timeout(report.now);
         next == Next::End && (is_timeout || !self.flags.stay)
     }
 
-    /// On the screen, until it is over or `q` is typed.
+    /// Draws on the terminal until the rollout ends or `q` is typed.
     async fn show(&self, mut waiting: Waiting) -> Result<WatchEnd, String> {
         let clock = Clock::system();
-        // Opened when there is something to follow: what is over already needs no screen.
+        // Opened lazily: a rollout that has ended needs no screen.
         let mut terminal = None;
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -151,14 +151,14 @@ impl Watch<'_> {
         Ok(end)
     }
 
-    /// What stays on the terminal when the screen is gone: the whole report if there is something to do.
+    /// Prints the result after the screen is closed: the full report if the rollout is stuck.
     async fn print_final_report(&self, report: &why::Report) -> Result<(), String> {
         if report.verdict != why::Verdict::Stuck {
             print(&format!("{}\n", report.sentence()));
             return Ok(());
         }
         let Some(mut objects) = self.reflectors.objects() else { return Ok(()) };
-        // The advice depends on them, the screen does not.
+        // The report's advice depends on nodes, the live view does not.
         objects.nodes = fetch::nodes(&self.cluster, &objects.pods).await;
         let snapshot = parsed(objects)?;
         let report = why::explain(report.now, &snapshot, &self.commands);
@@ -166,7 +166,7 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// In lines, until it is over.
+    /// Prints lines until the rollout ends.
     async fn tell(&self, mut waiting: Waiting) -> Result<WatchEnd, String> {
         let clock = Clock::system();
         let mut log = Log::new();
@@ -176,7 +176,7 @@ impl Watch<'_> {
             let report = why::explain(clock.now(), &snapshot, &self.commands);
             for line in log.next(&snapshot, &report) {
                 match writeln!(io::stdout(), "{line}") {
-                    // The reader has seen what it wanted to see.
+                    // A closed pipe ends the watch without an error.
                     Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                         return Ok(WatchEnd::Finished(Box::new(report)));
                     }
@@ -201,11 +201,11 @@ impl Watch<'_> {
     }
 }
 
-/// What there is to see now; `None` when the Deployment is gone.
+/// The current snapshot; `None` if the Deployment was deleted.
 fn snapshot(reflectors: &Reflectors) -> Result<Option<Snapshot>, String> {
     reflectors.objects().map(parsed).transpose()
 }
 
 fn parsed(objects: Objects) -> Result<Snapshot, String> {
-    Snapshot::parse(objects).map_err(|error| format!("the server's answer cannot be read: {error}"))
+    Snapshot::parse(objects).map_err(|error| format!("the server's response cannot be decoded: {error}"))
 }

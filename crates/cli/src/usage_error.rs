@@ -1,4 +1,4 @@
-//! What is said of words that make no command, in kubectl's lines where it has one.
+//! Usage errors, with kubectl's messages where it has one.
 
 use std::error::Error as _;
 use std::fmt::Write as _;
@@ -12,11 +12,11 @@ use strsim::osa_distance;
 use crate::argv::{self, InvalidBoolean, TokenKind, Value};
 use crate::output::{fail, print_stderr};
 
-/// Says what clap had to say: help that was asked for, or what is wrong.
+/// Prints clap's result: help, or a usage error.
 pub(crate) fn tell(error: &Error, root: &Command, typed: &[String]) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // A reader that went away has seen what it wanted to see.
+            // A closed pipe is not an error.
             let _ = error.print();
             ExitCode::SUCCESS
         }
@@ -31,7 +31,7 @@ pub(crate) fn tell(error: &Error, root: &Command, typed: &[String]) -> ExitCode 
     }
 }
 
-/// Says that a flag is there or not, and nothing else.
+/// Prints the error for an invalid boolean value.
 pub(crate) fn report_invalid_boolean(wrong: &InvalidBoolean, root: &Command, typed: &[String]) -> ExitCode {
     let InvalidBoolean { flag, value } = wrong;
     let usage = usage(root, typed);
@@ -86,7 +86,7 @@ fn unknown_command(error: &Error, root: &Command, typed: &[String]) -> String {
     )
 }
 
-/// The commands that may have been meant: those that begin so, or are a slip away.
+/// Similar commands: by prefix, or by a small edit distance.
 fn near<'c>(command: &'c Command, typed: &str) -> Vec<&'c str> {
     let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
     let names = shown.map(Command::get_name);
@@ -105,7 +105,7 @@ fn unknown_argument(word: &str) -> String {
     }
 }
 
-/// The last flag is the one, as it was typed.
+/// The error for the last flag, which lacks its value.
 fn needs_argument(root: &Command, typed: &[String]) -> String {
     let tokens = argv::read(root, typed);
     let last = tokens.iter().rev().find_map(|token| match token.kind {
@@ -138,7 +138,7 @@ fn missing(what: &str) -> String {
     }
 }
 
-/// What is wrong with a value, as Go says it of numbers and booleans.
+/// The reason why a value is invalid, in Go's words for numbers and booleans.
 fn why(error: &Error, value: &str) -> String {
     if let Some(number) = error.source().and_then(|source| source.downcast_ref::<ParseIntError>()) {
         let is_too_big = matches!(number.kind(), IntErrorKind::PosOverflow | IntErrorKind::NegOverflow);
@@ -152,12 +152,12 @@ fn why(error: &Error, value: &str) -> String {
     match (allowed.as_str(), error.source()) {
         ("true, false", _) => format!("strconv.ParseBool: parsing \"{value}\": invalid syntax"),
         ("", Some(source)) => source.to_string(),
-        ("", None) => "it is not one".to_owned(),
+        ("", None) => "invalid value".to_owned(),
         (allowed, _) => format!("must be one of {allowed}"),
     }
 }
 
-/// The flag that clap shows as `--output <FORMAT>`, as kubectl names it; an argument by its own name.
+/// Converts clap's `--output <FORMAT>` to kubectl's form; a positional argument keeps its name.
 fn flag(root: &Command, typed: &[String], shown: &str) -> String {
     let long = shown.strip_prefix("--").map(|rest| rest.split([' ', '=', '[']).next().unwrap_or(rest));
     let tokens = argv::read(root, typed);
@@ -194,7 +194,7 @@ mod tests {
         lines(&Gantry::try_parse_from(line.split(' ')).unwrap_err(), &root, &typed)
     }
 
-    /// K4, and what kubectl says of every other mistake.
+    /// K4, and kubectl's messages for other usage errors.
     #[test]
     fn mistakes_are_told_as_kubectl_tells_them() {
         let see =

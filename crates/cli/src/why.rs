@@ -1,5 +1,4 @@
-//! `gantry why`: reads, explains, prints; with `--wait` again and again until the rollouts have ended. The explaining is
-//! `gantry-view`'s, and so is when waiting ends.
+//! `gantry why`: reads Deployments and prints reports of `gantry-view`; with `--wait`, repeatedly until the rollouts end.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -17,7 +16,7 @@ use crate::kubectl::duration;
 use crate::output::{fail, print, print_stderr};
 use crate::{ansi, cluster, fetch};
 
-/// How often `--wait` looks.
+/// The polling interval of `--wait`.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The flags of `gantry why`.
@@ -32,7 +31,7 @@ pub(crate) struct WhyFlags {
     /// The Deployments of all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
-    /// How to print it
+    /// The output format
     #[arg(short, long, value_enum, default_value = "text")]
     output: Output,
     /// Wait until the rollout has ended: done, stuck or paused
@@ -44,13 +43,13 @@ pub(crate) struct WhyFlags {
     cluster: ClusterFlags,
 }
 
-/// How long a rollout is waited for.
+/// The flags of waiting for rollouts.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct WaitLimits {
-    /// How long to wait at most; 0 for as long as it takes
+    /// How long to wait at most; 0 for no limit
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     timeout: Option<Duration>,
-    /// How long a rollout has to be stuck or paused to count as ended; a missed deadline counts at once
+    /// How long a rollout must be stuck or paused to count as ended; an exceeded progress deadline counts at once
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "30s")]
     stuck_for: Duration,
 }
@@ -64,7 +63,7 @@ enum Output {
     Json,
 }
 
-/// What was found out.
+/// The reports, with failures and notes.
 struct Explained {
     reports: Vec<Report>,
     failures: Vec<Failure>,
@@ -72,17 +71,17 @@ struct Explained {
 }
 
 impl WaitLimits {
-    /// When waiting ends that begins now.
+    /// Starts waiting now.
     pub(crate) fn begin(&self) -> Waiting {
         Waiting::new(Clock::system().now(), self.stuck_for, self.timeout())
     }
 
-    /// The most that may be waited, if there is a limit.
+    /// The timeout, if there is one.
     pub(crate) fn timeout(&self) -> Option<Duration> {
         self.timeout.filter(|timeout| !timeout.is_zero())
     }
 
-    /// Says that the time was up, if the last verdict is not what ended the waiting.
+    /// Prints a note if the timeout ended the waiting.
     pub(crate) fn tell_timeout(&self, started: Instant, verdict: why::Verdict) {
         if let Some(limit) = self.timeout()
             && verdict == why::Verdict::Moving
@@ -93,7 +92,7 @@ impl WaitLimits {
     }
 }
 
-/// Says why rollouts are where they are; the exit code says the worst verdict. Flags before the command count too.
+/// Explains rollouts; the exit code is the worst verdict. Flags before the command count, too.
 pub(crate) fn run(mut flags: WhyFlags, before: &ClusterFlags) -> ExitCode {
     flags.cluster = flags.cluster.or(before);
     if flags.limits.timeout.is_some() && !flags.wait {
@@ -130,14 +129,14 @@ async fn look(flags: &WhyFlags, asked: &DeploymentArgs, cluster: &Cluster) -> Re
 
 fn report(flags: &WhyFlags, asked: &DeploymentArgs, objects: Objects) -> Result<Report, Failure> {
     let snapshot = Snapshot::parse(objects)
-        .map_err(|error| Failure::other(format!("the server's answer cannot be read: {error}")))?;
+        .map_err(|error| Failure::other(format!("the server's response cannot be decoded: {error}")))?;
     let namespace = snapshot.deployment.meta.key().namespace.to_string();
     let spans_all = matches!(asked, DeploymentArgs::All { all_namespaces: true, .. });
     let commands = flags.cluster.for_commands(spans_all.then_some(namespace.as_str()));
     Ok(why::explain(Clock::system().now(), &snapshot, &commands))
 }
 
-/// Looks until the rollouts have ended or the time is up. A server that cannot be reached for a while is waited for.
+/// Polls until the rollouts end or the timeout expires. Connection errors are retried.
 async fn wait(flags: &WhyFlags, asked: &DeploymentArgs, cluster: &Cluster) -> Result<Explained, Failure> {
     let started = Instant::now();
     let until = flags.limits.timeout().map(|limit| started + limit);
@@ -154,7 +153,7 @@ async fn wait(flags: &WhyFlags, asked: &DeploymentArgs, cluster: &Cluster) -> Re
         tokio::time::sleep_until(until.map_or(next, |until| until.min(next))).await;
         let looked = look(flags, asked, cluster);
         let looked = match until {
-            // One look more at the end, unless the server does not answer.
+            // One last request at the timeout, unless the server does not answer.
             Some(until) => tokio::time::timeout_at(until + INTERVAL, looked).await.ok(),
             None => Some(looked.await),
         };
@@ -176,7 +175,7 @@ fn several(asked: &DeploymentArgs, reports: Vec<Report>) -> Several {
     Several { reports, all_namespaces: matches!(asked, DeploymentArgs::All { all_namespaces: true, .. }) }
 }
 
-/// Prints what was found out. How many were asked for decides the layout, not how many were found.
+/// Prints the reports. The layout depends on how many Deployments were requested, not on how many were found.
 fn tell(flags: &WhyFlags, asked: &DeploymentArgs, explained: Explained) -> ExitCode {
     let Explained { reports, failures, notes } = explained;
     for note in &notes {
@@ -214,7 +213,7 @@ fn tell(flags: &WhyFlags, asked: &DeploymentArgs, explained: Explained) -> ExitC
     }
 }
 
-/// The verdict as an exit code. 1 is left to errors, as everywhere; 2 too, which other programs use for them.
+/// The exit code of a verdict. 1 and 2 are left to errors.
 pub(crate) fn exit_code(verdict: why::Verdict) -> ExitCode {
     match verdict {
         why::Verdict::Done => ExitCode::SUCCESS,

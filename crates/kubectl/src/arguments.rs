@@ -1,4 +1,4 @@
-//! Which objects the words after a verb mean: `TYPE`, `TYPE NAME…`, `TYPE/NAME…`, `TYPE,TYPE` (K0.5).
+//! Parses resource arguments: `TYPE`, `TYPE NAME…`, `TYPE/NAME…`, `TYPE,TYPE` (K0.5).
 
 use crate::failure::Failure;
 use crate::resources::{Resource, Resources};
@@ -12,13 +12,13 @@ pub(crate) enum ResourceArg {
     All(Resource),
 }
 
-/// All that is meant.
+/// All parsed arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ResourceArgs {
     pub(crate) items: Vec<ResourceArg>,
-    /// Whether a word meant several types at once, like `all`.
+    /// Whether an argument is a category of several types, such as `all`.
     pub(crate) by_category: bool,
-    /// What people should know about the words.
+    /// Warnings about ambiguous names.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ impl ResourceArg {
 }
 
 impl ResourceArgs {
-    /// Reads the words.
+    /// Parses the arguments after the verb.
     pub(crate) fn read(resources: &Resources, words: &[String]) -> Result<Self, Failure> {
         let Some((first, rest)) = words.split_first() else { return Ok(Self::default()) };
         if words.iter().any(|word| word.contains('/')) {
@@ -59,13 +59,13 @@ impl ResourceArgs {
         Ok(read)
     }
 
-    /// Whether more than one type is meant, so that each object must say its own.
+    /// Whether there is more than one type, so that each row needs its type.
     pub(crate) fn are_mixed(&self) -> bool {
         let first = self.items.first().map(ResourceArg::resource);
         self.by_category || self.items.iter().any(|item| Some(item.resource()) != first)
     }
 
-    /// The single object that is meant, if it is just one.
+    /// Whether exactly one object is named.
     pub(crate) fn is_one_object(&self) -> bool {
         matches!(self.items.as_slice(), [ResourceArg::Named(..)])
     }

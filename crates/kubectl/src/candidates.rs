@@ -1,5 +1,4 @@
-//! What a server has that somebody may be about to type: types, names, containers. For completions in a shell, so few
-//! and small requests.
+//! Completion candidates from the server: types, names, containers. Requests are few and small, because a shell waits.
 
 use serde_json::Value;
 
@@ -10,7 +9,7 @@ use crate::field::{list, text};
 
 /// Names and nothing else of objects; servers that cannot do that send them whole.
 const NAMES: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
-/// How many names are asked for: nobody reads more of them.
+/// The limit of list requests.
 const LIMIT: &str = "500";
 
 /// The types that can be listed, by their plural, with their kinds.
@@ -20,7 +19,7 @@ pub async fn types(ctx: &mut ClientContext) -> Result<Vec<(String, String)>, Fai
     let mut types: Vec<(String, String)> =
         listed.map(|resource| (resource.plural.clone(), resource.kind.clone())).collect();
     types.sort();
-    // Several groups may have a type of one name; without a group the first of them is meant.
+    // Several groups may have a type of the same name; without a group, the first one is used.
     types.dedup_by(|one, other| one.0 == other.0);
     Ok(types)
 }

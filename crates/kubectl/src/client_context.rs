@@ -1,6 +1,6 @@
-//! Somebody at a terminal who talks to one server: requests out, answers in, lines printed.
+//! The context of a command: the client of one server, the namespace, and the output streams.
 //!
-//! The only place in this crate where anything is sent or printed.
+//! All requests are sent and all output is printed here.
 
 use std::io::{ErrorKind, Write};
 use std::time::Duration;
@@ -19,13 +19,13 @@ use crate::failure::{Failure, StatusError};
 use crate::field::{list, text};
 use crate::resources::{Resource, Resources};
 
-/// A session with a server.
+/// The client of one server, with defaults and output streams.
 pub struct ClientContext {
     client: Client,
     server: String,
-    /// The namespace that is meant when none is named.
+    /// The default namespace of the command.
     pub namespace: String,
-    /// Whether that namespace was asked for, and not just a default.
+    /// Whether the namespace was given by a flag.
     pub namespace_is_explicit: bool,
     streams: OutputStreams,
     clock: fn() -> Moment,
@@ -36,10 +36,10 @@ pub struct ClientContext {
     notice: Option<String>,
 }
 
-/// How long somebody waits for the first line before it seems slow.
+/// How long pages are buffered before the first output.
 const OUTPUT_DELAY: Duration = Duration::from_millis(100);
 
-/// Where lines go: data and talk.
+/// Standard output and standard error.
 pub struct OutputStreams {
     /// Standard output.
     pub out: Box<dyn Write + Send>,
@@ -47,7 +47,7 @@ pub struct OutputStreams {
     pub err: Box<dyn Write + Send>,
 }
 
-/// The changes that a server tells of, one after the other.
+/// The events of a watch.
 pub(crate) struct WatchStream {
     body: Body,
     read: Vec<u8>,
@@ -69,7 +69,7 @@ impl std::fmt::Debug for OutputStreams {
 }
 
 impl ClientContext {
-    /// A session over this client, whose server is called so in errors.
+    /// A context for this client; `server` is the address in error messages.
     pub fn new(
         client: Client,
         server: impl Into<String>,
@@ -98,7 +98,7 @@ impl ClientContext {
         self
     }
 
-    /// Works in this namespace.
+    /// Sets the namespace.
     pub fn in_namespace(mut self, namespace: impl Into<String>) -> Self {
         self.namespace = namespace.into();
         self.namespace_is_explicit = true;
@@ -110,17 +110,17 @@ impl ClientContext {
         &self.server
     }
 
-    /// What time it is.
+    /// The current time.
     pub(crate) fn now(&self) -> Moment {
         (self.clock)()
     }
 
-    /// Whether somebody has waited so long that what is known should be shown.
+    /// Whether the output delay has passed since the command started.
     pub(crate) fn is_past_output_delay(&self) -> bool {
         self.started.elapsed() >= OUTPUT_DELAY
     }
 
-    /// Prints data.
+    /// Prints to standard output.
     pub(crate) fn print(&mut self, data: &str) -> Result<(), Failure> {
         let written = self.streams.out.write_all(data.as_bytes()).and_then(|()| self.streams.out.flush());
         written.map_err(|error| match error.kind() {
@@ -129,7 +129,7 @@ impl ClientContext {
         })
     }
 
-    /// Prints an object of several as YAML, parted from the one before.
+    /// Prints a YAML document, with a separator after the first one.
     pub(crate) fn print_yaml(&mut self, document: &str) -> Result<(), Failure> {
         if std::mem::replace(&mut self.has_printed_yaml, true) {
             self.println("---")?;
@@ -137,24 +137,24 @@ impl ClientContext {
         self.print(document)
     }
 
-    /// Prints a line of data.
+    /// Prints a line to standard output.
     pub(crate) fn println(&mut self, line: &str) -> Result<(), Failure> {
         self.print(&format!("{line}\n"))
     }
 
-    /// Prints a line of talk. If nobody hears it, nothing is lost.
+    /// Prints a line to standard error; write errors are ignored.
     pub(crate) fn eprintln(&mut self, line: &str) {
         let _ = writeln!(self.streams.err, "{line}");
     }
 
-    /// Prints what people should know.
+    /// Prints warnings to standard error.
     pub(crate) fn warn(&mut self, warnings: &[String]) {
         for warning in warnings {
             self.eprintln(warning);
         }
     }
 
-    /// Asks the server.
+    /// Sends a request and returns the decoded response.
     pub(crate) async fn request(&mut self, call: Call) -> Result<Value, Failure> {
         let response = self.send(&call).await?;
         let status = response.status();
@@ -174,7 +174,7 @@ impl ClientContext {
         }
     }
 
-    /// Asks the server to tell of changes.
+    /// Starts a watch.
     pub(crate) async fn watch(&mut self, call: Call) -> Result<WatchStream, Failure> {
         let response = self.send(&call.with("watch", "true")).await?;
         let status = response.status();
@@ -187,7 +187,7 @@ impl ClientContext {
         Err(Failure::Status(StatusError { status: answer, doing: String::new() }))
     }
 
-    /// The types that the server has.
+    /// The resource types of the server, by discovery.
     pub(crate) async fn resources(&mut self) -> Result<Resources, Failure> {
         if let Some(known) = &self.resources {
             return Ok(known.clone());
@@ -263,7 +263,7 @@ impl WatchStream {
     }
 }
 
-/// What an answer stands for that is no `Status`.
+/// A `Status` for a response that is not one.
 fn status_of_body(code: http::StatusCode, body: &[u8]) -> Value {
     let said = String::from_utf8_lossy(body).trim().to_owned();
     let message = match said.as_str() {
@@ -273,7 +273,7 @@ fn status_of_body(code: http::StatusCode, body: &[u8]) -> Value {
     json!({"kind": "Status", "reason": code.canonical_reason().unwrap_or("").replace(' ', ""), "message": message})
 }
 
-/// The texts of the warnings of an answer: `299 - "text"`.
+/// The texts of the `Warning` headers of a response: `299 - "text"`.
 fn warnings(headers: &HeaderMap) -> Vec<String> {
     let texts = headers.get_all("warning").iter().filter_map(|value| value.to_str().ok());
     texts.filter_map(quoted).collect()

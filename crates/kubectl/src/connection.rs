@@ -1,5 +1,5 @@
-//! Which server is meant, and as whom: `--kubeconfig`, `KUBECONFIG`, `~/.kube/config`, the cluster that `gantry up` runs,
-//! or the account of the pod that this runs in; and the flags that change single things of it.
+//! Finds the server and the credentials: `--kubeconfig`, `KUBECONFIG`, `~/.kube/config`, the cluster of `gantry up`, or the
+//! service account of the pod; with overrides by flags.
 
 mod overrides;
 
@@ -11,14 +11,14 @@ use kube::{Client, Config};
 
 use crate::failure::Failure;
 
-/// What was said about the server to use.
+/// How the server and the credentials are selected.
 #[derive(Clone, Debug, Default)]
 pub struct Connection {
     /// The file that was named.
     pub kubeconfig: Option<PathBuf>,
     /// The files of `KUBECONFIG`, the most important first.
     pub listed: Vec<PathBuf>,
-    /// The file that everybody has, if nothing is said.
+    /// `~/.kube/config`, the default.
     pub usual: Option<PathBuf>,
     /// The file of a cluster that Gantry runs on this machine, if there is nothing else.
     pub own: Option<PathBuf>,
@@ -52,10 +52,10 @@ pub struct Connection {
     pub request_timeout: Option<Duration>,
 }
 
-/// A context that is used although no flag and no variable asked for it.
+/// The current context, if no flag and no variable selects one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImplicitContext {
-    /// The name of the context, and the file that it is in; none for the account of a pod.
+    /// The name of the context and its file; `None` for the service account of a pod.
     pub context: Option<(String, PathBuf)>,
 }
 
@@ -83,7 +83,7 @@ pub enum KubeconfigEntry {
 }
 
 impl Connection {
-    /// A client for the server that is meant, and the server's address.
+    /// Returns a client for the server, and the server's address.
     pub async fn open(&self) -> Result<(Client, String), Failure> {
         Self::client(self.config().await?)
     }
@@ -98,7 +98,7 @@ impl Connection {
         Ok((client, server))
     }
 
-    /// What a client for the server that is meant needs to know.
+    /// The client configuration.
     pub async fn config(&self) -> Result<Config, Failure> {
         let mut config = match (self.kubeconfig()?, &self.server) {
             (None, None) => Config::incluster().map_err(|_| self.no_cluster())?,
@@ -118,7 +118,7 @@ impl Connection {
         Ok(config)
     }
 
-    /// The context that is used because nothing else was said; none if a flag or `KUBECONFIG` says which server is meant.
+    /// The current context; `None` if a flag or `KUBECONFIG` selects the server.
     pub fn by_default(&self) -> Result<Option<ImplicitContext>, Failure> {
         let is_said = self.kubeconfig.is_some()
             || !self.listed.is_empty()
@@ -173,10 +173,10 @@ impl Connection {
         }
     }
 
-    /// What the files of `KUBECONFIG` say together, or the file that is used if nothing was said.
+    /// The merged files of `KUBECONFIG`, or the default file.
     fn merged(&self) -> Result<Option<Kubeconfig>, Failure> {
         let mut merged: Option<Kubeconfig> = None;
-        // Files that are listed and do not exist are passed over, as everybody does.
+        // Missing files of KUBECONFIG are ignored, as in kubectl.
         for file in self.listed.iter().filter(|file| file.exists()) {
             let next = read(file)?;
             merged = Some(match merged {
@@ -190,7 +190,7 @@ impl Connection {
         Ok(merged)
     }
 
-    /// The file that is used if nothing was said.
+    /// The default file, if no flag or variable names one.
     fn found(&self) -> Option<&PathBuf> {
         self.usual.iter().chain(&self.own).find(|file| file.exists())
     }
@@ -209,8 +209,7 @@ impl Connection {
         self.clusters.iter().filter(|file| file.exists())
     }
 
-    /// The kubeconfig of a cluster of Gantry's that is used though no flag and no variable names the file. kubectl has to
-    /// be told of it.
+    /// The kubeconfig of a Gantry cluster that is used by default. kubectl needs it as `--kubeconfig`.
     pub fn gantry_kubeconfig_in_use(&self) -> Option<&Path> {
         if self.kubeconfig.is_some() {
             return None;
@@ -292,7 +291,7 @@ fn read(file: &Path) -> Result<Kubeconfig, Failure> {
     })
 }
 
-/// The parser goes on with a picture of the place.
+/// The first line of a parser error; the rest is a source excerpt.
 fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line).to_owned()

@@ -1,11 +1,11 @@
-//! Why a server cannot be talked to, each cause in words of its own.
+//! Explains connection errors: each cause has its own message and hint.
 
 use std::error::Error;
 use std::io;
 
 use crate::failure::Failure;
 
-/// What an error of the connection means.
+/// Converts a connection error to a failure with a hint.
 pub fn explain(error: &(dyn Error + 'static), server: &str) -> Failure {
     let mut why = Vec::new();
     let mut next = Some(error);
@@ -45,7 +45,7 @@ fn explained(all: &str, last: &str, server: &str) -> String {
              hint: renew it, or check the clock of this machine: {last}"
         );
     }
-    // An authority of the same name with another key is another one too.
+    // `BadSignature` means a CA of the same name with another key.
     let is_unknown =
         ["unknownissuer", "unknown issuer", "badsignature"].iter().any(|text| lower.contains(text));
     if is_unknown {
@@ -98,7 +98,7 @@ mod tests {
         explain(&io::Error::other(text.to_owned()), "https://10.0.0.1:6443/x").lines()
     }
 
-    /// K0.3: nobody there is told with the address.
+    /// K0.3: a refused connection names the address.
     #[test]
     fn a_refused_connection_names_the_address() {
         let refused = io::Error::from(io::ErrorKind::ConnectionRefused);

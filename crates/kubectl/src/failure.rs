@@ -1,4 +1,4 @@
-//! What went wrong, in the lines that kubectl would print about it.
+//! Failures of commands, with kubectl's messages.
 
 use std::fmt::Write as _;
 
@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use crate::field::{list, text};
 
-/// Why a command did not do all that was asked.
+/// The failure of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
-    /// The server said no.
+    /// The server answered with an error status.
     Status(StatusError),
-    /// There is no such type of resource.
+    /// The resource type is unknown.
     UnknownType(String),
-    /// Nobody listens at the server's address.
+    /// The connection was refused.
     ConnectionRefused {
         /// Host and port.
         address: String,
@@ -22,9 +22,9 @@ pub enum Failure {
     Unreachable(String),
     /// Anything else, in one or more lines.
     Other(String),
-    /// A text that stands as it is, without `error: ` before it.
+    /// A message without the prefix `error: `.
     Verbatim(String),
-    /// The reader of the output went away; it has seen what it wanted to see.
+    /// The reader of the output closed the pipe, which is not an error.
     BrokenPipe,
     /// Several things.
     Several(Vec<Failure>),
@@ -33,19 +33,19 @@ pub enum Failure {
 /// A `Status` that is not a success.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatusError {
-    /// The whole answer.
+    /// The `Status` object.
     pub status: Value,
-    /// What was being done, to stand before the message.
+    /// The operation that failed, as a prefix of the message.
     pub doing: String,
 }
 
 impl Failure {
-    /// A failure that is told in one line of its own.
+    /// A failure with this message.
     pub fn other(message: impl Into<String>) -> Self {
         Self::Other(message.into())
     }
 
-    /// What came of several attempts: nothing, one failure, or all of them. Only a failure alone says `error: `.
+    /// Combines failures. Only a single failure is printed with `error: `.
     pub fn all(failures: Vec<Self>) -> Result<(), Self> {
         let unlabelled = |failure| match failure {
             Self::Other(message) => Self::Verbatim(message),
@@ -58,7 +58,7 @@ impl Failure {
         }
     }
 
-    /// The same failure, with words before the server's message (K0.4); what is invalid says enough by itself.
+    /// Adds a prefix to the server's message (K0.4), except for `Invalid` errors.
     pub fn while_doing(self, doing: &str) -> Self {
         match self {
             Self::Status(refused) if refused.reason() != "Invalid" => {
@@ -81,7 +81,7 @@ impl Failure {
         }
     }
 
-    /// What the server said, or what would be printed.
+    /// The message of the server, or the text that would be printed.
     pub fn message(&self) -> String {
         match self {
             Self::Status(refused) => refused.message().to_owned(),
@@ -129,7 +129,7 @@ impl StatusError {
             "" if self.status["kind"] == "Status" => {
                 format!("Error from server: {doing}{}\n", self.message())
             }
-            // What is no API server says nothing of the kind.
+            // The server is not an API server.
             "" => format!("error: {doing}{}\n", self.message()),
             reason => format!("Error from server ({reason}): {doing}{}\n", self.message()),
         }

@@ -1,15 +1,15 @@
 //! What kubectl does, as a client of any Kubernetes server.
 //!
-//! A [`Session`] is somebody at a terminal who talks to one server. The verbs take a session and what was asked, and
-//! print what kubectl 1.37 prints. What is worth thinking about is pure: patches, printers, descriptions.
+//! A [`ClientContext`] holds the connection to one server and the output streams. The verbs take a context and their
+//! options, and print what kubectl 1.37 prints. Patches, printers and descriptions are pure.
 //!
 //! ```text
-//! argv (elsewhere) ─► verbs ─► arguments, manifests ─► session ─► server
+//! argv (elsewhere) ─► verbs ─► arguments, manifests ─► client_context ─► server
 //!                       └────► print, describe, explain, three_way (pure)
 //! ```
 //!
-//! *Invariant:* nothing here knows which server it talks to, and nothing outside `session` and `connection` does I/O
-//! with it.
+//! *Invariant:* nothing here depends on which server it talks to, and only `client_context` and `connection` do I/O with
+//! it.
 
 mod arguments;
 mod call;

@@ -1,4 +1,4 @@
-//! The types of resources that a server has, and how people call them (K0.5).
+//! The resource types of a server, and lookup by their names (K0.5).
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::field::{list, text};
 pub struct Resource {
     /// Its group; empty for the core group.
     pub group: String,
-    /// The version that is used of it.
+    /// The version.
     pub version: String,
     /// `deployments`.
     pub plural: String,
@@ -24,7 +24,7 @@ pub struct Resource {
     pub short_names: Vec<String>,
     /// `all`.
     pub categories: Vec<String>,
-    /// What can be done with it.
+    /// The supported verbs.
     pub verbs: Vec<String>,
 }
 
@@ -134,7 +134,7 @@ impl Resources {
         })
     }
 
-    /// The type that somebody calls `deploy`, `Deployments`, `deployments.apps` or `deployments.v1.apps`.
+    /// Finds a type by name: `deploy`, `Deployments`, `deployments.apps` or `deployments.v1.apps`.
     pub fn called(&self, name: &str) -> Result<&Resource, Failure> {
         let lower = name.to_lowercase();
         let (first, rest) =
@@ -154,7 +154,7 @@ impl Resources {
         found.ok_or_else(|| Failure::UnknownType(plain.to_owned()))
     }
 
-    /// What else has this short name, and is not meant by it.
+    /// Other types with this short name, of lower priority.
     pub(crate) fn also_called(&self, short: &str) -> impl Iterator<Item = &Resource> {
         let short = short.to_lowercase();
         self.preferred().filter(move |one| one.short_names.contains(&short)).skip(1)

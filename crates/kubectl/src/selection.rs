@@ -1,4 +1,4 @@
-//! The objects that a command is about: named, of a type, selected by labels, or written in files.
+//! Finds the objects of a command: by name, by type, by selectors, or from manifests.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::field::{list, text};
 use crate::manifests::{self, NamespaceScope};
 use crate::resources::Resource;
 
-/// What was said about the objects that are meant.
+/// How the objects of a command are selected.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of kubectl's")]
 pub struct Selection {
@@ -18,26 +18,26 @@ pub struct Selection {
     pub words: Vec<String>,
     /// Files to read, `-` for standard input.
     pub files: Vec<String>,
-    /// Whether folders are read with all that is below them.
+    /// Whether directories are read recursively.
     pub recursive: bool,
-    /// Which labels they have.
+    /// The label selector.
     pub selector: Option<String>,
-    /// Which fields they have.
+    /// The field selector.
     pub fields: Option<String>,
-    /// Whether all namespaces are meant.
+    /// The value of `--all-namespaces`.
     pub all_namespaces: bool,
-    /// Whether all objects of a type are meant.
+    /// The value of `--all`.
     pub all: bool,
-    /// Whether objects are taken as their files say, and the server is left out of it.
+    /// The value of `--local`: objects are taken from the manifests, and the server is not contacted.
     pub local: bool,
 }
 
-/// What a type without a name means.
+/// How a type without names is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BareType {
-    /// All objects of it.
+    /// It selects all objects.
     All,
-    /// A mistake, unless objects are selected.
+    /// It is an error without a selector.
     Error,
 }
 
@@ -82,12 +82,12 @@ impl Selection {
         self.words.is_empty() && self.files.is_empty()
     }
 
-    /// Whether objects of a type are meant without naming them.
+    /// Whether objects are selected by a type, labels or fields instead of by name.
     pub(crate) fn selects(&self) -> bool {
         self.all || self.selector.is_some() || self.fields.is_some()
     }
 
-    /// Refuses what contradicts itself, and a type alone where objects must be named.
+    /// Rejects contradicting flags, and types without names where they are an error.
     pub(crate) fn check(&self, items: &[ResourceArg], bare: BareType) -> Result<(), Failure> {
         let names_one = items.iter().any(|item| matches!(item, ResourceArg::Named(..)));
         let has_slashes = self.words.iter().any(|word| word.contains('/'));
@@ -113,7 +113,7 @@ impl Selection {
     }
 }
 
-/// What is said when no object is meant at all.
+/// The error if no objects are named.
 pub(crate) fn no_resources_specified() -> Failure {
     Failure::other(
         "You must provide one or more resources by argument or filename.\nExample resource specifications \
@@ -121,7 +121,7 @@ pub(crate) fn no_resources_specified() -> Failure {
     )
 }
 
-/// Finds the objects, and says which were not found.
+/// Finds the objects; the failures are of those that were not found.
 pub(crate) async fn find(
     ctx: &mut ClientContext,
     selection: &Selection,
@@ -198,7 +198,7 @@ pub(crate) async fn all_of(
     }
 }
 
-/// The objects of a list, which do not say there what they are, but do here.
+/// The items of a list, with `apiVersion` and `kind` added.
 pub(crate) fn items_of(answer: &Value, resource: &Resource) -> Vec<Value> {
     let items = list(answer, "/items").iter().map(|item| {
         let mut item = item.clone();
@@ -217,7 +217,7 @@ pub(crate) fn list_call(ctx: &ClientContext, resource: &Resource, selection: &Se
         .with("fieldSelector", selection.fields.clone().unwrap_or_default())
 }
 
-/// A list that was refused is told with what was selected.
+/// Adds the selectors to the error of a failed list request.
 pub(crate) fn explain_list_failure(failure: Failure, resource: &Resource, selection: &Selection) -> Failure {
     let is_about_the_list = matches!(failure.reason(), Some("BadRequest" | "NotFound"));
     match failure {

@@ -1,4 +1,4 @@
-//! Where a cluster keeps its files.
+//! The directory of a cluster.
 //!
 //! ```text
 //! ~/.local/share/gantry/                 the cluster `gantry`
@@ -40,7 +40,7 @@ impl ClusterDir {
         Self { name: None, directory }
     }
 
-    /// Every directory that a cluster has used, the default one first.
+    /// The directories of all clusters, the default one first.
     pub(crate) fn all() -> Result<Vec<Self>, String> {
         let base = data_directory()?;
         let mut names = vec![ClusterName::default()];
@@ -58,7 +58,7 @@ impl ClusterDir {
         Ok(homes?.into_iter().filter(Self::is_used).collect())
     }
 
-    /// What the cluster is called in messages.
+    /// The name of the cluster in messages.
     pub(crate) fn title(&self) -> String {
         match &self.name {
             Some(name) => format!("cluster {name}"),
@@ -92,12 +92,12 @@ impl ClusterDir {
         self.has_data() || self.kubeconfig().exists() || self.record().exists()
     }
 
-    /// The port of the last start, if it is remembered.
+    /// The port of the last start, if it was saved.
     pub(crate) fn port(&self) -> Option<u16> {
         fs::read_to_string(self.port_file()).ok()?.trim().parse().ok()
     }
 
-    /// Remembers the port, so that kubeconfigs stay valid.
+    /// Saves the port, so that kubeconfigs stay valid.
     pub(crate) fn remember_port(&self, port: u16) -> Result<(), String> {
         let file = self.port_file();
         fs::write(&file, format!("{port}\n"))
@@ -108,13 +108,13 @@ impl ClusterDir {
         self.directory.join("port")
     }
 
-    /// Creates the directory, for its owner alone: there are keys in it.
+    /// Creates the directory with mode 0700: it contains keys.
     pub(crate) fn create(&self) -> Result<(), String> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.directory);
         made.map_err(|error| format!("cannot create {}: {error}", self.directory.display()))
     }
 
-    /// Removes everything that the cluster keeps. Other clusters are below the default one's directory and stay.
+    /// Removes the cluster's files. The directories of other clusters are inside the default one's and are kept.
     pub(super) fn remove(&self) -> io::Result<()> {
         let is_default = self.name.as_ref().is_some_and(ClusterName::is_default);
         if !is_default {
@@ -134,7 +134,7 @@ fn remove_any(path: &Path) -> io::Result<()> {
     if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }
 
-/// Where Gantry keeps the data of this user.
+/// Gantry's data directory of this user.
 fn data_directory() -> Result<PathBuf, String> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = set("XDG_DATA_HOME").filter(|path| path.is_absolute());

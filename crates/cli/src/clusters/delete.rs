@@ -1,4 +1,4 @@
-//! `gantry delete-cluster`: removes a cluster and its data, after asking.
+//! `gantry delete-cluster`: removes a cluster and its data, after confirmation.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -19,10 +19,10 @@ pub(crate) struct DeleteFlags {
     /// The cluster
     #[arg(id = "cluster_name", value_name = "NAME")]
     name: ClusterName,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
-    /// Stop the cluster first if it is running
+    /// Stop the cluster first, if it is running
     #[arg(long)]
     force: bool,
 }
@@ -66,7 +66,7 @@ fn delete(flags: &DeleteFlags) -> Result<String, String> {
     Ok(format!("{title} was deleted\n"))
 }
 
-/// Asks on the terminal; without one there is no answer, and none is assumed.
+/// Asks for confirmation; fails without a terminal.
 fn agreed(request: &str) -> Result<bool, String> {
     if !io::stdin().is_terminal() {
         return Err(

@@ -19,18 +19,18 @@ pub(crate) struct DownFlags {
     /// The cluster [default: gantry]
     #[arg(id = "cluster_name", value_name = "NAME", conflicts_with = "data_dir")]
     name: Option<ClusterName>,
-    /// The cluster that keeps its data in this directory
+    /// The cluster with this data directory
     #[arg(long, value_name = "DIRECTORY")]
     data_dir: Option<PathBuf>,
     /// How long to wait until it has stopped
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     timeout: Duration,
-    /// Kill it at once; what it acknowledged is kept
+    /// Kill it immediately; acknowledged writes are kept
     #[arg(long)]
     force: bool,
 }
 
-/// How often it is looked whether the process has ended.
+/// How often the process is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Stops a cluster.

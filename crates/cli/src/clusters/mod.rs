@@ -1,4 +1,4 @@
-//! Clusters have names: `gantry clusters` lists them, `gantry down` stops one, `gantry delete-cluster` removes one.
+//! Named clusters: `gantry clusters` lists them, `gantry down` stops one, `gantry delete-cluster` removes one.
 
 mod cluster_dir;
 mod delete;
@@ -23,7 +23,7 @@ use crate::output::{fail, print};
 /// The flags of `gantry clusters`.
 #[derive(Debug, Args)]
 pub(crate) struct ClustersFlags {
-    /// How to print the list
+    /// The output format
     #[arg(short, long, value_enum, default_value = "text")]
     output: Output,
 }
@@ -36,7 +36,7 @@ enum Output {
     Json,
 }
 
-/// A cluster as it is listed.
+/// A row of the list.
 struct Listed {
     name: ClusterName,
     dir: ClusterDir,
@@ -55,7 +55,7 @@ pub(crate) fn run(flags: &ClustersFlags) -> ExitCode {
     }
 }
 
-/// All clusters; what killed clusters in memory left behind is removed on the way.
+/// Lists all clusters, and removes leftovers of killed in-memory clusters.
 fn list() -> Result<Vec<Listed>, String> {
     let mut clusters = Vec::new();
     for dir in ClusterDir::all()? {
@@ -75,14 +75,14 @@ pub(crate) fn names() -> Vec<String> {
 
 /// The kubeconfigs of clusters of this user.
 pub(crate) struct Kubeconfigs {
-    /// That of the cluster to use if nothing else is said: `gantry`, or the only other one that runs.
+    /// That of the default cluster: `gantry`, or the only other one that is running.
     pub(crate) usual: Option<PathBuf>,
     /// Those of all clusters.
     pub(crate) all: Vec<PathBuf>,
 }
 
 impl Kubeconfigs {
-    /// Finds them. A directory that cannot be read has none: commands for other clusters do not need it.
+    /// Finds them. An unreadable directory is ignored: commands for other clusters do not need it.
     pub(crate) fn find() -> Self {
         let clusters = list().unwrap_or_default();
         let (default, others): (Vec<&Listed>, Vec<&Listed>) =
@@ -93,7 +93,7 @@ impl Kubeconfigs {
             (Some(default), _) if default.record.is_some() => Some(default),
             (_, [only]) => Some(**only),
             (default, []) => default,
-            // Which of several is meant cannot be guessed.
+            // Ambiguous: several clusters are running.
             _ => None,
         };
         let usual = usual.map(Listed::kubeconfig);
@@ -148,7 +148,7 @@ impl Listed {
     }
 }
 
-/// Columns that are as wide as they have to be, three blanks apart, as `kubectl get` has them.
+/// A table in the layout of `kubectl get`.
 fn table(clusters: &[Listed]) -> String {
     if clusters.is_empty() {
         return "There are no clusters; `gantry up` starts one.\n".to_owned();
@@ -167,7 +167,7 @@ fn table(clusters: &[Listed]) -> String {
     text
 }
 
-/// What is said of a cluster that does not exist.
+/// The error for an unknown cluster.
 fn unknown(dir: &ClusterDir) -> String {
     let hint = match &*names() {
         [] => "there are no clusters; `gantry up` starts one".to_owned(),

@@ -1,8 +1,8 @@
-//! Which process runs a cluster: a file that the process holds a lock on for as long as it lives.
+//! The record of the process that runs a cluster, in a file that the process locks.
 //!
-//! The lock ends with the process, however it ends, so a record that was left behind is never mistaken for a running
-//! cluster. Where the system tells when a process began, a record must also match that: a process that got the number of
-//! an earlier one is never signalled.
+//! The lock is released when the process ends, also by a crash, so a stale record is never mistaken for a running
+//! cluster. Where the system provides the start time of processes, the record must match it too, so that a process with a
+//! reused pid is never signalled.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -14,13 +14,13 @@ use serde_json::{Value, json};
 
 use super::cluster_dir::ClusterDir;
 
-/// A process that runs a cluster.
+/// The record of a process that runs a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessRecord {
     pub(crate) pid: u32,
-    /// When the process began, in the system's own words.
+    /// The start time of the process, in the system's format.
     pub(crate) started: Option<String>,
-    /// Where the API is; none while it starts.
+    /// The URL of the API; `None` while it starts.
     pub(crate) url: Option<String>,
     /// The kubeconfig to use.
     pub(crate) kubeconfig: Option<PathBuf>,
@@ -28,7 +28,7 @@ pub(crate) struct ProcessRecord {
     pub(crate) nodes: usize,
 }
 
-/// The right to run the cluster of a directory. Dropping it gives it back and removes the record.
+/// The exclusive lock of a cluster directory. Dropping it unlocks the directory and removes the record.
 #[derive(Debug)]
 pub(crate) struct ClusterLock {
     dir: ClusterDir,
@@ -36,12 +36,12 @@ pub(crate) struct ClusterLock {
     record: ProcessRecord,
 }
 
-/// How often a record is read that is just being written.
+/// How often to retry while another process writes the record.
 const TRIES: u32 = 40;
 const BETWEEN_TRIES: Duration = Duration::from_millis(25);
 
 impl ClusterLock {
-    /// Takes the directory, or says which process has it.
+    /// Locks the directory; the error names the process that holds the lock.
     pub(crate) fn take(dir: &ClusterDir, in_memory: bool, nodes: usize) -> Result<Self, String> {
         if in_memory && dir.has_data() {
             return Err(format!(
@@ -59,7 +59,7 @@ impl ClusterLock {
         Ok(lock)
     }
 
-    /// Says where the cluster is.
+    /// Adds the URL and the kubeconfig to the record.
     pub(crate) fn publish(&mut self, url: &str, kubeconfig: PathBuf) -> Result<(), String> {
         self.record.url = Some(url.to_owned());
         self.record.kubeconfig = Some(kubeconfig);
@@ -76,14 +76,14 @@ impl ClusterLock {
 
 impl Drop for ClusterLock {
     fn drop(&mut self) {
-        // What cannot be removed is found and removed later: the lock is free by then.
+        // Leftovers are removed later, when the lock is free.
         let _ = if self.record.in_memory { self.dir.remove() } else { fs::remove_file(self.dir.record()) };
-        // Only a directory in which nothing was kept is empty.
+        // Succeeds only if the directory is empty.
         let _ = fs::remove_dir(&self.dir.directory);
     }
 }
 
-/// The process that runs the cluster of a directory; none if it does not run.
+/// The record of the process that runs a cluster; `None` if it is not running.
 pub(crate) fn running(dir: &ClusterDir) -> Result<Option<ProcessRecord>, String> {
     let unreadable = |error: io::Error| format!("cannot read {}: {error}", dir.record().display());
     for _ in 0..TRIES {
@@ -102,20 +102,20 @@ pub(crate) fn running(dir: &ClusterDir) -> Result<Option<ProcessRecord>, String>
         if let Some(record) = ProcessRecord::parse(&text).filter(ProcessRecord::is_current) {
             return Ok(Some(record));
         }
-        // Locked, and what is in it is of an earlier process: the record is written right after the lock was taken.
+        // Locked with a stale record: the process writes the record right after it takes the lock.
         std::thread::sleep(BETWEEN_TRIES);
     }
     Err(format!("{} is in use, but does not say by which process", dir.record().display()))
 }
 
-/// Removes what a cluster in memory left behind that was killed. Returns whether anything was removed.
+/// Removes the leftovers of a killed in-memory cluster. Returns whether anything was removed.
 pub(super) fn remove_if_abandoned(dir: &ClusterDir) -> bool {
     let text = fs::read_to_string(dir.record()).unwrap_or_default();
     let was_in_memory = ProcessRecord::parse(&text).is_some_and(|record| record.in_memory);
     was_in_memory && !dir.has_data() && lock(dir).is_ok_and(|_lock| dir.remove().is_ok())
 }
 
-/// Takes the lock of a directory, which is created if need be, or says which process has it.
+/// Locks a directory, which is created if needed; the error names the process that holds the lock.
 pub(super) fn lock(dir: &ClusterDir) -> Result<File, String> {
     let path = dir.record();
     let cannot = |error: io::Error| format!("cannot write {}: {error}", path.display());
@@ -126,12 +126,12 @@ pub(super) fn lock(dir: &ClusterDir) -> Result<File, String> {
         let file = options.open(&path).map_err(cannot)?;
         match file.try_lock() {
             Ok(()) if is_at(&file, &path) => return Ok(file),
-            // It was removed between opening and locking it.
+            // The file was removed between open and lock.
             Ok(()) => continue,
             Err(TryLockError::Error(error)) => return Err(cannot(error)),
             Err(TryLockError::WouldBlock) => {}
         }
-        // `running` holds the lock for a moment when it looks at a cluster that does not run.
+        // `running` briefly holds the lock when it checks a stopped cluster.
         if let Some(record) = running(dir)? {
             return Err(record.already(dir));
         }
@@ -140,14 +140,14 @@ pub(super) fn lock(dir: &ClusterDir) -> Result<File, String> {
     Err(format!("{} is in use by another process", path.display()))
 }
 
-/// Whether an open file is the one that has this path now.
+/// Whether an open file is still at this path.
 fn is_at(file: &File, path: &Path) -> bool {
     let number = |found: io::Result<fs::Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
     number(file.metadata()).is_some_and(|open| Some(open) == number(fs::metadata(path)))
 }
 
 impl ProcessRecord {
-    /// What is said if the cluster is to be started and runs.
+    /// The error for starting a cluster that is running.
     pub(crate) fn already(&self, dir: &ClusterDir) -> String {
         let at = self.url.as_ref().map_or_else(|| "it is starting".to_owned(), |url| format!("at {url}"));
         let stop = match &dir.name {
@@ -156,17 +156,17 @@ impl ProcessRecord {
             None => format!("gantry down --data-dir {}", dir.directory.display()),
         };
         format!(
-            "{} runs already: process {}, {at}\nhint: use it, stop it with `{stop}`, or start another with --name",
+            "{} is already running: process {}, {at}\nhint: use it, stop it with `{stop}`, or start another with --name",
             dir.title(),
             self.pid
         )
     }
 
-    /// Whether the process of the record is the one that has its number now.
+    /// Whether the pid still belongs to the process of the record.
     pub(super) fn is_current(&self) -> bool {
         match (&self.started, started(self.pid)) {
             (Some(recorded), Some(now)) => *recorded == now,
-            // The system does not tell; the lock alone decides.
+            // The start time is unknown on this system; the lock alone decides.
             _ => true,
         }
     }
@@ -196,10 +196,10 @@ impl ProcessRecord {
     }
 }
 
-/// When a process began, in ticks since the machine did; none where the system does not tell.
+/// The start time of a process in clock ticks since boot; `None` where the system does not provide it.
 fn started(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program is in parentheses and may hold anything, so the fields are counted from its end.
+    // The program name is in parentheses and may contain anything, so fields are counted from its end.
     let (_, fields) = stat.rsplit_once(')')?;
     fields.split_whitespace().nth(19).map(str::to_owned)
 }
@@ -227,7 +227,10 @@ mod tests {
         let found = running(&dir).unwrap().unwrap();
         assert_eq!((found.pid, found.url.as_deref()), (std::process::id(), Some("https://127.0.0.1:1")));
         let refused = ClusterLock::take(&dir, false, 3).unwrap_err();
-        assert!(refused.contains("runs already") && refused.contains("https://127.0.0.1:1"), "{refused}");
+        assert!(
+            refused.contains("is already running") && refused.contains("https://127.0.0.1:1"),
+            "{refused}"
+        );
         drop(lock);
         assert_eq!(running(&dir), Ok(None));
         assert!(!dir.directory.exists(), "nothing was kept in it");

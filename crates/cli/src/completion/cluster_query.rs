@@ -1,4 +1,4 @@
-//! Asking the cluster what could be typed, quickly and without a word about what went wrong.
+//! Queries the cluster for completion candidates, with a timeout and without error output.
 
 use std::io;
 use std::time::Duration;
@@ -12,17 +12,17 @@ use crate::cluster::ClusterFlags;
 use crate::clusters;
 use crate::kubectl::now;
 
-/// How long somebody who pressed TAB is kept waiting at most.
+/// The timeout for queries to the cluster.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the cluster has of what is asked for; nothing if it does not say so in time.
+/// Queries the cluster; returns nothing on errors and timeouts.
 pub(super) fn candidates(query: &ClusterQuery, connection: &[String]) -> Vec<Candidate> {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return Vec::new();
     };
     let asked =
         runtime.block_on(async { tokio::time::timeout(QUERY_TIMEOUT, asked(query, connection)).await });
-    // A lookup of a name cannot be called off, and nobody waits for its end.
+    // A DNS lookup cannot be cancelled, so it is not waited for.
     runtime.shutdown_background();
     asked.ok().and_then(Result::ok).unwrap_or_default()
 }
@@ -64,7 +64,7 @@ async fn asked(query: &ClusterQuery, connection: &[String]) -> Result<Vec<Candid
     }
 }
 
-/// The flags of the connection that stand in the line.
+/// Parses the connection flags of the line.
 fn flags(words: &[String]) -> Result<ClusterFlags, Failure> {
     let command = ClusterFlags::augment_args(Command::new("gantry").no_binary_name(true));
     let matches = command.try_get_matches_from(words);

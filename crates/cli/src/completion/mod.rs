@@ -1,9 +1,9 @@
-//! `gantry completion`: what could be typed next, for shells that ask.
+//! `gantry completion`: scripts and candidates for shell completion.
 //!
-//! A shell's script asks `gantry __complete -- WORD…` at every TAB. `question` says what is meant, from what clap knows;
-//! `live` asks the cluster where only the cluster knows. The answer is a word a line, with an explanation behind a tab, and
-//! maybe a line `:nospace` (the word goes on) or `:files` (the shell knows files better). Nothing is ever said on
-//! standard error: it would stand in somebody's prompt.
+//! The shell's script calls `gantry __complete -- WORD…` at each TAB. `request` determines from clap's definitions what to
+//! complete, and `cluster_query` queries the cluster where needed. The output is one candidate per line, with a description
+//! after a tab, and optionally a line `:nospace` (no space after the candidate) or `:files` (the shell completes files).
+//! Nothing is printed on standard error, because it would end up in the prompt.
 
 mod cluster_query;
 mod request;
@@ -16,7 +16,7 @@ use crate::command::Gantry;
 use crate::output::print;
 use request::{CandidateSource, CompletionRequest};
 
-/// The shells that can be helped.
+/// The supported shells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shell {
     /// For ~/.bashrc
@@ -27,7 +27,7 @@ pub(crate) enum Shell {
     Fish,
 }
 
-/// A word that could be typed, and what it is.
+/// A candidate with its description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     word: String,
@@ -35,7 +35,7 @@ pub(crate) struct Candidate {
 }
 
 impl Shell {
-    /// The script to load into the shell.
+    /// The completion script.
     pub(crate) fn script(self) -> &'static str {
         match self {
             Self::Bash => include_str!("gantry.bash"),
@@ -51,7 +51,7 @@ impl Candidate {
     }
 }
 
-/// Prints what could stand in place of the last of these words.
+/// Prints the candidates for the last of these words.
 pub(crate) fn answer(words: &[String]) -> ExitCode {
     let mut root = Gantry::command();
     root.build();
@@ -64,7 +64,7 @@ pub(crate) fn answer(words: &[String]) -> ExitCode {
     print(&lines(&request, &candidates))
 }
 
-/// What a shell is told: the candidates that begin as what was typed does.
+/// The output for the shell: the candidates with the partial word as prefix.
 fn lines(request: &CompletionRequest, candidates: &[Candidate]) -> String {
     let CompletionRequest { prefix, partial, .. } = request;
     let fitting: Vec<&Candidate> =

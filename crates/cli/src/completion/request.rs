@@ -1,5 +1,4 @@
-//! What somebody is about to type: the words so far in, what could come next out. Pure: what only a cluster knows is
-//! left as a question to it.
+//! Determines what can be completed at the end of a command line. Pure: candidates from the cluster are returned as a query.
 
 use clap::{Arg, Command, ValueHint};
 use gantry_kubectl::KubeconfigEntry;
@@ -7,57 +6,57 @@ use gantry_kubectl::KubeconfigEntry;
 use super::Candidate;
 use crate::argv::{self, Token, TokenKind, Value};
 
-/// What could come next.
+/// What to complete.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CompletionRequest {
-    /// What of the last word stays as it is.
+    /// The part of the last word that is kept.
     pub(super) prefix: String,
-    /// What the rest begins with.
+    /// The partial text to complete.
     pub(super) partial: String,
-    /// What the rest could be.
+    /// Where the candidates come from.
     pub(super) source: CandidateSource,
-    /// The flags that say which cluster is meant.
+    /// The connection flags.
     pub(super) connection: Vec<String>,
 }
 
-/// What a word could be.
+/// The source of candidates.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum CandidateSource {
-    /// One of these.
+    /// A fixed list.
     Fixed(Vec<Candidate>),
-    /// A file.
+    /// Files, completed by the shell.
     Files,
-    /// Something that the cluster has.
+    /// A query to the cluster.
     Cluster(ClusterQuery),
 }
 
-/// What the cluster is asked for.
+/// A query for candidates from the cluster or the kubeconfig.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ClusterQuery {
-    /// Types; none of these means all.
+    /// Resource types; an empty list means all.
     Types { only: &'static [&'static str] },
-    /// Objects of a type, but those that are there already.
+    /// Objects of a type, except those on the line already.
     Names { of: String, but: Vec<String> },
     /// Namespaces.
     Namespaces,
     /// Containers of an object.
     Containers { of: String, name: String },
-    /// What the kubeconfig has.
+    /// Entries of the kubeconfig.
     Entries(KubeconfigEntry),
     /// The clusters of this machine.
     Clusters,
 }
 
-/// Types that roll out.
+/// Types with rollouts.
 const ROLLOUT_TYPES: &[&str] = &["daemonsets", "deployments", "statefulsets"];
-/// Types that have a template of pods.
+/// Types with a pod template.
 const POD_TEMPLATE_TYPES: &[&str] =
     &["daemonsets", "deployments", "replicasets", "replicationcontrollers", "statefulsets"];
-/// Types that have a scale.
+/// Types with a scale subresource.
 const SCALABLE_TYPES: &[&str] = &["deployments", "replicasets", "replicationcontrollers", "statefulsets"];
 
 impl CompletionRequest {
-    /// What could stand in place of the last of these words.
+    /// Determines the candidates for the last of these words.
     pub(super) fn of(root: &Command, words: &[String]) -> Self {
         let (current, before) = words.split_last().map_or(("", words), |(last, rest)| (last.as_str(), rest));
         let tokens = argv::read(root, before);
@@ -67,7 +66,7 @@ impl CompletionRequest {
     }
 }
 
-/// The part that stays, the part that is begun, and what it could be.
+/// The kept prefix, the partial text, and the source of candidates.
 fn next(
     root: &Command,
     command: &Command,
@@ -102,7 +101,7 @@ fn next(
     }
 }
 
-/// `TYPE NAME…` or `TYPE/NAME…`, and what some commands take behind them.
+/// `TYPE NAME…` or `TYPE/NAME…`, and the further arguments of some commands.
 fn objects(command: &str, given: &[String], current: &str) -> (String, String, CandidateSource) {
     let whole = |source| (String::new(), current.to_owned(), source);
     let of_one_object = matches!(command, "label" | "annotate" | "patch" | "set image");
@@ -232,7 +231,7 @@ fn argument(token: &Token<'_>) -> Option<String> {
     }
 }
 
-/// The words of the line that say which cluster is meant.
+/// The connection flags of the line.
 fn connection(words: &[String], tokens: &[Token<'_>]) -> Vec<String> {
     let flags = tokens.iter().filter(|token| match &token.kind {
         TokenKind::Flag { value, is_connection, .. } => *is_connection && *value != Value::Missing,

@@ -1,12 +1,12 @@
-//! `--record`: the command itself, as kubectl notes it in the history of a rollout.
+//! `--record`: the change cause that kubectl records in the rollout history.
 
-/// Flags that stand alone.
+/// Flags without values.
 const ALONE: [&str; 6] = ["record", "all", "local", "recursive", "show-managed-fields", "dry-run"];
 /// Flags of one letter.
 const SHORT: [(&str, &str); 5] =
     [("-n", "namespace"), ("-l", "selector"), ("-f", "filename"), ("-o", "output"), ("-R", "recursive")];
 
-/// The program, its words, and then its flags with their values.
+/// The command as kubectl records it: the program, the arguments, then the flags with their values.
 pub(super) fn of_command(arguments: impl IntoIterator<Item = String>) -> String {
     let mut arguments = arguments.into_iter();
     let program = arguments.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `diff`, whose exit code says what it found.
+//! `diff`; its exit code is 1 for differences.
 
 use std::env;
 use std::process::ExitCode;
@@ -13,32 +13,32 @@ use crate::cluster::ClusterFlags;
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of kubectl's")]
 pub(crate) struct DiffFlags {
-    /// A file, a folder, or `-` for standard input
+    /// A manifest file, a directory of them, or `-` for standard input
     #[arg(short, long, value_name = "FILE", value_delimiter = ',')]
     filename: Vec<String>,
-    /// Read folders with all that is below them
+    /// Read directories recursively
     #[arg(short = 'R', long)]
     recursive: bool,
-    /// Only objects of the files with these labels
+    /// Only objects of the manifests with these labels
     #[arg(short = 'l', long, value_name = "LABELS")]
     selector: Option<String>,
-    /// Let the server merge
+    /// Apply on the server (server-side apply)
     #[arg(long)]
     server_side: bool,
-    /// Take over fields that others manage
+    /// Take over fields of other field managers
     #[arg(long, requires = "server_side")]
     force_conflicts: bool,
-    /// Under which name the fields are managed
+    /// The name of the field manager
     #[arg(long, value_name = "NAME")]
     field_manager: Option<String>,
-    /// Compare who wrote which field, too
+    /// Compare managedFields, too
     #[arg(long)]
     show_managed_fields: bool,
     #[command(flatten)]
     pub(super) cluster: ClusterFlags,
 }
 
-/// What goes wrong has a code of its own: 1 means that there are differences.
+/// The exit code of failures; 1 means differences.
 pub(super) const FAILED: u8 = 2;
 
 impl DiffFlags {

@@ -1,4 +1,4 @@
-//! `explain`, `api-resources` and `version`: what a server is able to do, before any object of it.
+//! `explain`, `api-resources` and `version`: commands about the server's API.
 
 use std::process::ExitCode;
 
@@ -15,15 +15,15 @@ use crate::output;
 /// The flags of `explain`.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainFlags {
-    /// A type, and with dots the field that is meant: `deployment.spec.strategy`
+    /// A type, optionally with a field path: `deployment.spec.strategy`
     words: Vec<String>,
-    /// Name all that is below, too
+    /// Show the fields of all fields, recursively
     #[arg(long)]
     recursive: bool,
     /// The version of the type, such as apps/v1
     #[arg(long, value_name = "VERSION")]
     api_version: Option<String>,
-    /// How to lay it out: plaintext or plaintext-openapiv2
+    /// The output format: plaintext or plaintext-openapiv2
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<String>,
     #[command(flatten)]
@@ -38,19 +38,19 @@ pub(crate) struct ApiResourcesFlags {
     /// Only types of this group
     #[arg(long, value_name = "GROUP")]
     api_group: Option<String>,
-    /// Only types that are in namespaces, or that are not
+    /// Only namespaced types, or only cluster-scoped ones
     #[arg(long, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     namespaced: Option<bool>,
-    /// Only types that know all of these verbs
+    /// Only types that support all of these verbs
     #[arg(long, value_name = "VERB", value_delimiter = ',')]
     verbs: Vec<String>,
     /// Only types that are in all of these categories
     #[arg(long, value_name = "CATEGORY", value_delimiter = ',')]
     categories: Vec<String>,
-    /// How to print: wide or name
+    /// The output format: wide or name
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<String>,
-    /// Leave out the header
+    /// Do not print the header
     #[arg(long)]
     no_headers: bool,
     /// Sort by name or kind
@@ -65,10 +65,10 @@ pub(crate) struct ApiResourcesFlags {
 pub(crate) struct VersionFlags {
     #[arg(hide = true)]
     words: Vec<String>,
-    /// Only that of the client: no server is asked
+    /// Print the client version only; no server is contacted
     #[arg(long)]
     pub(super) client: bool,
-    /// How to print: json or yaml
+    /// The output format: json or yaml
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<String>,
     #[command(flatten)]
@@ -99,7 +99,7 @@ impl ApiResourcesFlags {
 }
 
 impl VersionFlags {
-    /// Tells the version of the client, for which no cluster is needed.
+    /// Prints the version of the client, without a cluster.
     pub(super) fn tell(self) -> ExitCode {
         match client_version(&self.asked()) {
             Ok(text) => output::print(&text),

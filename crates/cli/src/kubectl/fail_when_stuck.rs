@@ -1,4 +1,4 @@
-//! What ends `rollout status --fail-when-stuck` early: the verdict of `gantry why`.
+//! `rollout status --fail-when-stuck`: fails early by the verdict of `gantry why`.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::cluster::ClusterFlags;
 use crate::deployment_args::{self, DeploymentArgs};
 use crate::fetch;
 
-/// How often the rollout is looked at.
+/// The polling interval.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Returns when the rollout has been stuck for so long, and says why; never if it goes well.
+/// Returns a failure with the reason once the rollout has been stuck for so long; otherwise never returns.
 pub(super) async fn failure(flags: &ClusterFlags, words: &[String], stuck_for: Duration) -> Failure {
     match watch(flags, words, stuck_for).await {
         Ok(failure) | Err(failure) => failure,
@@ -28,8 +28,9 @@ async fn watch(flags: &ClusterFlags, words: &[String], stuck_for: Duration) -> R
     let mut waiting = Waiting::new(Clock::system().now(), stuck_for, None);
     loop {
         for objects in fetch::look(&cluster, &asked).await?.objects {
-            let snapshot = Snapshot::parse(objects)
-                .map_err(|error| Failure::other(format!("the server's answer cannot be read: {error}")))?;
+            let snapshot = Snapshot::parse(objects).map_err(|error| {
+                Failure::other(format!("the server's response cannot be decoded: {error}"))
+            })?;
             let now = Clock::system().now();
             let report = why::explain(now, &snapshot, &flags.for_commands(None));
             let is_stuck = report.verdict == Verdict::Stuck;

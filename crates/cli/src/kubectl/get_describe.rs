@@ -14,7 +14,7 @@ pub(crate) struct GetFlags {
     /// Types and names: `TYPE`, `TYPE NAME…`, `TYPE/NAME…`
     #[arg(value_name = "OBJECT")]
     words: Vec<String>,
-    /// How to print: wide, name, json, yaml, jsonpath=…, custom-columns=…
+    /// The output format: wide, name, json, yaml, jsonpath=…, custom-columns=…
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<String>,
     #[command(flatten)]
@@ -25,13 +25,13 @@ pub(crate) struct GetFlags {
     /// In all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
-    /// Go on with changes as they happen
+    /// Watch for changes after listing
     #[arg(short, long)]
     watch: bool,
-    /// Show changes only, not what is there already
+    /// Watch for changes without listing first
     #[arg(long)]
     watch_only: bool,
-    /// Say of each change whether it is ADDED, MODIFIED or DELETED
+    /// Print the type of each watch event: ADDED, MODIFIED or DELETED
     #[arg(long)]
     output_watch_events: bool,
     /// Show labels
@@ -43,25 +43,25 @@ pub(crate) struct GetFlags {
     /// Show the type of each object
     #[arg(long)]
     show_kind: bool,
-    /// Show who wrote which field
+    /// Show managedFields
     #[arg(long)]
     show_managed_fields: bool,
-    /// Leave out the header
+    /// Do not print the header
     #[arg(long)]
     no_headers: bool,
-    /// Pass over objects that do not exist
+    /// Ignore objects that do not exist
     #[arg(long)]
     ignore_not_found: bool,
-    /// A part of the object, such as status or scale
-    #[arg(long, value_name = "PART")]
+    /// The subresource, such as status or scale
+    #[arg(long, value_name = "SUBRESOURCE")]
     subresource: Option<String>,
-    /// Ask for this path of the server, and print what it says
+    /// Request this path of the server, and print the response
     #[arg(long, value_name = "PATH")]
     raw: Option<String>,
     /// Sort by the field at this path, such as .metadata.name
     #[arg(long, value_name = "PATH")]
     sort_by: Option<String>,
-    /// How many objects to ask for at a time; 0 for all at once
+    /// How many objects to list per request; 0 for all at once
     #[arg(long, value_name = "N", default_value_t = 500)]
     chunk_size: u32,
     #[command(flatten)]
@@ -79,10 +79,10 @@ pub(crate) struct DescribeFlags {
     /// In all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
-    /// Whether events are shown too [default: for a single object that was named in full or selected]
+    /// Whether to show events [default: for a single object that was named in full or selected]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     show_events: Option<bool>,
-    /// How many objects are asked for at a time; pages are read anyway
+    /// How many objects to list per request; accepted and ignored
     #[arg(long, value_name = "COUNT", hide = true)]
     chunk_size: Option<i64>,
     #[command(flatten)]

@@ -15,13 +15,13 @@ pub(crate) struct LabelAnnotateFlags {
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,
-    /// Change what is there already
+    /// Overwrite existing values
     #[arg(long, default_value = "false", action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     overwrite: bool,
-    /// Show all of them afterwards
+    /// Print the labels or annotations afterwards
     #[arg(long)]
     list: bool,
-    /// Change files only, and leave the server out of it
+    /// Change the manifests only, without contacting the server
     #[arg(long)]
     local: bool,
     /// Only objects with these fields
@@ -30,10 +30,10 @@ pub(crate) struct LabelAnnotateFlags {
     /// In all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
-    /// Only if the object has this version now
+    /// Only if this is the current resource version
     #[arg(long, value_name = "VERSION")]
     resource_version: Option<String>,
-    /// Under which name the fields are managed
+    /// The name of the field manager
     #[arg(long, value_name = "NAME")]
     field_manager: Option<String>,
     #[command(flatten)]

@@ -14,7 +14,7 @@ use super::fail_when_stuck;
 use super::{ResultFlags, SelectionFlags, duration, limit, with_client_context};
 use crate::cluster::ClusterFlags;
 
-/// What kubectl does to and about rollouts.
+/// kubectl's `rollout` verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RolloutVerb {
     /// Show the revisions of a Deployment, and what changed between them
@@ -22,10 +22,10 @@ pub(crate) enum RolloutVerb {
         after_help = "Example:\n  gantry rollout history deployment/web\n  gantry rollout history deployment/web --changes | less"
     )]
     History {
-        /// Show one revision in full; 0 for a list of all
+        /// Show the details of one revision; 0 for a list of all
         #[arg(long, default_value = "0", allow_negative_numbers = true)]
         revision: i64,
-        /// Tell what changed from one revision to the next [default: on a terminal; elsewhere kubectl's table alone]
+        /// Show the changes between revisions [default: on a terminal; elsewhere kubectl's table alone]
         #[arg(long, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
         changes: Option<bool>,
         #[command(flatten)]
@@ -33,10 +33,10 @@ pub(crate) enum RolloutVerb {
         #[command(flatten)]
         target: RolloutTarget,
     },
-    /// Go back to an earlier revision
+    /// Roll back to an earlier revision
     #[command(after_help = "Example:\n  gantry rollout undo deployment/web --to-revision=2 --context gantry")]
     Undo {
-        /// The revision to go back to; 0 for the last one
+        /// The revision to roll back to; 0 for the previous one
         #[arg(long, default_value = "0", allow_negative_numbers = true)]
         to_revision: i64,
         #[command(flatten)]
@@ -44,7 +44,7 @@ pub(crate) enum RolloutVerb {
         #[command(flatten)]
         target: RolloutTarget,
     },
-    /// Put a Deployment on hold
+    /// Pause the rollout of a Deployment
     #[command(after_help = "Example:\n  gantry rollout pause deployment/web --context gantry")]
     Pause {
         #[command(flatten)]
@@ -52,7 +52,7 @@ pub(crate) enum RolloutVerb {
         #[command(flatten)]
         target: RolloutTarget,
     },
-    /// Let a Deployment go on
+    /// Resume the rollout of a paused Deployment
     #[command(after_help = "Example:\n  gantry rollout resume deployment/web --context gantry")]
     Resume {
         #[command(flatten)]
@@ -60,7 +60,7 @@ pub(crate) enum RolloutVerb {
         #[command(flatten)]
         target: RolloutTarget,
     },
-    /// Roll all pods over, though nothing changed
+    /// Restart all pods with a rollout
     #[command(after_help = "Example:\n  gantry rollout restart deployment/web --context gantry")]
     Restart {
         #[command(flatten)]
@@ -70,8 +70,9 @@ pub(crate) enum RolloutVerb {
     },
     /// Wait for a rollout to finish
     ///
-    /// As kubectl does it: it ends when the rollout is done, with 1 when its deadline has passed or the time is up. With
-    /// --fail-when-stuck it also ends with 1 as soon as `gantry why` calls the rollout stuck, which is often minutes earlier.
+    /// Exits with 0 when the rollout is done, with 1 when its progress deadline is exceeded or the timeout expires, as
+    /// kubectl does. With --fail-when-stuck it also exits with 1 as soon as `gantry why` reports the rollout as stuck,
+    /// which is often minutes earlier.
     #[command(
         verbatim_doc_comment,
         after_help = "Example:\n  gantry rollout status deployment/web --timeout=5m\n  gantry rollout status deployment/web --fail-when-stuck"
@@ -80,13 +81,13 @@ pub(crate) enum RolloutVerb {
         /// Whether to wait
         #[arg(short, long, default_value = "true", action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
         watch: bool,
-        /// How long to wait; 0 for as long as it takes
+        /// How long to wait; 0 for no limit
         #[arg(long, value_parser = duration)]
         timeout: Option<Duration>,
         /// Only this revision; 0 for any
         #[arg(long, default_value = "0")]
         revision: i64,
-        /// End with an error when the rollout of this one Deployment has been stuck for so long; kubectl has no such flag
+        /// Fail when the rollout of this Deployment has been stuck for so long; not a flag of kubectl
         #[arg(long, value_name = "DURATION", value_parser = duration, num_args = 0..=1, default_missing_value = "30s", require_equals = true)]
         fail_when_stuck: Option<Duration>,
         #[command(flatten)]
@@ -94,7 +95,7 @@ pub(crate) enum RolloutVerb {
     },
 }
 
-/// Whose rollout.
+/// The objects of a rollout verb.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RolloutTarget {
     /// `TYPE NAME` or `TYPE/NAME`; a type alone means all objects of it
@@ -113,7 +114,7 @@ impl RolloutVerb {
         with_client_context(&target.cluster, before, async |ctx| match self {
             Self::History { revision, changes, printer, .. } => {
                 let printer = printer.printer()?;
-                // Programs that read kubectl's output find it here to the letter.
+                // Without a terminal, the output is exactly kubectl's.
                 let changes =
                     changes.unwrap_or_else(|| printer.output.is_none() && io::stdout().is_terminal());
                 history(ctx, &HistoryOptions { selection, revision, changes, printer }).await
@@ -132,7 +133,7 @@ impl RolloutVerb {
                 let asked = RolloutStatusOptions { selection, watch, timeout: limit(timeout), revision };
                 let Some(stuck_for) = fail_when_stuck else { return status(ctx, &asked).await };
                 let cluster = target.cluster.clone().or(before);
-                // What kubectl would say comes first.
+                // kubectl's own result takes precedence.
                 tokio::select! {
                     biased;
                     ended = status(ctx, &asked) => ended,

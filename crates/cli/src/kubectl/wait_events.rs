@@ -1,4 +1,4 @@
-//! `wait` and `events`: what becomes of objects in the course of time.
+//! `wait` and `events`.
 
 use clap::Args;
 use gantry_kubectl::verbs::{EventsOptions, Goal, ResultPrinter, WaitOptions, WaitTimeout, events, wait};
@@ -12,10 +12,10 @@ use crate::cluster::ClusterFlags;
 pub(crate) struct WaitFlags {
     /// Types and names: `TYPE NAME…`, `TYPE/NAME…`
     words: Vec<String>,
-    /// What to wait for: create, delete, condition=NAME[=VALUE] or jsonpath='{PATH}'[=VALUE]
+    /// The condition to wait for: create, delete, condition=NAME[=VALUE] or jsonpath='{PATH}'[=VALUE]
     #[arg(long = "for", value_name = "GOAL", default_value = "", hide_default_value = true)]
     goal: String,
-    /// How long to wait; 0 to look once, negative for a week
+    /// How long to wait; 0 to check once, negative for a week
     #[arg(long, value_parser = wait_timeout, default_value = "30s", allow_hyphen_values = true)]
     timeout: WaitTimeout,
     #[command(flatten)]
@@ -26,7 +26,7 @@ pub(crate) struct WaitFlags {
     /// In all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
-    /// How to print what came of it: name, json, yaml, jsonpath=…
+    /// The output format: name, json, yaml, jsonpath=…
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<String>,
     #[command(flatten)]
@@ -46,16 +46,16 @@ pub(crate) struct EventsFlags {
     /// In all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
-    /// Go on with what happens
+    /// Watch for further events
     #[arg(short, long)]
     watch: bool,
-    /// How to print: name, json, yaml, jsonpath=…
+    /// The output format: name, json, yaml, jsonpath=…
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<String>,
-    /// Leave out the header
+    /// Do not print the header
     #[arg(long)]
     no_headers: bool,
-    /// Show who wrote which field
+    /// Show managedFields
     #[arg(long)]
     show_managed_fields: bool,
     #[command(flatten)]
@@ -67,7 +67,7 @@ impl WaitFlags {
         let selection = Selection {
             fields: self.field_selector,
             all_namespaces: self.all_namespaces,
-            // Unlike elsewhere, that is what kubectl does here.
+            // kubectl's `wait` always reads directories recursively.
             recursive: true,
             ..self.selection.selection(self.words)
         };
@@ -92,7 +92,7 @@ impl EventsFlags {
     }
 }
 
-/// How long to wait: zero is not at all, and whoever has less than no time has a week.
+/// Parses --timeout: zero checks once, negative waits a week.
 fn wait_timeout(text: &str) -> Result<WaitTimeout, String> {
     match text.strip_prefix('-') {
         Some(text) => duration(text).map(|_| WaitTimeout::WEEK),

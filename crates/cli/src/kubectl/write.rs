@@ -1,4 +1,4 @@
-//! The verbs that change something.
+//! The verbs that write: create, apply, replace, delete, scale, set and patch.
 
 use std::time::Duration;
 
@@ -15,19 +15,19 @@ use super::{ResultFlags, SelectionFlags, duration, limit};
 use crate::cluster::ClusterFlags;
 use crate::output::print_stderr;
 
-/// Files and what is done with their fields.
+/// The flags of manifest files.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct FileFlags {
-    /// Take the objects from a file, a folder, or `-` for standard input
+    /// A manifest file, a directory of them, or `-` for standard input
     #[arg(short, long, value_name = "FILE", value_delimiter = ',')]
     filename: Vec<String>,
-    /// Read folders with all that is below them
+    /// Read directories recursively
     #[arg(short = 'R', long)]
     recursive: bool,
-    /// What becomes of unknown fields: strict, warn or ignore
+    /// How unknown fields are handled: strict, warn or ignore
     #[arg(long, value_name = "HOW", num_args = 0..=1, default_missing_value = "strict", require_equals = true)]
     validate: Option<String>,
-    /// Under which name the fields are managed
+    /// The name of the field manager
     #[arg(long, value_name = "NAME")]
     field_manager: Option<String>,
     #[command(flatten)]
@@ -45,7 +45,7 @@ pub(crate) struct CreateFlags {
     /// Only objects with these labels
     #[arg(short = 'l', long, value_name = "LABELS")]
     selector: Option<String>,
-    /// Let a later `apply` know what was written
+    /// Store the configuration in the last-applied annotation, for a later `apply`
     #[arg(long)]
     save_config: bool,
     #[command(flatten)]
@@ -65,7 +65,7 @@ enum CreateWhat {
         /// The image of its container; may be repeated
         #[arg(long, value_delimiter = ',')]
         image: Vec<String>,
-        /// How many pods
+        /// The number of replicas
         #[arg(short, long, default_value = "1")]
         replicas: i32,
         /// The port of its container
@@ -100,22 +100,22 @@ pub(crate) struct ApplyFlags {
     /// Only objects with these labels, such as app=web
     #[arg(short = 'l', long, value_name = "LABELS")]
     selector: Option<String>,
-    /// Delete and create again what cannot be changed
+    /// Delete and recreate objects that cannot be patched
     #[arg(long)]
     force: bool,
-    /// Delete what is no longer written; not supported
+    /// Delete objects that are no longer in the manifests; not supported
     #[arg(long, hide = true)]
     prune: bool,
-    /// Whether what is written wins; it always does
+    /// Whether the manifest wins over other changes; it always does
     #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     overwrite: Option<bool>,
-    /// Wait for deletions, which happens anyway
+    /// Wait for deletions; it always does
     #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     wait: Option<bool>,
-    /// Let the server merge, which knows who manages which field
+    /// Apply on the server (server-side apply)
     #[arg(long)]
     server_side: bool,
-    /// Take over fields that others manage; only with --server-side
+    /// Take over fields of other field managers; only with --server-side
     #[arg(long, requires = "server_side")]
     force_conflicts: bool,
     #[command(flatten)]
@@ -127,20 +127,20 @@ pub(crate) struct ApplyFlags {
 pub(crate) struct ReplaceFlags {
     #[command(flatten)]
     files: FileFlags,
-    /// Delete what is there and create it again
+    /// Delete the existing object and create it again
     #[arg(long)]
     force: bool,
-    /// What becomes of dependents: background, foreground or orphan
+    /// How dependents are deleted: background, foreground or orphan
     #[arg(long, value_name = "HOW", default_value = "background", num_args = 0..=1, default_missing_value = "background", require_equals = true)]
     cascade: String,
-    /// How many seconds deleting may take; only with --force
+    /// The grace period of the deletion in seconds; only with --force
     #[arg(long, value_name = "SECONDS", default_value = "-1", allow_negative_numbers = true)]
     grace_period: i64,
-    /// Let a later `apply` know what was written
+    /// Store the configuration in the last-applied annotation, for a later `apply`
     #[arg(long)]
     save_config: bool,
-    /// A part of the object, such as status
-    #[arg(long, value_name = "PART")]
+    /// The subresource, such as status
+    #[arg(long, value_name = "SUBRESOURCE")]
     subresource: Option<String>,
     #[command(flatten)]
     pub(super) cluster: ClusterFlags,
@@ -161,25 +161,25 @@ pub(crate) struct DeleteFlags {
     /// In all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
-    /// What becomes of objects that the deleted ones own: background, foreground or orphan
+    /// How dependents are deleted: background, foreground or orphan
     #[arg(long, value_name = "HOW", default_value = "background", num_args = 0..=1, default_missing_value = "background", require_equals = true)]
     cascade: String,
-    /// How many seconds containers get to end; negative for what their pods say
+    /// The grace period for termination in seconds; negative for the pod's own
     #[arg(long, value_name = "SECONDS", default_value = "-1", allow_negative_numbers = true)]
     grace_period: i64,
-    /// Do not wait for containers to end
+    /// Delete immediately, without graceful termination
     #[arg(long)]
     force: bool,
-    /// Give containers one second to end
+    /// Set the grace period to one second
     #[arg(long)]
     now: bool,
-    /// Whether to wait until everything is gone
+    /// Whether to wait until the objects are deleted
     #[arg(long, default_value = "true", action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     wait: bool,
-    /// How long to wait; 0 for as long as it takes
+    /// How long to wait; 0 for no limit
     #[arg(long, value_parser = duration)]
     timeout: Option<Duration>,
-    /// Pass over objects that do not exist
+    /// Ignore objects that do not exist
     #[arg(long)]
     ignore_not_found: bool,
     #[command(flatten)]
@@ -196,16 +196,16 @@ pub(crate) struct ScaleFlags {
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,
-    /// How many pods
+    /// The number of replicas
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true)]
     replicas: Option<String>,
-    /// Only if there are so many now
+    /// Only if this is the current number of replicas
     #[arg(long, value_name = "COUNT", default_value = "-1", allow_negative_numbers = true)]
     current_replicas: i32,
-    /// Only if it has this version now
+    /// Only if this is the current resource version
     #[arg(long, value_name = "VERSION")]
     resource_version: Option<String>,
-    /// Wait so long until there are so many; 0 for not at all
+    /// How long to wait until the number of replicas is reached; 0 to not wait
     #[arg(long, value_parser = duration)]
     timeout: Option<Duration>,
     #[command(flatten)]
@@ -214,7 +214,7 @@ pub(crate) struct ScaleFlags {
     pub(super) cluster: ClusterFlags,
 }
 
-/// What `set` changes.
+/// The subcommands of `set`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SetCommand {
     /// Change the images of containers
@@ -230,13 +230,13 @@ pub(crate) struct SetImageFlags {
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,
-    /// Change files only, and leave the server out of it
+    /// Change the manifests only, without contacting the server
     #[arg(long)]
     local: bool,
-    /// Note this command as the cause of the change
+    /// Record this command as the change cause
     #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     record: Option<bool>,
-    /// Under which name the fields are managed
+    /// The name of the field manager
     #[arg(long, value_name = "NAME")]
     field_manager: Option<String>,
     #[command(flatten)]
@@ -253,7 +253,7 @@ pub(crate) struct PatchFlags {
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,
-    /// Change files only, and leave the server out of it
+    /// Change the manifests only, without contacting the server
     #[arg(long)]
     local: bool,
     /// The patch, in JSON or YAML
@@ -265,10 +265,10 @@ pub(crate) struct PatchFlags {
     /// What kind of patch: strategic, merge or json
     #[arg(long = "type", value_name = "KIND", default_value = "strategic")]
     kind: String,
-    /// A part of the object, such as status
-    #[arg(long, value_name = "PART")]
+    /// The subresource, such as status
+    #[arg(long, value_name = "SUBRESOURCE")]
     subresource: Option<String>,
-    /// Under which name the fields are managed
+    /// The name of the field manager
     #[arg(long, value_name = "NAME")]
     field_manager: Option<String>,
     #[command(flatten)]
@@ -315,7 +315,7 @@ impl ApplyFlags {
     pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
         let server_side = ServerSide::from_flags(self.server_side, self.force_conflicts);
         if self.overwrite == Some(false) {
-            return Err(Failure::other("--overwrite=false is not supported: what is written always wins"));
+            return Err(Failure::other("--overwrite=false is not supported: the manifest always wins"));
         }
         if self.prune {
             return Err(Failure::other(

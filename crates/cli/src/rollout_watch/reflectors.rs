@@ -1,6 +1,6 @@
-//! Copies of one Deployment, its ReplicaSets, pods and events that follow the server.
+//! Caches of one Deployment, its ReplicaSets, pods and events, kept up to date by watches.
 //!
-//! Not the informers of the controllers: those hold whole clusters, and of pods only what the rules see.
+//! The controllers' informers are not used: they cache whole clusters, and only the pod fields that the rules need.
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,18 +20,18 @@ use tokio::task::JoinSet;
 use crate::cluster::Cluster;
 use crate::fetch;
 
-/// The copies, and who keeps them up to date.
+/// The caches and their watch tasks.
 pub(super) struct Reflectors {
     deployment: Store<Deployment>,
     sets: Store<ReplicaSet>,
     pods: Store<Pod>,
     events: Store<Event>,
     status: Arc<WatchStatus>,
-    /// Dropped with the follower, and the watches with it.
+    /// Aborts the watches on drop.
     _watches: JoinSet<()>,
 }
 
-/// What the watches have to say besides objects.
+/// Change notifications and errors of the watches.
 #[derive(Default)]
 struct WatchStatus {
     changed: Notify,
@@ -39,11 +39,11 @@ struct WatchStatus {
 }
 
 impl Reflectors {
-    /// Follows this Deployment, once everything about it has been read.
+    /// Starts the watches; returns when all caches are filled.
     pub(super) async fn start(cluster: &Cluster, name: &str) -> Result<Self, Failure> {
         let Cluster { client, namespace, .. } = cluster;
         let deployments: Api<Deployment> = Api::namespaced(client.clone(), namespace);
-        // First alone: it may not exist, and its selector says what else to follow.
+        // Read first: it may not exist, and its selector is needed for the other watches.
         let deployment = deployments.get(name).await.map_err(|error| cluster.failure(error))?;
         let selected = watcher::Config::default().labels(&fetch::selector(&deployment));
         let only = watcher::Config::default().fields(&format!("metadata.name={name}"));
@@ -66,7 +66,7 @@ impl Reflectors {
         Ok(reflectors)
     }
 
-    /// What is known now; `None` when the Deployment is gone.
+    /// The cached objects; `None` if the Deployment was deleted.
     pub(super) fn objects(&self) -> Option<Objects> {
         let deployment = self.deployment.state().into_iter().next()?;
         Some(Objects {
@@ -75,25 +75,25 @@ impl Reflectors {
             pods: all(&self.pods),
             events: all(&self.events),
             deployments: Vec::new(),
-            // The view names no nodes, and people who may not read them are many.
+            // The view does not show nodes, which many users may not read.
             nodes: Vec::new(),
         })
     }
 
-    /// Returns when something has changed since it last did.
+    /// Returns at the next change.
     pub(super) async fn changed(&self) {
         self.status.changed.notified().await;
     }
 
-    /// What keeps a watch from being told anything, if something does.
+    /// The error of the last watch attempt, if it failed.
     pub(super) fn error(&self) -> Option<String> {
         self.status.error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns when every list is in, or when one of them is refused.
+    /// Returns when all caches are filled, or at the first error.
     async fn filled(&self) -> Result<(), Failure> {
         let filled = async {
-            // An error means that a watch has ended, which none does while the follower lives.
+            // An error means that a watch has ended, which does not happen while `self` exists.
             let _ = tokio::join!(
                 self.deployment.wait_until_ready(),
                 self.sets.wait_until_ready(),

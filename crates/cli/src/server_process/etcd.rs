@@ -1,4 +1,4 @@
-//! The store of `--etcd`, opened.
+//! Opens the store of `--etcd`.
 
 use std::path::PathBuf;
 use std::sync::Arc;

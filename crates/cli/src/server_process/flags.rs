@@ -1,4 +1,4 @@
-//! The flags of whatever serves the API, and what of them makes no sense.
+//! The flags of commands that serve the API.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -8,28 +8,28 @@ use gantry_cluster::{AddressRange, ServiceAccounts};
 
 use super::listen;
 
-/// How the API is served.
+/// The flags of the API server.
 #[derive(Debug, Args)]
 pub(crate) struct ServerFlags {
-    /// HOST:PORT to serve on; `:PORT` is every interface, which others can reach [default: 127.0.0.1:6443]
+    /// HOST:PORT to serve on; `:PORT` is all interfaces, reachable from other machines [default: 127.0.0.1:6443]
     #[arg(long, value_name = "ADDRESS", value_parser = listen::address)]
     pub(crate) listen: Option<SocketAddr>,
-    /// Write a kubeconfig for the administrator; a file that gantry did not write is left as it is
+    /// Write an administrator's kubeconfig; a file that gantry did not write is not overwritten
     #[arg(long, value_name = "FILE")]
     pub(crate) write_kubeconfig: Option<PathBuf>,
-    /// Keep the certificates in this directory instead of in `pki` of the data directory
+    /// Store the certificates in this directory instead of `pki` in the data directory
     #[arg(long, value_name = "DIRECTORY", conflicts_with = "plain_http")]
     pub(crate) pki_dir: Option<PathBuf>,
-    /// A name or address more that the server's certificate is to cover; may be repeated
+    /// An additional name or address for the server's certificate; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "plain_http")]
     pub(crate) tls_san: Vec<String>,
-    /// Serve plain HTTP, for development on loopback
+    /// Serve HTTP without TLS, for development on loopback
     #[arg(long)]
     pub(crate) plain_http: bool,
     /// A file of bearer tokens: on each line `token,user,uid,"group1,group2"`, or a token alone for the administrator
     #[arg(long, value_name = "FILE")]
     pub(crate) token: Option<PathBuf>,
-    /// The addresses that services are given
+    /// The IP range of services
     #[arg(
         id = "service_cluster_ip_range",
         long = "service-cluster-ip-range",
@@ -37,15 +37,15 @@ pub(crate) struct ServerFlags {
         default_value = "10.96.0.0/12"
     )]
     pub(crate) service_range: AddressRange,
-    /// Admission plugins of a kube-apiserver to leave out; comma-separated
+    /// Admission plugins to disable; comma-separated
     #[arg(long, value_name = "NAMES", value_enum, value_delimiter = ',')]
     pub(crate) disable_admission_plugins: Vec<AdmissionPlugin>,
-    /// How to write the log, which goes to standard error
+    /// The format of the log, which is written to standard error
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) log_format: LogFormat,
 }
 
-/// Where everything is kept.
+/// Where data is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StorageTarget {
     /// In this directory.
@@ -56,7 +56,7 @@ pub(crate) enum StorageTarget {
     Etcd(Etcd),
 }
 
-/// Which etcd, and how to trust it and be trusted.
+/// The connection to etcd.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Etcd {
     /// The URLs of its members.
@@ -67,17 +67,17 @@ pub(crate) struct Etcd {
 /// Files for an etcd that is reached by `https`, named as a kube-apiserver names them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct EtcdFiles {
-    /// The certificates of the authorities that etcd's members are trusted by
+    /// The CA certificates for the server certificates of etcd
     #[arg(
         id = "etcd_cafile",
         long = "etcd-cafile",
         value_name = "FILE",
         requires = "etcd",
-        // What is required need not be there when it conflicts with what is.
+        // clap skips `requires` for arguments that conflict, so the conflicts are listed.
         conflicts_with_all = ["in_memory", "data_dir"]
     )]
     pub(crate) authorities: Option<PathBuf>,
-    /// The certificate to show to etcd
+    /// The client certificate for etcd
     #[arg(id = "etcd_certfile", long = "etcd-certfile", value_name = "FILE", requires_all = ["etcd_keyfile", "etcd_cafile"])]
     pub(crate) certificate: Option<PathBuf>,
     /// The key of that certificate
@@ -88,7 +88,7 @@ pub(crate) struct EtcdFiles {
 /// An admission plugin that can be left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AdmissionPlugin {
-    /// Pods need no service account, and no token is mounted into them
+    /// Without it, pods need no service account and no token is mounted into them
     #[value(name = "ServiceAccount")]
     ServiceAccount,
 }
@@ -103,18 +103,18 @@ pub(crate) enum LogFormat {
 }
 
 impl ServerFlags {
-    /// Refuses what cannot be meant.
+    /// Rejects combinations of flags that are unsafe.
     pub(super) fn check(&self, address: SocketAddr) -> Result<(), String> {
         if self.plain_http && !address.ip().is_loopback() {
             return Err(format!(
-                "--plain-http would let everybody who reaches {address} do everything\n\
-                 hint: leave it out, or --listen on loopback, such as 127.0.0.1:8080"
+                "--plain-http gives full access to everyone who can reach {address}\n\
+                 hint: remove it, or --listen on loopback, such as 127.0.0.1:8080"
             ));
         }
         Ok(())
     }
 
-    /// What is asked of the service accounts of pods.
+    /// Whether the ServiceAccount admission plugin is enabled.
     pub(super) fn service_accounts(&self) -> ServiceAccounts {
         if self.disable_admission_plugins.contains(&AdmissionPlugin::ServiceAccount) {
             ServiceAccounts::Ignored
@@ -123,7 +123,7 @@ impl ServerFlags {
         }
     }
 
-    /// The directory of the certificates; none keeps them in memory.
+    /// The directory of the certificates; `None` keeps them in memory.
     pub(crate) fn pki_directory(&self, storage: &StorageTarget) -> Option<PathBuf> {
         let beside_the_data = || match storage {
             StorageTarget::Directory(directory) => Some(directory.join("pki")),

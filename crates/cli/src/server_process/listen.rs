@@ -2,9 +2,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 
-/// The address that is meant. Without a host it is every interface, as kube-apiserver and other Go programs have it.
+/// Parses an address. Without a host it is all interfaces, as in Go programs.
 pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
-    let wrong = || format!("{text:?} is no address; write HOST:PORT, such as 127.0.0.1:6443 or localhost:0");
+    let wrong =
+        || format!("{text:?} is not an address: use HOST:PORT, such as 127.0.0.1:6443 or localhost:0");
     let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
     let port: u16 = port.parse().map_err(|_| wrong())?;
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));

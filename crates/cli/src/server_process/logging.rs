@@ -1,4 +1,4 @@
-//! The log: to standard error, for people or for programs, as much as the command or `GANTRY_LOG` asks for.
+//! Sets up logging to standard error.
 
 use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,10 +9,10 @@ use tracing_subscriber::fmt::time::FormatTime;
 
 use super::flags::LogFormat;
 
-/// How much is logged unless `GANTRY_LOG` says otherwise.
+/// The default log level; `GANTRY_LOG` overrides it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verbosity {
-    /// How rollouts end, and what is worth knowing.
+    /// Informational messages.
     Info,
     /// Warnings and errors.
     Warnings,
@@ -20,10 +20,10 @@ pub(crate) enum Verbosity {
     Errors,
 }
 
-/// The time of day in UTC: the reader of a log knows what day it is.
+/// Log timestamps: the time of day in UTC.
 struct TimeOfDay;
 
-/// Starts logging; what is not asked for costs nothing.
+/// Starts logging.
 pub(crate) fn start(format: LogFormat, verbosity: Verbosity) {
     let usual = match verbosity {
         Verbosity::Info => "info",
@@ -32,7 +32,7 @@ pub(crate) fn start(format: LogFormat, verbosity: Verbosity) {
     };
     let filter = EnvFilter::try_from_env("GANTRY_LOG").unwrap_or_else(|_| EnvFilter::new(usual));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
-    // Fails only if logging was started before, and then there is a log.
+    // Fails only if logging was started already.
     let _ = match format {
         LogFormat::Text => log.with_ansi(false).with_target(false).with_timer(TimeOfDay).try_init(),
         LogFormat::Json => log.json().try_init(),

@@ -1,4 +1,4 @@
-//! A process that serves the API until it is told to stop: flags, log, signals, and what a failed start is reported as.
+//! A process that serves the API until it receives a signal: flags, logging, signals, and start errors.
 
 mod etcd;
 mod flags;
@@ -18,10 +18,10 @@ pub(crate) use logging::{Verbosity, start as start_logging};
 
 use crate::output::fail;
 
-/// The signals that end a process in order.
+/// SIGTERM and SIGINT.
 pub(crate) struct Signals([Signal; 2]);
 
-/// Runs something to its end on a runtime of its own.
+/// Runs a server on a multi-threaded runtime.
 pub(crate) fn run(
     log_format: LogFormat,
     verbosity: Verbosity,
@@ -38,7 +38,7 @@ pub(crate) fn run(
     }
 }
 
-/// The options of a cluster that these flags ask for; `address` is where to listen if the flags do not say it.
+/// The cluster options of these flags; `address` is the default for --listen.
 pub(crate) async fn options(
     flags: &ServerFlags,
     target: &StorageTarget,
@@ -73,7 +73,7 @@ pub(crate) async fn launch(options: Options) -> Result<Cluster, String> {
     Ok(cluster)
 }
 
-/// Serves until a signal comes or a part of the cluster fails, then stops in order; a second signal stops at once.
+/// Serves until a signal or a failure, then shuts down gracefully; a second signal stops immediately.
 pub(crate) async fn run_to_end(mut cluster: Cluster, signals: &mut Signals) -> Result<(), String> {
     let outcome = tokio::select! {
         () = signals.wait() => Ok(()),
@@ -99,7 +99,7 @@ impl Signals {
         }
     }
 
-    /// Lets something stop in order, unless another signal asks to stop at once.
+    /// Waits for a graceful shutdown, unless another signal arrives.
     pub(crate) async fn until_second(&mut self, stopping: impl Future<Output = ()>) {
         tokio::select! {
             () = stopping => {}

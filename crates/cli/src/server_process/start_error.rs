@@ -1,4 +1,4 @@
-//! What a cluster that does not start is reported as: the flag, what is wrong, and the fix.
+//! Explains start errors: the flag, the problem, and a hint.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! The file of `--token`: bearer tokens and whom they stand for, in the format of kube-apiserver's token file.
+//! The file of `--token`: bearer tokens and their users, in the format of kube-apiserver's token file.
 //!
 //! ```text
 //! token
@@ -6,7 +6,7 @@
 //! token,user,uid,"group1,group2"
 //! ```
 //!
-//! A token alone is the administrator's.
+//! A token without a user is the administrator's.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `gantry up -- COMMAND`: a cluster for one command, thrown away when the command ends.
+//! `gantry up -- COMMAND`: runs a temporary cluster for one command.
 
 use std::ffi::OsString;
 use std::io;
@@ -16,10 +16,10 @@ use super::{READY_TIMEOUT, UpFlags};
 use crate::output::fail;
 use crate::server_process::{self, StorageTarget};
 
-/// What shells exit with if a command does not exist, and if it cannot be run.
+/// The exit codes of shells for a command that does not exist, and for one that cannot be run.
 const NOT_FOUND: u8 = 127;
 const NOT_RUNNABLE: u8 = 126;
-/// What is added to the number of a signal that ended a command.
+/// Added to the signal number in the exit code of a killed command.
 const BY_SIGNAL: i32 = 128;
 
 /// Starts a cluster, runs the command with KUBECONFIG set, and returns its status.
@@ -48,10 +48,10 @@ pub(super) async fn run(flags: &UpFlags) -> Result<ExitCode, String> {
         Ok(child) => wait(child, &mut cluster, &mut signals).await.map(code),
         Err(error) => Ok(cannot_run(program, &error)),
     }
-    // The cluster is dropped without ceremony: nothing of it is kept.
+    // The cluster is dropped without a graceful shutdown: no data is kept.
 }
 
-/// Returns how the command ended; meanwhile signals go on to it.
+/// Waits for the command, and forwards signals to it.
 async fn wait(
     mut child: Child,
     cluster: &mut Cluster,

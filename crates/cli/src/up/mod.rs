@@ -1,4 +1,4 @@
-//! `gantry up`: a whole cluster in one process, in the foreground, detached, or around a command. Flags in, calls out.
+//! `gantry up`: runs a cluster in one process, in the foreground, detached, or for one command.
 
 mod command;
 mod detach;
@@ -26,19 +26,19 @@ use startup_message::StartupMessage;
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct UpFlags {
-    /// The name of the cluster, which has its own data, port and kubeconfig [default: gantry]
+    /// The name of the cluster [default: gantry]
     #[arg(id = "cluster_name", long = "name", value_name = "NAME")]
     name: Option<ClusterName>,
-    /// Keep everything in this directory instead of in your own data directory
+    /// Store the data in this directory instead of the user's data directory
     #[arg(long, value_name = "DIRECTORY", conflicts_with_all = ["in_memory", "cluster_name"])]
     data_dir: Option<PathBuf>,
-    /// Keep everything in memory, until it stops
+    /// Store the data in memory, until the cluster stops
     #[arg(long)]
     in_memory: bool,
-    /// How many nodes to simulate; with 0 there is no scheduler either, and pods stay pending
+    /// The number of simulated nodes; with 0 there is no scheduler either, and pods stay pending
     #[arg(long, value_name = "N", default_value_t = 3)]
     nodes: usize,
-    /// A file that says how pods behave on the simulated nodes
+    /// A profile that defines how pods behave on the simulated nodes
     #[arg(long, value_name = "FILE")]
     sim_profile: Option<PathBuf>,
     /// Run in the background, with a log file; `gantry down` stops it
@@ -62,17 +62,17 @@ pub(crate) struct UpFlags {
     detached: bool,
     #[command(flatten)]
     server: ServerFlags,
-    /// Run this command against a cluster that is thrown away afterwards, with KUBECONFIG set, and exit with its status
+    /// Run this command with KUBECONFIG set to a temporary cluster, and exit with its status
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["cluster_name", "data_dir", "detach", "write_kubeconfig"])]
     command: Vec<OsString>,
 }
 
-/// Where the cluster `gantry` listens, and `gantry apiserver`.
+/// The default address of the cluster `gantry` and of `gantry apiserver`.
 pub(crate) const DEFAULT_ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 6443));
-/// How long a cluster may take until it is ready.
+/// The default timeout until a cluster is ready.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Runs a cluster until it is told to stop.
+/// Runs a cluster until it receives a signal.
 pub(crate) fn run(flags: &UpFlags) -> ExitCode {
     let format = flags.server.log_format;
     if !flags.command.is_empty() {
@@ -83,7 +83,7 @@ pub(crate) fn run(flags: &UpFlags) -> ExitCode {
     }
     if flags.wait.is_some() && !flags.detached {
         return fail(
-            "--wait is for --detach and for a command\nhint: without them `gantry up` says when it is ready",
+            "--wait is for --detach and for a command\nhint: without them, `gantry up` prints a message when it is ready",
         );
     }
     let verbosity = if flags.quiet { Verbosity::Warnings } else { Verbosity::Info };
@@ -120,7 +120,7 @@ async fn serve(flags: &UpFlags) -> Result<ExitCode, String> {
         url,
         kubeconfig,
     };
-    // A closed standard output is no reason not to run.
+    // A closed standard output does not stop the cluster.
     print(&if flags.detached { detach::READY.to_owned() } else { startup_message.in_foreground() });
     server_process::run_to_end(cluster, &mut signals).await?;
     drop(lock);
@@ -140,8 +140,7 @@ impl UpFlags {
         }
     }
 
-    /// The right to run the cluster. A cluster in memory without a name needs no directory, if its kubeconfig has
-    /// another place; then it is not listed.
+    /// Locks the cluster's directory. An unnamed in-memory cluster with --write-kubeconfig needs none; it is not listed then.
     fn lock(&self, dir: Result<&ClusterDir, &String>) -> Result<Option<ClusterLock>, String> {
         let taken =
             dir.map_err(Clone::clone).and_then(|dir| ClusterLock::take(dir, self.in_memory, self.nodes));
@@ -154,7 +153,7 @@ impl UpFlags {
         }
     }
 
-    /// Starts the cluster and writes its kubeconfigs; returns the one that was asked for.
+    /// Starts the cluster and writes its kubeconfigs; returns the path of --write-kubeconfig, or the default one.
     async fn start(&self, dir: Result<&ClusterDir, &String>) -> Result<(Cluster, PathBuf), String> {
         let storage = match dir {
             Ok(dir) if !self.in_memory => StorageTarget::Directory(dir.directory.clone()),
@@ -177,12 +176,11 @@ impl UpFlags {
         if let (Some(dir), Some(url)) = (dir.filter(|_| !self.in_memory), cluster.url()) {
             remember(dir, url)?;
         }
-        let kubeconfig =
-            asked.or(own).ok_or("there is no place for the kubeconfig\nhint: use --write-kubeconfig")?;
+        let kubeconfig = asked.or(own).ok_or("no path for the kubeconfig\nhint: use --write-kubeconfig")?;
         Ok((cluster, kubeconfig))
     }
 
-    /// Where to listen if it is not said: 6443 for `gantry` and for a directory, otherwise the port of the last start or
+    /// The default address: port 6443 for `gantry` and for --data-dir, otherwise the port of the last start or
     /// a free one.
     fn address(&self, dir: Option<&ClusterDir>) -> SocketAddr {
         let has_fixed_port = match dir {
@@ -206,7 +204,7 @@ impl UpFlags {
     }
 }
 
-/// Remembers the port of a cluster that is not always on the same one.
+/// Saves the port of a cluster without a fixed one.
 fn remember(dir: &ClusterDir, url: &str) -> Result<(), String> {
     let is_fixed = dir.name.as_ref().is_none_or(ClusterName::is_default);
     let port = url.rsplit_once(':').and_then(|(_, port)| port.parse().ok());

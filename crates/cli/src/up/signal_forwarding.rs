@@ -1,11 +1,11 @@
-//! Signals that are meant for the command that a cluster was started for.
+//! Forwards signals to the command of `gantry up -- COMMAND`.
 
 use std::fs::File;
 
 use rustix::process::{Pid, Signal, getpgrp, kill_process};
 use tokio::signal::unix::{self, SignalKind, signal};
 
-/// The signals that are passed on.
+/// The forwarded signals.
 pub(super) struct ForwardedSignals {
     terminate: unix::Signal,
     interrupt: unix::Signal,
@@ -24,7 +24,7 @@ impl ForwardedSignals {
         })
     }
 
-    /// The next signal that this process gets.
+    /// Waits for the next signal.
     pub(super) async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.terminate.recv() => Signal::TERM,
@@ -35,12 +35,12 @@ impl ForwardedSignals {
     }
 }
 
-/// Passes a signal on, unless the terminal has sent it to the command as well.
+/// Forwards a signal, unless the terminal sends it to the command, too.
 pub(super) fn forward(signal: Signal, command: Option<u32>) {
     let is_of_terminal = matches!(signal, Signal::INT | Signal::QUIT) && is_in_foreground();
     let command = command.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
     if let Some(command) = command.filter(|_| !is_of_terminal) {
-        // It fails if the command has just ended, and then it is not needed.
+        // Fails if the command has just ended.
         let _ = kill_process(command, signal);
     }
 }

@@ -1,10 +1,10 @@
-//! What is said when a cluster is up: where it is, how to use it, how to stop it.
+//! The message after a cluster has started: its address, how to use it, how to stop it.
 
 use std::path::PathBuf;
 
 use crate::clusters::ClusterDir;
 
-/// A cluster that is up.
+/// A started cluster.
 pub(super) struct StartupMessage<'h> {
     pub(super) dir: Option<&'h ClusterDir>,
     pub(super) in_memory: bool,
@@ -13,14 +13,14 @@ pub(super) struct StartupMessage<'h> {
     pub(super) kubeconfig: PathBuf,
 }
 
-/// What to try where pods run.
+/// Examples for a cluster with nodes.
 const WITH_NODES: &str = "  kubectl rollout status deployment/web
   kubectl set image deployment/web nginx=nginx:broken   # this one gets stuck
   gantry why deployment/web                             # and this says why
   kubectl rollout undo deployment/web
 ";
 
-/// What to try where no node runs pods.
+/// Examples for a cluster without nodes.
 const WITHOUT_NODES: &str =
     "  kubectl get deployments,replicasets,pods   # pods stay pending until a test sets their status
   gantry why deployment/web

@@ -1,11 +1,11 @@
-//! A directory that is removed when it is no longer needed.
+//! A temporary directory that is removed on drop.
 
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 
-/// A directory for its owner alone; there are keys in it.
+/// A temporary directory with mode 0700; it contains keys.
 pub(super) struct TempDir(PathBuf);
 
 impl TempDir {
@@ -30,7 +30,7 @@ impl TempDir {
 
 impl Drop for TempDir {
     fn drop(&mut self) {
-        // What cannot be removed stays in the system's directory for such things, which is emptied from time to time.
+        // A leftover in the system's temporary directory does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -35,7 +35,7 @@ impl Connection {
             self.cluster.clone().or_else(|| context.as_ref().map(|context| context.cluster.clone()));
         let user = self.user.clone().or_else(|| context.as_ref()?.user.clone());
         let options = if context.is_none() && self.context.is_none() && self.server.is_some() {
-            // An address is enough; what else is used was named, or is nobody.
+            // `--server` alone is enough: cluster and user come from flags, or are empty entries.
             let (cluster, user) = (cluster.unwrap_or_else(typed), user.unwrap_or_else(typed));
             let made = Context { cluster: cluster.clone(), user: Some(user.clone()), ..Context::default() };
             file.contexts.push(NamedContext {
@@ -122,7 +122,7 @@ impl Connection {
         }
     }
 
-    /// An address alone means TLS if anything was said about certificates.
+    /// An address without a scheme means https if certificates are configured.
     fn with_scheme(&self, server: &str, cluster: &Cluster) -> String {
         if server.contains("://") {
             return server.to_owned();

@@ -1,4 +1,4 @@
-//! Containers, of a template or with what became of them (K3.3).
+//! Containers of a pod template, or of a pod with their statuses (K3.3).
 
 use serde_json::Value;
 
@@ -12,16 +12,16 @@ pub(super) struct Indent {
     pub(super) name: &'static str,
 }
 
-/// Whose containers they are.
+/// Where the containers are from.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ContainerSource<'p> {
-    /// Those of a template, of which nothing became yet.
+    /// A pod template.
     Template,
-    /// Those of a pod, with what became of each.
+    /// A pod.
     Pod {
         /// The pod itself.
         pod: &'p Value,
-        /// What became of each that was begun.
+        /// The container statuses.
         statuses: &'p [Value],
     },
 }

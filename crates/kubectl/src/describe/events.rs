@@ -28,7 +28,7 @@ pub(crate) fn events(events: &[Value], now: Moment) -> String {
     out
 }
 
-/// When it happened last, as times compare; empty if nobody knows.
+/// The time of the last occurrence, in sortable form; empty if unknown.
 pub(crate) fn last(event: &Value) -> &str {
     let known = ["/lastTimestamp", "/series/lastObservedTime", "/eventTime"].into_iter();
     let known = known.map(|field| text(event, field)).find(|time| !time.is_empty());

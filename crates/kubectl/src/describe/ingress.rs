@@ -9,7 +9,7 @@ use super::labels_annotations::{annotations, labels};
 use super::{name_labels_annotations, or_none};
 use crate::field::{list, number, shown, text};
 
-/// The Services that an Ingress names, by name; a Service that could not be read is told why.
+/// The Services that an Ingress names, by name; or the error for those that could not be read.
 pub(crate) type Backends = BTreeMap<String, Result<Backend, String>>;
 
 /// A Service and its EndpointSlices.

@@ -9,7 +9,7 @@ use super::resource_list::{RequestsAndLimits, ResourceList};
 use super::{ago, date};
 use crate::field::{at, list, members, shown, text};
 
-/// What belongs to a node and is not in it; what could not be read is told why.
+/// Objects related to a node; or the error if they could not be read.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeRelated {
     /// By which it says that it is alive.
@@ -178,7 +178,7 @@ mod tests {
     use crate::print::align_columns;
     use serde_json::json;
 
-    /// K3: what kubectl 1.32 tells of a node with one pod on it.
+    /// K3: the output of kubectl 1.32 for a node with one pod.
     #[test]
     fn a_node_is_described_with_what_is_taken_of_it() {
         let object = json!({"metadata": {"name": "node-1", "creationTimestamp": "2026-11-16T02:51:04Z"},

@@ -1,4 +1,4 @@
-//! Roles, with their rules taken apart and put together again, and who is bound to them.
+//! RBAC roles, with their rules split by resource and merged again, and role bindings.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::name_labels_annotations;
 use crate::field::{list, shown, text};
 
-/// What a rule is about: the smallest part of it for which verbs are given.
+/// The smallest part of a rule: one resource and name, or one URL.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum RuleTarget {
     Resource { group: String, resource: String, name: Option<String> },
@@ -36,7 +36,7 @@ pub(crate) fn binding(binding: &Value) -> String {
     out
 }
 
-/// The smallest parts of rules, each once, with all verbs that any rule gives for it.
+/// Splits rules into their smallest parts, with all verbs of each.
 fn parts(rules: &[Value]) -> BTreeMap<RuleTarget, Vec<String>> {
     let mut all: BTreeMap<RuleTarget, Vec<String>> = BTreeMap::new();
     for rule in rules {

@@ -1,4 +1,4 @@
-//! How much pods ask for and may use, alone and together, beside what a node has.
+//! Requests and limits of pods and containers, compared with the capacity of a node.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::field::{at, list, members, shown, text};
 
-/// Amounts by the name of their resource.
+/// Quantities by resource name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ResourceList(BTreeMap<String, Quantity>);
 
-/// What is asked for, and what may be used at most.
+/// Requests and limits.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RequestsAndLimits {
     pub(super) requests: ResourceList,
@@ -29,7 +29,7 @@ impl ResourceList {
         Self(parsed.collect())
     }
 
-    /// The amount of a resource; nothing is a zero.
+    /// The quantity of a resource; 0 if missing.
     pub(super) fn of(&self, name: &str) -> String {
         self.0.get(name).map_or_else(|| "0".to_owned(), ToString::to_string)
     }
@@ -71,7 +71,7 @@ impl ResourceList {
 }
 
 impl RequestsAndLimits {
-    /// What a pod wants: its containers together, or an init container alone if that wants more.
+    /// The requests and limits of a pod: the sum of its containers, or the largest init container if that is more.
     pub(super) fn of_pod(pod: &Value) -> Self {
         let mut all = Self::default();
         for container in list(pod, "/spec/containers") {
@@ -94,7 +94,7 @@ impl RequestsAndLimits {
         all.limits.raise(&before.limits);
         let overhead = ResourceList::read(pod, "/spec/overhead");
         all.requests.add(&overhead);
-        // Who may use as much as there is may still do so.
+        // Resources without a limit stay unlimited.
         let limited = overhead.0.into_iter().filter(|(name, _)| all.limits.0.contains_key(name));
         let limited = ResourceList(limited.collect());
         all.limits.add(&limited);

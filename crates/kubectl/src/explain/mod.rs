@@ -1,4 +1,4 @@
-//! What the fields of a type mean, as the server's `OpenAPI` document says (kubectl's `explain`).
+//! Describes the fields of a type from the server's `OpenAPI` document.
 //!
 //! Pure: the document of one group and version in, a text out.
 
@@ -15,26 +15,26 @@ use schema::Schemas;
 /// How the explanation is laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// As kubectl does.
+    /// kubectl's default.
     #[default]
     Plaintext,
-    /// As kubectl did before 1.27, with shorter names of types.
+    /// The layout of kubectl before 1.27.
     PlaintextOpenApiV2,
 }
 
-/// What is to be explained.
+/// The type and field to describe.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExplainQuery<'q> {
     pub(crate) group: &'q str,
     pub(crate) version: &'q str,
     pub(crate) kind: &'q str,
-    /// The fields from the object down to the one that is meant.
+    /// The field path.
     pub(crate) path: &'q [String],
-    /// Whether all that is below is told too, by name.
+    /// Whether nested fields are listed, too.
     pub(crate) recursive: bool,
 }
 
-/// An explanation: what is printed, and what was wrong with the question after that.
+/// The text to print, and the failure after it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Explanation {
     pub(crate) text: String,
@@ -52,7 +52,7 @@ pub(crate) fn explain(document: &Value, query: ExplainQuery<'_>, layout: Layout)
         return Explanation { text: heading(query), failure: Some(failure) };
     };
     let rendered = match layout {
-        // This one names the last field of the path, whichever is not there.
+        // This layout always names the last field of the path in errors.
         Layout::Plaintext => fields::render(schemas, schema, query.path, query.recursive)
             .map(|rendered| format!("{}{rendered}\n", heading(query)))
             .ok_or_else(|| (heading(query), query.path.last().map_or("", String::as_str))),

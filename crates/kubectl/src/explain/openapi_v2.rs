@@ -9,7 +9,7 @@ use crate::field::{list, text};
 const WIDTH: usize = 80;
 const INDENT: usize = 5;
 
-/// What there is to say of the field at a path, or the first field of the path that does not exist.
+/// The text for the field at a path, or the first field of the path that does not exist.
 pub(super) fn render<'q>(
     schemas: Schemas<'_>,
     schema: &Value,
@@ -35,10 +35,10 @@ pub(super) fn render<'q>(
     Ok(out)
 }
 
-/// What the fields of a schema are fields of: itself, what it refers to, or what it has many of.
+/// Resolves references, lists and maps to the schema that has the fields.
 fn object<'d>(schemas: Schemas<'d>, schema: &'d Value) -> &'d Value {
     let mut here = schema;
-    // No type is deeper than a few lists of maps of references; more is a circle.
+    // Bounded against reference cycles.
     for _ in 0..16 {
         here = schemas.resolved(here);
         here = match (collection_of(here), list(here, "/allOf"), properties(here)) {

@@ -8,12 +8,12 @@ use crate::field::{at, list, text};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Schemas<'d>(&'d Value);
 
-/// What a schema is about, if it is not about one value.
+/// A list or map schema.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Collection<'d> {
-    /// A list of these.
+    /// A list with this element schema.
     List(&'d Value),
-    /// These by name.
+    /// A map with this value schema.
     Map(&'d Value),
 }
 
@@ -56,7 +56,7 @@ pub(super) fn properties(schema: &Value) -> Option<&Map<String, Value>> {
     schema.get("properties")?.as_object().filter(|properties| !properties.is_empty())
 }
 
-/// What there are many of.
+/// The element schema of a list or map.
 pub(super) fn collection_of(schema: &Value) -> Option<Collection<'_>> {
     if let Some(items) = schema.get("items").filter(|items| items.is_object()) {
         return Some(Collection::List(items));

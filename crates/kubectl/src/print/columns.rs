@@ -1,4 +1,4 @@
-//! Columns of one's own: `NAME:.metadata.name,IMAGE:.spec.template.spec.containers[*].image`.
+//! `-o custom-columns`: `NAME:.metadata.name,IMAGE:.spec.template.spec.containers[*].image`.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::rows::{Rows, Widths};
 use crate::failure::Failure;
 use crate::field::list;
 
-/// The columns that somebody asked for.
+/// The columns of `-o custom-columns`.
 #[derive(Clone, Debug)]
 pub(crate) struct CustomColumns(Vec<(String, Template)>);
 

@@ -1,4 +1,4 @@
-//! Elastic tab stops: cells that end in a tab line up with their neighbours above and below (K3, layout engine).
+//! Elastic tab stops as in Go's text/tabwriter (K3, layout engine).
 
 /// Aligns a text whose cells end in tabs; a column is as wide as the widest cell of consecutive lines that have it.
 pub(crate) fn align_columns(text: &str, padding: usize) -> String {
@@ -36,7 +36,7 @@ pub(crate) fn align_columns(text: &str, padding: usize) -> String {
     out
 }
 
-/// A text without the characters that a terminal takes for commands.
+/// Escapes control characters that a terminal would interpret.
 pub(crate) fn escape_control_characters(text: &str) -> String {
     text.replace('\x1b', "^[").replace('\r', "\\r")
 }

@@ -1,7 +1,7 @@
-//! What to send so that an object becomes what is written, and stays what others made of the rest (K1.3).
+//! The three-way merge patch of client-side apply (K1.3).
 //!
-//! Three things are looked at: what was written last time, what is written now, and what is live. What was written and
-//! is no longer goes; what is written and differs is set; anything else is nobody's business here.
+//! Compares the last applied configuration, the new configuration and the live object. Fields that were applied and are
+//! no longer configured are deleted, configured fields that differ are set, all others are left alone.
 
 mod lists;
 
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(patch_of(&before), json!({"metadata": {"labels": null}}));
     }
 
-    /// K1.3: what was written and is no longer goes, what others set stays.
+    /// K1.3: fields that are no longer configured are deleted, fields of other writers stay.
     #[test]
     fn only_what_was_written_is_taken_back() {
         let patch = patch_of(
@@ -249,7 +249,7 @@ mod tests {
     }
 
     proptest! {
-        /// K1.3: what is written is what there is afterwards, when nobody else wrote anything.
+        /// K1.3: without other writers, the result of the patch is the configuration.
         #[test]
         fn a_patch_leads_to_what_is_written(before in any_list(), after in any_list()) {
             let (before, after) = (template(before), template(after));

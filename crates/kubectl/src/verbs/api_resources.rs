@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::print::{Rows, Widths};
 use crate::resources::Resource;
 
-/// Which types, and how they are told.
+/// The options of `api-resources`.
 #[derive(Clone, Debug, Default)]
 pub struct ApiResourcesOptions {
     /// Only those of this group; the empty one is the core group.
@@ -18,7 +18,7 @@ pub struct ApiResourcesOptions {
     pub categories: Vec<String>,
     /// The value of `-o`.
     pub output: Option<String>,
-    /// Whether the header is left out.
+    /// The value of `--no-headers`.
     pub no_headers: bool,
     /// `name` or `kind`.
     pub sort_by: Option<String>,
@@ -32,7 +32,7 @@ pub async fn api_resources(ctx: &mut ClientContext, options: &ApiResourcesOption
     let order = options.order()?;
     let resources = ctx.resources().await?;
     let mut listed: Vec<&Resource> = resources.preferred().filter(|one| options.lists(one)).collect();
-    // By group and name unless another order was asked for.
+    // Sorted by group and name by default.
     listed.sort_by(|one, other| {
         let by_name = || (&one.plural, &one.group).cmp(&(&other.plural, &other.group));
         match order {

@@ -10,26 +10,26 @@ use crate::failure::Failure;
 use crate::manifests::{self, NamespaceScope};
 use crate::print::indented_as_declared;
 
-/// What to create from files.
+/// The options of `create -f`.
 #[derive(Clone, Debug, Default)]
 pub struct CreateOptions {
     /// The files.
     pub files: Vec<String>,
-    /// Whether folders are read with all that is below them.
+    /// Whether directories are read recursively.
     pub recursive: bool,
-    /// What becomes of unknown fields.
+    /// How unknown fields are handled.
     pub validation: Validation,
     /// Only objects with these labels.
     pub selector: Option<String>,
-    /// Whether a later `apply` is to know what was written.
+    /// Whether the last-applied annotation is set, for a later `apply`.
     pub save_config: bool,
-    /// Who writes; kubectl's own name if nothing is said.
+    /// The field manager; kubectl's own by default.
     pub manager: Option<String>,
-    /// How it is told.
+    /// How results are printed.
     pub printer: ResultPrinter,
 }
 
-/// A Deployment in a few words.
+/// The options of `create deployment`.
 #[derive(Clone, Debug, Default)]
 pub struct CreateDeploymentOptions {
     /// Its name.
@@ -42,7 +42,7 @@ pub struct CreateDeploymentOptions {
     pub port: Option<i32>,
     /// The command of its container.
     pub command: Vec<String>,
-    /// How it is told.
+    /// How results are printed.
     pub printer: ResultPrinter,
 }
 
@@ -126,7 +126,7 @@ pub async fn create_namespace(
     tell(ctx, printer, &format!("namespace/{name}"), &created)
 }
 
-/// What was not sent anywhere is printed as it was made.
+/// Prints the result; with a client dry run in declaration order, as kubectl does.
 fn tell(
     ctx: &mut ClientContext,
     printer: &ResultPrinter,
@@ -170,7 +170,7 @@ fn deployment(options: &CreateDeploymentOptions, namespace: &str) -> Value {
     })
 }
 
-/// A container is called after its image, without registry, tag and digest.
+/// The container name: the image without registry, tag and digest.
 fn container_name(image: &str) -> String {
     let last = image.rsplit('/').next().unwrap_or(image);
     let name = last.split(['@', ':']).next().unwrap_or(last);

@@ -15,36 +15,36 @@ use crate::manifests::{self, NamespaceScope, ResolvedManifest};
 use crate::resources::Resource;
 use crate::selection::{BareType, Selection, all_of, no_resources_specified};
 
-/// What to delete, and how.
+/// The options of `delete`.
 #[derive(Clone, Debug)]
 pub struct DeleteOptions {
-    /// Which objects.
+    /// The objects.
     pub selection: Selection,
-    /// What becomes of dependents.
+    /// How dependents are deleted.
     pub cascade: Cascade,
-    /// How long it may take; the object's own way if nothing is said.
+    /// The grace period; `None` for the object's own.
     pub grace_seconds: Option<i64>,
-    /// Whether nobody waits for the containers to end.
+    /// The value of `--force`: no graceful termination.
     pub force: bool,
-    /// Whether to wait until everything is gone.
+    /// Whether to wait until the objects are deleted.
     pub wait: bool,
-    /// How long to wait at most.
+    /// The timeout.
     pub timeout: Option<Duration>,
-    /// Whether objects that do not exist are passed over.
+    /// The value of `--ignore-not-found`.
     pub ignore_not_found: bool,
-    /// How it is told.
+    /// How results are printed.
     pub printer: ResultPrinter,
 }
 
-/// What becomes of dependents.
+/// How dependents are deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cascade {
-    /// They go after it.
+    /// Dependents are deleted after the owner.
     #[default]
     Background,
-    /// They go before it.
+    /// Dependents are deleted before the owner.
     Foreground,
-    /// They stay.
+    /// Dependents are not deleted.
     Orphan,
 }
 
@@ -69,7 +69,7 @@ impl Cascade {
         }
     }
 
-    /// The options of a deletion that happens this way.
+    /// The body of a delete request with this policy.
     pub fn options(self, grace_seconds: Option<i64>) -> Value {
         let mut options = json!({"propagationPolicy": self.policy()});
         if let Some(seconds) = grace_seconds {
@@ -137,7 +137,7 @@ pub async fn delete(ctx: &mut ClientContext, options: &DeleteOptions) -> Result<
     for one in targets {
         match delete_one(ctx, options, &one).await {
             Ok(uid) => waiting.push((one, uid)),
-            // What was selected may be gone by now, and that is what was wanted.
+            // A selected object may have been deleted meanwhile, which is fine.
             Err(failure)
                 if failure.is_not_found() && (options.ignore_not_found || options.selection.selects()) => {}
             Err(failure) => failures.push(failure),
@@ -207,7 +207,7 @@ async fn targets(
     Ok((targets, failures))
 }
 
-/// Deletes one object and returns which one it was.
+/// Deletes one object and returns its uid.
 async fn delete_one(
     ctx: &mut ClientContext,
     options: &DeleteOptions,
@@ -215,7 +215,7 @@ async fn delete_one(
 ) -> Result<String, Failure> {
     let path = one.resource.object(&one.namespace, &one.name);
     let answer = if options.printer.dry_run.is_client() {
-        // Nobody is asked, not even whether there is such an object.
+        // No request is sent, not even to check that the object exists.
         Ok(Value::Null)
     } else {
         let mut body = options.cascade.options(options.grace_seconds);
@@ -240,7 +240,7 @@ async fn delete_one(
     Ok(uid_of(&answer).to_owned())
 }
 
-/// Deletes an object that another is to take the place of, and waits until it is gone.
+/// Deletes an object and waits until it is removed, so that it can be recreated.
 pub(super) async fn delete_and_wait(
     ctx: &mut ClientContext,
     manifest: &ResolvedManifest,
@@ -256,18 +256,18 @@ pub(super) async fn delete_and_wait(
     gone(ctx, &one, uid_of(&answer)).await
 }
 
-/// The words after `configmap "cm"` when it was deleted (K7.1).
+/// The result after `configmap "cm"` (K7.1).
 pub(super) fn deletion_message(operation: &str, resource: &Resource, namespace: &str) -> String {
     if resource.namespaced { format!("{operation} from {namespace} namespace") } else { operation.to_owned() }
 }
 
-/// Which object an answer to a deletion is about.
+/// The uid in the response to a delete request.
 fn uid_of(answer: &Value) -> &str {
     let place = if answer["kind"] == "Status" { "/details/uid" } else { "/metadata/uid" };
     text(answer, place)
 }
 
-/// Waits until an object is gone, or another has taken its name.
+/// Waits until an object is deleted or replaced by one with another uid.
 async fn gone(ctx: &mut ClientContext, one: &DeletionTarget, uid: &str) -> Result<(), Failure> {
     let object = match ctx.object(&one.resource, &one.namespace, &one.name).await {
         Err(failure) if failure.is_not_found() => return Ok(()),
@@ -298,7 +298,7 @@ mod tests {
         );
     }
 
-    /// K7.2: there are three ways.
+    /// K7.2: there are three policies.
     #[test]
     fn an_unknown_cascade_is_refused() {
         assert_eq!(Cascade::parse("foreground").unwrap(), Cascade::Foreground);

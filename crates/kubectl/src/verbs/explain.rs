@@ -1,4 +1,4 @@
-//! `explain`: what the fields of a type mean.
+//! `explain`: describes the fields of a type.
 
 use crate::call::Call;
 use crate::client_context::ClientContext;
@@ -6,12 +6,12 @@ use crate::explain::{ExplainQuery, Layout, explain as explained};
 use crate::failure::Failure;
 use crate::resources::{Resource, Resources};
 
-/// What to explain.
+/// The options of `explain`.
 #[derive(Clone, Debug, Default)]
 pub struct ExplainOptions {
-    /// A type, and with dots the field that is meant: `deployment.spec.strategy`.
+    /// A type, optionally with a field path: `deployment.spec.strategy`.
     pub words: Vec<String>,
-    /// Whether all that is below is told too.
+    /// The value of `--recursive`.
     pub recursive: bool,
     /// The version of the type, if not the preferred one.
     pub api_version: Option<String>,
@@ -54,12 +54,12 @@ pub async fn explain(ctx: &mut ClientContext, options: &ExplainOptions) -> Resul
     rendered.failure.map_or(Ok(()), Err)
 }
 
-/// The type and the field: `deploy.spec`, or `deployments.apps.spec` if the group is said.
+/// The type and the field path: `deploy.spec`, or `deployments.apps.spec` with a group.
 fn meant<'r>(resources: &'r Resources, word: &str) -> Result<(&'r Resource, Vec<String>), Failure> {
     let word = word.strip_suffix('.').unwrap_or(word);
     let (first, rest) = word.split_once('.').map_or((word, None), |(first, rest)| (first, Some(rest)));
-    // Of several groups that have the type, the first whose full name stands there is meant, as in kubectl: that is the
-    // core group, if it has it.
+    // If several groups have the type, the first whose full name is a prefix is used, as in kubectl: the core group, if it
+    // has the type.
     let mut of_that_name = resources.preferred().filter(|one| one.plural == first);
     let with_group = of_that_name.find_map(|one| {
         let rest = word.strip_prefix(&one.plural_with_group())?;
@@ -77,7 +77,7 @@ fn meant<'r>(resources: &'r Resources, word: &str) -> Result<(&'r Resource, Vec<
     Ok((resource, names(rest)))
 }
 
-/// The names of a path; no path has none.
+/// Splits a field path.
 fn names(path: Option<&str>) -> Vec<String> {
     path.map_or(Vec::new(), |path| path.split('.').map(str::to_owned).collect())
 }

@@ -10,7 +10,7 @@ use crate::field::{members, object_mut, shown};
 use crate::resources::Resource;
 use crate::selection::{BareType, FoundObject, Selection, find_each};
 
-/// What is put on objects.
+/// The metadata field to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetadataField {
     /// Labels.
@@ -19,32 +19,32 @@ pub enum MetadataField {
     Annotations,
 }
 
-/// Which marks to put on or to take off.
+/// The options of `label` and `annotate`.
 #[derive(Clone, Debug)]
 pub struct LabelAnnotateOptions {
     /// Labels or annotations.
     pub marks: MetadataField,
-    /// Which objects.
+    /// The objects.
     pub selection: Selection,
     /// `key=value` and `key-`.
     pub changes: Vec<MetadataChange>,
-    /// Whether marks that are there already may change.
+    /// The value of `--overwrite`.
     pub overwrite: bool,
-    /// Whether all marks are shown afterwards.
+    /// The value of `--list`.
     pub list: bool,
-    /// Only if the object has this version now.
+    /// The expected resource version.
     pub resource_version: Option<String>,
-    /// Who writes; kubectl's own name if nothing is said.
+    /// The field manager; kubectl's own by default.
     pub manager: Option<String>,
-    /// How it is told.
+    /// How results are printed.
     pub printer: ResultPrinter,
 }
 
-/// One change of a mark: its key, and its value unless it goes.
+/// A change of a label or annotation: its key and its value; `None` removes it.
 pub type MetadataChange = (String, Option<String>);
 
 impl LabelAnnotateOptions {
-    /// Parts the words into resources, and `key=value` or `key-`.
+    /// Splits the arguments into resources, and `key=value` or `key-`.
     pub fn parse(
         marks: MetadataField,
         words: &[String],
@@ -94,7 +94,7 @@ impl MetadataField {
         }
     }
 
-    /// Refuses changes that contradict each other, or that no server would take.
+    /// Rejects contradicting changes and invalid values.
     fn check(self, changes: &[MetadataChange]) -> Result<(), Failure> {
         let taken_off = |key: &String| changes.contains(&(key.clone(), None));
         let mut both = changes.iter().filter(|(key, value)| value.is_some() && taken_off(key));
@@ -127,7 +127,7 @@ impl MetadataField {
         }
     }
 
-    /// What is said of an object.
+    /// The operation in the result line.
     fn operation(self, changed: bool, taken_off: bool) -> &'static str {
         match (self, changed, taken_off) {
             (Self::Labels, false, _) => "not labeled",
@@ -138,7 +138,7 @@ impl MetadataField {
     }
 }
 
-/// Puts marks on objects, or takes them off.
+/// Sets or removes labels or annotations.
 pub async fn label_or_annotate(
     ctx: &mut ClientContext,
     options: &LabelAnnotateOptions,
@@ -217,7 +217,7 @@ async fn change_object(
     options.printer.print(ctx, &one.title(), options.marks.operation(changed, taken_off), &object)
 }
 
-/// The object as it would be.
+/// The object after the change.
 fn marked(object: &Value, member: &str, patch: Map<String, Value>) -> Value {
     let mut object = object.clone();
     if !patch.is_empty() {
@@ -233,7 +233,7 @@ fn marked(object: &Value, member: &str, patch: Map<String, Value>) -> Value {
     object
 }
 
-/// Shows all marks of an object, under its name if there are more objects.
+/// Prints the labels or annotations of an object, below its name if there are more objects.
 fn list(
     ctx: &mut ClientContext,
     options: &LabelAnnotateOptions,
@@ -252,14 +252,14 @@ fn list(
     Ok(())
 }
 
-/// Whether a text may be the value of a label.
+/// Whether a text is a valid label value.
 fn is_label(value: &str) -> bool {
     let is_inner = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     let is_outer = |letter: Option<char>| letter.is_none_or(|letter| letter.is_ascii_alphanumeric());
     value.chars().all(is_inner) && is_outer(value.chars().next()) && is_outer(value.chars().next_back())
 }
 
-/// Refuses to change what is there already.
+/// Rejects changes of existing values without `--overwrite`.
 fn check(options: &LabelAnnotateOptions, marks: &Value) -> Result<(), Failure> {
     if options.overwrite {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Waiting for an object to change.
+//! Watches a single object.
 
 use serde_json::Value;
 
@@ -9,27 +9,27 @@ use crate::field::text;
 use crate::resources::Resource;
 use crate::selection::items_of;
 
-/// An object and every change of it.
+/// A watch of one object.
 pub(crate) struct ObjectWatch {
     resource: Resource,
     /// The request that lists the object alone.
     list: Call,
     changes: WatchStream,
-    /// What has been seen and not been handed out.
+    /// A state that was observed and not returned yet.
     seen: Option<ObjectState>,
 }
 
-/// What was seen of an object.
+/// An observed state of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ObjectState {
-    /// It is so.
+    /// The current object.
     Present(Value),
-    /// It is gone; so it was last.
+    /// Deleted; this was its last state.
     Deleted(Value),
 }
 
 impl ObjectWatch {
-    /// Begins to follow an object that was read.
+    /// Starts to watch an object that was read.
     pub(crate) async fn from(
         ctx: &mut ClientContext,
         resource: &Resource,
@@ -48,7 +48,7 @@ impl ObjectWatch {
         Ok(Self { resource: resource.clone(), list, changes, seen })
     }
 
-    /// The next thing that is seen of it.
+    /// Returns the next state.
     pub(crate) async fn next(&mut self, ctx: &mut ClientContext) -> Result<ObjectState, Failure> {
         if let Some(seen) = self.seen.take() {
             return Ok(seen);
@@ -64,7 +64,7 @@ impl ObjectWatch {
                         ObjectState::Present(object)
                     });
                 }
-                // The watch ended or is too old: look again.
+                // The watch ended or expired: list again.
                 Ok(None) | Err(Failure::Status(_)) => {
                     let (now, changes) = begin(ctx, &self.resource, &self.list).await?;
                     self.changes = changes;
@@ -76,7 +76,7 @@ impl ObjectWatch {
     }
 }
 
-/// Follows an object until it is gone, or another has taken its name.
+/// Watches an object until it is deleted or replaced by one with another uid.
 pub(crate) async fn wait_for_deletion(
     ctx: &mut ClientContext,
     resource: &Resource,
@@ -93,8 +93,8 @@ pub(crate) async fn wait_for_deletion(
     }
 }
 
-/// The object as it is now, and the changes from then on. They are watched from the version of the list: that of the
-/// object may be so old that the server no longer knows what came after it.
+/// Lists the object and watches it from the resource version of the list. The object's own version may be older than
+/// the server's watch history.
 async fn begin(
     ctx: &mut ClientContext,
     resource: &Resource,

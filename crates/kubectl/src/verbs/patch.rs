@@ -15,7 +15,7 @@ use crate::three_way::{Shape, shape_of};
 /// What to patch, and with what.
 #[derive(Clone, Debug)]
 pub struct PatchOptions {
-    /// Which objects.
+    /// The objects.
     pub selection: Selection,
     /// The patch, in JSON or YAML.
     pub patch: String,
@@ -23,9 +23,9 @@ pub struct PatchOptions {
     pub kind: PatchKind,
     /// A part of the object, such as `status`.
     pub subresource: Option<String>,
-    /// Who writes; kubectl's own name if nothing is said.
+    /// The field manager; kubectl's own by default.
     pub manager: Option<String>,
-    /// How it is told.
+    /// How results are printed.
     pub printer: ResultPrinter,
 }
 
@@ -127,7 +127,7 @@ fn patched_here(kind: PatchKind, object: &Value, shape: Shape, body: &str) -> Re
         .map_err(|refusal| Failure::Status(StatusError { status: refusal.status(), doing: String::new() }))
 }
 
-/// A part of an object is told by its own kind: `scale.autoscaling/web`.
+/// Names a subresource by its own kind: `scale.autoscaling/web`.
 fn render(
     ctx: &mut ClientContext,
     options: &PatchOptions,

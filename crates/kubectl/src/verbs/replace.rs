@@ -15,19 +15,19 @@ use crate::manifests::{self, NamespaceScope, ResolvedManifest};
 pub struct ReplaceOptions {
     /// The files.
     pub files: Vec<String>,
-    /// Whether folders are read with all that is below them.
+    /// Whether directories are read recursively.
     pub recursive: bool,
-    /// What becomes of unknown fields.
+    /// How unknown fields are handled.
     pub validation: Validation,
-    /// Whether a later `apply` is to know what was written.
+    /// Whether the last-applied annotation is set, for a later `apply`.
     pub save_config: bool,
     /// A part of the object, such as `status`.
     pub subresource: Option<String>,
     /// Whether it is deleted and created again, and with which options it is deleted.
     pub force: Option<Value>,
-    /// Who writes; kubectl's own name if nothing is said.
+    /// The field manager; kubectl's own by default.
     pub manager: Option<String>,
-    /// How it is told.
+    /// How results are printed.
     pub printer: ResultPrinter,
 }
 

@@ -1,4 +1,4 @@
-//! How the result of a write is told (K0.2), and what writes have in common.
+//! Prints the results of writes (K0.2), and holds the flags that all writes share.
 
 use serde_json::{Value, json};
 
@@ -7,19 +7,19 @@ use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::print::{Format, json_list, without_managed_fields};
 
-/// Whether anything is to be done at all.
+/// The value of `--dry-run`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DryRun {
-    /// Yes.
+    /// Persist changes.
     #[default]
     No,
-    /// No, and the server is not told.
+    /// Send nothing.
     Client,
-    /// No, but the server is to say what would come of it.
+    /// Send the request as a dry run.
     Server,
 }
 
-/// What becomes of fields that the server does not know.
+/// How the server handles unknown fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Validation {
     /// The write is refused.
@@ -31,14 +31,14 @@ pub enum Validation {
     Ignore,
 }
 
-/// How results are told: by `-o`, and whether they are for show.
+/// Prints results in the format of `-o`, with a dry run suffix.
 #[derive(Clone, Debug, Default)]
 pub struct ResultPrinter {
     /// The value of `-o`.
     pub output: Option<String>,
     /// Whether anything was done.
     pub dry_run: DryRun,
-    /// Whether the record of who wrote what is shown too.
+    /// The value of `--show-managed-fields`.
     pub managed_fields: bool,
 }
 
@@ -98,7 +98,7 @@ impl Validation {
 }
 
 impl Call {
-    /// A write says who writes and whether it is meant.
+    /// Adds the field manager and the dry run parameter.
     pub(crate) fn by(self, manager: &str, dry_run: DryRun) -> Self {
         self.with("fieldManager", manager).with("dryRun", dry_run.parameter())
     }
@@ -141,7 +141,7 @@ impl ResultPrinter {
         }
     }
 
-    /// Prints the line about an object, unless whole objects are asked for.
+    /// Prints the result line of an object, unless the format is one of whole objects.
     pub(crate) fn print_name(
         &self,
         ctx: &mut ClientContext,
@@ -154,7 +154,7 @@ impl ResultPrinter {
         }
     }
 
-    /// Prints all objects as one document, if whole objects are asked for.
+    /// Prints all objects as one document, for formats of whole objects.
     pub(crate) fn print_list(&self, ctx: &mut ClientContext, objects: &[Value]) -> Result<(), Failure> {
         let format = Format::parse_for_result(self.output.as_deref())?;
         let objects: Vec<Value> = objects.iter().map(|object| self.shown(object)).collect();
@@ -169,7 +169,7 @@ impl ResultPrinter {
         document.map_or(Ok(()), |document| ctx.print(&document?))
     }
 
-    /// The words after an operation, for results that are not told by `tell`.
+    /// The dry run suffix, for results that are not printed by `print`.
     pub(crate) fn suffix(&self) -> &'static str {
         self.dry_run.suffix()
     }

@@ -14,7 +14,7 @@ use crate::selection::{BareType, FoundObject, Selection, find_each};
 /// What to scale, and to how many.
 #[derive(Clone, Debug, Default)]
 pub struct ScaleOptions {
-    /// Which objects.
+    /// The objects.
     pub selection: Selection,
     /// How many pods.
     pub replicas: i32,
@@ -24,7 +24,7 @@ pub struct ScaleOptions {
     pub resource_version: Option<String>,
     /// How long to wait until it has so many.
     pub timeout: Option<Duration>,
-    /// How it is told.
+    /// How results are printed.
     pub printer: ResultPrinter,
 }
 

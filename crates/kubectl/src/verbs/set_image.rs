@@ -14,23 +14,23 @@ use crate::workload::{CAUSE, pod_spec};
 /// A container and its image.
 pub type NewImage = (String, String);
 
-/// Which images to set.
+/// The options of `set image`.
 #[derive(Clone, Debug, Default)]
 pub struct SetImageOptions {
-    /// Which objects.
+    /// The objects.
     pub selection: Selection,
     /// Containers and their images.
     pub images: Vec<NewImage>,
-    /// What is noted as the cause of the change, for the history.
+    /// The change cause to record in the history.
     pub cause: Option<String>,
-    /// Who writes; kubectl's own name if nothing is said.
+    /// The field manager; kubectl's own by default.
     pub manager: Option<String>,
-    /// How it is told.
+    /// How results are printed.
     pub printer: ResultPrinter,
 }
 
 impl SetImageOptions {
-    /// Parts the words into resources and `container=image`.
+    /// Splits the arguments into resources and `container=image`.
     pub fn parse(words: &[String]) -> Result<(Vec<String>, Vec<NewImage>), Failure> {
         let (mut resources, mut images) = (Vec::new(), Vec::new());
         for word in words {

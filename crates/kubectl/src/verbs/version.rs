@@ -1,4 +1,4 @@
-//! `version`: which client this is, and which server it talks to.
+//! `version`: the versions of the client and the server.
 
 use gantry_registry::encode;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
 
-/// What of the versions is told, and how.
+/// The options of `version`.
 #[derive(Clone, Debug, Default)]
 pub struct VersionOptions {
     /// The value of `-o`.
@@ -17,7 +17,7 @@ pub struct VersionOptions {
     pub words: Vec<String>,
 }
 
-/// How versions are told.
+/// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Lines,
@@ -42,12 +42,12 @@ const ORDER: [&str; 13] = [
     "platform",
 ];
 
-/// Tells the version of the client alone; no server is asked.
+/// Returns the version of the client; no server is contacted.
 pub fn client_version(options: &VersionOptions) -> Result<String, Failure> {
     Ok(render(options.shape()?, None))
 }
 
-/// Tells the versions of the client and the server; one that cannot be asked is a failure after the client's.
+/// Prints the versions of client and server. If the server cannot be reached, the client version is printed first.
 pub async fn version(ctx: &mut ClientContext, options: &VersionOptions) -> Result<(), Failure> {
     let shape = options.shape()?;
     let answer = ctx.request(Call::get("/version")).await;
@@ -153,7 +153,7 @@ mod tests {
         );
     }
 
-    /// K0.3: what cannot be meant is an error.
+    /// K0.3: invalid arguments are an error.
     #[test]
     fn other_forms_are_refused() {
         let refused = client_version(&options("foo")).unwrap_err();

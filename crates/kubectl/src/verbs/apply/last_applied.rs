@@ -1,4 +1,4 @@
-//! What was written, as the object itself remembers it (K1.2).
+//! The last-applied annotation of client-side apply (K1.2).
 
 use serde_json::Value;
 
@@ -7,14 +7,14 @@ use crate::manifests::ResolvedManifest;
 use crate::print::compact;
 use crate::three_way::LAST_APPLIED;
 
-/// The object without the annotation that says what was written.
+/// The object without the last-applied annotation.
 pub(crate) fn without_last_applied(object: &Value) -> Value {
     let mut object = object.clone();
     object_mut(&mut object, &["metadata", "annotations"]).remove(LAST_APPLIED);
     object
 }
 
-/// The object with the annotation that says what was written.
+/// The object with the last-applied annotation.
 pub(in crate::verbs) fn with_last_applied(object: &Value) -> Value {
     let mut object = without_last_applied(object);
     let remembered = compact(&object) + "\n";
@@ -22,13 +22,13 @@ pub(in crate::verbs) fn with_last_applied(object: &Value) -> Value {
     object
 }
 
-/// What was written last time; nothing if that is not known.
+/// The last applied configuration; null if unknown.
 pub(super) fn last_applied(live: &Value) -> Value {
     let annotation = live["metadata"]["annotations"].get(LAST_APPLIED).and_then(Value::as_str);
     annotation.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
-/// The words before an error when the live object cannot be read.
+/// The error prefix when the live object cannot be read.
 pub(super) fn while_reading(manifest: &ResolvedManifest) -> String {
     format!(
         "error when retrieving current configuration of:\n{}\nfrom server for: \"{}\"",
@@ -37,7 +37,7 @@ pub(super) fn while_reading(manifest: &ResolvedManifest) -> String {
     )
 }
 
-/// The words before an error when the patch is refused.
+/// The error prefix when the patch is rejected.
 pub(super) fn while_patching(manifest: &ResolvedManifest, patch: &Value) -> String {
     let source = &manifest.source;
     format!(

@@ -1,4 +1,4 @@
-//! `apply`: the cluster is to have what the files say (K1).
+//! `apply`: applies manifests (K1).
 
 mod last_applied;
 mod server_side;
@@ -16,31 +16,31 @@ use crate::three_way::{LAST_APPLIED, Shape, ThreeWayInputs, shape_of, three_way}
 use last_applied::last_applied;
 pub(super) use last_applied::{with_last_applied, without_last_applied};
 
-/// What to apply.
+/// The options of `apply`.
 #[derive(Clone, Debug, Default)]
 pub struct ApplyOptions {
     /// The files.
     pub files: Vec<String>,
-    /// Whether folders are read with all that is below them.
+    /// Whether directories are read recursively.
     pub recursive: bool,
-    /// What becomes of unknown fields.
+    /// How unknown fields are handled.
     pub validation: Validation,
-    /// Who writes; kubectl's own name if nothing is said.
+    /// The field manager; kubectl's own by default.
     pub manager: Option<String>,
     /// Only objects with these labels.
     pub selector: Option<String>,
-    /// Whether what cannot be changed is deleted and created again.
+    /// Whether objects that cannot be patched are deleted and recreated.
     pub force: bool,
-    /// Whether the server merges, and how.
+    /// Server-side apply, and how conflicts are handled.
     pub server_side: Option<ServerSide>,
-    /// How it is told.
+    /// How results are printed.
     pub printer: ResultPrinter,
 }
 
-/// What becomes of fields that others manage.
+/// What happens on conflicts with other field managers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerSide {
-    /// They are a conflict.
+    /// They are an error.
     FailOnConflict,
     /// They are taken over.
     ForceConflicts,
@@ -54,7 +54,7 @@ impl ServerSide {
 }
 
 pub(super) const MANAGER: &str = "kubectl-client-side-apply";
-/// How often a write is tried that others got ahead of (K1.7).
+/// How often a patch is sent on write conflicts (K1.7).
 const ATTEMPTS: usize = 5;
 
 /// Applies every object of the files.
@@ -149,7 +149,7 @@ async fn create(
     created.map_err(|failure| failure.while_doing(&format!("error when creating \"{}\"", manifest.source)))
 }
 
-/// Sends what is missing, again if somebody else was faster.
+/// Sends the patch, and retries on conflicts.
 async fn update(
     ctx: &mut ClientContext,
     options: &ApplyOptions,
@@ -177,12 +177,12 @@ async fn update(
     unreachable!("every attempt after the last returns")
 }
 
-/// What to send so that the live object has what is written; kinds that nobody knows merge plainly.
+/// The patch from the live object to the manifest; a JSON merge patch for unknown kinds.
 fn patch_for(manifest: &ResolvedManifest, live: &Value) -> (Value, PatchKind) {
     patch_to(manifest, live, &with_last_applied(&manifest.object))
 }
 
-/// What to send so that the live object becomes this form of what is written.
+/// The patch from the live object to this form of the manifest.
 pub(super) fn patch_to(manifest: &ResolvedManifest, live: &Value, modified: &Value) -> (Value, PatchKind) {
     let shape = shape_of(&manifest.resource.api_version(), &manifest.resource.kind);
     let kind = if shape == Shape::Foreign { PatchKind::Merge } else { PatchKind::Strategic };

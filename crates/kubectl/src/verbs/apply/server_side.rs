@@ -1,4 +1,4 @@
-//! `apply --server-side`: the server merges, and remembers who manages what (A3.25).
+//! `apply --server-side`: the server merges by field managers (A3.25).
 
 use serde_json::{Map, Value, json};
 
@@ -44,7 +44,7 @@ pub(super) async fn apply(
     ctx.request(call()).await.map_err(conflict)
 }
 
-/// The annotation is kept by a manager of its own, so that client-side apply can come back.
+/// Applies the last-applied annotation under a separate field manager, so that client-side apply still works.
 async fn keep_annotation(
     ctx: &mut ClientContext,
     manifest: &ResolvedManifest,
@@ -63,7 +63,7 @@ async fn keep_annotation(
     ctx.request(call.with("force", "true")).await
 }
 
-/// The managed fields with what client-side apply managed handed over; none if there is nothing of it.
+/// Moves the fields of client-side apply to this manager; `None` if there are none.
 fn migrated(object: &Value, manager: &str) -> Option<Value> {
     let is_old = |entry: &&Value| {
         text(entry, "/manager") == MANAGER
@@ -85,7 +85,7 @@ fn migrated(object: &Value, manager: &str) -> Option<Value> {
     Some(kept.into())
 }
 
-/// All fields of both.
+/// Merges a field set into another.
 fn merge(own: &mut Value, more: &Value) {
     let Value::Object(more) = more else { return };
     if !own.is_object() {
@@ -96,7 +96,7 @@ fn merge(own: &mut Value, more: &Value) {
     }
 }
 
-/// A conflict says what can be done about it.
+/// Adds kubectl's advice to a conflict.
 fn conflict(failure: Failure) -> Failure {
     if failure.reason() != Some("Conflict") {
         return failure;
@@ -117,7 +117,7 @@ fn conflict(failure: Failure) -> Failure {
 mod tests {
     use super::*;
 
-    /// A3.25: what client-side apply managed is kubectl's from then on.
+    /// A3.25: the fields of client-side apply move to the manager `kubectl`.
     #[test]
     fn what_client_side_apply_managed_is_handed_over() {
         let object = json!({"metadata": {"managedFields": [

@@ -1,4 +1,4 @@
-//! `describe` (K3): reads an object and what belongs to it, and prints what it is like.
+//! `describe` (K3): reads an object and related ones, and prints the description.
 
 mod related;
 
@@ -11,12 +11,12 @@ use crate::print::{align_columns, escape_control_characters};
 use crate::selection::{BareType, FoundObject, Selection, find};
 use related::{EventsOf, described};
 
-/// What to describe.
+/// The options of `describe`.
 #[derive(Clone, Debug, Default)]
 pub struct DescribeOptions {
-    /// Which objects.
+    /// The objects.
     pub selection: Selection,
-    /// Whether events are shown too. Without a wish, they are for an object alone that was named in full or selected.
+    /// The value of `--show-events`; the default is true for a single object that was named in full or selected.
     pub events: Option<bool>,
 }
 
@@ -67,7 +67,7 @@ pub async fn describe(ctx: &mut ClientContext, options: &DescribeOptions) -> Res
     Failure::all(failures)
 }
 
-/// The description of an object, with its events if they are wanted.
+/// The description of an object, optionally with its events.
 async fn whole(ctx: &mut ClientContext, one: &FoundObject, with_events: bool) -> Result<String, Failure> {
     let (mut out, of) = described(ctx, one).await?;
     if with_events && of != EventsOf::None {
@@ -76,7 +76,7 @@ async fn whole(ctx: &mut ClientContext, one: &FoundObject, with_events: bool) ->
     Ok(align_columns(&escape_control_characters(&out), 2))
 }
 
-/// The events about an object; none are shown if they may not be read.
+/// The events of an object; none if access is denied.
 async fn about(ctx: &mut ClientContext, one: &FoundObject, of: EventsOf) -> Result<String, Failure> {
     let uid = match of {
         EventsOf::Name => one.name.as_str(),

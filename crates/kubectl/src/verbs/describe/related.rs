@@ -1,4 +1,4 @@
-//! What is read besides an object to describe it, and the description that comes of it.
+//! Reads the related objects that a description needs, and describes the object.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub(super) enum EventsOf {
     Name,
 }
 
-/// What an object is like, and how its events are found; cells end in tabs.
+/// The description of an object in tab-separated cells, and how to find its events.
 pub(super) async fn described(
     ctx: &mut ClientContext,
     one: &FoundObject,
@@ -158,7 +158,7 @@ async fn backends(ctx: &mut ClientContext, one: &FoundObject) -> Backends {
     backends
 }
 
-/// An autoscaler as `autoscaling/v2` has it, whichever version was asked for.
+/// The autoscaler in version `autoscaling/v2`.
 async fn current_autoscaler(ctx: &mut ClientContext, one: &FoundObject) -> Value {
     let (namespace, name) = (&one.namespace, &one.name);
     let path = format!("/apis/autoscaling/v2/namespaces/{namespace}/horizontalpodautoscalers/{name}");

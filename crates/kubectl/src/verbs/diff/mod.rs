@@ -18,20 +18,20 @@ use crate::resources::Resource;
 use mask::masked;
 use program::{DiffProgram, TempFolder};
 
-/// What to compare with the cluster.
+/// The options of `diff`.
 #[derive(Clone, Debug, Default)]
 pub struct DiffOptions {
     /// The files.
     pub files: Vec<String>,
-    /// Whether folders are read with all that is below them.
+    /// Whether directories are read recursively.
     pub recursive: bool,
     /// Only objects of the files with these labels.
     pub selector: Option<String>,
-    /// Who would write; kubectl's own name if nothing is said.
+    /// The field manager; kubectl's own by default.
     pub manager: Option<String>,
-    /// Whether the server would merge, and how.
+    /// Server-side apply, and how conflicts are handled.
     pub server_side: Option<ServerSide>,
-    /// Whether the record of who wrote what is compared too.
+    /// The value of `--show-managed-fields`.
     pub managed_fields: bool,
     /// A program that shows differences instead of `diff`, with its options.
     pub external: Option<String>,
@@ -40,13 +40,13 @@ pub struct DiffOptions {
 /// Whether anything would change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Differences {
-    /// Nothing would.
+    /// No differences.
     None,
-    /// Something would.
+    /// Differences.
     Some,
 }
 
-/// How often it is tried to compare with an object that does not change meanwhile.
+/// How often a comparison is tried on write conflicts.
 const ATTEMPTS: usize = 4;
 
 /// Shows what applying files would change.
@@ -78,7 +78,7 @@ pub async fn diff(ctx: &mut ClientContext, options: &DiffOptions) -> Result<Diff
     DiffProgram::named(options.external.as_deref()).compare(&live_folder, &merged_folder)
 }
 
-/// The object as it is, if it is there, and as it would be.
+/// The live object, if it exists, and the object after applying.
 async fn forms(
     ctx: &mut ClientContext,
     options: &DiffOptions,
@@ -104,7 +104,7 @@ async fn forms(
     unreachable!("every attempt after the last returns")
 }
 
-/// Whether a conflict means that somebody else was faster, and not that somebody else manages a field.
+/// Whether a conflict is a write conflict, and not one of field managers.
 fn is_race(options: &DiffOptions) -> bool {
     options.server_side.is_none()
 }
@@ -127,7 +127,7 @@ async fn patched(
     live: &Value,
     only_if_unchanged: bool,
 ) -> Result<Value, Failure> {
-    // The note of what was applied would change always, and is not what somebody wants to see.
+    // The last-applied annotation always changes, so it is left out of the comparison.
     let (mut patch, kind) = patch_to(manifest, live, &without_last_applied(&manifest.object));
     if patch.as_object().is_some_and(serde_json::Map::is_empty) {
         return Ok(live.clone());
@@ -155,7 +155,7 @@ fn manager<'a>(options: &'a DiffOptions, usual: &'a str) -> &'a str {
     options.manager.as_deref().unwrap_or(usual)
 }
 
-/// Both forms as texts; what is not there is empty.
+/// Both forms as YAML; a missing object is empty.
 fn compared(options: &DiffOptions, live: Option<Value>, merged: Value) -> (String, String) {
     let shown = |object: Value| if options.managed_fields { object } else { without_managed_fields(object) };
     let is_secret = merged["kind"] == "Secret" && merged["apiVersion"] == "v1";
@@ -168,7 +168,7 @@ fn compared(options: &DiffOptions, live: Option<Value>, merged: Value) -> (Strin
     (live.unwrap_or_default(), encode::yaml_text(&shown(merged)))
 }
 
-/// `apps.v1.Deployment.default.web`, as it stands above each difference.
+/// `apps.v1.Deployment.default.web`, the file name in the diff header.
 fn file_name(resource: &Resource, namespace: &str, name: &str) -> String {
     let group = if resource.group.is_empty() { String::new() } else { format!("{}.", resource.group) };
     let namespace = if resource.namespaced { namespace } else { "" };

@@ -1,6 +1,6 @@
-//! The program that shows differences, and the two folders that it compares.
+//! The external diff program, and the two directories that it compares.
 //!
-//! It writes to the terminal itself, past the session, so that it can tell whether there is one.
+//! The program inherits the terminal instead of writing through the client context, so that it can detect a terminal.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
@@ -11,10 +11,10 @@ use std::process::Command;
 use super::Differences;
 use crate::failure::Failure;
 
-/// A folder of objects that is removed at the end; nobody else may read it.
+/// A temporary directory with mode 0700, removed on drop.
 pub(super) struct TempFolder(PathBuf);
 
-/// How to call the program.
+/// The diff program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DiffProgram {
     name: String,
@@ -22,7 +22,7 @@ pub(super) struct DiffProgram {
 }
 
 impl TempFolder {
-    /// Makes a folder that begins with this word, under a name that nobody has.
+    /// Creates a directory with this prefix and an unused number.
     pub(super) fn new(word: &str) -> Result<Self, Failure> {
         let place = std::env::temp_dir();
         for number in u64::from(std::process::id()).. {
@@ -46,13 +46,13 @@ impl TempFolder {
 
 impl Drop for TempFolder {
     fn drop(&mut self) {
-        // What is left behind is only a temporary folder.
+        // A leftover temporary directory does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
 impl DiffProgram {
-    /// The program that somebody named with its options, or `diff`.
+    /// The program of KUBECTL_EXTERNAL_DIFF with its options, or `diff`.
     ///
     /// Like kubectl, it takes only options of letters, digits, `-` and `=`: no words that a shell would have to read.
     pub(super) fn named(command: Option<&str>) -> Self {
@@ -63,7 +63,7 @@ impl DiffProgram {
         Self { name, options: words.filter(is_plain).map(str::to_owned).collect() }
     }
 
-    /// Compares two folders; what it finds goes straight to the terminal.
+    /// Compares two directories; the program prints to the terminal itself.
     pub(super) fn compare(&self, live: &TempFolder, merged: &TempFolder) -> Result<Differences, Failure> {
         let status = Command::new(&self.name).args(&self.options).arg(&live.0).arg(&merged.0).status();
         let failed = |why: &str| Failure::other(format!("failed to run \"{}\": {why}", self.name));

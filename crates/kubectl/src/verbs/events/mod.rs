@@ -1,4 +1,4 @@
-//! `events`: what happened, oldest first.
+//! `events`: lists events, oldest first.
 
 mod rows;
 
@@ -14,26 +14,26 @@ use crate::resources::Resource;
 use crate::selection::{Selection, all_of, list_call};
 use rows::{EventType, is_of, lines};
 
-/// Which events, and how.
+/// The options of `events`.
 #[derive(Clone, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of kubectl's, and all combinations are meant"
 )]
 pub struct EventsOptions {
-    /// What they are about: `TYPE/NAME`.
+    /// Only events of this object: `TYPE/NAME`.
     pub about: Option<String>,
     /// Only of these types: `Normal`, `Warning`.
     pub types: Vec<String>,
-    /// Whether all namespaces are meant.
+    /// The value of `--all-namespaces`.
     pub all_namespaces: bool,
-    /// Whether it goes on.
+    /// Whether to watch for changes.
     pub watch: bool,
     /// The value of `-o`.
     pub output: Option<String>,
-    /// Whether the header is left out.
+    /// The value of `--no-headers`.
     pub no_headers: bool,
-    /// Whether the record of who wrote what is shown too.
+    /// The value of `--show-managed-fields`.
     pub managed_fields: bool,
 }
 
@@ -58,7 +58,7 @@ pub async fn events(ctx: &mut ClientContext, options: &EventsOptions) -> Result<
     printer.list(ctx, &resource, &selection).await
 }
 
-/// How events are shown.
+/// Prints events.
 struct EventPrinter<'a> {
     options: &'a EventsOptions,
     format: Format,
@@ -98,7 +98,7 @@ impl EventPrinter<'_> {
         }
     }
 
-    /// Prints what is there in the server's order, then what happens.
+    /// Prints existing events in the server's order, then new ones.
     async fn follow(
         &self,
         ctx: &mut ClientContext,
@@ -109,7 +109,7 @@ impl EventPrinter<'_> {
         let mut changes = ctx.watch(call).await?;
         let (mut widths, mut is_first) = (Widths::default(), true);
         while let Some(mut change) = changes.next().await? {
-            // Events end by themselves, which is no news.
+            // The expiry of an event is not printed.
             if change["type"] == "DELETED" || change["type"] == "BOOKMARK" {
                 continue;
             }
@@ -155,7 +155,7 @@ fn title(event: &Value) -> String {
     format!("event/{}", text(event, "/metadata/name"))
 }
 
-/// The fields by which the events about an object are found.
+/// The field selector for the events of an object.
 fn about_it(items: &Result<ResourceArgs, Failure>, about: &str) -> Result<String, Failure> {
     if !about.contains('/') {
         return Err(Failure::other("--for must be in resource/name form"));

@@ -1,4 +1,4 @@
-//! Whole objects: `-o yaml`, `-o json`, `-o name`, by a path or by columns of one's own.
+//! Output of whole objects: `-o yaml`, `-o json`, `-o name`, JSONPath and custom columns.
 
 use serde_json::Value;
 

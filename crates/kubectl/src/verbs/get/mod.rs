@@ -15,52 +15,52 @@ use crate::selection::{BareType, Selection, explain_list_failure, list_call};
 use pages::Pages;
 use table::{Columns, rows};
 
-/// What to get.
+/// The options of `get`.
 #[derive(Clone, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of kubectl's, and all combinations are meant"
 )]
 pub struct GetOptions {
-    /// Of which objects.
+    /// The objects.
     pub selection: Selection,
     /// The value of `-o`.
     pub output: Option<String>,
-    /// Whether the header is left out.
+    /// The value of `--no-headers`.
     pub no_headers: bool,
     /// Whether labels are shown.
     pub show_labels: bool,
-    /// Labels that have a column of their own.
+    /// The value of `--label-columns`.
     pub label_columns: Vec<String>,
-    /// Whether every object says its type.
+    /// The value of `--show-kind`.
     pub show_kind: bool,
-    /// Whether the record of who wrote what is shown too.
+    /// The value of `--show-managed-fields`.
     pub managed_fields: bool,
-    /// Whether objects that do not exist are passed over.
+    /// The value of `--ignore-not-found`.
     pub ignore_not_found: bool,
-    /// A path by which rows are sorted.
+    /// The value of `--sort-by`.
     pub sort_by: Option<String>,
-    /// How many objects are asked for at a time; all at once if zero.
+    /// The page size; zero for all at once.
     pub page: u32,
-    /// A part of the object, such as `scale`.
+    /// The subresource, such as `scale`.
     pub subresource: Option<String>,
-    /// Whether it goes on.
+    /// Whether to watch for changes.
     pub watching: WatchOptions,
 }
 
-/// Whether changes are shown too.
+/// The watch flags of `get`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WatchOptions {
-    /// Whether it goes on with changes.
+    /// The value of `--watch`.
     pub watch: bool,
-    /// Whether the objects as they are are left out.
+    /// The value of `--watch-only`.
     pub only: bool,
-    /// Whether each row says what happened.
+    /// The value of `--output-watch-events`.
     pub events: bool,
 }
 
 impl GetOptions {
-    /// Where an object is, or the part of it that is asked for.
+    /// The path of an object, or of its subresource.
     fn path(&self, object: &str) -> String {
         match &self.subresource {
             Some(part) => format!("{object}/{part}"),
@@ -69,7 +69,7 @@ impl GetOptions {
     }
 }
 
-/// Gets objects.
+/// Prints objects.
 pub async fn get(ctx: &mut ClientContext, options: &GetOptions) -> Result<(), Failure> {
     let format = Format::parse(options.output.as_deref())?;
     if options.selection.is_empty() {
@@ -118,7 +118,7 @@ pub async fn get(ctx: &mut ClientContext, options: &GetOptions) -> Result<(), Fa
     Failure::all(failures)
 }
 
-/// Prints what the server says at a path.
+/// Prints the response of the server for a path.
 pub async fn raw(ctx: &mut ClientContext, path: &str) -> Result<(), Failure> {
     match ctx.request(Call::get(path)).await? {
         serde_json::Value::String(said) => ctx.print(&said),
@@ -126,7 +126,7 @@ pub async fn raw(ctx: &mut ClientContext, path: &str) -> Result<(), Failure> {
     }
 }
 
-/// The objects that are meant; those of files are named like others.
+/// The resource arguments, and those of manifest files.
 pub(super) async fn items(ctx: &mut ClientContext, options: &GetOptions) -> Result<ResourceArgs, Failure> {
     let resources = ctx.resources().await?;
     let mut items = ResourceArgs::read(&resources, &options.selection.words)?;

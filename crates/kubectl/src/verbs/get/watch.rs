@@ -14,7 +14,7 @@ use crate::print::{Format, Rows, Widths};
 use crate::resources::Resource;
 use crate::selection::{explain_list_failure, list_call};
 
-/// Prints rows as long as somebody watches.
+/// Watches objects and prints rows.
 pub(super) async fn rows(
     ctx: &mut ClientContext,
     options: &GetOptions,
@@ -61,7 +61,7 @@ pub(super) async fn rows(
     Ok(())
 }
 
-/// Prints whole objects as long as somebody watches.
+/// Watches objects and prints them as documents.
 pub(super) async fn documents(
     ctx: &mut ClientContext,
     options: &GetOptions,

@@ -16,14 +16,14 @@ use crate::selection::{FoundObject, Selection};
 use crate::verbs::result_printer::ResultPrinter;
 use crate::workload::{CAUSE, without_hash};
 
-/// Which history is asked for.
+/// The options of `rollout history`.
 #[derive(Clone, Debug, Default)]
 pub struct HistoryOptions {
-    /// Of which objects.
+    /// The objects.
     pub selection: Selection,
     /// A single revision; 0 for all.
     pub revision: i64,
-    /// Whether it is told what changed from one revision to the next.
+    /// Whether the changes between revisions are printed.
     pub changes: bool,
     /// How revisions are shown as a whole, if they are.
     pub printer: ResultPrinter,
@@ -118,7 +118,7 @@ fn whole(
     Ok(())
 }
 
-/// What changed from each revision to the next.
+/// The changes between consecutive revisions.
 fn steps(revisions: &BTreeMap<i64, Value>) -> String {
     let pairs = revisions.iter().zip(revisions.iter().skip(1));
     let rendered = pairs.map(|((before, older), (after, newer))| {

@@ -18,7 +18,7 @@ use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::selection::{BareType, FoundObject, Selection, find};
 
-/// The objects that are meant, as `targets` finds them; says so if there are none.
+/// As `targets`; prints a note if there are none.
 async fn targets_or_note(
     ctx: &mut ClientContext,
     selection: &Selection,
@@ -30,7 +30,7 @@ async fn targets_or_note(
     Ok((found, failures))
 }
 
-/// The objects that are meant; a bare type means all of the namespace.
+/// Finds the objects; a type without names selects all of the namespace.
 async fn targets(
     ctx: &mut ClientContext,
     selection: &Selection,

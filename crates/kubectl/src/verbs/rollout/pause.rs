@@ -9,12 +9,12 @@ use crate::failure::Failure;
 use crate::selection::{FoundObject, Selection};
 use crate::verbs::result_printer::ResultPrinter;
 
-/// What to do.
+/// Pause or resume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PauseOrResume {
-    /// Changes of the template are not rolled out.
+    /// Sets `spec.paused`.
     Pause,
-    /// They are again.
+    /// Clears `spec.paused`.
     Resume,
 }
 

@@ -11,7 +11,7 @@ use crate::verbs::result_printer::ResultPrinter;
 
 const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 
-/// Rolls the pods of workloads over, though nothing changed.
+/// Restarts the pods of workloads by a rollout.
 pub async fn restart(
     ctx: &mut ClientContext,
     selection: &Selection,

@@ -12,27 +12,27 @@ use crate::field::{list, number, text};
 use crate::selection::{FoundObject, Selection};
 use crate::verbs::object_watch::{ObjectState, ObjectWatch};
 
-/// Whose status is asked for.
+/// The options of `rollout status`.
 #[derive(Clone, Debug, Default)]
 pub struct RolloutStatusOptions {
-    /// Of which objects.
+    /// The objects.
     pub selection: Selection,
     /// Whether to wait until the rollout is over.
     pub watch: bool,
-    /// How long to wait at most.
+    /// The timeout.
     pub timeout: Option<Duration>,
     /// Only this revision; 0 for any.
     pub revision: i64,
 }
 
-/// How far a rollout is.
+/// The progress of a rollout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Progress {
     Waiting(String),
     Done(String),
 }
 
-/// Tells how far rollouts are, and waits for them.
+/// Prints the progress of rollouts, and waits for them.
 pub async fn status(ctx: &mut ClientContext, options: &RolloutStatusOptions) -> Result<(), Failure> {
     if options.revision < 0 {
         return Err(Failure::other(format!("revision must be a positive integer: {}", options.revision)));
@@ -90,7 +90,7 @@ async fn wait(
     }
 }
 
-/// How far the rollout of a Deployment is.
+/// The progress of the rollout of a Deployment.
 fn progress(deployment: &Value, revision: i64) -> Result<Progress, Failure> {
     let name = text(deployment, "/metadata/name");
     if revision > 0 && revision_of(deployment) != revision {

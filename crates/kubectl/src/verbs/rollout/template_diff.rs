@@ -1,4 +1,4 @@
-//! What changed from one pod template to another, in lines that a person reads at a glance.
+//! The differences between two pod templates, one line per field.
 
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ fn compare(path: &str, before: &Value, after: &Value, lines: &mut Vec<String>) {
     }
 }
 
-/// The names of the template's parts are left out where they say nothing.
+/// Extends a path; `spec` and `metadata` of the template are omitted.
 fn below(path: &str, key: &str) -> String {
     match path {
         "" | "spec" | "metadata" => key.to_owned(),

@@ -16,14 +16,14 @@ use crate::three_way::LAST_APPLIED;
 use crate::verbs::result_printer::ResultPrinter;
 use crate::workload::without_hash;
 
-/// What to go back to.
+/// The options of `rollout undo`.
 #[derive(Clone, Debug, Default)]
 pub struct UndoOptions {
-    /// Which objects.
+    /// The objects.
     pub selection: Selection,
-    /// To which revision; 0 for the last one.
+    /// The revision; 0 for the previous one.
     pub to_revision: i64,
-    /// How it is told.
+    /// How results are printed.
     pub printer: ResultPrinter,
 }
 
@@ -37,7 +37,7 @@ const PROTECTED: [&str; 6] = [
     "deprecated.deployment.rollback.to",
 ];
 
-/// Goes back to earlier revisions.
+/// Rolls back to earlier revisions.
 pub async fn undo(ctx: &mut ClientContext, options: &UndoOptions) -> Result<(), Failure> {
     let (found, mut failures) = targets(ctx, &options.selection).await?;
     for one in &found {
@@ -90,7 +90,7 @@ async fn undo_one(ctx: &mut ClientContext, options: &UndoOptions, one: &FoundObj
     options.printer.print(ctx, &one.title(), "rolled back", &object)
 }
 
-/// The revision that is meant.
+/// The revision to roll back to.
 fn target<'r>(revisions: &'r BTreeMap<i64, Value>, to: i64, name: &str) -> Result<(i64, &'r Value), Failure> {
     if to != 0 {
         let set = revisions.get(&to).filter(|_| to > 0);

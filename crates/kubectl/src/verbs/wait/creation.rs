@@ -1,4 +1,4 @@
-//! `wait --for=create`: until there is something to look at.
+//! `wait --for=create`: waits until objects exist.
 
 use tokio::time::{Instant, timeout_at};
 
@@ -12,13 +12,13 @@ use crate::manifests::{self, NamespaceScope};
 use crate::resources::Resource;
 use crate::selection::{BareType, FoundObject, Selection, items_of, list_call};
 
-/// What is to appear: anything that this request lists.
+/// A list request that must return at least one object.
 struct CreationTarget {
     resource: Resource,
     list: Call,
 }
 
-/// Waits until everything that was named is there, and something of what was selected.
+/// Waits until all named objects exist, and at least one of each selection.
 pub(super) async fn of_all(
     ctx: &mut ClientContext,
     options: &WaitOptions,
@@ -70,7 +70,7 @@ async fn awaited(ctx: &mut ClientContext, selection: &Selection) -> Result<Vec<C
     Ok(all)
 }
 
-/// What is there, and at which version that was so.
+/// The listed objects and the resource version of the list.
 async fn look(
     ctx: &mut ClientContext,
     awaited: &CreationTarget,
@@ -81,7 +81,7 @@ async fn look(
     Ok((found.collect(), text(&answer, "/metadata/resourceVersion").to_owned()))
 }
 
-/// Waits until something is there that was not there at this version.
+/// Watches from this resource version until an object is created.
 async fn appears(
     ctx: &mut ClientContext,
     awaited: &CreationTarget,
@@ -95,7 +95,7 @@ async fn appears(
                 Ok(Some(mut change)) => {
                     return Ok(vec![FoundObject::of(&awaited.resource, change["object"].take())]);
                 }
-                // The watch ended or is too old: look again.
+                // The watch ended or expired: list again.
                 Ok(None) | Err(Failure::Status(_)) => break,
                 Err(other) => return Err(other),
             }

@@ -1,4 +1,4 @@
-//! `wait`: until objects are there, gone, or as they should be.
+//! `wait`: until objects are created, deleted, or meet a condition.
 
 mod creation;
 mod goal;
@@ -16,30 +16,30 @@ use crate::selection::{BareType, FoundObject, Selection, find, no_resources_spec
 pub use goal::Goal;
 use goal::Kind;
 
-/// What to wait for.
+/// The options of `wait`.
 #[derive(Clone, Debug)]
 pub struct WaitOptions {
-    /// Which objects.
+    /// The objects.
     pub selection: Selection,
-    /// What should become of them.
+    /// The condition to wait for.
     pub goal: Goal,
-    /// How long that may take.
+    /// How long to wait.
     pub timeout: WaitTimeout,
-    /// How it is told.
+    /// How results are printed.
     pub printer: ResultPrinter,
 }
 
-/// How long somebody waits, for all objects together.
+/// How long to wait, for all objects together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitTimeout {
-    /// Not at all: they are looked at once.
+    /// Check once.
     CheckOnce,
-    /// So long.
+    /// Wait at most this long.
     AtMost(Duration),
 }
 
 impl WaitTimeout {
-    /// As long as anybody would.
+    /// The timeout for negative values, as in kubectl.
     pub const WEEK: Self = Self::AtMost(Duration::from_secs(7 * 24 * 60 * 60));
 
     fn deadline(self) -> Instant {
