@@ -142,7 +142,7 @@ Example:
 
 const UP_LISTEN: &str = "\
 HOST:PORT to serve on; `:PORT` is all interfaces \
-[default: 127.0.0.1:6443 for `gantry`, otherwise a free port that is kept]";
+[default: 127.0.0.1:6443 for `gantry`, else a free port]";
 
 const UP_EXAMPLE: &str = "\
 Example:

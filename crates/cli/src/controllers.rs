@@ -66,14 +66,14 @@ pub(crate) fn run(flags: &ControllersFlags) -> ExitCode {
 
 async fn control(flags: &ControllersFlags) -> Result<ExitCode, String> {
     let mut signals = Signals::new()?;
-    let said = |failure: Failure| failure.lines().trim_end().trim_start_matches("error: ").to_owned();
-    let connection = flags.cluster.connection().map_err(said)?;
-    let config = connection.config().await.map_err(said)?;
+    let message = |failure: Failure| failure.lines().trim_end().trim_start_matches("error: ").to_owned();
+    let connection = flags.cluster.connection().map_err(message)?;
+    let config = connection.config().await.map_err(message)?;
     let options = flags.options(&config)?;
     let metrics = options.metrics.clone();
-    let cluster = Cluster::open(config).map_err(said)?;
+    let cluster = Cluster::open(config).map_err(message)?;
     let client = cluster.client.clone();
-    let server = client.apiserver_version().await.map_err(|error| said(cluster.failure(error)))?;
+    let server = client.apiserver_version().await.map_err(|error| message(cluster.failure(error)))?;
     tracing::info!(server = cluster.server(), version = server.git_version, "connected");
     let mut tasks = Tasks::new();
     let signal = tasks.signal();

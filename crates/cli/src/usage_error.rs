@@ -42,7 +42,7 @@ pub(crate) fn report_invalid_boolean(wrong: &InvalidBoolean, root: &Command, typ
 
 fn lines(error: &Error, root: &Command, typed: &[String]) -> String {
     let about = |kind| error.get(kind).map(text).unwrap_or_default();
-    let mut said = match error.kind() {
+    let mut message = match error.kind() {
         ErrorKind::InvalidSubcommand => return unknown_command(error, root, typed),
         ErrorKind::UnknownArgument => unknown_argument(&about(ContextKind::InvalidArg)),
         ErrorKind::InvalidValue if about(ContextKind::InvalidValue).is_empty() => needs_argument(root, typed),
@@ -57,12 +57,12 @@ fn lines(error: &Error, root: &Command, typed: &[String]) -> String {
             all.lines().next().unwrap_or_default().to_owned()
         }
     };
-    let _ = write!(said, "\n{}", usage(root, typed));
+    let _ = write!(message, "\n{}", usage(root, typed));
     let near = about(ContextKind::SuggestedArg);
     if !near.is_empty() {
-        let _ = write!(said, "\nhint: did you mean {near}?");
+        let _ = write!(message, "\nhint: did you mean {near}?");
     }
-    said
+    message
 }
 
 fn unknown_command(error: &Error, root: &Command, typed: &[String]) -> String {
@@ -71,11 +71,11 @@ fn unknown_command(error: &Error, root: &Command, typed: &[String]) -> String {
     let near = near(argv::command(root, &tokens), &name);
     let path = argv::path(&tokens);
     if path.is_empty() {
-        let mut said = format!("error: unknown command \"{name}\" for \"{}\"", root.get_name());
+        let mut message = format!("error: unknown command \"{name}\" for \"{}\"", root.get_name());
         if !near.is_empty() {
-            let _ = write!(said, "\n\nDid you mean this?\n\t{}\n", near.join("\n\t"));
+            let _ = write!(message, "\n\nDid you mean this?\n\t{}\n", near.join("\n\t"));
         }
-        return said;
+        return message;
     }
     let hint =
         if near.is_empty() { String::new() } else { format!("\nhint: did you mean {}?", near.join(" or ")) };
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
     use crate::command::Gantry;
 
-    fn said(line: &str) -> String {
+    fn message(line: &str) -> String {
         let mut root = Gantry::command();
         root.build();
         let typed: Vec<String> = line.split(' ').skip(1).map(str::to_owned).collect();
@@ -234,27 +234,27 @@ mod tests {
             ("create namespace a b", see("create namespace", "unexpected argument \"b\"")),
         ];
         for (typed, expected) in cases {
-            assert_eq!(said(&format!("gantry {typed}")), expected, "{typed}");
+            assert_eq!(message(&format!("gantry {typed}")), expected, "{typed}");
         }
     }
 
     #[test]
     fn near_misses_get_a_hint() {
         assert_eq!(
-            said("gantry gte pods"),
+            message("gantry gte pods"),
             "error: unknown command \"gte\" for \"gantry\"\n\nDid you mean this?\n\tget\n"
         );
-        assert_eq!(said("gantry xyzzy"), "error: unknown command \"xyzzy\" for \"gantry\"");
+        assert_eq!(message("gantry xyzzy"), "error: unknown command \"xyzzy\" for \"gantry\"");
         assert_eq!(
-            said("gantry rollout stats web"),
+            message("gantry rollout stats web"),
             "error: unknown command \"stats\"\nSee 'gantry rollout -h' for help and examples\nhint: did you mean status?"
         );
-        assert!(said("gantry get --outptu=yaml").ends_with("for usage.\nhint: did you mean --output?"));
+        assert!(message("gantry get --outptu=yaml").ends_with("for usage.\nhint: did you mean --output?"));
     }
 
     #[test]
     fn what_is_missing_of_several_is_named() {
-        let said = said("gantry apiserver");
-        assert!(said.starts_with("error: one of these is required: --data-dir"), "{said}");
+        let message = message("gantry apiserver");
+        assert!(message.starts_with("error: one of these is required: --data-dir"), "{message}");
     }
 }

@@ -41,12 +41,12 @@ impl ResourceArgs {
         let mut read = Self::default();
         let mut types: Vec<&Resource> = Vec::new();
         for word in first.split(',') {
-            read.warnings.extend(resources.also_called(word).map(|other| {
+            read.warnings.extend(resources.lower_priority_matches(word).map(|other| {
                 let other = other.plural_with_group();
                 format!("Warning: short name \"{word}\" could also match lower priority resource {other}")
             }));
             let category = resources.in_category(&word.to_lowercase());
-            let found = if category.is_empty() { vec![resources.called(word)?] } else { category };
+            let found = if category.is_empty() { vec![resources.by_name(word)?] } else { category };
             read.by_category |= found.len() > 1;
             types.extend(found);
         }
@@ -80,7 +80,7 @@ fn named(resources: &Resources, word: &str) -> Result<ResourceArg, Failure> {
              resource/<resource_name>'",
         )),
         [kind, name] if !kind.is_empty() && !name.is_empty() => {
-            Ok(ResourceArg::Named(resources.called(kind)?.clone(), (*name).to_owned()))
+            Ok(ResourceArg::Named(resources.by_name(kind)?.clone(), (*name).to_owned()))
         }
         [_, _] => Err(Failure::other("arguments in resource/name form must have a single resource and name")),
         _ => Err(Failure::other("arguments in resource/name form may not have more than one slash")),

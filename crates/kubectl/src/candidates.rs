@@ -27,7 +27,7 @@ pub async fn types(ctx: &mut ClientContext) -> Result<Vec<(String, String)>, Fai
 /// The names of the objects of a type, in the session's namespace.
 pub async fn names(ctx: &mut ClientContext, called: &str) -> Result<Vec<String>, Failure> {
     let resources = ctx.resources().await?;
-    let path = resources.called(called)?.collection(Some(&ctx.namespace));
+    let path = resources.by_name(called)?.collection(Some(&ctx.namespace));
     named(ctx, path).await
 }
 
@@ -39,7 +39,7 @@ pub async fn namespaces(ctx: &mut ClientContext) -> Result<Vec<String>, Failure>
 /// The names of the containers of an object's pods.
 pub async fn containers(ctx: &mut ClientContext, called: &str, name: &str) -> Result<Vec<String>, Failure> {
     let resources = ctx.resources().await?;
-    let (resource, namespace) = (resources.called(called)?.clone(), ctx.namespace.clone());
+    let (resource, namespace) = (resources.by_name(called)?.clone(), ctx.namespace.clone());
     let object = ctx.object(&resource, &namespace, name).await?;
     Ok(containers_of(&object))
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::person::{Person, said, text};
+use super::user_home::{UserHome, said, text};
 
 #[path = "../clients/tools.rs"]
 mod tools;
@@ -30,8 +30,8 @@ fn the_page_shows_the_recipes_that_are_tested() {
 
 #[test]
 fn the_recipe_for_python_works() {
-    let person = Person::new("python");
-    let mut up = person.command(env!("CARGO_BIN_EXE_gantry"));
+    let user_home = UserHome::new("python");
+    let mut up = user_home.command(env!("CARGO_BIN_EXE_gantry"));
     up.args(["up", "--wait=120s", "--"]).arg(tools::tool("python/bin").join("python3"));
     let said = said(up.arg(recipe("test_rollout.py")).output().unwrap());
     assert_eq!(said.code, Some(0), "{said:?}");
@@ -40,8 +40,8 @@ fn the_recipe_for_python_works() {
 
 #[test]
 fn the_recipe_for_javascript_works() {
-    let person = Person::new("javascript");
-    let mut up = person.command(env!("CARGO_BIN_EXE_gantry"));
+    let user_home = UserHome::new("javascript");
+    let mut up = user_home.command(env!("CARGO_BIN_EXE_gantry"));
     up.env("NODE_PATH", tools::tool("node/node_modules")).args(["up", "--wait=120s", "--", "node", "--test"]);
     let said = said(up.arg(recipe("rollout.test.cjs")).output().unwrap());
     assert_eq!(said.code, Some(0), "{said:?}");

@@ -68,7 +68,7 @@ fn meant<'r>(resources: &'r Resources, word: &str) -> Result<(&'r Resource, Vec<
     if let Some((one, rest)) = with_group {
         return Ok((one, names(rest)));
     }
-    let resource = resources.called(first).map_err(|failure| match failure {
+    let resource = resources.by_name(first).map_err(|failure| match failure {
         Failure::UnknownType(name) => {
             Failure::Verbatim(format!("the server doesn't have a resource type \"{name}\""))
         }

@@ -1,4 +1,4 @@
-//! What all verbs have in common: where lines go, how objects are named, how errors are told.
+//! Conventions of all verbs: output streams, object names, error messages.
 
 use gantry_kubectl::verbs::{
     DeleteOptions, DryRun, LabelAnnotateOptions, MetadataField, PatchOptions, ScaleOptions, delete,
@@ -34,7 +34,7 @@ fn label_options(marks: MetadataField, words: &[&str]) -> LabelAnnotateOptions {
     }
 }
 
-/// K0.1: results on one side, complaints on the other, and a failure if anything failed.
+/// K0.1: results on standard output, errors on standard error, and a failure if anything failed.
 #[tokio::test(start_paused = true)]
 async fn a_hit_and_a_miss_are_told_apart() {
     let mut terminal = Terminal::new().await;
@@ -45,7 +45,7 @@ async fn a_hit_and_a_miss_are_told_apart() {
     assert!(output.failed);
 }
 
-/// K0.2: the singular with its group and name, then what was done, and whether it was meant.
+/// K0.2: the singular with its group and name, then the operation and the dry run suffix.
 #[tokio::test(start_paused = true)]
 async fn a_result_is_told_in_a_line() {
     let mut terminal = Terminal::new().await;

@@ -1,4 +1,4 @@
-//! Somebody at a terminal, in the namespace `shop` of a cluster in this process whose clock the test owns.
+//! A client context in the namespace `shop` of an in-process cluster whose clock the test controls.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -30,7 +30,7 @@ pub(crate) struct CommandOutput {
     pub(crate) failed: bool,
 }
 
-/// Somebody at a terminal.
+/// A client context with captured output.
 pub(crate) struct Terminal {
     pub(crate) ctx: ClientContext,
     pub(crate) stage: Stage,
@@ -38,15 +38,15 @@ pub(crate) struct Terminal {
     out: SharedBuffer,
     err: SharedBuffer,
     folder: PathBuf,
-    /// The controllers end when nobody holds this any more.
+    /// The controllers stop when this is dropped.
     _controllers: Option<Switch>,
 }
 
-/// What is printed, to be read again.
+/// Captures output.
 #[derive(Clone, Default)]
 struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-/// A world whose clock is tokio's and whose uids count up.
+/// An environment with tokio's clock and sequential uids.
 #[derive(Debug)]
 struct TestEnvironment {
     clock: Clock,
@@ -54,7 +54,7 @@ struct TestEnvironment {
 }
 
 thread_local! {
-    /// A session's clock is a plain function, and every test has a thread of its own.
+    /// The clock of a context is a plain function, and every test has its own thread.
     static CLOCK: RefCell<Option<Clock>> = const { RefCell::new(None) };
 }
 
@@ -95,17 +95,17 @@ impl Drop for Terminal {
 }
 
 impl Terminal {
-    /// A terminal at a cluster that nobody looks after.
+    /// A terminal at a cluster without controllers.
     pub(crate) async fn new() -> Self {
         Self::start(false, HistoryLimits::default()).await
     }
 
-    /// A terminal at a cluster that soon forgets what has changed, and has no controllers.
+    /// A terminal at a cluster with a short watch history, without controllers.
     pub(crate) async fn with_short_memory() -> Self {
         Self::start(false, HistoryLimits { bytes: 4000, ..HistoryLimits::default() }).await
     }
 
-    /// A terminal at a cluster whose controllers work.
+    /// A terminal at a cluster with controllers.
     pub(crate) async fn with_controllers() -> Self {
         Self::start(true, HistoryLimits::default()).await
     }
@@ -144,7 +144,7 @@ impl Terminal {
         path.display().to_string()
     }
 
-    /// Lets a verb run, and returns what it said.
+    /// Runs a verb, and returns its output.
     pub(crate) async fn run(
         &mut self,
         verb: impl AsyncFnOnce(&mut ClientContext) -> Result<(), Failure>,

@@ -185,7 +185,7 @@ mod tests {
         let version = json!({"version": "v1", "resources": [{"resource": plural, "responseKind": {"kind": kind},
             "scope": if namespaced { "Namespaced" } else { "Cluster" }}]});
         let document = json!({"items": [{"metadata": {"name": group}, "versions": [version]}]});
-        crate::Resources::from_discovery(&[document]).called(&plural).unwrap().clone()
+        crate::Resources::from_discovery(&[document]).by_name(&plural).unwrap().clone()
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub async fn events(ctx: &mut ClientContext, options: &EventsOptions) -> Result<
     }?;
     let types = EventType::parse_all(&options.types)?;
     let resources = ctx.resources().await?;
-    let resource = resources.called("events.v1")?.clone();
+    let resource = resources.by_name("events.v1")?.clone();
     let fields = match &options.about {
         Some(about) => Some(about_it(&ResourceArgs::read(&resources, std::slice::from_ref(about)), about)?),
         None => None,

@@ -1,4 +1,4 @@
-//! A person with a home directory and clusters of their own.
+//! A temporary home directory with its own clusters.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::running::Scratch;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A person. What still runs at the end is killed.
-pub(crate) struct Person {
+pub(crate) struct UserHome {
     scratch: Scratch,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Said {
 /// A cluster in the foreground. Dropping it kills it.
 pub(crate) struct Foreground(Child);
 
-impl Person {
+impl UserHome {
     pub(crate) fn new(test: &str) -> Self {
         Self { scratch: Scratch::new(&format!("clusters-{test}")) }
     }
@@ -128,7 +128,7 @@ impl Drop for Foreground {
     }
 }
 
-impl Drop for Person {
+impl Drop for UserHome {
     /// Detached clusters outlive a test that fails half-way.
     fn drop(&mut self) {
         let output = self.command(env!("CARGO_BIN_EXE_gantry")).args(["clusters", "-o", "json"]).output();

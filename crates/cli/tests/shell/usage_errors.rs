@@ -1,11 +1,11 @@
-//! Words that make no command.
+//! Usage errors.
 
-use super::desk::Desk;
+use super::shell_env::ShellEnv;
 
 /// K0.1, K4: one exit status for all errors, and kubectl's lines.
 #[test]
 fn mistakes_are_told_as_kubectl_tells_them_and_end_with_one() {
-    let desk = Desk::new("mistakes");
+    let shell_env = ShellEnv::new("mistakes");
     let cases = [
         ("get --foo", "error: unknown flag: --foo\nSee 'gantry get --help' for usage.\n"),
         ("get pods -z", "error: unknown shorthand flag: 'z' in -z\nSee 'gantry get --help' for usage.\n"),
@@ -23,35 +23,35 @@ fn mistakes_are_told_as_kubectl_tells_them_and_end_with_one() {
         ),
     ];
     for (typed, expected) in cases {
-        let said = desk.types(typed);
+        let said = shell_env.types(typed);
         assert_eq!((said.err.as_str(), said.out.as_str(), said.code), (expected, "", Some(1)), "{typed}");
     }
 }
 
 #[test]
 fn help_that_was_asked_for_is_data_and_help_that_was_not_is_talk() {
-    let desk = Desk::new("help");
+    let shell_env = ShellEnv::new("help");
     for asked in ["--help", "rollout --help", "help get", "get -h"] {
-        let said = desk.types(asked);
+        let said = shell_env.types(asked);
         assert!(said.code == Some(0) && said.out.contains("Example:\n  gantry "), "{asked}: {said:?}");
     }
-    let said = desk.types("rollout");
+    let said = shell_env.types("rollout");
     assert!(said.code == Some(1) && said.out.is_empty() && said.err.contains("Commands:"), "{said:?}");
-    assert!(desk.types("--version").out.starts_with("gantry "));
+    assert!(shell_env.types("--version").out.starts_with("gantry "));
 }
 
 #[test]
 fn flags_stand_where_kubectl_takes_them() {
-    let desk = Desk::with_deployment("order");
+    let shell_env = ShellEnv::with_deployment("order");
     for typed in [
         "get deploy --watch=false",
         "rollout -n default history deploy/web",
         "-n default why web --output=json",
         "create --context=gantry -n default namespace shop",
     ] {
-        let said = desk.types(typed);
+        let said = shell_env.types(typed);
         assert!(said.err.is_empty() && !said.out.is_empty(), "{typed}: {said:?}");
     }
-    let said = desk.types("-n shop simulate -");
+    let said = shell_env.types("-n shop simulate -");
     assert!(said.code == Some(1) && said.err.contains("stand after this command"), "{said:?}");
 }

@@ -1,12 +1,12 @@
-//! Somebody's desk: a server with a Deployment, and a home of its own to type commands in.
+//! The environment of shell tests: a server with a Deployment, and a temporary home directory.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use super::running::{Scratch, Server};
 
-/// Where somebody types.
-pub(crate) struct Desk {
+/// A server and a temporary home directory.
+pub(crate) struct ShellEnv {
     pub(crate) server: Server,
     scratch: Scratch,
 }
@@ -19,16 +19,16 @@ pub(crate) struct Said {
     pub(crate) code: Option<i32>,
 }
 
-impl Desk {
-    /// A desk with a server on which nothing runs by itself, and the Deployment `web` in `default`.
+impl ShellEnv {
+    /// An environment without controllers, with the Deployment `web` in `default`.
     pub(crate) fn with_deployment(test: &str) -> Self {
-        let desk = Self::new(test);
-        let said = desk.types("create deployment web --image=nginx:1");
+        let shell_env = Self::new(test);
+        let said = shell_env.types("create deployment web --image=nginx:1");
         assert_eq!(said.code, Some(0), "{said:?}");
-        desk
+        shell_env
     }
 
-    /// A desk with a server.
+    /// An environment with a server.
     pub(crate) fn new(test: &str) -> Self {
         let scratch = Scratch::new(&format!("shell-{test}"));
         let pki = scratch.join("pki").display().to_string();
@@ -37,12 +37,12 @@ impl Desk {
         Self { server, scratch }
     }
 
-    /// A file on the desk.
+    /// The path of a file in the home directory.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.scratch.join(name)
     }
 
-    /// Writes a file on the desk, and says where it is.
+    /// Writes a file into the home directory, and returns its path.
     pub(crate) fn write(&self, name: &str, text: &str) -> String {
         std::fs::write(self.file(name), text).unwrap();
         self.file(name).display().to_string()
