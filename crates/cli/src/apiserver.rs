@@ -1,4 +1,4 @@
-//! `gantry apiserver`: the API server alone, on the store that is asked for. Flags in, calls out.
+//! `gantry apiserver`: runs the API server only, on the store that the flags select.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,8 +7,8 @@ use clap::Args;
 use gantry_cluster::Options;
 use gantry_runtime::chain;
 
-use crate::host::{self, Amount, Etcd, EtcdFiles, Keeping, ServerFlags, Signals};
 use crate::output::print;
+use crate::server_process::{self, Etcd, EtcdFiles, ServerFlags, Signals, StorageTarget, Verbosity};
 use crate::up::DEFAULT_ADDRESS;
 
 /// The flags of `gantry apiserver`.
@@ -22,41 +22,41 @@ pub(crate) struct ApiserverFlags {
     server: ServerFlags,
 }
 
-/// Where everything is kept: exactly one of these.
+/// Where data is stored: exactly one of these.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false, id = "where")]
 struct StoreFlags {
-    /// Keep everything in this directory, which is made if it does not exist
+    /// Store the data in this directory, which is created if needed
     #[arg(long, value_name = "DIRECTORY")]
     data_dir: Option<PathBuf>,
-    /// Keep everything in memory, until the server stops
+    /// Store the data in memory, until the server stops
     #[arg(long)]
     in_memory: bool,
-    /// Keep everything in etcd, reached by these URLs
+    /// Store the data in etcd, at these URLs
     #[arg(long, value_name = "URL", value_delimiter = ',')]
     etcd: Vec<String>,
 }
 
 impl ApiserverFlags {
-    fn keeping(&self) -> Keeping {
+    fn storage(&self) -> StorageTarget {
         let store = &self.store;
         match &store.data_dir {
-            Some(directory) => Keeping::Directory(directory.clone()),
-            None if store.in_memory => Keeping::Memory,
-            None => Keeping::Etcd(Etcd { urls: store.etcd.clone(), files: self.etcd_files.clone() }),
+            Some(directory) => StorageTarget::Directory(directory.clone()),
+            None if store.in_memory => StorageTarget::Memory,
+            None => StorageTarget::Etcd(Etcd { urls: store.etcd.clone(), files: self.etcd_files.clone() }),
         }
     }
 }
 
-/// Runs the server until it is told to stop.
+/// Runs the server until it receives a signal.
 pub(crate) fn run(flags: &ApiserverFlags) -> ExitCode {
-    host::run(flags.server.log_format, Amount::Usual, serve(flags))
+    server_process::run(flags.server.log_format, Verbosity::Info, serve(flags))
 }
 
 async fn serve(flags: &ApiserverFlags) -> Result<ExitCode, String> {
     let mut signals = Signals::new()?;
-    let options = host::options(&flags.server, &flags.keeping(), DEFAULT_ADDRESS).await?;
-    let cluster = host::launch(Options { controllers: false, nodes: 0, ..options }).await?;
+    let options = server_process::options(&flags.server, &flags.storage(), DEFAULT_ADDRESS).await?;
+    let cluster = server_process::launch(Options { controllers: false, nodes: 0, ..options }).await?;
     let usage = match (&flags.server.write_kubeconfig, cluster.kubeconfig()) {
         (Some(file), Some(kubeconfig)) => {
             kubeconfig.write(file).map_err(|error| format!("--write-kubeconfig: {}", chain(&error)))?;
@@ -65,8 +65,8 @@ async fn serve(flags: &ApiserverFlags) -> Result<ExitCode, String> {
         }
         _ => "To use it with kubectl, start with --write-kubeconfig FILE".to_owned(),
     };
-    // A closed standard output is no reason not to serve.
+    // A closed standard output does not stop the server.
     print(&format!("The API is at {}\n{usage}\n", cluster.url().unwrap_or_default()));
-    host::run_to_end(cluster, &mut signals).await?;
+    server_process::run_to_end(cluster, &mut signals).await?;
     Ok(ExitCode::SUCCESS)
 }

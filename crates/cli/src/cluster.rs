@@ -1,4 +1,4 @@
-//! Which cluster is meant: the flags that commands with one client share, and what they lead to.
+//! The connection flags that client commands share, and the client that they select.
 
 use std::env;
 use std::ffi::OsStr;
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use gantry_kubectl::{Connection, Failure, Refused, Trust, explain_unreachable};
+use gantry_kubectl::{Connection, Failure, StatusError, TlsVerification, explain_connection_error};
 use gantry_view::why::CommandFlags;
 use kube::{Client, Config};
 
@@ -15,7 +15,7 @@ use crate::clusters::Kubeconfigs;
 use crate::kubectl::duration;
 use crate::output::fail;
 
-/// Which cluster, as whom, and where in it.
+/// The connection flags with the namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct ClusterFlags {
     /// The namespace [default: that of the context, or `default`]
@@ -26,7 +26,7 @@ pub(crate) struct ClusterFlags {
     server: Box<ConnectionFlags>,
 }
 
-/// Which cluster, and as whom; the names are kubectl's.
+/// The connection flags; their names are kubectl's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct ConnectionFlags {
@@ -39,48 +39,48 @@ pub(crate) struct ConnectionFlags {
     /// The cluster of the kubeconfig to use [default: that of the context]
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     cluster: Option<String>,
-    /// The user of the kubeconfig to log in as [default: that of the context]
+    /// The user of the kubeconfig to authenticate as [default: that of the context]
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     user: Option<String>,
     /// The address of the server [default: that of the cluster]
     #[arg(short, long, value_name = "URL", hide_short_help = true)]
     server: Option<String>,
-    /// A bearer token to log in with
+    /// A bearer token for authentication
     #[arg(long, value_name = "TOKEN", hide_short_help = true)]
     token: Option<String>,
-    /// A user to act as, who may be a service account
+    /// A user or service account to impersonate
     #[arg(long = "as", id = "as", value_name = "USER", hide_short_help = true)]
     act_as: Option<String>,
-    /// A group to act as; may be repeated
+    /// A group to impersonate; may be repeated
     #[arg(long = "as-group", id = "as_group", value_name = "GROUP", hide_short_help = true)]
     act_as_groups: Vec<String>,
-    /// The uid of the user to act as
+    /// The uid to impersonate
     #[arg(long = "as-uid", id = "as_uid", value_name = "UID", hide_short_help = true)]
     act_as_uid: Option<String>,
-    /// A file with the authorities that may vouch for the server
+    /// A file with the CA certificates for the server
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     certificate_authority: Option<PathBuf>,
-    /// A file with a certificate to log in with
+    /// A client certificate file
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     client_certificate: Option<PathBuf>,
-    /// A file with the key of that certificate
+    /// The key file of the client certificate
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     client_key: Option<PathBuf>,
-    /// Take any certificate of the server; others can read and change what is sent
+    /// Do not verify the server's certificate, which makes the connection insecure
     #[arg(long, hide_short_help = true)]
     insecure_skip_tls_verify: bool,
-    /// The name that the certificate of the server has to have [default: the one in its address]
+    /// The name to verify the server's certificate against [default: the host of its address]
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     tls_server_name: Option<String>,
-    /// How long one request may take, such as 5s; 0 for as long as it takes
+    /// How long one request may take, such as 5s; 0 for no limit
     #[arg(long, value_name = "DURATION", hide_short_help = true)]
     request_timeout: Option<String>,
 }
 
-/// Where these flags stand in help.
+/// The heading of these flags in help texts.
 pub(crate) const HEADING: &str = "Connection";
 
-/// A cluster that was found, if not yet reached.
+/// A client for a cluster.
 #[derive(Clone)]
 pub(crate) struct Cluster {
     pub(crate) client: Client,
@@ -88,7 +88,7 @@ pub(crate) struct Cluster {
     server: String,
 }
 
-/// Runs a client to its end.
+/// Runs a client on a single-threaded runtime.
 pub(crate) fn run(work: impl Future<Output = ExitCode>) -> ExitCode {
     match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime.block_on(work),
@@ -97,13 +97,13 @@ pub(crate) fn run(work: impl Future<Output = ExitCode>) -> ExitCode {
 }
 
 impl ClusterFlags {
-    /// A client for the cluster that is meant.
+    /// Returns a client for the cluster that the flags select.
     pub(crate) async fn open(&self) -> Result<Cluster, Failure> {
         let cluster = Cluster::open(self.connection()?.config().await?)?;
         Ok(Cluster { namespace: self.namespace.clone().unwrap_or(cluster.namespace), ..cluster })
     }
 
-    /// The flags of a command that is to act on the same cluster in the same way; `namespace` says where, if not these flags.
+    /// The connection flags for a suggested command on the same cluster; `namespace` overrides that of the flags.
     pub(crate) fn for_commands(&self, namespace: Option<&str>) -> CommandFlags {
         let mut gantry = Vec::new();
         if let Some(namespace) = namespace.or(self.namespace.as_deref()) {
@@ -112,19 +112,19 @@ impl ClusterFlags {
         gantry.extend(self.server.words());
         let mut kubectl = gantry.clone();
         let connection = self.connection().ok();
-        if let Some(own) = connection.as_ref().and_then(Connection::own_if_used) {
+        if let Some(own) = connection.as_ref().and_then(Connection::gantry_kubeconfig_in_use) {
             kubectl.extend(["--kubeconfig".to_owned(), own.display().to_string()]);
         }
         CommandFlags { gantry, kubectl }
     }
 
-    /// These flags, completed by those that stood before the command.
+    /// Merges these flags with those before the command.
     pub(crate) fn or(self, before: &Self) -> Self {
         let namespace = self.namespace.or_else(|| before.namespace.clone());
         Self { namespace, server: Box::new(self.server.or(&before.server)) }
     }
 
-    /// What leads to the server.
+    /// The connection.
     pub(crate) fn connection(&self) -> Result<Connection, Failure> {
         let Kubeconfigs { usual, all } = Kubeconfigs::find();
         self.server.connection_with(usual, all)
@@ -132,21 +132,21 @@ impl ClusterFlags {
 }
 
 impl ConnectionFlags {
-    /// What leads to the server; a cluster of `gantry up` has to be named.
+    /// The connection; a cluster of `gantry up` must be named.
     pub(crate) fn connection(&self) -> Result<Connection, Failure> {
         self.connection_with(None, Kubeconfigs::find().all)
     }
 
     fn connection_with(&self, own: Option<PathBuf>, clusters: Vec<PathBuf>) -> Result<Connection, Failure> {
         let listed = env::var_os("KUBECONFIG").filter(|list| !list.is_empty());
-        let home = env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        let dir = env::var_os("HOME").filter(|dir| !dir.is_empty()).map(PathBuf::from);
         let flags = self.clone();
         Ok(Connection {
             trust: self.trust()?,
             request_timeout: self.request_timeout()?,
             kubeconfig: flags.kubeconfig,
             listed: listed.map(|list| split_paths(&list)).unwrap_or_default(),
-            usual: home.map(|home| home.join(".kube/config")),
+            usual: dir.map(|dir| dir.join(".kube/config")),
             own,
             clusters,
             context: flags.context,
@@ -163,7 +163,7 @@ impl ConnectionFlags {
         })
     }
 
-    /// These flags as they were given. A token is a secret and stands for itself: what is printed may be kept.
+    /// The flags as arguments of a printed command. The token is a secret and is replaced by a placeholder.
     fn words(&self) -> Vec<String> {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let token = self.token.as_ref().map(|_| "TOKEN".to_owned());
@@ -210,19 +210,19 @@ impl ConnectionFlags {
         }
     }
 
-    fn trust(&self) -> Result<Trust, Failure> {
+    fn trust(&self) -> Result<TlsVerification, Failure> {
         match (&self.certificate_authority, self.insecure_skip_tls_verify) {
             (Some(_), true) => Err(Failure::other(
                 "specifying a root certificates file with the insecure flag is not allowed\n\
                  hint: leave out --insecure-skip-tls-verify or --certificate-authority",
             )),
-            (Some(file), false) => Ok(Trust::Authority(file.clone())),
-            (None, true) => Ok(Trust::Anybody),
-            (None, false) => Ok(Trust::AsConfigured),
+            (Some(file), false) => Ok(TlsVerification::CertificateAuthority(file.clone())),
+            (None, true) => Ok(TlsVerification::Skip),
+            (None, false) => Ok(TlsVerification::AsConfigured),
         }
     }
 
-    /// A number alone is seconds here, unlike in other durations.
+    /// Unlike in other durations, a plain number is seconds.
     fn request_timeout(&self) -> Result<Option<Duration>, Failure> {
         let Some(text) = &self.request_timeout else { return Ok(None) };
         let seconds = text.parse().ok().map(Duration::from_secs);
@@ -236,7 +236,7 @@ impl ConnectionFlags {
     }
 }
 
-/// The files of a list; an empty one between two colons is none.
+/// Splits a path list; empty entries are ignored.
 fn split_paths(list: &OsStr) -> Vec<PathBuf> {
     env::split_paths(list).filter(|file| !file.as_os_str().is_empty()).collect()
 }
@@ -254,14 +254,14 @@ impl Cluster {
         &self.server
     }
 
-    /// What an error of its client means.
+    /// Converts an error of the client.
     pub(crate) fn failure(&self, error: kube::Error) -> Failure {
         match error {
-            kube::Error::Api(status) => Failure::Refused(Refused {
+            kube::Error::Api(status) => Failure::Status(StatusError {
                 status: serde_json::json!({"reason": status.reason, "message": status.message}),
                 doing: String::new(),
             }),
-            other => explain_unreachable(&other, &self.server),
+            other => explain_connection_error(&other, &self.server),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The commands of the binary.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,19 +7,19 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::apiserver::{self, ApiserverFlags};
+use crate::argv;
 use crate::cluster::ClusterFlags;
 use crate::clusters::{self, ClustersFlags, DeleteFlags, DownFlags};
 use crate::completion::{self, Shell};
 use crate::controllers::{self, ControllersFlags};
 use crate::kubectl::Verb;
-use crate::mistake;
 use crate::output::{fail, print};
 use crate::rollout::RolloutCommand;
 use crate::simulate;
 use crate::store::StoreCommand;
 use crate::up::{self, UpFlags};
+use crate::usage_error;
 use crate::why::{self, WhyFlags};
-use crate::words;
 
 /// Kubernetes Deployments in one binary
 #[derive(Debug, Parser)]
@@ -33,14 +33,14 @@ pub(crate) struct Gantry {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Start a whole cluster on this machine
+    /// Start a cluster on this machine
     ///
-    /// A store, the Kubernetes API, the controllers, a scheduler and simulated nodes in one process. It is there in a
-    /// blink, a second start on the same data goes on where the first one was, and kubectl, Helm and client libraries
-    /// work against it unchanged.
+    /// Runs a store, the Kubernetes API, the controllers, a scheduler and simulated nodes in one process. It starts in
+    /// under a second, a restart on the same data continues where it stopped, and kubectl, Helm and client libraries work
+    /// unchanged.
     ///
-    /// Each cluster has a name, and with it a directory, a port and a kubeconfig of its own. With a command behind `--`
-    /// the cluster is one for that command alone: in memory, on a free port, and gone when the command ends.
+    /// Each cluster has a name, a data directory, a port and a kubeconfig. With a command after `--`, the cluster exists
+    /// for that command only: in memory, on a free port, and removed when the command exits.
     #[command(
         verbatim_doc_comment,
         after_help = UP_EXAMPLE,
@@ -52,71 +52,71 @@ enum Command {
     Clusters(#[command(flatten)] ClustersFlags),
     /// Stop a cluster, and wait until it has stopped
     ///
-    /// Its data is kept: `gantry up` goes on where it was. A cluster in memory is gone.
+    /// Its data is kept, and `gantry up` starts it again. A cluster in memory is removed.
     #[command(verbatim_doc_comment, after_help = "Example:\n  gantry down\n  gantry down dev")]
     Down(#[command(flatten)] DownFlags),
-    /// Delete a cluster of this machine and all its data, after asking
+    /// Delete a cluster of this machine and its data, after confirmation
     #[command(
         after_help = "Example:\n  gantry delete-cluster dev\n  gantry delete-cluster dev --force --yes"
     )]
     DeleteCluster(#[command(flatten)] DeleteFlags),
     /// Run the controllers against any cluster
     ///
-    /// They take the place of kube-controller-manager's controllers for Deployments, ReplicaSets, garbage and what a
-    /// cluster of Deployments needs around them. See docs/switching.md for how to switch a cluster over, and back.
+    /// They replace those of kube-controller-manager: Deployments, ReplicaSets, garbage collection and what Deployments
+    /// need besides. See docs/switching.md for how to switch a cluster over, and back.
     #[command(
         verbatim_doc_comment,
         after_help = CONTROLLERS_EXAMPLE,
         mut_arg("kubeconfig", |arg| arg.help(
-            "The kubeconfig to use [default: $KUBECONFIG, ~/.kube/config, or the pod's own account]"
+            "The kubeconfig to use [default: $KUBECONFIG, ~/.kube/config, or the service account of the pod]"
         ))
     )]
     Controllers(#[command(flatten)] ControllersFlags),
-    /// Serve the Kubernetes API, alone
+    /// Run the API server only
     ///
-    /// Clients cannot tell it from a kube-apiserver: kubectl, client libraries and controllers work unchanged. It serves
-    /// on loopback over TLS with certificates that it makes at the first start, stops on SIGTERM, and loses nothing
-    /// that it acknowledged, however it ends.
+    /// It is compatible with kube-apiserver: kubectl, client libraries and controllers work unchanged. It serves on
+    /// loopback over TLS, with certificates that it creates at the first start, and stops on SIGTERM. Acknowledged writes
+    /// are durable, also if it crashes.
     #[command(verbatim_doc_comment, after_help = APISERVER_EXAMPLE)]
     Apiserver(#[command(flatten)] ApiserverFlags),
-    /// Say why a rollout is where it is
+    /// Explain the state of a rollout
     ///
-    /// By the same rules that the controllers decide by, and by what pods and events report: which limit holds it back, which
-    /// pods have which problem, what would help, and when the deadline fires. On any cluster, whichever controllers run
-    /// it. Several Deployments are a table, and the details of those that are not done. Nothing is changed.
+    /// Evaluates the rules of the Deployment controller, and what pods and events report: which limit blocks the rollout,
+    /// which pods have which problem, what would help, and when the progress deadline fires. Works on any cluster, with
+    /// any controllers. Several Deployments are listed in a table, with details of those that are not done. Read-only.
     #[command(verbatim_doc_comment, after_help = WHY_EXAMPLE)]
     Why(#[command(flatten)] WhyFlags),
-    /// Look after rollouts: status, history, undo, pause and more
+    /// Manage rollouts: status, history, undo, pause and more
     #[command(subcommand, after_help = ROLLOUT_EXAMPLE)]
     Rollout(RolloutCommand),
     #[command(flatten)]
     Kubectl(Verb),
-    /// Play a story in virtual time and print what the controllers do
+    /// Simulate a rollout in virtual time and print what the controllers do
     ///
-    /// A story is a text file of commands, one a line: create a Deployment, change its image, make pods ready or not,
-    /// let time pass. The same rules that run a cluster decide what happens, and every step and every reason to wait is
-    /// printed under the command that led to it. Nothing is contacted and nothing is changed.
+    /// The story is a text file of commands, one per line: create a Deployment, change its image, make pods ready or not,
+    /// advance the clock. The controllers' own rules decide what happens. Each step and each reason to wait is printed
+    /// below the command that caused it. No cluster is contacted.
     #[command(verbatim_doc_comment, after_help = SIMULATE_EXAMPLE)]
     Simulate {
-        /// The story to play, `-` for standard input
+        /// The story file, `-` for standard input
         story: PathBuf,
     },
     /// Check, back up and restore the directory of an embedded store
     #[command(subcommand, after_help = STORE_EXAMPLE)]
     Store(StoreCommand),
-    /// Print a script that completes what is typed in a shell
+    /// Print a completion script for a shell
     ///
-    /// It completes commands and flags, and asks the cluster for types, names, namespaces and containers. Where the
-    /// cluster cannot be reached it stays silent.
+    /// It completes commands and flags, and queries the cluster for types, names, namespaces and containers. If the
+    /// cluster cannot be reached, it prints nothing.
     #[command(verbatim_doc_comment, after_help = COMPLETION_EXAMPLE)]
     Completion {
         /// The shell
         shell: Shell,
     },
-    /// What could be typed next; the scripts of `completion` ask this
+    /// Print completion candidates; called by the completion scripts
     #[command(name = "__complete", hide = true)]
     Complete {
-        /// What was typed behind `gantry`, the unfinished word last
+        /// The words after `gantry`, the incomplete one last
         #[arg(last = true)]
         words: Vec<String>,
     },
@@ -127,7 +127,7 @@ Example:
   gantry up --detach                                # a cluster on this machine
   export KUBECONFIG=~/.local/share/gantry/kubeconfig
   gantry --context gantry create deployment web --image=nginx:1   # kubectl's verbs and flags
-  gantry rollout watch deployment/web               # and what kubectl never had
+  gantry rollout watch deployment/web               # not in kubectl
   gantry up -- ./test.sh                            # a cluster for one command";
 
 const ROLLOUT_EXAMPLE: &str = "\
@@ -141,18 +141,18 @@ Example:
   gantry store backup ~/.local/share/gantry monday.backup";
 
 const UP_LISTEN: &str = "\
-HOST:PORT to serve on; `:PORT` is every interface \
-[default: 127.0.0.1:6443 for `gantry`, else a free port that stays]";
+HOST:PORT to serve on; `:PORT` is all interfaces \
+[default: 127.0.0.1:6443 for `gantry`, else a free port]";
 
 const UP_EXAMPLE: &str = "\
 Example:
   gantry up --detach --wait                         # the cluster `gantry`, in the background
-  gantry up --name dev --nodes 5                    # another one beside it
+  gantry up --name dev --nodes 5                    # a second cluster
   KUBECONFIG=~/.local/share/gantry/kubeconfig kubectl create deployment web --image=nginx:1
   gantry up -- sh -c 'kubectl apply -f web.yaml && kubectl rollout status deployment/web'";
 
 const CLUSTERS_EXAMPLE: &str = "\
-The context of the cluster `dev` is `gantry-dev`; every command finds it, whatever the kubeconfig.
+The context of the cluster `dev` is `gantry-dev`; all commands accept it, with any kubeconfig.
 
 Example:
   gantry clusters
@@ -171,12 +171,12 @@ Example:
 
 const WHY_EXAMPLE: &str = "\
 Exit codes:
-  0  done: all that is wanted is there
-  3  moving: it goes on by itself; with --wait, the time was up
-  4  stuck: it does not, unless something changes
-  5  paused: it is on hold until it is resumed
-  1  it could not be found out
-Of several Deployments the worst counts: an error, stuck, moving, paused, done.
+  0  done: the rollout is complete
+  3  moving: the rollout makes progress; with --wait, the timeout expired
+  4  stuck: no progress without a change
+  5  paused: until it is resumed
+  1  an error
+For several Deployments, the worst: an error, stuck, moving, paused, done.
 
 Example:
   gantry why deployment/web
@@ -188,7 +188,7 @@ const SIMULATE_EXAMPLE: &str = "\
 Example:
   printf 'deployment web replicas=4\\nready all\\n\\nimage nginx:broken\\nwait 601\\n' | gantry simulate -
 
-A line that is no command gets the list of all commands.";
+An unknown command prints the list of commands.";
 
 const COMPLETION_EXAMPLE: &str = "\
 Example:
@@ -197,18 +197,18 @@ Example:
   gantry completion zsh > \"${fpath[1]}/_gantry\"                       # zsh
   gantry completion fish > ~/.config/fish/completions/gantry.fish      # fish";
 
-/// Does what was typed, the program's name first.
+/// Runs a command line, the program's name first.
 pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
     let mut root = Gantry::command();
     root.build();
     let typed: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let words = match words::for_clap(&root, words) {
+    let words = match argv::for_clap(&root, words) {
         Ok(words) => words,
-        Err(wrong) => return mistake::tell_no_boolean(&wrong, &root, &typed),
+        Err(wrong) => return usage_error::report_invalid_boolean(&wrong, &root, &typed),
     };
     match Gantry::try_parse_from(words) {
         Ok(gantry) => gantry.run(),
-        Err(error) => mistake::tell(&error, &root, &typed),
+        Err(error) => usage_error::tell(&error, &root, &typed),
     }
 }
 
@@ -217,9 +217,7 @@ impl Gantry {
         let takes_flags_before =
             matches!(self.command, Command::Kubectl(_) | Command::Rollout(_) | Command::Why(_));
         if !takes_flags_before && self.cluster != ClusterFlags::default() {
-            return fail(
-                "flags of the connection, such as --context, stand after this command or are not for it",
-            );
+            return fail("connection flags such as --context must follow this command, if it takes them");
         }
         match self.command {
             Command::Up(flags) => up::run(&flags),

@@ -1,4 +1,4 @@
-//! `gantry controllers`: the controllers alone, as clients of any cluster. Flags in, calls out.
+//! `gantry controllers`: runs the controllers only, against any cluster.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use gantry_runtime::{Tasks, Timing};
 use kube::Config;
 
 use crate::cluster::{Cluster, ConnectionFlags};
-use crate::host::{self, Amount, LogFormat, Signals};
+use crate::server_process::{self, LogFormat, Signals, Verbosity};
 
 mod endpoint;
 
@@ -22,7 +22,7 @@ pub(crate) struct ControllersFlags {
     /// The controllers to run [default: all but pod-garbage-collector-controller and node-lifecycle-controller]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     controllers: Vec<Controller>,
-    /// Take turns with other processes by a lease
+    /// Elect a leader among several processes by a Lease
     #[arg(long)]
     leader_elect: bool,
     /// The namespace of the lease
@@ -31,49 +31,49 @@ pub(crate) struct ControllersFlags {
     /// The name of the lease; kube-controller-manager's own is `kube-controller-manager`
     #[arg(long, value_name = "NAME", default_value = "gantry-controllers")]
     leader_elect_resource_name: String,
-    /// How many Deployments to work on at once
+    /// The number of Deployments to sync concurrently
     #[arg(long, value_name = "N", default_value_t = Workers::default().deployment)]
     concurrent_deployment_syncs: usize,
-    /// How many ReplicaSets to work on at once
+    /// The number of ReplicaSets to sync concurrently
     #[arg(long, value_name = "N", default_value_t = Workers::default().replica_set)]
     concurrent_replicaset_syncs: usize,
-    /// How many ReplicationControllers to work on at once
+    /// The number of ReplicationControllers to sync concurrently
     #[arg(long, value_name = "N", default_value_t = Workers::default().replication_controller)]
     concurrent_rc_syncs: usize,
-    /// How many pieces of garbage to work on at once
+    /// The number of garbage collector workers
     #[arg(long, value_name = "N", default_value_t = Workers::default().garbage_collector)]
     concurrent_gc_syncs: usize,
-    /// How many namespaces to work on at once
+    /// The number of namespaces to sync concurrently
     #[arg(long, value_name = "N", default_value_t = Workers::default().namespace)]
     concurrent_namespace_syncs: usize,
-    /// A file with the certificate that namespaces get as `kube-root-ca.crt` [default: that of the kubeconfig]
+    /// The CA certificate file published in each namespace as `kube-root-ca.crt` [default: that of the kubeconfig]
     #[arg(long, value_name = "FILE")]
     root_ca_file: Option<PathBuf>,
     /// The address for /healthz and /metrics, over plain HTTP
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:10257")]
     bind_address: SocketAddr,
-    /// How to write the log, which goes to standard error
+    /// The format of the log, which is written to standard error
     #[arg(long, value_enum, default_value = "text")]
     log_format: LogFormat,
     #[command(flatten)]
     cluster: Box<ConnectionFlags>,
 }
 
-/// Runs the controllers until they are told to stop.
+/// Runs the controllers until the process receives a signal.
 pub(crate) fn run(flags: &ControllersFlags) -> ExitCode {
-    host::run(flags.log_format, Amount::Usual, control(flags))
+    server_process::run(flags.log_format, Verbosity::Info, control(flags))
 }
 
 async fn control(flags: &ControllersFlags) -> Result<ExitCode, String> {
     let mut signals = Signals::new()?;
-    let said = |failure: Failure| failure.lines().trim_end().trim_start_matches("error: ").to_owned();
-    let connection = flags.cluster.connection().map_err(said)?;
-    let config = connection.config().await.map_err(said)?;
+    let message = |failure: Failure| failure.lines().trim_end().trim_start_matches("error: ").to_owned();
+    let connection = flags.cluster.connection().map_err(message)?;
+    let config = connection.config().await.map_err(message)?;
     let options = flags.options(&config)?;
     let metrics = options.metrics.clone();
-    let cluster = Cluster::open(config).map_err(said)?;
+    let cluster = Cluster::open(config).map_err(message)?;
     let client = cluster.client.clone();
-    let server = client.apiserver_version().await.map_err(|error| said(cluster.failure(error)))?;
+    let server = client.apiserver_version().await.map_err(|error| message(cluster.failure(error)))?;
     tracing::info!(server = cluster.server(), version = server.git_version, "connected");
     let mut tasks = Tasks::new();
     let signal = tasks.signal();
@@ -96,7 +96,7 @@ impl ControllersFlags {
             options.controllers = self.controllers.iter().copied().collect::<BTreeSet<_>>();
         }
         if options.root_ca.is_none() && options.controllers.remove(&Controller::RootCa) {
-            tracing::warn!("there is no certificate to hand out, so {} does not run", Controller::RootCa);
+            tracing::warn!("no root CA certificate: {} is disabled", Controller::RootCa);
         }
         options.election = self.leader_elect.then(|| LeaseOptions {
             namespace: self.leader_elect_resource_namespace.clone(),
@@ -127,14 +127,14 @@ impl ControllersFlags {
     }
 }
 
-/// What tells this process from all others: its machine, and something that no other start has.
+/// The identity in leader election: the host name and a uuid.
 fn identity() -> String {
     use gantry_apiserver::Surroundings as _;
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     format!("{}_{}", machine.trim(), gantry_serving::SystemEnvironment.uid())
 }
 
-/// Certificates as the text that everybody else writes them in.
+/// Encodes certificates as PEM.
 fn pem(certificates: &[Vec<u8>]) -> String {
     let one = |certificate: &Vec<u8>| {
         let text = gantry_registry::decode::base64::encode(certificate);

@@ -1,4 +1,4 @@
-//! Every help text is kept in `tests/help`, one file a command, so that a change of it is read before it is made.
+//! Snapshot tests of the help texts in `tests/help`, one file per command.
 //!
 //! `GANTRY_REWRITE_HELP=1 cargo test -p gantry help` writes them anew.
 
@@ -11,7 +11,7 @@ use crate::command::Gantry;
 
 const REWRITE: &str = "GANTRY_REWRITE_HELP";
 
-/// Every command, by its name in full, with what `--help` says.
+/// All commands by full name, with their `--help`.
 fn commands() -> Vec<(String, String)> {
     let mut root = Gantry::command();
     root.build();

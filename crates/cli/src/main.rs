@@ -1,27 +1,27 @@
 //! The `gantry` binary: argv in, exit code out. Everything worth testing lives elsewhere.
 
+mod ansi;
 mod apiserver;
-mod asked;
+mod argv;
 mod cluster;
 mod clusters;
 mod command;
 mod completion;
 mod controllers;
-mod gather;
+mod deployment_args;
+mod fetch;
 #[cfg(test)]
 mod help;
-mod host;
 mod kubectl;
-mod mistake;
 mod output;
-mod paint;
 mod rollout;
 mod rollout_watch;
+mod server_process;
 mod simulate;
 mod store;
 mod up;
+mod usage_error;
 mod why;
-mod words;
 
 use std::process::ExitCode;
 

@@ -1,9 +1,9 @@
-//! Standard output is data, standard error is talk, the exit code says how it went.
+//! Data goes to standard output, messages go to standard error.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-/// Prints data. A reader that went away is not an error: it has seen what it wanted to see.
+/// Prints to standard output. A closed pipe is not an error.
 pub(crate) fn print(text: &str) -> ExitCode {
     match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => fail(&format!("cannot write: {error}")),
@@ -11,15 +11,15 @@ pub(crate) fn print(text: &str) -> ExitCode {
     }
 }
 
-/// Says what went wrong.
+/// Prints an error message.
 pub(crate) fn fail(message: &str) -> ExitCode {
-    // If even this cannot be written, the exit code still tells.
+    // A failed write is ignored; the exit code still reports the failure.
     let _ = writeln!(io::stderr(), "error: {message}");
     ExitCode::FAILURE
 }
 
-/// Says something that is not data.
-pub(crate) fn talk(message: &str) {
-    // Nobody may be listening, which changes nothing.
+/// Prints a line to standard error.
+pub(crate) fn print_stderr(message: &str) {
+    // Write errors are ignored.
     let _ = writeln!(io::stderr(), "{message}");
 }

@@ -1,4 +1,4 @@
-//! `gantry rollout`: what can be typed after it.
+//! The subcommands of `gantry rollout`.
 
 use std::process::ExitCode;
 
@@ -11,11 +11,11 @@ use crate::rollout_watch::{self, WatchFlags};
 /// The verbs of `gantry rollout`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RolloutCommand {
-    /// Follow a rollout live, until it is done or stuck
+    /// Watch a rollout live, until it is done or stuck
     ///
-    /// Each ReplicaSet with its pods, the limits, the revision, what is wrong, the last events, and what is left at the
-    /// pace so far. Where standard output is no terminal, every change is a line. It ends when the rollout is done, when
-    /// it has been stuck or paused for a while, when its deadline has passed, when the time is up, or when `q` is typed.
+    /// Shows each ReplicaSet with its pods, the limits, the revision, problems, the last events and the estimated time left.
+    /// Where standard output is not a terminal, each change is printed as a line. It ends when the rollout is done, when it
+    /// has been stuck or paused for a while, when its progress deadline is exceeded, at the timeout, or when `q` is typed.
     #[command(verbatim_doc_comment, after_help = WATCH_EXAMPLE)]
     Watch(#[command(flatten)] WatchFlags),
     #[command(flatten)]

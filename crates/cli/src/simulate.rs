@@ -1,4 +1,4 @@
-//! `gantry simulate`: a story from a file, played and printed.
+//! `gantry simulate`: runs a story in virtual time.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -9,7 +9,7 @@ use gantry_sim::story;
 
 use crate::output::{fail, print};
 
-/// Plays the story at this path, `-` for standard input.
+/// Runs the story at this path, `-` for standard input.
 pub(crate) fn run(path: &Path) -> ExitCode {
     let name = path.display();
     let text = match read(path) {

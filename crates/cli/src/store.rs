@@ -1,4 +1,4 @@
-//! `gantry store`: looking after the directory of an embedded store.
+//! `gantry store`: check, backup and restore of an embedded store's directory.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -10,19 +10,19 @@ use gantry_store_embedded::{CheckReport, OpenError, backup, check, restore};
 
 use crate::output::{fail, print};
 
-/// What can be done to a store's directory.
+/// The subcommands of `gantry store`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
-    /// Read everything once and say whether it is in order
+    /// Check the integrity of all data
     ///
-    /// The store must not be in use. Nothing is changed, also when something is damaged: then the file, the place in it and
-    /// what to do are named.
+    /// The store must not be in use. Nothing is changed. For damaged data, the file, the offset in it and what to do are
+    /// printed.
     #[command(verbatim_doc_comment, after_help = "Example:\n  gantry store check ~/.local/share/gantry")]
     Check {
         /// The store's directory
         directory: PathBuf,
     },
-    /// Copy everything into one file, while the store may be in use
+    /// Back up all data into one file, also while the store is in use
     #[command(after_help = "Example:\n  gantry store backup ~/.local/share/gantry monday.backup")]
     Backup {
         /// The store's directory
@@ -30,10 +30,10 @@ pub(crate) enum StoreCommand {
         /// The file to write; it must not exist
         file: PathBuf,
     },
-    /// Make a store from a backup, in a directory that is empty or does not exist
+    /// Restore a backup into a directory that is empty or does not exist
     ///
-    /// Revisions go on well behind those of the backup, so that no client mistakes new state for old: every client starts
-    /// over.
+    /// Revisions continue well above those of the backup, so that watches and caches of clients expire and clients list
+    /// again.
     #[command(
         verbatim_doc_comment,
         after_help = "Example:\n  gantry store restore monday.backup ~/.local/share/gantry"
@@ -41,7 +41,7 @@ pub(crate) enum StoreCommand {
     Restore {
         /// The backup
         file: PathBuf,
-        /// The directory to make
+        /// The directory to create
         directory: PathBuf,
     },
 }
@@ -55,7 +55,7 @@ impl StoreCommand {
             }),
             Self::Restore { file, directory } => restore(file, directory).map(|made| {
                 let (keys, from, at) = (made.keys, made.revision, made.continues_at);
-                format!("{keys} keys of revision {from} restored; the store goes on at revision {at}\n")
+                format!("{keys} keys of revision {from} restored; the store continues at revision {at}\n")
             }),
         };
         match outcome {

@@ -1,5 +1,4 @@
-//! `gantry why`: reads, explains, prints; with `--wait` again and again until the rollouts have ended. The explaining is
-//! `gantry-view`'s, and so is when waiting ends.
+//! `gantry why`: reads Deployments and prints reports of `gantry-view`; with `--wait`, repeatedly until the rollouts end.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -11,13 +10,13 @@ use gantry_view::why::{self, Report, Several};
 use gantry_view::{ApiObjects, Snapshot, WaitDecision, WaitPolicy};
 use tokio::time::Instant;
 
-use crate::asked::Asked;
 use crate::cluster::{Cluster, ClusterFlags};
+use crate::deployment_args::DeploymentArgs;
 use crate::kubectl::duration;
-use crate::output::{fail, print, talk};
-use crate::{cluster, gather, paint};
+use crate::output::{fail, print, print_stderr};
+use crate::{ansi, cluster, fetch};
 
-/// How often `--wait` looks.
+/// The polling interval of `--wait`.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The flags of `gantry why`.
@@ -32,7 +31,7 @@ pub(crate) struct WhyFlags {
     /// The Deployments of all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
-    /// How to print it
+    /// The output format
     #[arg(short, long, value_enum, default_value = "text")]
     output: Output,
     /// Wait until the rollout has ended: done, stuck or paused
@@ -44,13 +43,13 @@ pub(crate) struct WhyFlags {
     cluster: ClusterFlags,
 }
 
-/// How long a rollout is waited for.
+/// The flags of waiting for rollouts.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct WaitLimits {
-    /// How long to wait at most; 0 for as long as it takes
+    /// How long to wait at most; 0 for no limit
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     timeout: Option<Duration>,
-    /// How long a rollout has to be stuck or paused to count as ended; a missed deadline counts at once
+    /// How long a rollout must be stuck or paused to count as ended; an exceeded progress deadline counts at once
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "30s")]
     stuck_for: Duration,
 }
@@ -64,7 +63,7 @@ enum Output {
     Json,
 }
 
-/// What was found out.
+/// The reports, with failures and notes.
 struct Explained {
     reports: Vec<Report>,
     failures: Vec<Failure>,
@@ -72,41 +71,41 @@ struct Explained {
 }
 
 impl WaitLimits {
-    /// When waiting ends that begins now.
+    /// Starts waiting now.
     pub(crate) fn begin(&self) -> WaitPolicy {
         WaitPolicy::new(Clock::system().now(), self.stuck_for, self.timeout())
     }
 
-    /// The most that may be waited, if there is a limit.
+    /// The timeout, if there is one.
     pub(crate) fn timeout(&self) -> Option<Duration> {
         self.timeout.filter(|timeout| !timeout.is_zero())
     }
 
-    /// Says that the time was up, if the last verdict is not what ended the waiting.
-    pub(crate) fn tell_timeout(&self, began: Instant, verdict: why::Verdict) {
+    /// Prints a note if the timeout ended the waiting.
+    pub(crate) fn tell_timeout(&self, started: Instant, verdict: why::Verdict) {
         if let Some(limit) = self.timeout()
             && verdict == why::Verdict::Moving
-            && began.elapsed() >= limit
+            && started.elapsed() >= limit
         {
-            talk(&format!("note: still moving after {}s (--timeout)", limit.as_secs()));
+            print_stderr(&format!("note: still moving after {}s (--timeout)", limit.as_secs()));
         }
     }
 }
 
-/// Says why rollouts are where they are; the exit code says the worst verdict. Flags before the command count too.
+/// Explains rollouts; the exit code is the worst verdict. Flags before the command count, too.
 pub(crate) fn run(mut flags: WhyFlags, before: &ClusterFlags) -> ExitCode {
     flags.cluster = flags.cluster.or(before);
     if flags.limits.timeout.is_some() && !flags.wait {
         return fail("--timeout is about waiting\nhint: add --wait");
     }
-    let asked = Asked::parse(&flags.deployment, flags.selector.as_deref(), flags.all_namespaces);
+    let asked = DeploymentArgs::parse(&flags.deployment, flags.selector.as_deref(), flags.all_namespaces);
     match asked {
         Ok(asked) => cluster::run(explain(&flags, &asked)),
         Err(message) => fail(&message),
     }
 }
 
-async fn explain(flags: &WhyFlags, asked: &Asked) -> ExitCode {
+async fn explain(flags: &WhyFlags, asked: &DeploymentArgs) -> ExitCode {
     let explained = async {
         let cluster = flags.cluster.open().await?;
         if flags.wait { wait(flags, asked, &cluster).await } else { look(flags, asked, &cluster).await }
@@ -114,36 +113,33 @@ async fn explain(flags: &WhyFlags, asked: &Asked) -> ExitCode {
     match explained.await {
         Ok(explained) => tell(flags, asked, explained),
         Err(failure) => {
-            talk(failure.lines().trim_end());
+            print_stderr(failure.lines().trim_end());
             ExitCode::FAILURE
         }
     }
 }
 
 /// Reads and explains once.
-async fn look(flags: &WhyFlags, asked: &Asked, cluster: &Cluster) -> Result<Explained, Failure> {
-    let gathered = gather::look(cluster, asked).await?;
-    let reports = gathered
-        .objects
-        .into_iter()
-        .map(|objects| report(flags, asked, objects))
-        .collect::<Result<_, _>>()?;
-    Ok(Explained { reports, failures: gathered.failures, notes: gathered.notes })
+async fn look(flags: &WhyFlags, asked: &DeploymentArgs, cluster: &Cluster) -> Result<Explained, Failure> {
+    let fetched = fetch::look(cluster, asked).await?;
+    let reports =
+        fetched.objects.into_iter().map(|objects| report(flags, asked, objects)).collect::<Result<_, _>>()?;
+    Ok(Explained { reports, failures: fetched.failures, notes: fetched.notes })
 }
 
-fn report(flags: &WhyFlags, asked: &Asked, objects: ApiObjects) -> Result<Report, Failure> {
+fn report(flags: &WhyFlags, asked: &DeploymentArgs, objects: ApiObjects) -> Result<Report, Failure> {
     let snapshot = Snapshot::parse(objects)
-        .map_err(|error| Failure::other(format!("the server's answer cannot be read: {error}")))?;
+        .map_err(|error| Failure::other(format!("the server's response cannot be decoded: {error}")))?;
     let namespace = snapshot.deployment.meta.key().namespace.to_string();
-    let spans_all = matches!(asked, Asked::All { all_namespaces: true, .. });
+    let spans_all = matches!(asked, DeploymentArgs::All { all_namespaces: true, .. });
     let commands = flags.cluster.for_commands(spans_all.then_some(namespace.as_str()));
     Ok(why::explain(Clock::system().now(), &snapshot, &commands))
 }
 
-/// Looks until the rollouts have ended or the time is up. A server that cannot be reached for a while is waited for.
-async fn wait(flags: &WhyFlags, asked: &Asked, cluster: &Cluster) -> Result<Explained, Failure> {
-    let began = Instant::now();
-    let until = flags.limits.timeout().map(|limit| began + limit);
+/// Polls until the rollouts end or the timeout expires. Connection errors are retried.
+async fn wait(flags: &WhyFlags, asked: &DeploymentArgs, cluster: &Cluster) -> Result<Explained, Failure> {
+    let started = Instant::now();
+    let until = flags.limits.timeout().map(|limit| started + limit);
     let mut waiting = flags.limits.begin();
     let mut last = look(flags, asked, cluster).await?;
     let mut is_lost = false;
@@ -152,22 +148,22 @@ async fn wait(flags: &WhyFlags, asked: &Asked, cluster: &Cluster) -> Result<Expl
             || waiting.next(Clock::system().now(), &last.reports) == WaitDecision::End
         {
             let verdict = several(asked, last.reports.clone()).verdict();
-            flags.limits.tell_timeout(began, verdict);
+            flags.limits.tell_timeout(started, verdict);
             return Ok(last);
         }
         let next = Instant::now() + INTERVAL;
         tokio::time::sleep_until(until.map_or(next, |until| until.min(next))).await;
         let looked = look(flags, asked, cluster);
         let looked = match until {
-            // One look more at the end, unless the server does not answer.
+            // One last request at the timeout, unless the server does not answer.
             Some(until) => tokio::time::timeout_at(until + INTERVAL, looked).await.ok(),
             None => Some(looked.await),
         };
         match looked {
             Some(Ok(now)) => (last, is_lost) = (now, false),
-            Some(Err(failure @ (Failure::NobodyThere { .. } | Failure::Unreachable(_)))) => {
+            Some(Err(failure @ (Failure::ConnectionRefused { .. } | Failure::Unreachable(_)))) => {
                 if !is_lost {
-                    talk(&format!("note: trying again: {}", failure.lines().trim_end()));
+                    print_stderr(&format!("note: trying again: {}", failure.lines().trim_end()));
                 }
                 is_lost = true;
             }
@@ -177,39 +173,39 @@ async fn wait(flags: &WhyFlags, asked: &Asked, cluster: &Cluster) -> Result<Expl
     }
 }
 
-fn several(asked: &Asked, reports: Vec<Report>) -> Several {
-    Several { reports, all_namespaces: matches!(asked, Asked::All { all_namespaces: true, .. }) }
+fn several(asked: &DeploymentArgs, reports: Vec<Report>) -> Several {
+    Several { reports, all_namespaces: matches!(asked, DeploymentArgs::All { all_namespaces: true, .. }) }
 }
 
-/// Prints what was found out. How many were asked for decides the layout, not how many were found.
-fn tell(flags: &WhyFlags, asked: &Asked, explained: Explained) -> ExitCode {
+/// Prints the reports. The layout depends on how many Deployments were requested, not on how many were found.
+fn tell(flags: &WhyFlags, asked: &DeploymentArgs, explained: Explained) -> ExitCode {
     let Explained { reports, failures, notes } = explained;
     for note in &notes {
-        talk(note);
+        print_stderr(note);
     }
     let several = several(asked, reports);
     let text = match (flags.output, asked, several.reports.as_slice()) {
-        (Output::Json, Asked::One(_), [report]) => why::render_json(report),
+        (Output::Json, DeploymentArgs::One(_), [report]) => why::render_json(report),
         (Output::Json, ..) => several.render_json(),
-        (Output::Text, Asked::One(_), [report]) => match paint::columns() {
-            Some(columns) => paint::page(&why::lines(report, Some(columns))),
+        (Output::Text, DeploymentArgs::One(_), [report]) => match ansi::columns() {
+            Some(columns) => ansi::page(&why::lines(report, Some(columns))),
             None => why::render_text(report),
         },
         (Output::Text, _, []) => {
             if failures.is_empty() {
-                talk("No Deployments found.");
+                print_stderr("No Deployments found.");
             }
             String::new()
         }
-        (Output::Text, ..) => match paint::columns() {
-            Some(columns) => paint::page(&several.lines(Some(columns))),
+        (Output::Text, ..) => match ansi::columns() {
+            Some(columns) => ansi::page(&several.lines(Some(columns))),
             None => several.render_text(),
         },
     };
     let printed = print(&text);
     if !failures.is_empty() {
         for failure in &failures {
-            talk(failure.lines().trim_end());
+            print_stderr(failure.lines().trim_end());
         }
         return ExitCode::FAILURE;
     }
@@ -219,7 +215,7 @@ fn tell(flags: &WhyFlags, asked: &Asked, explained: Explained) -> ExitCode {
     }
 }
 
-/// The verdict as an exit code. 1 is left to errors, as everywhere; 2 too, which other programs use for them.
+/// The exit code of a verdict. 1 and 2 are left to errors.
 pub(crate) fn exit_code(verdict: why::Verdict) -> ExitCode {
     match verdict {
         why::Verdict::Done => ExitCode::SUCCESS,

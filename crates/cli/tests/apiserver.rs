@@ -1,4 +1,4 @@
-//! `gantry apiserver` as a person meets it: the real binary, real sockets, signals and mistakes.
+//! `gantry apiserver`: the real binary, real sockets, signals and usage errors.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -140,7 +140,7 @@ fn mistakes_are_named_with_the_flag_and_the_fix() {
     assert!(said.contains("--etcd: 127.0.0.1:1 is no usable etcd endpoint"), "{said}");
     let said = refused(&["--in-memory", "--listen", "0.0.0.0:0", "--plain-http"]);
     assert!(
-        said.contains("--plain-http would let everybody") && said.contains("--listen on loopback"),
+        said.contains("--plain-http gives full access to everyone") && said.contains("--listen on loopback"),
         "{said}"
     );
     for (arguments, named) in [

@@ -1,4 +1,4 @@
-//! Servers on etcd: what one acknowledges, the other has; and an etcd that speaks only with those who have a certificate.
+//! API servers on etcd: writes of one are visible to the other; and an etcd that requires client certificates.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 

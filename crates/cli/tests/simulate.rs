@@ -1,4 +1,4 @@
-//! `gantry simulate` as a person meets it: the real binary, its output and its exit codes.
+//! `gantry simulate`: the real binary, its output and its exit codes.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 

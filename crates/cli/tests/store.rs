@@ -1,4 +1,4 @@
-//! `gantry store` as a person meets it: a real directory, the real binary, damage and all.
+//! `gantry store`: the real binary on real directories, also damaged ones.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 

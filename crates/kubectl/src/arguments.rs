@@ -1,37 +1,37 @@
-//! Which objects the words after a verb mean: `TYPE`, `TYPE NAME…`, `TYPE/NAME…`, `TYPE,TYPE` (K0.5).
+//! Parses resource arguments: `TYPE`, `TYPE NAME…`, `TYPE/NAME…`, `TYPE,TYPE` (K0.5).
 
 use crate::failure::Failure;
 use crate::resources::{Resource, Resources};
 
 /// What one word means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Item {
+pub(crate) enum ResourceArg {
     /// One object.
-    One(Resource, String),
+    Named(Resource, String),
     /// All objects of a type.
     All(Resource),
 }
 
-/// All that is meant.
+/// All parsed arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Items {
-    pub(crate) items: Vec<Item>,
-    /// Whether a word meant several types at once, like `all`.
+pub(crate) struct ResourceArgs {
+    pub(crate) items: Vec<ResourceArg>,
+    /// Whether an argument is a category of several types, such as `all`.
     pub(crate) by_category: bool,
-    /// What people should know about the words.
+    /// Warnings about ambiguous names.
     pub(crate) warnings: Vec<String>,
 }
 
-impl Item {
+impl ResourceArg {
     pub(crate) fn resource(&self) -> &Resource {
         match self {
-            Self::One(resource, _) | Self::All(resource) => resource,
+            Self::Named(resource, _) | Self::All(resource) => resource,
         }
     }
 }
 
-impl Items {
-    /// Reads the words.
+impl ResourceArgs {
+    /// Parses the arguments after the verb.
     pub(crate) fn read(resources: &Resources, words: &[String]) -> Result<Self, Failure> {
         let Some((first, rest)) = words.split_first() else { return Ok(Self::default()) };
         if words.iter().any(|word| word.contains('/')) {
@@ -41,37 +41,37 @@ impl Items {
         let mut read = Self::default();
         let mut types: Vec<&Resource> = Vec::new();
         for word in first.split(',') {
-            read.warnings.extend(resources.also_called(word).map(|other| {
+            read.warnings.extend(resources.lower_priority_matches(word).map(|other| {
                 let other = other.plural_with_group();
                 format!("Warning: short name \"{word}\" could also match lower priority resource {other}")
             }));
             let category = resources.in_category(&word.to_lowercase());
-            let found = if category.is_empty() { vec![resources.called(word)?] } else { category };
+            let found = if category.is_empty() { vec![resources.by_name(word)?] } else { category };
             read.by_category |= found.len() > 1;
             types.extend(found);
         }
         for one in types {
             if rest.is_empty() {
-                read.items.push(Item::All(one.clone()));
+                read.items.push(ResourceArg::All(one.clone()));
             }
-            read.items.extend(rest.iter().map(|name| Item::One(one.clone(), name.clone())));
+            read.items.extend(rest.iter().map(|name| ResourceArg::Named(one.clone(), name.clone())));
         }
         Ok(read)
     }
 
-    /// Whether more than one type is meant, so that each object must say its own.
+    /// Whether there is more than one type, so that each row needs its type.
     pub(crate) fn are_mixed(&self) -> bool {
-        let first = self.items.first().map(Item::resource);
+        let first = self.items.first().map(ResourceArg::resource);
         self.by_category || self.items.iter().any(|item| Some(item.resource()) != first)
     }
 
-    /// The single object that is meant, if it is just one.
+    /// Whether exactly one object is named.
     pub(crate) fn is_one_object(&self) -> bool {
-        matches!(self.items.as_slice(), [Item::One(..)])
+        matches!(self.items.as_slice(), [ResourceArg::Named(..)])
     }
 }
 
-fn named(resources: &Resources, word: &str) -> Result<Item, Failure> {
+fn named(resources: &Resources, word: &str) -> Result<ResourceArg, Failure> {
     let parts: Vec<&str> = word.split('/').collect();
     match parts.as_slice() {
         [_] => Err(Failure::other(
@@ -80,7 +80,7 @@ fn named(resources: &Resources, word: &str) -> Result<Item, Failure> {
              resource/<resource_name>'",
         )),
         [kind, name] if !kind.is_empty() && !name.is_empty() => {
-            Ok(Item::One(resources.called(kind)?.clone(), (*name).to_owned()))
+            Ok(ResourceArg::Named(resources.by_name(kind)?.clone(), (*name).to_owned()))
         }
         [_, _] => Err(Failure::other("arguments in resource/name form must have a single resource and name")),
         _ => Err(Failure::other("arguments in resource/name form may not have more than one slash")),

@@ -58,7 +58,7 @@ impl Call {
         Self::patch_as_written(path, kind, body.to_string())
     }
 
-    /// A patch as somebody wrote it, which may be no JSON at all.
+    /// A patch as the user wrote it, which may be invalid JSON.
     pub(crate) fn patch_as_written(path: impl Into<String>, kind: PatchKind, body: String) -> Self {
         Self { content: Some((kind.content_type(), body.into())), ..Self::new(Method::PATCH, path) }
     }

@@ -1,52 +1,51 @@
-//! What a server has that somebody may be about to type: types, names, containers. For completions in a shell, so few
-//! and small requests.
+//! Completion candidates from the server: types, names, containers. Requests are few and small, because a shell waits.
 
 use serde_json::Value;
 
 use crate::call::Call;
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::{list, text};
-use crate::session::Session;
 
 /// Names and nothing else of objects; servers that cannot do that send them whole.
 const NAMES: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
-/// How many names are asked for: nobody reads more of them.
+/// The limit of list requests.
 const LIMIT: &str = "500";
 
 /// The types that can be listed, by their plural, with their kinds.
-pub async fn types(session: &mut Session) -> Result<Vec<(String, String)>, Failure> {
-    let resources = session.resources().await?;
+pub async fn types(ctx: &mut ClientContext) -> Result<Vec<(String, String)>, Failure> {
+    let resources = ctx.resources().await?;
     let listed = resources.preferred().filter(|resource| resource.verbs.iter().any(|verb| verb == "list"));
     let mut types: Vec<(String, String)> =
         listed.map(|resource| (resource.plural.clone(), resource.kind.clone())).collect();
     types.sort();
-    // Several groups may have a type of one name; without a group the first of them is meant.
+    // Several groups may have a type of the same name; without a group, the first one is used.
     types.dedup_by(|one, other| one.0 == other.0);
     Ok(types)
 }
 
 /// The names of the objects of a type, in the session's namespace.
-pub async fn names(session: &mut Session, called: &str) -> Result<Vec<String>, Failure> {
-    let resources = session.resources().await?;
-    let path = resources.called(called)?.collection(Some(&session.namespace));
-    named(session, path).await
+pub async fn names(ctx: &mut ClientContext, called: &str) -> Result<Vec<String>, Failure> {
+    let resources = ctx.resources().await?;
+    let path = resources.by_name(called)?.collection(Some(&ctx.namespace));
+    named(ctx, path).await
 }
 
 /// The names of all namespaces.
-pub async fn namespaces(session: &mut Session) -> Result<Vec<String>, Failure> {
-    named(session, "/api/v1/namespaces".to_owned()).await
+pub async fn namespaces(ctx: &mut ClientContext) -> Result<Vec<String>, Failure> {
+    named(ctx, "/api/v1/namespaces".to_owned()).await
 }
 
 /// The names of the containers of an object's pods.
-pub async fn containers(session: &mut Session, called: &str, name: &str) -> Result<Vec<String>, Failure> {
-    let resources = session.resources().await?;
-    let (resource, namespace) = (resources.called(called)?.clone(), session.namespace.clone());
-    let object = session.object(&resource, &namespace, name).await?;
+pub async fn containers(ctx: &mut ClientContext, called: &str, name: &str) -> Result<Vec<String>, Failure> {
+    let resources = ctx.resources().await?;
+    let (resource, namespace) = (resources.by_name(called)?.clone(), ctx.namespace.clone());
+    let object = ctx.object(&resource, &namespace, name).await?;
     Ok(containers_of(&object))
 }
 
-async fn named(session: &mut Session, path: String) -> Result<Vec<String>, Failure> {
-    let answer = session.ask(Call::get(path).accepting(NAMES).with("limit", LIMIT)).await?;
+async fn named(ctx: &mut ClientContext, path: String) -> Result<Vec<String>, Failure> {
+    let answer = ctx.request(Call::get(path).accepting(NAMES).with("limit", LIMIT)).await?;
     Ok(list(&answer, "/items").iter().map(|item| text(item, "/metadata/name").to_owned()).collect())
 }
 

@@ -1,5 +1,5 @@
-//! Which server is meant, and as whom: `--kubeconfig`, `KUBECONFIG`, `~/.kube/config`, the cluster that `gantry up` runs,
-//! or the account of the pod that this runs in; and the flags that change single things of it.
+//! Finds the server and the credentials: `--kubeconfig`, `KUBECONFIG`, `~/.kube/config`, the cluster of `gantry up`, or the
+//! service account of the pod; with overrides by flags.
 
 mod overrides;
 
@@ -11,14 +11,14 @@ use kube::{Client, Config};
 
 use crate::failure::Failure;
 
-/// What was said about the server to use.
+/// How the server and the credentials are selected.
 #[derive(Clone, Debug, Default)]
 pub struct Connection {
     /// The file that was named.
     pub kubeconfig: Option<PathBuf>,
     /// The files of `KUBECONFIG`, the most important first.
     pub listed: Vec<PathBuf>,
-    /// The file that everybody has, if nothing is said.
+    /// `~/.kube/config`, the default.
     pub usual: Option<PathBuf>,
     /// The file of a cluster that Gantry runs on this machine, if there is nothing else.
     pub own: Option<PathBuf>,
@@ -33,7 +33,7 @@ pub struct Connection {
     /// Another address than the cluster's.
     pub server: Option<String>,
     /// How the server's certificate is checked, if not as the kubeconfig says.
-    pub trust: Trust,
+    pub trust: TlsVerification,
     /// Another name than the address's that the server's certificate has to have.
     pub tls_server_name: Option<String>,
     /// A token to come with.
@@ -52,28 +52,28 @@ pub struct Connection {
     pub request_timeout: Option<Duration>,
 }
 
-/// A context that is used although no flag and no variable asked for it.
+/// The current context, if no flag and no variable selects one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ByDefault {
-    /// The name of the context, and the file that it is in; none for the account of a pod.
+pub struct ImplicitContext {
+    /// The name of the context and its file; `None` for the service account of a pod.
     pub context: Option<(String, PathBuf)>,
 }
 
 /// How the certificate of a server is checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Trust {
+pub enum TlsVerification {
     /// As the kubeconfig says.
     #[default]
     AsConfigured,
     /// By the authorities in this file.
-    Authority(PathBuf),
+    CertificateAuthority(PathBuf),
     /// Not at all.
-    Anybody,
+    Skip,
 }
 
 /// What a kubeconfig has names for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum KubeconfigEntry {
     /// A cluster and a user.
     Context,
     /// A server.
@@ -83,7 +83,7 @@ pub enum Entry {
 }
 
 impl Connection {
-    /// A client for the server that is meant, and the server's address.
+    /// Returns a client for the server, and the server's address.
     pub async fn open(&self) -> Result<(Client, String), Failure> {
         Self::client(self.config().await?)
     }
@@ -98,7 +98,7 @@ impl Connection {
         Ok((client, server))
     }
 
-    /// What a client for the server that is meant needs to know.
+    /// The client configuration.
     pub async fn config(&self) -> Result<Config, Failure> {
         let mut config = match (self.kubeconfig()?, &self.server) {
             (None, None) => Config::incluster().map_err(|_| self.no_cluster())?,
@@ -118,8 +118,8 @@ impl Connection {
         Ok(config)
     }
 
-    /// The context that is used because nothing else was said; none if a flag or `KUBECONFIG` says which server is meant.
-    pub fn by_default(&self) -> Result<Option<ByDefault>, Failure> {
+    /// The current context; `None` if a flag or `KUBECONFIG` selects the server.
+    pub fn by_default(&self) -> Result<Option<ImplicitContext>, Failure> {
         let is_said = self.kubeconfig.is_some()
             || !self.listed.is_empty()
             || self.context.is_some()
@@ -128,18 +128,21 @@ impl Connection {
         if is_said {
             return Ok(None);
         }
-        let Some(file) = self.found() else { return Ok(Some(ByDefault { context: None })) };
+        let Some(file) = self.found() else { return Ok(Some(ImplicitContext { context: None })) };
         let context = read(file)?.current_context.unwrap_or_default();
-        Ok(Some(ByDefault { context: Some((context, file.clone())) }))
+        Ok(Some(ImplicitContext { context: Some((context, file.clone())) }))
     }
 
     /// What the kubeconfig has of these, by name.
-    pub fn entries(&self, entry: Entry) -> Result<Vec<String>, Failure> {
+    pub fn entries(&self, entry: KubeconfigEntry) -> Result<Vec<String>, Failure> {
         let file = self.kubeconfig()?.unwrap_or_default();
         Ok(match entry {
-            Entry::Context => {
+            KubeconfigEntry::Context => {
                 let mut names: Vec<String> = file.contexts.into_iter().map(|context| context.name).collect();
-                let more = self.own_files().filter_map(|file| read(file).ok()).flat_map(|file| file.contexts);
+                let more = self
+                    .existing_gantry_kubeconfigs()
+                    .filter_map(|file| read(file).ok())
+                    .flat_map(|file| file.contexts);
                 for context in more.filter(|_| self.kubeconfig.is_none()) {
                     if !names.contains(&context.name) {
                         names.push(context.name);
@@ -147,8 +150,8 @@ impl Connection {
                 }
                 names
             }
-            Entry::Cluster => file.clusters.into_iter().map(|cluster| cluster.name).collect(),
-            Entry::User => file.auth_infos.into_iter().map(|user| user.name).collect(),
+            KubeconfigEntry::Cluster => file.clusters.into_iter().map(|cluster| cluster.name).collect(),
+            KubeconfigEntry::User => file.auth_infos.into_iter().map(|user| user.name).collect(),
         })
     }
 
@@ -164,16 +167,16 @@ impl Connection {
             return read(file).map(Some);
         }
         let merged = self.merged()?;
-        match self.own_of_context(merged.as_ref()) {
+        match self.gantry_kubeconfig_of_context(merged.as_ref()) {
             Some(own) => read(own).map(Some),
             None => Ok(merged),
         }
     }
 
-    /// What the files of `KUBECONFIG` say together, or the file that is used if nothing was said.
+    /// The merged files of `KUBECONFIG`, or the default file.
     fn merged(&self) -> Result<Option<Kubeconfig>, Failure> {
         let mut merged: Option<Kubeconfig> = None;
-        // Files that are listed and do not exist are passed over, as everybody does.
+        // Missing files of KUBECONFIG are ignored, as in kubectl.
         for file in self.listed.iter().filter(|file| file.exists()) {
             let next = read(file)?;
             merged = Some(match merged {
@@ -187,35 +190,34 @@ impl Connection {
         Ok(merged)
     }
 
-    /// The file that is used if nothing was said.
+    /// The default file, if no flag or variable names one.
     fn found(&self) -> Option<&PathBuf> {
         self.usual.iter().chain(&self.own).find(|file| file.exists())
     }
 
     /// The file of one of Gantry's clusters, if it has the context that was named and the usual files do not.
-    fn own_of_context(&self, usual: Option<&Kubeconfig>) -> Option<&PathBuf> {
+    fn gantry_kubeconfig_of_context(&self, usual: Option<&Kubeconfig>) -> Option<&PathBuf> {
         let name = self.context.as_ref()?;
         let has = |file: &Kubeconfig| file.contexts.iter().any(|context| context.name == *name);
         if usual.is_some_and(has) {
             return None;
         }
-        self.own_files().find(|file| read(file).is_ok_and(|file| has(&file)))
+        self.existing_gantry_kubeconfigs().find(|file| read(file).is_ok_and(|file| has(&file)))
     }
 
-    fn own_files(&self) -> impl Iterator<Item = &PathBuf> {
+    fn existing_gantry_kubeconfigs(&self) -> impl Iterator<Item = &PathBuf> {
         self.clusters.iter().filter(|file| file.exists())
     }
 
-    /// The kubeconfig of a cluster of Gantry's that is used though no flag and no variable names the file. kubectl has to
-    /// be told of it.
-    pub fn own_if_used(&self) -> Option<&Path> {
+    /// The kubeconfig of a Gantry cluster that is used by default. kubectl needs it as `--kubeconfig`.
+    pub fn gantry_kubeconfig_in_use(&self) -> Option<&Path> {
         if self.kubeconfig.is_some() {
             return None;
         }
         let by_default =
             self.found().filter(|file| self.listed.is_empty() && self.own.as_ref() == Some(file));
         let merged = self.merged().ok()?;
-        self.own_of_context(merged.as_ref()).or(by_default).map(PathBuf::as_path)
+        self.gantry_kubeconfig_of_context(merged.as_ref()).or(by_default).map(PathBuf::as_path)
     }
 
     fn explained(&self, error: &KubeconfigError) -> Failure {
@@ -223,19 +225,19 @@ impl Connection {
             KubeconfigError::LoadContext(name) if self.context.is_none() => format!(
                 "the current context \"{name}\" does not exist in the kubeconfig\n\
                  hint: name one with --context{}",
-                self.known(Entry::Context)
+                self.known(KubeconfigEntry::Context)
             ),
             KubeconfigError::LoadContext(name) => format!(
                 "context \"{name}\" does not exist\nhint: name one with --context{}",
-                self.known(Entry::Context)
+                self.known(KubeconfigEntry::Context)
             ),
             KubeconfigError::LoadClusterOfContext(name) => format!(
                 "cluster \"{name}\" does not exist\nhint: name one with --cluster{}",
-                self.known(Entry::Cluster)
+                self.known(KubeconfigEntry::Cluster)
             ),
             KubeconfigError::CurrentContextNotSet => format!(
                 "the kubeconfig has no current context\nhint: name one with --context{}",
-                self.known(Entry::Context)
+                self.known(KubeconfigEntry::Context)
             ),
             KubeconfigError::MissingClusterUrl => {
                 "the cluster has no server in the kubeconfig\nhint: name one with --server".to_owned()
@@ -249,7 +251,7 @@ impl Connection {
     }
 
     /// What could have been named instead, to end a hint with.
-    fn known(&self, entry: Entry) -> String {
+    fn known(&self, entry: KubeconfigEntry) -> String {
         match self.entries(entry).unwrap_or_default() {
             names if names.is_empty() => String::new(),
             names => format!("; there is {}", names.join(", ")),
@@ -261,7 +263,7 @@ impl Connection {
         if self.listed.is_empty() && !self.clusters.is_empty() {
             return Failure::other(format!(
                 "no cluster to talk to: several clusters are running\nhint: name one with --context{}",
-                self.known(Entry::Context)
+                self.known(KubeconfigEntry::Context)
             ));
         }
         if self.listed.is_empty() {
@@ -289,7 +291,7 @@ fn read(file: &Path) -> Result<Kubeconfig, Failure> {
     })
 }
 
-/// The parser goes on with a picture of the place.
+/// The first line of a parser error; the rest is a source excerpt.
 fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line).to_owned()
@@ -338,15 +340,15 @@ mod tests {
         let (usual, own) = (written(&folder, "usual", "work"), written(&folder, "own", "gantry"));
         let nothing_said =
             Connection { own: Some(own.clone()), clusters: vec![own.clone()], ..Connection::default() };
-        assert_eq!(nothing_said.own_if_used(), Some(own.as_path()));
+        assert_eq!(nothing_said.gantry_kubeconfig_in_use(), Some(own.as_path()));
         let beside_another = Connection { usual: Some(usual.clone()), ..nothing_said.clone() };
-        assert_eq!(beside_another.own_if_used(), None, "kubectl finds the usual file too");
+        assert_eq!(beside_another.gantry_kubeconfig_in_use(), None, "kubectl finds the usual file too");
         let by_context = Connection { context: Some("gantry".to_owned()), ..beside_another.clone() };
-        assert_eq!(by_context.own_if_used(), Some(own.as_path()));
+        assert_eq!(by_context.gantry_kubeconfig_in_use(), Some(own.as_path()));
         let listed = Connection { listed: vec![usual.clone()], ..nothing_said.clone() };
-        assert_eq!(listed.own_if_used(), None);
+        assert_eq!(listed.gantry_kubeconfig_in_use(), None);
         let named = Connection { kubeconfig: Some(usual), ..nothing_said };
-        assert_eq!(named.own_if_used(), None);
+        assert_eq!(named.gantry_kubeconfig_in_use(), None);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! What went wrong, in the lines that kubectl would print about it.
+//! Failures of commands, with kubectl's messages.
 
 use std::fmt::Write as _;
 
@@ -6,15 +6,15 @@ use serde_json::Value;
 
 use crate::field::{list, text};
 
-/// Why a command did not do all that was asked.
+/// The failure of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
-    /// The server said no.
-    Refused(Refused),
-    /// There is no such type of resource.
+    /// The server answered with an error status.
+    Status(StatusError),
+    /// The resource type is unknown.
     UnknownType(String),
-    /// Nobody listens at the server's address.
-    NobodyThere {
+    /// The connection was refused.
+    ConnectionRefused {
         /// Host and port.
         address: String,
     },
@@ -22,33 +22,33 @@ pub enum Failure {
     Unreachable(String),
     /// Anything else, in one or more lines.
     Other(String),
-    /// A text that stands as it is, without `error: ` before it.
-    Bare(String),
-    /// The reader of the output went away; it has seen what it wanted to see.
-    NobodyReads,
+    /// A message without the prefix `error: `.
+    Verbatim(String),
+    /// The reader of the output closed the pipe, which is not an error.
+    BrokenPipe,
     /// Several things.
     Several(Vec<Failure>),
 }
 
 /// A `Status` that is not a success.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Refused {
-    /// The whole answer.
+pub struct StatusError {
+    /// The `Status` object.
     pub status: Value,
-    /// What was being done, to stand before the message.
+    /// The operation that failed, as a prefix of the message.
     pub doing: String,
 }
 
 impl Failure {
-    /// A failure that is told in one line of its own.
+    /// A failure with this message.
     pub fn other(message: impl Into<String>) -> Self {
         Self::Other(message.into())
     }
 
-    /// What came of several attempts: nothing, one failure, or all of them. Only a failure alone says `error: `.
+    /// Combines failures. Only a single failure is printed with `error: `.
     pub fn all(failures: Vec<Self>) -> Result<(), Self> {
         let unlabelled = |failure| match failure {
-            Self::Other(message) => Self::Bare(message),
+            Self::Other(message) => Self::Verbatim(message),
             failure => failure,
         };
         match failures.len() {
@@ -58,11 +58,11 @@ impl Failure {
         }
     }
 
-    /// The same failure, with words before the server's message (K0.4); what is invalid says enough by itself.
+    /// Adds a prefix to the server's message (K0.4), except for `Invalid` errors.
     pub fn while_doing(self, doing: &str) -> Self {
         match self {
-            Self::Refused(refused) if refused.reason() != "Invalid" => {
-                Self::Refused(Refused { doing: format!("{doing}: {}", refused.doing), ..refused })
+            Self::Status(refused) if refused.reason() != "Invalid" => {
+                Self::Status(StatusError { doing: format!("{doing}: {}", refused.doing), ..refused })
             }
             other => other,
         }
@@ -76,16 +76,16 @@ impl Failure {
     /// The reason that the server gave.
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Refused(refused) => Some(refused.reason()),
+            Self::Status(refused) => Some(refused.reason()),
             _ => None,
         }
     }
 
-    /// What the server said, or what would be printed.
+    /// The message of the server, or the text that would be printed.
     pub fn message(&self) -> String {
         match self {
-            Self::Refused(refused) => refused.message().to_owned(),
-            Self::Other(message) | Self::Bare(message) => message.clone(),
+            Self::Status(refused) => refused.message().to_owned(),
+            Self::Other(message) | Self::Verbatim(message) => message.clone(),
             other => other.lines().trim_end().to_owned(),
         }
     }
@@ -93,22 +93,22 @@ impl Failure {
     /// What is printed on standard error (K0.3).
     pub fn lines(&self) -> String {
         match self {
-            Self::Refused(refused) => refused.lines(),
+            Self::Status(refused) => refused.lines(),
             Self::UnknownType(name) => format!("error: the server doesn't have a resource type \"{name}\"\n"),
-            Self::NobodyThere { address } => format!(
+            Self::ConnectionRefused { address } => format!(
                 "The connection to the server {address} was refused - did you specify the right host or port?\n"
             ),
             Self::Unreachable(why) => format!("Unable to connect to the server: {why}\n"),
             Self::Other(message) if message.starts_with("error: ") => format!("{message}\n"),
             Self::Other(message) => format!("error: {message}\n"),
-            Self::Bare(message) => format!("{message}\n"),
-            Self::NobodyReads => String::new(),
+            Self::Verbatim(message) => format!("{message}\n"),
+            Self::BrokenPipe => String::new(),
             Self::Several(failures) => failures.iter().map(Self::lines).collect(),
         }
     }
 }
 
-impl Refused {
+impl StatusError {
     fn reason(&self) -> &str {
         text(&self.status, "/reason")
     }
@@ -129,7 +129,7 @@ impl Refused {
             "" if self.status["kind"] == "Status" => {
                 format!("Error from server: {doing}{}\n", self.message())
             }
-            // What is no API server says nothing of the kind.
+            // The server is not an API server.
             "" => format!("error: {doing}{}\n", self.message()),
             reason => format!("Error from server ({reason}): {doing}{}\n", self.message()),
         }
@@ -169,7 +169,7 @@ mod tests {
     use serde_json::json;
 
     fn refused(status: Value) -> Failure {
-        Failure::Refused(Refused { status, doing: String::new() })
+        Failure::Status(StatusError { status, doing: String::new() })
     }
 
     /// K0.3: one cause stands in the line, several below it, each once.
@@ -213,7 +213,7 @@ mod tests {
         let both = Failure::Several(vec![
             Failure::other("error: once"),
             Failure::UnknownType("x".into()),
-            Failure::NobodyThere { address: "127.0.0.1:1".into() },
+            Failure::ConnectionRefused { address: "127.0.0.1:1".into() },
         ]);
         assert_eq!(
             both.lines(),

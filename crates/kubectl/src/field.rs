@@ -1,4 +1,4 @@
-//! Reading objects whose shape only the server knows: what is absent reads as empty.
+//! Accessors for untyped JSON objects: missing values read as empty.
 
 use serde_json::{Map, Value};
 

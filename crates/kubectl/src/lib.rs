@@ -1,20 +1,22 @@
 //! What kubectl does, as a client of any Kubernetes server.
 //!
-//! A [`Session`] is somebody at a terminal who talks to one server. The verbs take a session and what was asked, and
-//! print what kubectl 1.37 prints. What is worth thinking about is pure: patches, printers, descriptions.
+//! A [`ClientContext`] holds the connection to one server and the output streams. The verbs take a context and their
+//! options, and print what kubectl 1.37 prints. Patches, printers and descriptions are pure.
 //!
 //! ```text
-//! argv (elsewhere) ─► verbs ─► arguments, manifests ─► session ─► server
+//! argv (elsewhere) ─► verbs ─► arguments, manifests ─► client_context ─► server
 //!                       └────► print, describe, explain, three_way (pure)
 //! ```
 //!
-//! *Invariant:* nothing here knows which server it talks to, and nothing outside `session` and `connection` does I/O
-//! with it.
+//! *Invariant:* nothing here depends on which server it talks to, and only `client_context` and `connection` do I/O with
+//! it.
 
 mod arguments;
 mod call;
 pub mod candidates;
+mod client_context;
 mod connection;
+mod connection_error;
 #[expect(
     clippy::format_push_string,
     reason = "the lines of a text stand as they are printed, not behind `write!`"
@@ -28,16 +30,14 @@ mod manifests;
 mod print;
 mod resources;
 mod selection;
-mod session;
 mod three_way;
-mod unreachable;
 pub mod verbs;
 mod workload;
 
 pub use call::PatchKind;
-pub use connection::{ByDefault, Connection, Entry, Trust};
-pub use failure::{Failure, Refused};
+pub use client_context::{ClientContext, OutputStreams};
+pub use connection::{Connection, ImplicitContext, KubeconfigEntry, TlsVerification};
+pub use connection_error::explain as explain_connection_error;
+pub use failure::{Failure, StatusError};
 pub use resources::{Resource, Resources};
 pub use selection::Selection;
-pub use session::{Screen, Session};
-pub use unreachable::failure as explain_unreachable;

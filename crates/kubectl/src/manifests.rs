@@ -1,4 +1,4 @@
-//! Objects in files: YAML or JSON, several documents in one, lists of objects, folders, standard input.
+//! Reads manifests: YAML or JSON, multiple documents, lists, directories, standard input.
 
 use std::fs;
 use std::io::Read as _;
@@ -14,7 +14,7 @@ use crate::print::compact;
 use crate::resources::{Resource, Resources};
 use crate::verbs::Validation;
 
-/// An object that somebody wrote down, and where.
+/// An object of a manifest file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Manifest {
     /// The file as it was named, or `STDIN`.
@@ -22,9 +22,9 @@ pub(crate) struct Manifest {
     pub(crate) object: Value,
 }
 
-/// A manifest whose type the server knows.
+/// A manifest with its resource type and namespace.
 #[derive(Clone, Debug)]
-pub(crate) struct Placed {
+pub(crate) struct ResolvedManifest {
     pub(crate) source: String,
     pub(crate) object: Value,
     pub(crate) resource: Resource,
@@ -32,11 +32,11 @@ pub(crate) struct Placed {
     pub(crate) name: String,
 }
 
-/// Where objects without a namespace go, and whether others are refused.
+/// The namespace of the command, and whether other namespaces are rejected.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'n> {
+pub(crate) struct NamespaceScope<'n> {
     pub(crate) namespace: &'n str,
-    pub(crate) was_asked_for: bool,
+    pub(crate) is_explicit: bool,
 }
 
 /// Reads all objects of these files and folders; `-` is standard input.
@@ -45,7 +45,7 @@ pub(crate) fn read(files: &[String], recursive: bool) -> Result<Vec<Manifest>, F
     Failure::all(failures).map(|()| manifests)
 }
 
-/// As `read`, but a file that cannot be understood does not keep the others from being read.
+/// As `read`, but collects failures per file.
 pub(crate) fn read_each(files: &[String], recursive: bool) -> Result<(Vec<Manifest>, Vec<Failure>), Failure> {
     let (mut all, mut failures) = (Vec::new(), Vec::new());
     let mut note = |read: Result<Vec<Manifest>, Failure>| match read {
@@ -105,7 +105,7 @@ pub(crate) fn parse(source: &str, content: &str) -> Result<Vec<Manifest>, Failur
 }
 
 impl Manifest {
-    /// Refuses what does not say what it is, where nobody validates.
+    /// Checks `kind` only, as without validation.
     pub(crate) fn check_kind(&self) -> Result<(), Failure> {
         if !text(&self.object, "/kind").is_empty() {
             return Ok(());
@@ -128,7 +128,7 @@ impl Manifest {
         )))
     }
 
-    /// Refuses what does not say what it is, in the words for this validation.
+    /// Checks `apiVersion` and `kind`, with the messages for this validation mode.
     pub(crate) fn checked(&self, validation: Validation) -> Result<(), Failure> {
         match validation {
             Validation::Ignore => self.check_kind(),
@@ -136,7 +136,7 @@ impl Manifest {
         }
     }
 
-    /// Refuses what does not say what it is.
+    /// Checks `apiVersion` and `kind`.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         if !self.object.is_object() {
             return Err(self.invalid("invalid object to validate"));
@@ -164,35 +164,44 @@ impl Manifest {
         ))
     }
 
-    /// Finds its type on the server, and its namespace.
-    pub(crate) fn placed(self, resources: &Resources, place: Place<'_>) -> Result<Placed, Failure> {
+    /// Finds the resource type and the namespace of the object.
+    pub(crate) fn resolve(
+        self,
+        resources: &Resources,
+        place: NamespaceScope<'_>,
+    ) -> Result<ResolvedManifest, Failure> {
         let (api_version, kind) = (text(&self.object, "/apiVersion"), text(&self.object, "/kind"));
         let name = text(&self.object, "/metadata/name").to_owned();
-        let stated = text(&self.object, "/metadata/namespace").to_owned();
+        let with_last_applied = text(&self.object, "/metadata/namespace").to_owned();
         let Some(resource) = resources.of_kind(api_version, kind).cloned() else {
             return Err(Failure::other(format!(
-                "resource mapping not found for name: \"{name}\" namespace: \"{stated}\" from \"{}\": no matches \
+                "resource mapping not found for name: \"{name}\" namespace: \"{with_last_applied}\" from \"{}\": no matches \
                  for kind \"{kind}\" in version \"{api_version}\"\nensure CRDs are installed first",
                 self.source
             )));
         };
-        if place.was_asked_for && resource.namespaced && !stated.is_empty() && stated != place.namespace {
+        if place.is_explicit
+            && resource.namespaced
+            && !with_last_applied.is_empty()
+            && with_last_applied != place.namespace
+        {
             return Err(Failure::other(format!(
-                "the namespace from the provided object \"{stated}\" does not match the namespace \"{}\". You must \
-                 pass '--namespace={stated}' to perform this operation.",
+                "the namespace from the provided object \"{with_last_applied}\" does not match the namespace \"{}\". You must \
+                 pass '--namespace={with_last_applied}' to perform this operation.",
                 place.namespace
             )));
         }
-        let namespace = if stated.is_empty() { place.namespace.to_owned() } else { stated };
+        let namespace =
+            if with_last_applied.is_empty() { place.namespace.to_owned() } else { with_last_applied };
         let mut object = self.object;
         if resource.namespaced {
             object_mut(&mut object, &["metadata"]).insert("namespace".into(), namespace.clone().into());
         }
-        Ok(Placed { source: self.source, object, resource, namespace, name })
+        Ok(ResolvedManifest { source: self.source, object, resource, namespace, name })
     }
 }
 
-impl Placed {
+impl ResolvedManifest {
     pub(crate) fn path(&self) -> String {
         self.resource.object(&self.namespace, &self.name)
     }
@@ -252,7 +261,7 @@ fn documents(source: &str, content: &str) -> Result<Vec<Value>, Failure> {
     Ok(documents)
 }
 
-/// The objects of a text that is JSON; the error is in Go's words, with how many bytes were read.
+/// The documents of a JSON text; errors are Go's, with byte offsets.
 fn json_documents(content: &str) -> Result<Vec<Value>, String> {
     let mut stream = serde_json::Deserializer::from_str(content).into_iter::<Value>();
     let mut documents = Vec::new();
@@ -311,7 +320,7 @@ mod tests {
         assert_eq!(json.len(), 2);
     }
 
-    /// K1 table: bad YAML is told with its line.
+    /// K1 table: a YAML error names its line.
     #[test]
     fn bad_yaml_is_told_with_its_line() {
         let failure = parse("s.yaml", "a: 1\nb: 2\nc: d: e\n").unwrap_err();

@@ -1,4 +1,4 @@
-//! The types of resources that a server has, and how people call them (K0.5).
+//! The resource types of a server, and lookup by their names (K0.5).
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::field::{list, text};
 pub struct Resource {
     /// Its group; empty for the core group.
     pub group: String,
-    /// The version that is used of it.
+    /// The version.
     pub version: String,
     /// `deployments`.
     pub plural: String,
@@ -24,7 +24,7 @@ pub struct Resource {
     pub short_names: Vec<String>,
     /// `all`.
     pub categories: Vec<String>,
-    /// What can be done with it.
+    /// The supported verbs.
     pub verbs: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ impl Resource {
         format!("{}/{}", self.collection(Some(namespace)), escaped(name))
     }
 
-    fn is_called(&self, name: &str) -> bool {
+    fn has_name(&self, name: &str) -> bool {
         name == self.plural
             || name == self.singular
             || self.short_names.iter().any(|short| short == name)
@@ -134,8 +134,8 @@ impl Resources {
         })
     }
 
-    /// The type that somebody calls `deploy`, `Deployments`, `deployments.apps` or `deployments.v1.apps`.
-    pub fn called(&self, name: &str) -> Result<&Resource, Failure> {
+    /// Finds a type by name: `deploy`, `Deployments`, `deployments.apps` or `deployments.v1.apps`.
+    pub fn by_name(&self, name: &str) -> Result<&Resource, Failure> {
         let lower = name.to_lowercase();
         let (first, rest) =
             lower.split_once('.').map_or((lower.as_str(), None), |(first, rest)| (first, Some(rest)));
@@ -148,14 +148,14 @@ impl Resources {
                             version == one.version && group == one.group
                         })
             });
-            right_group && one.is_called(first)
+            right_group && one.has_name(first)
         });
         let plain = name.split_once('.').map_or(name, |(plain, _)| plain);
         found.ok_or_else(|| Failure::UnknownType(plain.to_owned()))
     }
 
-    /// What else has this short name, and is not meant by it.
-    pub(crate) fn also_called(&self, short: &str) -> impl Iterator<Item = &Resource> {
+    /// Other types with this short name, of lower priority.
+    pub(crate) fn lower_priority_matches(&self, short: &str) -> impl Iterator<Item = &Resource> {
         let short = short.to_lowercase();
         self.preferred().filter(move |one| one.short_names.contains(&short)).skip(1)
     }
@@ -212,22 +212,22 @@ mod tests {
         let names =
             ["deploy", "deployment", "Deployments", "deployments.apps", "deployments.v1.apps", "deploy.apps"];
         for name in names {
-            assert_eq!(server.called(name).unwrap().plural_with_group(), "deployments.apps", "{name}");
+            assert_eq!(server.by_name(name).unwrap().plural_with_group(), "deployments.apps", "{name}");
         }
-        assert_eq!(server.called("ev").unwrap().group, "", "the core group comes first");
-        assert_eq!(server.called("events.events.k8s.io").unwrap().group, "events.k8s.io");
-        assert_eq!(server.called("events.v1").unwrap().group, "");
+        assert_eq!(server.by_name("ev").unwrap().group, "", "the core group comes first");
+        assert_eq!(server.by_name("events.events.k8s.io").unwrap().group, "events.k8s.io");
+        assert_eq!(server.by_name("events.v1").unwrap().group, "");
         assert_eq!(
-            server.called("deployments.batch").unwrap_err(),
+            server.by_name("deployments.batch").unwrap_err(),
             Failure::UnknownType("deployments".into())
         );
-        let also: Vec<_> = server.also_called("ev").map(Resource::plural_with_group).collect();
+        let also: Vec<_> = server.lower_priority_matches("ev").map(Resource::plural_with_group).collect();
         assert_eq!(also, ["events.events.k8s.io"]);
     }
 
     #[test]
     fn objects_are_found_under_their_group_and_namespace() {
-        let deploy = server().called("deploy").unwrap().clone();
+        let deploy = server().by_name("deploy").unwrap().clone();
         assert_eq!(deploy.object("shop", "a b"), "/apis/apps/v1/namespaces/shop/deployments/a%20b");
         assert_eq!(deploy.collection(None), "/apis/apps/v1/deployments");
         assert_eq!(deploy.singular_with_group(), "deployment.apps");

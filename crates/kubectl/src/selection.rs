@@ -1,16 +1,16 @@
-//! The objects that a command is about: named, of a type, selected by labels, or written in files.
+//! Finds the objects of a command: by name, by type, by selectors, or from manifests.
 
 use serde_json::Value;
 
-use crate::arguments::{Item, Items};
+use crate::arguments::{ResourceArg, ResourceArgs};
 use crate::call::Call;
-use crate::failure::{Failure, Refused};
+use crate::client_context::ClientContext;
+use crate::failure::{Failure, StatusError};
 use crate::field::{list, text};
-use crate::manifests::{self, Place};
+use crate::manifests::{self, NamespaceScope};
 use crate::resources::Resource;
-use crate::session::Session;
 
-/// What was said about the objects that are meant.
+/// How the objects of a command are selected.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of kubectl's")]
 pub struct Selection {
@@ -18,39 +18,39 @@ pub struct Selection {
     pub words: Vec<String>,
     /// Files to read, `-` for standard input.
     pub files: Vec<String>,
-    /// Whether folders are read with all that is below them.
+    /// Whether directories are read recursively.
     pub recursive: bool,
-    /// Which labels they have.
+    /// The label selector.
     pub selector: Option<String>,
-    /// Which fields they have.
+    /// The field selector.
     pub fields: Option<String>,
-    /// Whether all namespaces are meant.
+    /// The value of `--all-namespaces`.
     pub all_namespaces: bool,
-    /// Whether all objects of a type are meant.
+    /// The value of `--all`.
     pub all: bool,
-    /// Whether objects are taken as their files say, and the server is left out of it.
+    /// The value of `--local`: objects are taken from the manifests, and the server is not contacted.
     pub local: bool,
 }
 
-/// What a type without a name means.
+/// How a type without names is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BareType {
-    /// All objects of it.
+    /// It selects all objects.
     All,
-    /// A mistake, unless objects are selected.
-    Mistake,
+    /// It is an error without a selector.
+    Error,
 }
 
 /// An object that was found.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundObject {
     pub(crate) resource: Resource,
     pub(crate) namespace: String,
     pub(crate) name: String,
     pub(crate) object: Value,
 }
 
-impl Found {
+impl FoundObject {
     pub(crate) fn path(&self) -> String {
         self.resource.object(&self.namespace, &self.name)
     }
@@ -82,14 +82,14 @@ impl Selection {
         self.words.is_empty() && self.files.is_empty()
     }
 
-    /// Whether objects of a type are meant without naming them.
+    /// Whether objects are selected by a type, labels or fields instead of by name.
     pub(crate) fn selects(&self) -> bool {
         self.all || self.selector.is_some() || self.fields.is_some()
     }
 
-    /// Refuses what contradicts itself, and a type alone where objects must be named.
-    pub(crate) fn check(&self, items: &[Item], bare: BareType) -> Result<(), Failure> {
-        let names_one = items.iter().any(|item| matches!(item, Item::One(..)));
+    /// Rejects contradicting flags, and types without names where they are an error.
+    pub(crate) fn check(&self, items: &[ResourceArg], bare: BareType) -> Result<(), Failure> {
+        let names_one = items.iter().any(|item| matches!(item, ResourceArg::Named(..)));
         let has_slashes = self.words.iter().any(|word| word.contains('/'));
         let problem = if !self.files.is_empty() && !self.words.is_empty() {
             "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well"
@@ -101,7 +101,9 @@ impl Selection {
             "name cannot be provided when a selector is specified"
         } else if names_one && self.all_namespaces {
             "a resource cannot be retrieved by name across all namespaces"
-        } else if bare == BareType::Mistake && !self.selects() && matches!(items.first(), Some(Item::All(_)))
+        } else if bare == BareType::Error
+            && !self.selects()
+            && matches!(items.first(), Some(ResourceArg::All(_)))
         {
             "resource(s) were provided, but no name was specified"
         } else {
@@ -111,22 +113,22 @@ impl Selection {
     }
 }
 
-/// What is said when no object is meant at all.
-pub(crate) fn nothing_named() -> Failure {
+/// The error if no objects are named.
+pub(crate) fn no_resources_specified() -> Failure {
     Failure::other(
         "You must provide one or more resources by argument or filename.\nExample resource specifications \
          include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'",
     )
 }
 
-/// Finds the objects, and says which were not found.
+/// Finds the objects; the failures are of those that were not found.
 pub(crate) async fn find(
-    session: &mut Session,
+    ctx: &mut ClientContext,
     selection: &Selection,
     bare: BareType,
-) -> Result<(Vec<Found>, Vec<Failure>), Failure> {
+) -> Result<(Vec<FoundObject>, Vec<Failure>), Failure> {
     let (mut found, mut failures) = (Vec::new(), Vec::new());
-    for one in find_each(session, selection, bare).await? {
+    for one in find_each(ctx, selection, bare).await? {
         match one {
             Ok(one) => found.push(one),
             Err(failure) => failures.push(failure),
@@ -137,40 +139,40 @@ pub(crate) async fn find(
 
 /// Finds the objects in the order in which they were named; each was found or not.
 pub(crate) async fn find_each(
-    session: &mut Session,
+    ctx: &mut ClientContext,
     selection: &Selection,
     bare: BareType,
-) -> Result<Vec<Result<Found, Failure>>, Failure> {
-    if selection.is_empty() && bare == BareType::Mistake {
-        return Err(nothing_named());
+) -> Result<Vec<Result<FoundObject, Failure>>, Failure> {
+    if selection.is_empty() && bare == BareType::Error {
+        return Err(no_resources_specified());
     }
-    let resources = session.resources().await?;
+    let resources = ctx.resources().await?;
     let mut found = Vec::new();
-    let place = session.namespace.clone();
-    let place = Place { namespace: &place, was_asked_for: session.namespace_was_asked_for };
+    let place = ctx.namespace.clone();
+    let place = NamespaceScope { namespace: &place, is_explicit: ctx.namespace_is_explicit };
     for manifest in manifests::read(&selection.files, selection.recursive)? {
         manifest.check_kind()?;
         let as_written = manifest.object.clone();
-        let written = manifest.placed(&resources, place)?;
+        let manifest = manifest.resolve(&resources, place)?;
         if selection.local {
-            found.push(Ok(Found::of(&written.resource, as_written)));
+            found.push(Ok(FoundObject::of(&manifest.resource, as_written)));
             continue;
         }
-        let object = session.ask(Call::get(written.path())).await;
-        found.push(object.map(|object| Found::of(&written.resource, object)));
+        let object = ctx.request(Call::get(manifest.path())).await;
+        found.push(object.map(|object| FoundObject::of(&manifest.resource, object)));
     }
-    let Items { items, warnings, .. } = Items::read(&resources, &selection.words)?;
+    let ResourceArgs { items, warnings, .. } = ResourceArgs::read(&resources, &selection.words)?;
     selection.check(&items, bare)?;
-    session.warn(&warnings);
+    ctx.warn(&warnings);
     for item in items {
         match item {
-            Item::One(resource, name) => {
-                let object = session.object(&resource, place.namespace, &name).await;
-                found.push(object.map(|object| Found::of(&resource, object)));
+            ResourceArg::Named(resource, name) => {
+                let object = ctx.object(&resource, place.namespace, &name).await;
+                found.push(object.map(|object| FoundObject::of(&resource, object)));
             }
-            Item::All(resource) => {
-                let objects = all_of(session, &resource, selection).await?;
-                found.extend(objects.into_iter().map(|object| Ok(Found::of(&resource, object))));
+            ResourceArg::All(resource) => {
+                let objects = all_of(ctx, &resource, selection).await?;
+                found.extend(objects.into_iter().map(|object| Ok(FoundObject::of(&resource, object))));
             }
         }
     }
@@ -179,15 +181,15 @@ pub(crate) async fn find_each(
 
 /// All objects of a type that are selected, page by page.
 pub(crate) async fn all_of(
-    session: &mut Session,
+    ctx: &mut ClientContext,
     resource: &Resource,
     selection: &Selection,
 ) -> Result<Vec<Value>, Failure> {
     let (mut objects, mut next) = (Vec::new(), String::new());
     loop {
-        let call =
-            list_call(session, resource, selection).with("limit", "500").with("continue", next.clone());
-        let answer = session.ask(call).await.map_err(|failure| unlisted(failure, resource, selection))?;
+        let call = list_call(ctx, resource, selection).with("limit", "500").with("continue", next.clone());
+        let answer =
+            ctx.request(call).await.map_err(|failure| explain_list_failure(failure, resource, selection))?;
         objects.extend(items_of(&answer, resource));
         text(&answer, "/metadata/continue").clone_into(&mut next);
         if next.is_empty() {
@@ -196,7 +198,7 @@ pub(crate) async fn all_of(
     }
 }
 
-/// The objects of a list, which do not say there what they are, but do here.
+/// The items of a list, with `apiVersion` and `kind` added.
 pub(crate) fn items_of(answer: &Value, resource: &Resource) -> Vec<Value> {
     let items = list(answer, "/items").iter().map(|item| {
         let mut item = item.clone();
@@ -208,18 +210,18 @@ pub(crate) fn items_of(answer: &Value, resource: &Resource) -> Vec<Value> {
 }
 
 /// The request for all objects of a type that are selected.
-pub(crate) fn list_call(session: &Session, resource: &Resource, selection: &Selection) -> Call {
-    let namespace = (!selection.all_namespaces).then_some(session.namespace.as_str());
+pub(crate) fn list_call(ctx: &ClientContext, resource: &Resource, selection: &Selection) -> Call {
+    let namespace = (!selection.all_namespaces).then_some(ctx.namespace.as_str());
     Call::get(resource.collection(namespace))
         .with("labelSelector", selection.selector.clone().unwrap_or_default())
         .with("fieldSelector", selection.fields.clone().unwrap_or_default())
 }
 
-/// A list that was refused is told with what was selected.
-pub(crate) fn unlisted(failure: Failure, resource: &Resource, selection: &Selection) -> Failure {
+/// Adds the selectors to the error of a failed list request.
+pub(crate) fn explain_list_failure(failure: Failure, resource: &Resource, selection: &Selection) -> Failure {
     let is_about_the_list = matches!(failure.reason(), Some("BadRequest" | "NotFound"));
     match failure {
-        Failure::Refused(Refused { status, .. }) if is_about_the_list => {
+        Failure::Status(StatusError { status, .. }) if is_about_the_list => {
             let which = format!("{}/{}, Resource={}", resource.group, resource.version, resource.plural);
             let (labels, fields) =
                 (selection.selector.as_deref().unwrap_or(""), selection.fields.as_deref().unwrap_or(""));
@@ -230,7 +232,7 @@ pub(crate) fn unlisted(failure: Failure, resource: &Resource, selection: &Select
                     "Unable to find {which:?} that match label selector {labels:?}, field selector {fields:?}: "
                 )
             };
-            Failure::Refused(Refused { status, doing })
+            Failure::Status(StatusError { status, doing })
         }
         other => other,
     }

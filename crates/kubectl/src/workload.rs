@@ -1,8 +1,8 @@
-//! Where the pod of a workload is described, by kind.
+//! Where the pod spec is in objects of each kind.
 
 use serde_json::Value;
 
-/// The annotation that says why a revision came about.
+/// The annotation with the change cause of a revision.
 pub(crate) const CAUSE: &str = "kubernetes.io/change-cause";
 
 /// The pointer to the pod spec in objects of this kind; none if they have no pods.

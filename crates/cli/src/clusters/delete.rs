@@ -1,4 +1,4 @@
-//! `gantry delete-cluster`: removes a cluster and its data, after asking.
+//! `gantry delete-cluster`: removes a cluster and its data, after confirmation.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -7,10 +7,10 @@ use std::time::Duration;
 use clap::Args;
 use rustix::process::Signal;
 
+use super::cluster_dir::ClusterDir;
 use super::down::stop;
-use super::home::Home;
 use super::name::ClusterName;
-use super::record::{lock, running};
+use super::process_record::{lock, running};
 use crate::output::{fail, print};
 
 /// The flags of `gantry delete-cluster`.
@@ -19,10 +19,10 @@ pub(crate) struct DeleteFlags {
     /// The cluster
     #[arg(id = "cluster_name", value_name = "NAME")]
     name: ClusterName,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
-    /// Stop the cluster first if it is running
+    /// Stop the cluster first, if it is running
     #[arg(long)]
     force: bool,
 }
@@ -39,12 +39,12 @@ pub(crate) fn run(flags: &DeleteFlags) -> ExitCode {
 }
 
 fn delete(flags: &DeleteFlags) -> Result<String, String> {
-    let home = Home::named(flags.name.clone())?;
-    if !Home::all()?.contains(&home) {
-        return Err(super::unknown(&home));
+    let dir = ClusterDir::named(flags.name.clone())?;
+    if !ClusterDir::all()?.contains(&dir) {
+        return Err(super::unknown(&dir));
     }
-    let (title, directory) = (home.title(), home.directory.display());
-    let record = running(&home)?;
+    let (title, directory) = (dir.title(), dir.directory.display());
+    let record = running(&dir)?;
     if let Some(record) = record.as_ref().filter(|_| !flags.force) {
         return Err(format!(
             "{title} is running: process {}\nhint: stop it with `gantry down {}`, or use --force",
@@ -55,26 +55,26 @@ fn delete(flags: &DeleteFlags) -> Result<String, String> {
         return Err("nothing was deleted".to_owned());
     }
     if let Some(record) = &record {
-        stop(&home, record, Signal::TERM, STOP_TIMEOUT)?;
+        stop(&dir, record, Signal::TERM, STOP_TIMEOUT)?;
         if record.in_memory {
             return Ok(format!("{title} was deleted\n"));
         }
     }
     // Held until everything is removed, so that the cluster is not started meanwhile.
-    let _lock = lock(&home)?;
-    home.remove().map_err(|error| format!("cannot delete {directory}: {error}"))?;
+    let _lock = lock(&dir)?;
+    dir.remove().map_err(|error| format!("cannot delete {directory}: {error}"))?;
     Ok(format!("{title} was deleted\n"))
 }
 
-/// Asks on the terminal; without one there is no answer, and none is assumed.
-fn agreed(question: &str) -> Result<bool, String> {
+/// Asks for confirmation; fails without a terminal.
+fn agreed(request: &str) -> Result<bool, String> {
     if !io::stdin().is_terminal() {
         return Err(
             "nothing was deleted: there is no terminal to ask on\nhint: --yes deletes without asking"
                 .to_owned(),
         );
     }
-    let asked = io::stderr().write_all(question.as_bytes()).and_then(|()| io::stderr().flush());
+    let asked = io::stderr().write_all(request.as_bytes()).and_then(|()| io::stderr().flush());
     asked.map_err(|error| format!("cannot ask: {error}"))?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer).map_err(|error| format!("cannot read the answer: {error}"))?;

@@ -1,10 +1,10 @@
-//! Clusters have names: `gantry clusters` lists them, `gantry down` stops one, `gantry delete-cluster` removes one.
+//! Named clusters: `gantry clusters` lists them, `gantry down` stops one, `gantry delete-cluster` removes one.
 
+mod cluster_dir;
 mod delete;
 mod down;
-mod home;
 mod name;
-mod record;
+mod process_record;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,18 +12,18 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+pub(crate) use cluster_dir::ClusterDir;
 pub(crate) use delete::{DeleteFlags, run as delete};
 pub(crate) use down::{DownFlags, run as down};
-pub(crate) use home::Home;
 pub(crate) use name::ClusterName;
-pub(crate) use record::{Claim, Record, running};
+pub(crate) use process_record::{ClusterLock, ProcessRecord, running};
 
 use crate::output::{fail, print};
 
 /// The flags of `gantry clusters`.
 #[derive(Debug, Args)]
 pub(crate) struct ClustersFlags {
-    /// How to print the list
+    /// The output format
     #[arg(short, long, value_enum, default_value = "text")]
     output: Output,
 }
@@ -36,11 +36,11 @@ enum Output {
     Json,
 }
 
-/// A cluster as it is listed.
+/// A row of the list.
 struct Listed {
     name: ClusterName,
-    home: Home,
-    record: Option<Record>,
+    dir: ClusterDir,
+    record: Option<ProcessRecord>,
 }
 
 /// Lists the clusters of this user.
@@ -55,14 +55,14 @@ pub(crate) fn run(flags: &ClustersFlags) -> ExitCode {
     }
 }
 
-/// All clusters; what killed clusters in memory left behind is removed on the way.
+/// Lists all clusters, and removes leftovers of killed in-memory clusters.
 fn list() -> Result<Vec<Listed>, String> {
     let mut clusters = Vec::new();
-    for home in Home::all()? {
-        let record = running(&home)?;
-        let is_gone = record.is_none() && record::remove_if_abandoned(&home);
-        if let Some(name) = home.name.clone().filter(|_| !is_gone) {
-            clusters.push(Listed { name, home, record });
+    for dir in ClusterDir::all()? {
+        let record = running(&dir)?;
+        let is_gone = record.is_none() && process_record::remove_if_abandoned(&dir);
+        if let Some(name) = dir.name.clone().filter(|_| !is_gone) {
+            clusters.push(Listed { name, dir, record });
         }
     }
     Ok(clusters)
@@ -75,14 +75,14 @@ pub(crate) fn names() -> Vec<String> {
 
 /// The kubeconfigs of clusters of this user.
 pub(crate) struct Kubeconfigs {
-    /// That of the cluster to use if nothing else is said: `gantry`, or the only other one that runs.
+    /// That of the default cluster: `gantry`, or the only other one that is running.
     pub(crate) usual: Option<PathBuf>,
     /// Those of all clusters.
     pub(crate) all: Vec<PathBuf>,
 }
 
 impl Kubeconfigs {
-    /// Finds them. A directory that cannot be read has none: commands for other clusters do not need it.
+    /// Finds them. An unreadable directory is ignored: commands for other clusters do not need it.
     pub(crate) fn find() -> Self {
         let clusters = list().unwrap_or_default();
         let (default, others): (Vec<&Listed>, Vec<&Listed>) =
@@ -93,7 +93,7 @@ impl Kubeconfigs {
             (Some(default), _) if default.record.is_some() => Some(default),
             (_, [only]) => Some(**only),
             (default, []) => default,
-            // Which of several is meant cannot be guessed.
+            // Ambiguous: several clusters are running.
             _ => None,
         };
         let usual = usual.map(Listed::kubeconfig);
@@ -105,14 +105,14 @@ impl Listed {
     fn status(&self) -> &'static str {
         match &self.record {
             None => "stopped",
-            Some(Record { url: None, .. }) => "starting",
+            Some(ProcessRecord { url: None, .. }) => "starting",
             Some(_) => "running",
         }
     }
 
     fn kubeconfig(&self) -> PathBuf {
         let recorded = self.record.as_ref().and_then(|record| record.kubeconfig.clone());
-        recorded.unwrap_or_else(|| self.home.kubeconfig())
+        recorded.unwrap_or_else(|| self.dir.kubeconfig())
     }
 
     fn is_in_memory(&self) -> bool {
@@ -127,7 +127,7 @@ impl Listed {
             self.status().to_owned(),
             or_dash(record.map(|record| record.pid.to_string())),
             or_dash(record.and_then(|record| record.url.clone())),
-            if self.is_in_memory() { "memory".to_owned() } else { self.home.directory.display().to_string() },
+            if self.is_in_memory() { "memory".to_owned() } else { self.dir.directory.display().to_string() },
             self.kubeconfig().display().to_string(),
         ]
     }
@@ -140,15 +140,15 @@ impl Listed {
             "pid": record.map(|record| record.pid),
             "server": record.and_then(|record| record.url.clone()),
             "nodes": record.map(|record| record.nodes),
-            "context": self.home.context(),
+            "context": self.dir.context(),
             "kubeconfig": self.kubeconfig(),
             "inMemory": self.is_in_memory(),
-            "directory": self.home.directory,
+            "directory": self.dir.directory,
         })
     }
 }
 
-/// Columns that are as wide as they have to be, three blanks apart, as `kubectl get` has them.
+/// A table in the layout of `kubectl get`.
 fn table(clusters: &[Listed]) -> String {
     if clusters.is_empty() {
         return "There are no clusters; `gantry up` starts one.\n".to_owned();
@@ -167,11 +167,11 @@ fn table(clusters: &[Listed]) -> String {
     text
 }
 
-/// What is said of a cluster that does not exist.
-fn unknown(home: &Home) -> String {
+/// The error for an unknown cluster.
+fn unknown(dir: &ClusterDir) -> String {
     let hint = match &*names() {
         [] => "there are no clusters; `gantry up` starts one".to_owned(),
         names => format!("there is {}", names.join(", ")),
     };
-    format!("{} does not exist\nhint: {hint}", home.title())
+    format!("{} does not exist\nhint: {hint}", dir.title())
 }

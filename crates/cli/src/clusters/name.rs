@@ -7,12 +7,12 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ClusterName(String);
 
-/// The cluster that is meant if no other is named.
+/// The name of the default cluster.
 const DEFAULT: &str = "gantry";
 const LENGTH_MAX: usize = 40;
 
 impl ClusterName {
-    /// The name of a cluster in memory that was given none: unique among the clusters that run.
+    /// The generated name of an in-memory cluster, unique among running clusters.
     pub(crate) fn of_process(pid: u32) -> Self {
         Self(format!("memory-{pid}"))
     }
@@ -25,7 +25,7 @@ impl ClusterName {
         self.0 == DEFAULT
     }
 
-    /// The name of its context in kubeconfigs, which other contexts are unlikely to have.
+    /// The name of its context in kubeconfigs, unlikely to collide with others.
     pub(crate) fn context(&self) -> String {
         if self.is_default() { DEFAULT.to_owned() } else { format!("{DEFAULT}-{self}") }
     }
@@ -47,7 +47,7 @@ impl FromStr for ClusterName {
             Ok(Self(text.to_owned()))
         } else {
             Err(format!(
-                "{text:?} is no name of a cluster; write at most {LENGTH_MAX} lower case letters, digits and dashes, \
+                "{text:?} is not a valid cluster name: use at most {LENGTH_MAX} lower case letters, digits and dashes, \
                  such as dev-1"
             ))
         }

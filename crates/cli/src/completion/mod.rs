@@ -1,12 +1,12 @@
-//! `gantry completion`: what could be typed next, for shells that ask.
+//! `gantry completion`: scripts and candidates for shell completion.
 //!
-//! A shell's script asks `gantry __complete -- WORD…` at every TAB. `question` says what is meant, from what clap knows;
-//! `live` asks the cluster where only the cluster knows. The answer is a word a line, with an explanation behind a tab, and
-//! maybe a line `:nospace` (the word goes on) or `:files` (the shell knows files better). Nothing is ever said on
-//! standard error: it would stand in somebody's prompt.
+//! The shell's script calls `gantry __complete -- WORD…` at each TAB. `request` determines from clap's definitions what to
+//! complete, and `cluster_query` queries the cluster where needed. The output is one candidate per line, with a description
+//! after a tab, and optionally a line `:nospace` (no space after the candidate) or `:files` (the shell completes files).
+//! Nothing is printed on standard error, because it would end up in the prompt.
 
-mod live;
-mod question;
+mod cluster_query;
+mod request;
 
 use std::process::ExitCode;
 
@@ -14,9 +14,9 @@ use clap::{CommandFactory as _, ValueEnum};
 
 use crate::command::Gantry;
 use crate::output::print;
-use question::{Question, Wanted};
+use request::{CandidateSource, CompletionRequest};
 
-/// The shells that can be helped.
+/// The supported shells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shell {
     /// For ~/.bashrc
@@ -27,7 +27,7 @@ pub(crate) enum Shell {
     Fish,
 }
 
-/// A word that could be typed, and what it is.
+/// A candidate with its description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     word: String,
@@ -35,7 +35,7 @@ pub(crate) struct Candidate {
 }
 
 impl Shell {
-    /// The script to load into the shell.
+    /// The completion script.
     pub(crate) fn script(self) -> &'static str {
         match self {
             Self::Bash => include_str!("gantry.bash"),
@@ -51,24 +51,24 @@ impl Candidate {
     }
 }
 
-/// Prints what could stand in place of the last of these words.
+/// Prints the candidates for the last of these words.
 pub(crate) fn answer(words: &[String]) -> ExitCode {
     let mut root = Gantry::command();
     root.build();
-    let question = Question::of(&root, words);
-    let candidates = match &question.wanted {
-        Wanted::Files => return print(":files\n"),
-        Wanted::OneOf(candidates) => candidates.clone(),
-        Wanted::Live(ask) => live::candidates(ask, &question.connection),
+    let request = CompletionRequest::of(&root, words);
+    let candidates = match &request.source {
+        CandidateSource::Files => return print(":files\n"),
+        CandidateSource::Fixed(candidates) => candidates.clone(),
+        CandidateSource::Cluster(query) => cluster_query::candidates(query, &request.connection),
     };
-    print(&lines(&question, &candidates))
+    print(&lines(&request, &candidates))
 }
 
-/// What a shell is told: the candidates that begin as what was typed does.
-fn lines(question: &Question, candidates: &[Candidate]) -> String {
-    let Question { prefix, begun, .. } = question;
+/// The output for the shell: the candidates with the partial word as prefix.
+fn lines(request: &CompletionRequest, candidates: &[Candidate]) -> String {
+    let CompletionRequest { prefix, partial, .. } = request;
     let fitting: Vec<&Candidate> =
-        candidates.iter().filter(|candidate| candidate.word.starts_with(begun)).collect();
+        candidates.iter().filter(|candidate| candidate.word.starts_with(partial)).collect();
     let goes_on = !fitting.is_empty() && fitting.iter().all(|candidate| candidate.word.ends_with(['=', '/']));
     let line = |candidate: &&Candidate| match candidate.help.as_str() {
         "" => format!("{prefix}{}\n", candidate.word),

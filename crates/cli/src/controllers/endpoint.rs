@@ -1,6 +1,6 @@
 //! `/healthz` and `/metrics` of a process that has no API of its own.
 //!
-//! Healthy is whoever answers, leader or not: a candidate that waits for its turn does what it should.
+//! A process is healthy if it answers, leader or not: waiting for the lease is normal operation.
 
 use std::net::SocketAddr;
 
@@ -8,10 +8,10 @@ use gantry_runtime::{Metrics, Shutdown, render};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The longest request that is read; nobody has more to say to it.
+/// The maximum size of a request head.
 const REQUEST_MAX: u64 = 8 << 10;
 
-/// Takes the address, and returns what serves on it until it is time to end.
+/// Binds the address, and returns a future that serves until shutdown.
 pub(super) async fn serve(
     address: SocketAddr,
     metrics: Metrics,
@@ -23,12 +23,12 @@ pub(super) async fn serve(
         )
     };
     let listener = TcpListener::bind(address).await.map_err(unusable)?;
-    // Whoever asked for any port has to be told which one it is.
+    // Port 0 was replaced by a free one, which is logged.
     let address = listener.local_addr().map_err(unusable)?;
     tracing::info!(%address, "serving /healthz and /metrics");
     Ok(async move {
         while let Some(accepted) = shutdown.unless(listener.accept()).await {
-            // A client that does not get through tries again.
+            // Clients retry failed connections.
             let Ok((stream, _)) = accepted else { continue };
             let metrics = metrics.clone();
             tokio::spawn(async move { answer(stream, &metrics).await });
@@ -37,7 +37,7 @@ pub(super) async fn serve(
     })
 }
 
-/// Answers one request and closes the connection: whoever asks here asks seldom.
+/// Answers one request and closes the connection; requests are rare.
 async fn answer(mut stream: TcpStream, metrics: &Metrics) -> std::io::Result<()> {
     let request = head(&mut stream).await?;
     let line = String::from_utf8_lossy(&request);

@@ -1,13 +1,13 @@
-//! kubectl's everyday verbs: argv in, calls of `gantry-kubectl` out.
+//! kubectl's verbs: parses flags and calls `gantry-kubectl`.
 
-mod compare;
-mod look;
-mod marks;
-mod read;
-mod record;
+mod change_cause;
+mod diff;
+mod discovery_commands;
+mod fail_when_stuck;
+mod get_describe;
+mod label_annotate;
 mod rollout;
-mod stuck;
-mod waiting;
+mod wait_events;
 mod write;
 
 use std::io;
@@ -15,52 +15,52 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
-use gantry_kubectl::verbs::{DryRun, Report};
-use gantry_kubectl::{ByDefault, Failure, Screen, Selection, Session};
+use gantry_kubectl::verbs::{DryRun, ResultPrinter};
+use gantry_kubectl::{ClientContext, Failure, ImplicitContext, OutputStreams, Selection};
 use gantry_registry::Moment;
 
 pub(crate) use rollout::RolloutVerb;
 
 use crate::cluster::{self, ClusterFlags};
-use crate::output::talk;
-use compare::DiffFlags;
-use look::{ApiResourcesFlags, ExplainFlags, VersionFlags};
-use marks::MarkFlags;
-use read::{DescribeFlags, GetFlags};
-use waiting::{EventsFlags, WaitFlags};
+use crate::output::print_stderr;
+use diff::DiffFlags;
+use discovery_commands::{ApiResourcesFlags, ExplainFlags, VersionFlags};
+use get_describe::{DescribeFlags, GetFlags};
+use label_annotate::LabelAnnotateFlags;
+use wait_events::{EventsFlags, WaitFlags};
 use write::{ApplyFlags, CreateFlags, DeleteFlags, PatchFlags, ReplaceFlags, ScaleFlags, SetCommand};
 
-/// The verbs that everybody knows from kubectl.
+/// kubectl's verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Show objects
     #[command(after_help = "Example:\n  gantry get deployments,rs,pods -o wide\n  gantry get pods -A -w")]
     Get(#[command(flatten)] GetFlags),
-    /// Show all there is to know of objects, with their events
+    /// Show details of objects, with their events
     #[command(after_help = "Example:\n  gantry describe deployment web")]
     Describe(#[command(flatten)] DescribeFlags),
-    /// Say what the fields of a type mean
+    /// Describe the fields of a resource type
     #[command(
         after_help = "Example:\n  gantry explain deployment.spec.strategy\n  gantry explain pod --recursive"
     )]
     Explain(#[command(flatten)] ExplainFlags),
-    /// List the types that the server has
+    /// List the resource types of the server
     #[command(after_help = "Example:\n  gantry api-resources --namespaced=true -o wide")]
     ApiResources(#[command(flatten)] ApiResourcesFlags),
-    /// Tell the versions of this client and of the server
+    /// Print the versions of this client and of the server
     #[command(after_help = "Example:\n  gantry version\n  gantry version --client -o json")]
     Version(#[command(flatten)] VersionFlags),
-    /// Create objects, from files or by their name
+    /// Create objects from manifests, or by name
     #[command(
         after_help = "Example:\n  gantry create -f web.yaml --context gantry\n  gantry create deployment web --image=nginx:1 --replicas=3 --context gantry"
     )]
     Create(#[command(flatten)] CreateFlags),
-    /// Make the cluster have what files say
+    /// Apply manifests to the cluster
     #[command(
         after_help = "Example:\n  gantry apply -f web.yaml --context gantry\n  cat web.yaml | gantry apply --server-side -f - --context gantry"
     )]
     Apply(#[command(flatten)] ApplyFlags),
-    /// Replace objects by what files say
+    /// Replace objects by those of manifests
     #[command(after_help = "Example:\n  gantry replace -f web.yaml --context gantry")]
     Replace(#[command(flatten)] ReplaceFlags),
     /// Delete objects
@@ -68,44 +68,44 @@ pub(crate) enum Verb {
         after_help = "Example:\n  gantry delete deployment web --context gantry\n  gantry delete -f web.yaml --cascade=orphan --context gantry"
     )]
     Delete(#[command(flatten)] DeleteFlags),
-    /// Set how many pods a Deployment or ReplicaSet has
+    /// Set the number of replicas of a workload
     #[command(
         after_help = "Example:\n  gantry scale deployment/web --replicas=5 --context gantry",
         allow_negative_numbers = true
     )]
     Scale(#[command(flatten)] ScaleFlags),
-    /// Change single things of objects
+    /// Set single fields of objects
     #[command(
         subcommand,
         after_help = "Example:\n  gantry set image deployment/web nginx=nginx:1.9.1 --context gantry"
     )]
     Set(SetCommand),
-    /// Change fields of objects
+    /// Patch fields of objects
     #[command(
         after_help = "Example:\n  gantry patch deployment web -p '{\"spec\":{\"minReadySeconds\":5}}' --context gantry"
     )]
     Patch(#[command(flatten)] PatchFlags),
-    /// Put labels on objects, or take them off
+    /// Set or remove labels of objects
     #[command(
         after_help = "Example:\n  gantry label deployment web tier=gold --context gantry\n  gantry label deployment web tier- --context gantry"
     )]
-    Label(#[command(flatten)] MarkFlags),
-    /// Put annotations on objects, or take them off
+    Label(#[command(flatten)] LabelAnnotateFlags),
+    /// Set or remove annotations of objects
     #[command(
         after_help = "Example:\n  gantry annotate deployment web kubernetes.io/change-cause='new image' --context gantry"
     )]
-    Annotate(#[command(flatten)] MarkFlags),
-    /// Show what applying files would change
+    Annotate(#[command(flatten)] LabelAnnotateFlags),
+    /// Show what applying manifests would change
     ///
-    /// The program in KUBECTL_EXTERNAL_DIFF shows it, or `diff -u -N`.
+    /// The differences are shown by the program in KUBECTL_EXTERNAL_DIFF, or by `diff -u -N`.
     #[command(after_help = DIFF_EXAMPLE)]
     Diff(#[command(flatten)] DiffFlags),
-    /// Wait until objects are there, gone, or as they should be
+    /// Wait until objects are created, deleted, or meet a condition
     #[command(
         after_help = "Example:\n  gantry wait deployment/web --for=condition=Available --timeout=2m\n  gantry wait pods -l app=web --for=delete\n  gantry wait deployment/web --for=jsonpath='{.status.readyReplicas}'=3"
     )]
     Wait(#[command(flatten)] WaitFlags),
-    /// Show what happened
+    /// List events
     #[command(
         after_help = "Example:\n  gantry events --for deployment/web\n  gantry events -A --types=Warning -w"
     )]
@@ -114,41 +114,41 @@ pub(crate) enum Verb {
 
 const DIFF_EXAMPLE: &str = "\
 Exit codes:
-  0  nothing would change
-  1  something would
-  2  it could not be found out
+  0  no differences
+  1  differences
+  2  an error
 
 Example:
   gantry diff -f web.yaml
   cat web.yaml | gantry diff --server-side -f -";
 
-/// Which objects, where a verb takes them from files and selectors too.
+/// The flags that select objects.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SelectionFlags {
-    /// Take the objects from a file, a folder, or `-` for standard input
+    /// A manifest file, a directory of them, or `-` for standard input
     #[arg(short, long, value_name = "FILE", value_delimiter = ',')]
     filename: Vec<String>,
-    /// Read folders with all that is below them
+    /// Read directories recursively
     #[arg(short = 'R', long)]
     recursive: bool,
     /// Only objects with these labels, such as app=web
     #[arg(short = 'l', long, value_name = "LABELS")]
     selector: Option<String>,
-    /// All objects of the type, in the namespace
+    /// All objects of the type in the namespace
     #[arg(long)]
     all: bool,
 }
 
-/// How results are told.
+/// The output flags of writes.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct ReportFlags {
-    /// How to print what came of it: name, json, yaml, jsonpath=…
+pub(crate) struct ResultFlags {
+    /// The output format: name, json, yaml, jsonpath=…
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<String>,
-    /// Only show what would be done: client, server to ask it, or none to do it
+    /// Do not persist changes: client (send nothing), server (send as a dry run), or none
     #[arg(long, value_name = "WHERE", num_args = 0..=1, default_missing_value = "client", require_equals = true)]
     dry_run: Option<String>,
-    /// Show who wrote which field
+    /// Show managedFields
     #[arg(long)]
     show_managed_fields: bool,
 }
@@ -166,46 +166,46 @@ impl SelectionFlags {
     }
 }
 
-impl ReportFlags {
-    fn report(&self) -> Result<Report, Failure> {
-        let report = Report::with(self.output.clone(), DryRun::parse(self.dry_run.as_deref())?)?;
-        Ok(Report { managed_fields: self.show_managed_fields, ..report })
+impl ResultFlags {
+    fn printer(&self) -> Result<ResultPrinter, Failure> {
+        let printer = ResultPrinter::with(self.output.clone(), DryRun::parse(self.dry_run.as_deref())?)?;
+        Ok(ResultPrinter { managed_fields: self.show_managed_fields, ..printer })
     }
 }
 
 impl Verb {
-    /// Runs the verb; flags before it count where it has none of its own.
+    /// Runs the verb; connection flags before it apply too.
     pub(crate) fn run(self, before: &ClusterFlags) -> ExitCode {
         let cluster = self.cluster().clone();
         let failed = match &self {
-            Self::Diff(_) => ExitCode::from(compare::FAILED),
+            Self::Diff(_) => ExitCode::from(diff::FAILED),
             _ => ExitCode::FAILURE,
         };
         match self {
             Self::Version(flags) if flags.client => flags.tell(),
-            verb => with_exit_code(&cluster, before, failed, async |session| verb.play(session).await),
+            verb => with_exit_code(&cluster, before, failed, async |ctx| verb.play(ctx).await),
         }
     }
 
-    async fn play(self, session: &mut Session) -> Result<ExitCode, Failure> {
+    async fn play(self, ctx: &mut ClientContext) -> Result<ExitCode, Failure> {
         match self {
-            Self::Diff(flags) => return flags.run(session).await,
-            Self::Get(flags) => flags.run(session).await?,
-            Self::Describe(flags) => flags.run(session).await?,
-            Self::Explain(flags) => flags.run(session).await?,
-            Self::ApiResources(flags) => flags.run(session).await?,
-            Self::Version(flags) => flags.run(session).await?,
-            Self::Create(flags) => flags.run(session).await?,
-            Self::Apply(flags) => flags.run(session).await?,
-            Self::Replace(flags) => flags.run(session).await?,
-            Self::Delete(flags) => flags.run(session).await?,
-            Self::Scale(flags) => flags.run(session).await?,
-            Self::Set(SetCommand::Image(flags)) => flags.run(session).await?,
-            Self::Patch(flags) => flags.run(session).await?,
-            Self::Label(flags) => flags.label(session).await?,
-            Self::Annotate(flags) => flags.annotate(session).await?,
-            Self::Wait(flags) => flags.run(session).await?,
-            Self::Events(flags) => flags.run(session).await?,
+            Self::Diff(flags) => return flags.run(ctx).await,
+            Self::Get(flags) => flags.run(ctx).await?,
+            Self::Describe(flags) => flags.run(ctx).await?,
+            Self::Explain(flags) => flags.run(ctx).await?,
+            Self::ApiResources(flags) => flags.run(ctx).await?,
+            Self::Version(flags) => flags.run(ctx).await?,
+            Self::Create(flags) => flags.run(ctx).await?,
+            Self::Apply(flags) => flags.run(ctx).await?,
+            Self::Replace(flags) => flags.run(ctx).await?,
+            Self::Delete(flags) => flags.run(ctx).await?,
+            Self::Scale(flags) => flags.run(ctx).await?,
+            Self::Set(SetCommand::Image(flags)) => flags.run(ctx).await?,
+            Self::Patch(flags) => flags.run(ctx).await?,
+            Self::Label(flags) => flags.label(ctx).await?,
+            Self::Annotate(flags) => flags.annotate(ctx).await?,
+            Self::Wait(flags) => flags.run(ctx).await?,
+            Self::Events(flags) => flags.run(ctx).await?,
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -232,41 +232,39 @@ impl Verb {
     }
 }
 
-/// Runs something with a session, and tells how it went.
-fn with_session(
+/// Runs a verb with a client context, and prints its failure.
+fn with_client_context(
     flags: &ClusterFlags,
     before: &ClusterFlags,
-    work: impl AsyncFnOnce(&mut Session) -> Result<(), Failure>,
+    work: impl AsyncFnOnce(&mut ClientContext) -> Result<(), Failure>,
 ) -> ExitCode {
-    with_exit_code(flags, before, ExitCode::FAILURE, async |session| {
-        work(session).await.map(|()| ExitCode::SUCCESS)
-    })
+    with_exit_code(flags, before, ExitCode::FAILURE, async |ctx| work(ctx).await.map(|()| ExitCode::SUCCESS))
 }
 
-/// Runs something with a session that says itself how it ends, unless it fails.
+/// Runs a verb that returns its own exit code; `failed` is the exit code of failures.
 fn with_exit_code(
     flags: &ClusterFlags,
     before: &ClusterFlags,
     failed: ExitCode,
-    work: impl AsyncFnOnce(&mut Session) -> Result<ExitCode, Failure>,
+    work: impl AsyncFnOnce(&mut ClientContext) -> Result<ExitCode, Failure>,
 ) -> ExitCode {
     let flags = flags.clone().or(before);
     cluster::run(async {
         let done = async {
             let connection = flags.connection()?;
             let (client, server) = connection.open().await?;
-            let screen = Screen { out: Box::new(io::stdout()), err: Box::new(io::stderr()) };
+            let streams = OutputStreams { out: Box::new(io::stdout()), err: Box::new(io::stderr()) };
             let notice = connection.by_default()?.map(|chosen| by_default(&chosen, &server));
-            let session = Session::new(client, server, screen, now).with_notice_of_changes(notice);
-            let mut session = match &flags.namespace {
-                Some(namespace) => session.in_namespace(namespace),
-                None => session,
+            let ctx = ClientContext::new(client, server, streams, now).with_change_notice(notice);
+            let mut ctx = match &flags.namespace {
+                Some(namespace) => ctx.in_namespace(namespace),
+                None => ctx,
             };
-            work(&mut session).await
+            work(&mut ctx).await
         };
         match done.await {
             Ok(code) => code,
-            Err(Failure::NobodyReads) => ExitCode::SUCCESS,
+            Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
             Err(failure) => {
                 tell(&failure);
                 failed
@@ -275,17 +273,17 @@ fn with_exit_code(
     })
 }
 
-/// Says which cluster is changed, if it was not named.
-fn by_default(chosen: &ByDefault, server: &str) -> String {
+/// The notice which cluster is changed, if none was named.
+fn by_default(chosen: &ImplicitContext, server: &str) -> String {
     match &chosen.context {
         Some((context, file)) => format!("Using context \"{context}\" of {}: {server}", file.display()),
         None => format!("Using the cluster of this pod: {server}"),
     }
 }
 
-/// Tells what went wrong.
+/// Prints a failure.
 fn tell(failure: &Failure) {
-    talk(failure.lines().trim_end_matches('\n'));
+    print_stderr(failure.lines().trim_end_matches('\n'));
 }
 
 pub(crate) fn now() -> Moment {
@@ -293,9 +291,9 @@ pub(crate) fn now() -> Moment {
     Moment::from_secs(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
-/// A duration as Go writes it: `1m30s`, `500ms`; zero means no limit.
+/// Parses a duration in Go's format: `1m30s`, `500ms`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("invalid duration {text:?}; write something like 30s or 1m30s");
+    let wrong = || format!("invalid duration {text:?}: use for example 30s or 1m30s");
     if text == "0" {
         return Ok(Duration::ZERO);
     }
@@ -318,7 +316,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     if text.is_empty() { Err(wrong()) } else { Duration::try_from_secs_f64(total).map_err(|_| wrong()) }
 }
 
-/// A limit; zero is none.
+/// A timeout; zero is none.
 fn limit(timeout: Option<Duration>) -> Option<Duration> {
     timeout.filter(|timeout| !timeout.is_zero())
 }

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use gantry_kubectl::verbs::{
-    History, PauseOrResume, Status, Undo, history, pause_or_resume, restart, status, undo,
+    HistoryOptions, PauseOrResume, RolloutStatusOptions, UndoOptions, history, pause_or_resume, restart,
+    status, undo,
 };
 
-use super::stuck;
-use super::{ReportFlags, SelectionFlags, duration, limit, with_session};
+use super::fail_when_stuck;
+use super::{ResultFlags, SelectionFlags, duration, limit, with_client_context};
 use crate::cluster::ClusterFlags;
 
-/// What kubectl does to and about rollouts.
+/// kubectl's `rollout` verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RolloutVerb {
     /// Show the revisions of a Deployment, and what changed between them
@@ -21,56 +22,57 @@ pub(crate) enum RolloutVerb {
         after_help = "Example:\n  gantry rollout history deployment/web\n  gantry rollout history deployment/web --changes | less"
     )]
     History {
-        /// Show one revision in full; 0 for a list of all
+        /// Show the details of one revision; 0 for a list of all
         #[arg(long, default_value = "0", allow_negative_numbers = true)]
         revision: i64,
-        /// Tell what changed from one revision to the next [default: on a terminal; elsewhere kubectl's table alone]
+        /// Show the changes between revisions [default: on a terminal; elsewhere kubectl's table alone]
         #[arg(long, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
         changes: Option<bool>,
         #[command(flatten)]
-        report: ReportFlags,
+        printer: ResultFlags,
         #[command(flatten)]
-        target: Target,
+        target: RolloutTarget,
     },
-    /// Go back to an earlier revision
+    /// Roll back to an earlier revision
     #[command(after_help = "Example:\n  gantry rollout undo deployment/web --to-revision=2 --context gantry")]
     Undo {
-        /// The revision to go back to; 0 for the last one
+        /// The revision to roll back to; 0 for the previous one
         #[arg(long, default_value = "0", allow_negative_numbers = true)]
         to_revision: i64,
         #[command(flatten)]
-        report: ReportFlags,
+        printer: ResultFlags,
         #[command(flatten)]
-        target: Target,
+        target: RolloutTarget,
     },
-    /// Put a Deployment on hold
+    /// Pause the rollout of a Deployment
     #[command(after_help = "Example:\n  gantry rollout pause deployment/web --context gantry")]
     Pause {
         #[command(flatten)]
-        report: ReportFlags,
+        printer: ResultFlags,
         #[command(flatten)]
-        target: Target,
+        target: RolloutTarget,
     },
-    /// Let a Deployment go on
+    /// Resume the rollout of a paused Deployment
     #[command(after_help = "Example:\n  gantry rollout resume deployment/web --context gantry")]
     Resume {
         #[command(flatten)]
-        report: ReportFlags,
+        printer: ResultFlags,
         #[command(flatten)]
-        target: Target,
+        target: RolloutTarget,
     },
-    /// Roll all pods over, though nothing changed
+    /// Restart all pods with a rollout
     #[command(after_help = "Example:\n  gantry rollout restart deployment/web --context gantry")]
     Restart {
         #[command(flatten)]
-        report: ReportFlags,
+        printer: ResultFlags,
         #[command(flatten)]
-        target: Target,
+        target: RolloutTarget,
     },
     /// Wait for a rollout to finish
     ///
-    /// As kubectl does it: it ends when the rollout is done, with 1 when its deadline has passed or the time is up. With
-    /// --fail-when-stuck it also ends with 1 as soon as `gantry why` calls the rollout stuck, which is often minutes earlier.
+    /// Exits with 0 when the rollout is done, with 1 when its progress deadline is exceeded or the timeout expires, as
+    /// kubectl does. With --fail-when-stuck it also exits with 1 as soon as `gantry why` reports the rollout as stuck,
+    /// which is often minutes earlier.
     #[command(
         verbatim_doc_comment,
         after_help = "Example:\n  gantry rollout status deployment/web --timeout=5m\n  gantry rollout status deployment/web --fail-when-stuck"
@@ -79,23 +81,23 @@ pub(crate) enum RolloutVerb {
         /// Whether to wait
         #[arg(short, long, default_value = "true", action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
         watch: bool,
-        /// How long to wait; 0 for as long as it takes
+        /// How long to wait; 0 for no limit
         #[arg(long, value_parser = duration)]
         timeout: Option<Duration>,
         /// Only this revision; 0 for any
         #[arg(long, default_value = "0")]
         revision: i64,
-        /// End with an error when the rollout of this one Deployment has been stuck for so long; kubectl has no such flag
+        /// Fail when the rollout of this Deployment has been stuck for so long; not a flag of kubectl
         #[arg(long, value_name = "DURATION", value_parser = duration, num_args = 0..=1, default_missing_value = "30s", require_equals = true)]
         fail_when_stuck: Option<Duration>,
         #[command(flatten)]
-        target: Target,
+        target: RolloutTarget,
     },
 }
 
-/// Whose rollout.
+/// The objects of a rollout verb.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Target {
+pub(crate) struct RolloutTarget {
     /// `TYPE NAME` or `TYPE/NAME`; a type alone means all objects of it
     #[arg(value_name = "OBJECT")]
     words: Vec<String>,
@@ -109,39 +111,39 @@ impl RolloutVerb {
     pub(crate) fn run(self, before: &ClusterFlags) -> ExitCode {
         let target = self.target().clone();
         let selection = target.selection.selection(target.words.clone());
-        with_session(&target.cluster, before, async |session| match self {
-            Self::History { revision, changes, report, .. } => {
-                let report = report.report()?;
-                // Programs that read kubectl's output find it here to the letter.
+        with_client_context(&target.cluster, before, async |ctx| match self {
+            Self::History { revision, changes, printer, .. } => {
+                let printer = printer.printer()?;
+                // Without a terminal, the output is exactly kubectl's.
                 let changes =
-                    changes.unwrap_or_else(|| report.output.is_none() && io::stdout().is_terminal());
-                history(session, &History { selection, revision, changes, report }).await
+                    changes.unwrap_or_else(|| printer.output.is_none() && io::stdout().is_terminal());
+                history(ctx, &HistoryOptions { selection, revision, changes, printer }).await
             }
-            Self::Undo { to_revision, report, .. } => {
-                undo(session, &Undo { selection, to_revision, report: report.report()? }).await
+            Self::Undo { to_revision, printer, .. } => {
+                undo(ctx, &UndoOptions { selection, to_revision, printer: printer.printer()? }).await
             }
-            Self::Pause { report, .. } => {
-                pause_or_resume(session, &selection, PauseOrResume::Pause, &report.report()?).await
+            Self::Pause { printer, .. } => {
+                pause_or_resume(ctx, &selection, PauseOrResume::Pause, &printer.printer()?).await
             }
-            Self::Resume { report, .. } => {
-                pause_or_resume(session, &selection, PauseOrResume::Resume, &report.report()?).await
+            Self::Resume { printer, .. } => {
+                pause_or_resume(ctx, &selection, PauseOrResume::Resume, &printer.printer()?).await
             }
-            Self::Restart { report, .. } => restart(session, &selection, &report.report()?).await,
+            Self::Restart { printer, .. } => restart(ctx, &selection, &printer.printer()?).await,
             Self::Status { watch, timeout, revision, fail_when_stuck, .. } => {
-                let asked = Status { selection, watch, timeout: limit(timeout), revision };
-                let Some(stuck_for) = fail_when_stuck else { return status(session, &asked).await };
+                let asked = RolloutStatusOptions { selection, watch, timeout: limit(timeout), revision };
+                let Some(stuck_for) = fail_when_stuck else { return status(ctx, &asked).await };
                 let cluster = target.cluster.clone().or(before);
-                // What kubectl would say comes first.
+                // kubectl's own result takes precedence.
                 tokio::select! {
                     biased;
-                    ended = status(session, &asked) => ended,
-                    failure = stuck::failure(&cluster, &target.words, stuck_for) => Err(failure),
+                    ended = status(ctx, &asked) => ended,
+                    failure = fail_when_stuck::failure(&cluster, &target.words, stuck_for) => Err(failure),
                 }
             }
         })
     }
 
-    fn target(&self) -> &Target {
+    fn target(&self) -> &RolloutTarget {
         match self {
             Self::History { target, .. }
             | Self::Undo { target, .. }

@@ -1,36 +1,37 @@
-//! The verbs that change something.
+//! The verbs that write: create, apply, replace, delete, scale, set and patch.
 
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use gantry_kubectl::verbs::{
-    Apply, Cascade, Create, CreateDeployment, Delete, DryRun, Patch, Replace, Scale, ServerSide, SetImage,
-    Validation, apply, create, create_deployment, create_namespace, delete, patch, replace, scale, set_image,
+    ApplyOptions, Cascade, CreateDeploymentOptions, CreateOptions, DeleteOptions, DryRun, PatchOptions,
+    ReplaceOptions, ScaleOptions, ServerSide, SetImageOptions, Validation, apply, create, create_deployment,
+    create_namespace, delete, patch, replace, scale, set_image,
 };
-use gantry_kubectl::{Failure, Selection, Session};
+use gantry_kubectl::{ClientContext, Failure, Selection};
 
-use super::record;
-use super::{ReportFlags, SelectionFlags, duration, limit};
+use super::change_cause;
+use super::{ResultFlags, SelectionFlags, duration, limit};
 use crate::cluster::ClusterFlags;
-use crate::output::talk;
+use crate::output::print_stderr;
 
-/// Files and what is done with their fields.
+/// The flags of manifest files.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct FileFlags {
-    /// Take the objects from a file, a folder, or `-` for standard input
+    /// A manifest file, a directory of them, or `-` for standard input
     #[arg(short, long, value_name = "FILE", value_delimiter = ',')]
     filename: Vec<String>,
-    /// Read folders with all that is below them
+    /// Read directories recursively
     #[arg(short = 'R', long)]
     recursive: bool,
-    /// What becomes of unknown fields: strict, warn or ignore
+    /// How unknown fields are handled: strict, warn or ignore
     #[arg(long, value_name = "HOW", num_args = 0..=1, default_missing_value = "strict", require_equals = true)]
     validate: Option<String>,
-    /// Under which name the fields are managed
+    /// The name of the field manager
     #[arg(long, value_name = "NAME")]
     field_manager: Option<String>,
     #[command(flatten)]
-    report: ReportFlags,
+    printer: ResultFlags,
 }
 
 /// The flags of `create`.
@@ -44,7 +45,7 @@ pub(crate) struct CreateFlags {
     /// Only objects with these labels
     #[arg(short = 'l', long, value_name = "LABELS")]
     selector: Option<String>,
-    /// Let a later `apply` know what was written
+    /// Store the configuration in the last-applied annotation, for a later `apply`
     #[arg(long)]
     save_config: bool,
     #[command(flatten)]
@@ -64,7 +65,7 @@ enum CreateWhat {
         /// The image of its container; may be repeated
         #[arg(long, value_delimiter = ',')]
         image: Vec<String>,
-        /// How many pods
+        /// The number of replicas
         #[arg(short, long, default_value = "1")]
         replicas: i32,
         /// The port of its container
@@ -74,7 +75,7 @@ enum CreateWhat {
         #[arg(last = true)]
         command: Vec<String>,
         #[command(flatten)]
-        report: ReportFlags,
+        printer: ResultFlags,
         #[command(flatten)]
         cluster: ClusterFlags,
     },
@@ -84,7 +85,7 @@ enum CreateWhat {
         /// Its name
         name: String,
         #[command(flatten)]
-        report: ReportFlags,
+        printer: ResultFlags,
         #[command(flatten)]
         cluster: ClusterFlags,
     },
@@ -99,22 +100,22 @@ pub(crate) struct ApplyFlags {
     /// Only objects with these labels, such as app=web
     #[arg(short = 'l', long, value_name = "LABELS")]
     selector: Option<String>,
-    /// Delete and create again what cannot be changed
+    /// Delete and recreate objects that cannot be patched
     #[arg(long)]
     force: bool,
-    /// Delete what is no longer written; not supported
+    /// Delete objects that are no longer in the manifests; not supported
     #[arg(long, hide = true)]
     prune: bool,
-    /// Whether what is written wins; it always does
+    /// Whether the manifest wins over other changes; it always does
     #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     overwrite: Option<bool>,
-    /// Wait for deletions, which happens anyway
+    /// Wait for deletions; it always does
     #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     wait: Option<bool>,
-    /// Let the server merge, which knows who manages which field
+    /// Apply on the server (server-side apply)
     #[arg(long)]
     server_side: bool,
-    /// Take over fields that others manage; only with --server-side
+    /// Take over fields of other field managers; only with --server-side
     #[arg(long, requires = "server_side")]
     force_conflicts: bool,
     #[command(flatten)]
@@ -126,20 +127,20 @@ pub(crate) struct ApplyFlags {
 pub(crate) struct ReplaceFlags {
     #[command(flatten)]
     files: FileFlags,
-    /// Delete what is there and create it again
+    /// Delete the existing object and create it again
     #[arg(long)]
     force: bool,
-    /// What becomes of dependents: background, foreground or orphan
+    /// How dependents are deleted: background, foreground or orphan
     #[arg(long, value_name = "HOW", default_value = "background", num_args = 0..=1, default_missing_value = "background", require_equals = true)]
     cascade: String,
-    /// How many seconds deleting may take; only with --force
+    /// The grace period of the deletion in seconds; only with --force
     #[arg(long, value_name = "SECONDS", default_value = "-1", allow_negative_numbers = true)]
     grace_period: i64,
-    /// Let a later `apply` know what was written
+    /// Store the configuration in the last-applied annotation, for a later `apply`
     #[arg(long)]
     save_config: bool,
-    /// A part of the object, such as status
-    #[arg(long, value_name = "PART")]
+    /// The subresource, such as status
+    #[arg(long, value_name = "SUBRESOURCE")]
     subresource: Option<String>,
     #[command(flatten)]
     pub(super) cluster: ClusterFlags,
@@ -160,29 +161,29 @@ pub(crate) struct DeleteFlags {
     /// In all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
-    /// What becomes of objects that the deleted ones own: background, foreground or orphan
+    /// How dependents are deleted: background, foreground or orphan
     #[arg(long, value_name = "HOW", default_value = "background", num_args = 0..=1, default_missing_value = "background", require_equals = true)]
     cascade: String,
-    /// How many seconds containers get to end; negative for what their pods say
+    /// The grace period for termination in seconds; negative for the pod's own
     #[arg(long, value_name = "SECONDS", default_value = "-1", allow_negative_numbers = true)]
     grace_period: i64,
-    /// Do not wait for containers to end
+    /// Delete immediately, without graceful termination
     #[arg(long)]
     force: bool,
-    /// Give containers one second to end
+    /// Set the grace period to one second
     #[arg(long)]
     now: bool,
-    /// Whether to wait until everything is gone
+    /// Whether to wait until the objects are deleted
     #[arg(long, default_value = "true", action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     wait: bool,
-    /// How long to wait; 0 for as long as it takes
+    /// How long to wait; 0 for no limit
     #[arg(long, value_parser = duration)]
     timeout: Option<Duration>,
-    /// Pass over objects that do not exist
+    /// Ignore objects that do not exist
     #[arg(long)]
     ignore_not_found: bool,
     #[command(flatten)]
-    report: ReportFlags,
+    printer: ResultFlags,
     #[command(flatten)]
     pub(super) cluster: ClusterFlags,
 }
@@ -195,25 +196,25 @@ pub(crate) struct ScaleFlags {
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,
-    /// How many pods
+    /// The number of replicas
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true)]
     replicas: Option<String>,
-    /// Only if there are so many now
+    /// Only if this is the current number of replicas
     #[arg(long, value_name = "COUNT", default_value = "-1", allow_negative_numbers = true)]
     current_replicas: i32,
-    /// Only if it has this version now
+    /// Only if this is the current resource version
     #[arg(long, value_name = "VERSION")]
     resource_version: Option<String>,
-    /// Wait so long until there are so many; 0 for not at all
+    /// How long to wait until the number of replicas is reached; 0 to not wait
     #[arg(long, value_parser = duration)]
     timeout: Option<Duration>,
     #[command(flatten)]
-    report: ReportFlags,
+    printer: ResultFlags,
     #[command(flatten)]
     pub(super) cluster: ClusterFlags,
 }
 
-/// What `set` changes.
+/// The subcommands of `set`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SetCommand {
     /// Change the images of containers
@@ -229,17 +230,17 @@ pub(crate) struct SetImageFlags {
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,
-    /// Change files only, and leave the server out of it
+    /// Change the manifests only, without contacting the server
     #[arg(long)]
     local: bool,
-    /// Note this command as the cause of the change
+    /// Record this command as the change cause
     #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     record: Option<bool>,
-    /// Under which name the fields are managed
+    /// The name of the field manager
     #[arg(long, value_name = "NAME")]
     field_manager: Option<String>,
     #[command(flatten)]
-    report: ReportFlags,
+    printer: ResultFlags,
     #[command(flatten)]
     pub(super) cluster: ClusterFlags,
 }
@@ -252,7 +253,7 @@ pub(crate) struct PatchFlags {
     words: Vec<String>,
     #[command(flatten)]
     selection: SelectionFlags,
-    /// Change files only, and leave the server out of it
+    /// Change the manifests only, without contacting the server
     #[arg(long)]
     local: bool,
     /// The patch, in JSON or YAML
@@ -264,14 +265,14 @@ pub(crate) struct PatchFlags {
     /// What kind of patch: strategic, merge or json
     #[arg(long = "type", value_name = "KIND", default_value = "strategic")]
     kind: String,
-    /// A part of the object, such as status
-    #[arg(long, value_name = "PART")]
+    /// The subresource, such as status
+    #[arg(long, value_name = "SUBRESOURCE")]
     subresource: Option<String>,
-    /// Under which name the fields are managed
+    /// The name of the field manager
     #[arg(long, value_name = "NAME")]
     field_manager: Option<String>,
     #[command(flatten)]
-    report: ReportFlags,
+    printer: ResultFlags,
     #[command(flatten)]
     pub(super) cluster: ClusterFlags,
 }
@@ -284,50 +285,50 @@ impl CreateFlags {
         }
     }
 
-    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+    pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
         match self.what {
-            Some(CreateWhat::Deployment { name, image, replicas, port, command, report, .. }) => {
-                let report = report.report()?;
-                let asked = CreateDeployment { name, images: image, replicas, port, command, report };
-                create_deployment(session, &asked).await
+            Some(CreateWhat::Deployment { name, image, replicas, port, command, printer, .. }) => {
+                let printer = printer.printer()?;
+                let asked = CreateDeploymentOptions { name, images: image, replicas, port, command, printer };
+                create_deployment(ctx, &asked).await
             }
-            Some(CreateWhat::Namespace { name, report, .. }) => {
-                create_namespace(session, &name, &report.report()?).await
+            Some(CreateWhat::Namespace { name, printer, .. }) => {
+                create_namespace(ctx, &name, &printer.printer()?).await
             }
             None => {
-                let asked = Create {
+                let asked = CreateOptions {
                     validation: Validation::parse(self.files.validate.as_deref())?,
-                    report: self.files.report.report()?,
+                    printer: self.files.printer.printer()?,
                     files: self.files.filename,
                     recursive: self.files.recursive,
                     selector: self.selector,
                     save_config: self.save_config,
                     manager: self.files.field_manager,
                 };
-                create(session, &asked).await
+                create(ctx, &asked).await
             }
         }
     }
 }
 
 impl ApplyFlags {
-    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
-        let server_side = ServerSide::asked(self.server_side, self.force_conflicts);
+    pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
+        let server_side = ServerSide::from_flags(self.server_side, self.force_conflicts);
         if self.overwrite == Some(false) {
-            return Err(Failure::other("--overwrite=false is not supported: what is written always wins"));
+            return Err(Failure::other("--overwrite=false is not supported: the manifest always wins"));
         }
         if self.prune {
             return Err(Failure::other(
                 "--prune is not supported\nhint: delete what is no longer wanted, or use --force to recreate",
             ));
         }
-        let report = self.files.report.report()?;
-        if self.force && report.dry_run == DryRun::Server {
+        let printer = self.files.printer.printer()?;
+        if self.force && printer.dry_run == DryRun::Server {
             return Err(Failure::other("--dry-run=server cannot be used with --force"));
         }
-        let asked = Apply {
+        let asked = ApplyOptions {
             validation: Validation::parse(self.files.validate.as_deref())?,
-            report,
+            printer,
             files: self.files.filename,
             recursive: self.files.recursive,
             manager: self.files.field_manager,
@@ -335,19 +336,19 @@ impl ApplyFlags {
             force: self.force,
             server_side,
         };
-        apply(session, &asked).await
+        apply(ctx, &asked).await
     }
 }
 
 impl ReplaceFlags {
-    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+    pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
         if self.grace_period >= 0 && !self.force {
             return Err(Failure::other("--grace-period must have --force specified"));
         }
         let cascade = Cascade::parse(&self.cascade)?;
-        let asked = Replace {
+        let asked = ReplaceOptions {
             validation: Validation::parse(self.files.validate.as_deref())?,
-            report: self.files.report.report()?,
+            printer: self.files.printer.printer()?,
             files: self.files.filename,
             recursive: self.files.recursive,
             save_config: self.save_config,
@@ -355,64 +356,64 @@ impl ReplaceFlags {
             force: self.force.then(|| cascade.options((self.grace_period >= 0).then_some(self.grace_period))),
             manager: self.files.field_manager,
         };
-        replace(session, &asked).await
+        replace(ctx, &asked).await
     }
 }
 
 impl DeleteFlags {
-    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+    pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
         let selection = Selection {
             fields: self.field_selector,
             all_namespaces: self.all_namespaces,
             ..self.selection.selection(self.words)
         };
-        let asked = Delete {
+        let asked = DeleteOptions {
             selection,
             cascade: Cascade::parse(&self.cascade)?,
-            grace_seconds: Delete::grace(self.grace_period, self.force, self.now)?,
+            grace_seconds: DeleteOptions::grace(self.grace_period, self.force, self.now)?,
             force: self.force,
             wait: self.wait,
             timeout: limit(self.timeout),
             ignore_not_found: self.ignore_not_found,
-            report: self.report.report()?,
+            printer: self.printer.printer()?,
         };
-        delete(session, &asked).await
+        delete(ctx, &asked).await
     }
 }
 
 impl ScaleFlags {
-    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
-        let asked = Scale {
+    pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
+        let asked = ScaleOptions {
             selection: self.selection.selection(self.words),
-            replicas: Scale::replicas(self.replicas.as_deref())?,
+            replicas: ScaleOptions::replicas(self.replicas.as_deref())?,
             current_replicas: (self.current_replicas >= 0).then_some(self.current_replicas),
             resource_version: self.resource_version,
             timeout: limit(self.timeout),
-            report: self.report.report()?,
+            printer: self.printer.printer()?,
         };
-        scale(session, &asked).await
+        scale(ctx, &asked).await
     }
 }
 
 impl SetImageFlags {
-    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+    pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
         if self.record.is_some() {
-            talk("Flag --record has been deprecated, --record will be removed in the future");
+            print_stderr("Flag --record has been deprecated, --record will be removed in the future");
         }
-        let (words, images) = SetImage::parse(&self.words)?;
-        let asked = SetImage {
+        let (words, images) = SetImageOptions::parse(&self.words)?;
+        let asked = SetImageOptions {
             selection: Selection { local: self.local, ..self.selection.selection(words) },
             images,
-            cause: (self.record == Some(true)).then(|| record::cause(std::env::args())),
+            cause: (self.record == Some(true)).then(|| change_cause::of_command(std::env::args())),
             manager: self.field_manager,
-            report: self.report.report()?,
+            printer: self.printer.printer()?,
         };
-        set_image(session, &asked).await
+        set_image(ctx, &asked).await
     }
 }
 
 impl PatchFlags {
-    pub(super) async fn run(self, session: &mut Session) -> Result<(), Failure> {
+    pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
         let patch_text = match (self.patch, &self.patch_file) {
             (Some(text), _) => text,
             (None, Some(file)) => std::fs::read_to_string(file).map_err(|error| {
@@ -428,14 +429,14 @@ impl PatchFlags {
                 ));
             }
         };
-        let asked = Patch {
+        let asked = PatchOptions {
             selection: Selection { local: self.local, ..self.selection.selection(self.words) },
             patch: patch_text,
-            kind: Patch::kind(&self.kind)?,
+            kind: PatchOptions::kind(&self.kind)?,
             subresource: self.subresource,
             manager: self.field_manager,
-            report: self.report.report()?,
+            printer: self.printer.printer()?,
         };
-        patch(session, &asked).await
+        patch(ctx, &asked).await
     }
 }

@@ -1,4 +1,4 @@
-//! The terminal: one screen to draw on, keys to hear, and everything as it was when it is over.
+//! The terminal: an alternate screen, keyboard input, and restoration on exit.
 
 use std::io::{self, Read as _, Write as _};
 use std::thread;
@@ -9,22 +9,22 @@ use rustix::termios::{self, OptionalActions, Termios};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
-use crate::paint;
+use crate::ansi;
 
-/// Another screen, no cursor, no wrapping of lines.
+/// Enters the alternate screen, hides the cursor, disables line wrapping.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
-/// All of that back.
+/// Reverts `ENTER`.
 const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 
-/// What a person at the terminal does.
+/// Terminal input.
 pub(super) enum Input {
-    /// Has seen enough.
+    /// Quit.
     Quit,
-    /// Has changed the size.
+    /// The size changed.
     Resized,
 }
 
-/// A terminal in use; dropping it, or a panic, leaves it as it was.
+/// A terminal in raw mode; restored on drop and on panic.
 pub(super) struct Terminal {
     before: Termios,
     colours: bool,
@@ -35,11 +35,11 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// Takes over the terminal.
+    /// Switches to raw mode and the alternate screen.
     pub(super) fn open() -> io::Result<Self> {
         let before = termios::tcgetattr(io::stdin())?;
         let terminal = Self {
-            colours: paint::with_colours(),
+            colours: ansi::with_colours(),
             charset: charset(),
             keys: keys(),
             resized: signal(SignalKind::window_change())?,
@@ -54,21 +54,21 @@ impl Terminal {
         Ok(terminal)
     }
 
-    /// What there is to draw on now.
+    /// The current canvas.
     pub(super) fn canvas(&self) -> Canvas {
-        let (columns, rows) = paint::size();
+        let (columns, rows) = ansi::size();
         Canvas { columns, rows, charset: self.charset }
     }
 
-    /// Shows these lines and nothing else.
+    /// Draws a frame.
     pub(super) fn draw(&mut self, lines: &[Line]) -> io::Result<()> {
         let mut text = "\x1b[H".to_owned();
         for (row, line) in lines.iter().enumerate() {
-            // Not after the last one: the screen would move up.
+            // Not after the last line: the screen would scroll.
             text.push_str(if row == 0 { "" } else { "\r\n" });
-            // Before the line: behind one that fills the row, it would take the last letter.
+            // Cleared before the line: after a line that fills the row, it would erase the last character.
             text.push_str(if row + 1 == lines.len() { "\x1b[J" } else { "\x1b[K" });
-            paint::paint(&mut text, line, self.colours);
+            ansi::paint(&mut text, line, self.colours);
         }
         write(&text)
     }
@@ -80,7 +80,7 @@ impl Terminal {
         loop {
             tokio::select! {
                 key = self.keys.recv() => match key {
-                    // Without a keyboard there would be no way to quit.
+                    // Without input there is no way to quit.
                     Some(b'q' | b'Q' | CONTROL_C) | None => return Input::Quit,
                     Some(_) => {}
                 },
@@ -99,12 +99,12 @@ impl Drop for Terminal {
 }
 
 fn restore(before: &Termios) {
-    // The terminal may be gone, and then there is nothing to restore.
+    // Errors are ignored: the terminal may be closed already.
     let _ = write(LEAVE);
     let _ = termios::tcsetattr(io::stdin(), OptionalActions::Now, before);
 }
 
-/// Restores the terminal before a panic is told, so that it can be read.
+/// Installs a panic hook that restores the terminal first, so that the message is readable.
 fn restore_on_panic(before: Termios) {
     let tell = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -113,9 +113,9 @@ fn restore_on_panic(before: Termios) {
     }));
 }
 
-/// What is typed, byte by byte.
+/// Keyboard input, byte by byte.
 ///
-/// A thread of its own, which is never joined: a read from a terminal cannot be called off.
+/// The reader thread is never joined: a read from a terminal cannot be cancelled.
 fn keys() -> UnboundedReceiver<u8> {
     let (sender, receiver) = mpsc::unbounded_channel();
     thread::spawn(move || {
@@ -129,7 +129,7 @@ fn keys() -> UnboundedReceiver<u8> {
     receiver
 }
 
-/// What the locale says the terminal can show.
+/// The character set of the locale.
 fn charset() -> Charset {
     let set = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| {
         let value = std::env::var(name).ok()?;

@@ -1,10 +1,10 @@
-//! `gantry up`: a whole cluster in one process, in the foreground, detached, or around a command. Flags in, calls out.
+//! `gantry up`: runs a cluster in one process, in the foreground, detached, or for one command.
 
-mod around;
+mod command;
 mod detach;
-mod forward;
-mod scratch;
-mod welcome;
+mod signal_forwarding;
+mod startup_message;
+mod temp_dir;
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -16,29 +16,29 @@ use clap::Args;
 use gantry_cluster::{Cluster, Options, Profile};
 use gantry_runtime::chain;
 
-use crate::clusters::{Claim, ClusterName, Home};
-use crate::host::{self, Amount, Keeping, ServerFlags, Signals};
+use crate::clusters::{ClusterDir, ClusterLock, ClusterName};
 use crate::kubectl::duration;
 use crate::output::{fail, print};
-use welcome::Welcome;
+use crate::server_process::{self, ServerFlags, Signals, StorageTarget, Verbosity};
+use startup_message::StartupMessage;
 
 /// The flags of `gantry up`.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct UpFlags {
-    /// The name of the cluster, which has its own data, port and kubeconfig [default: gantry]
+    /// The name of the cluster [default: gantry]
     #[arg(id = "cluster_name", long = "name", value_name = "NAME")]
     name: Option<ClusterName>,
-    /// Keep everything in this directory instead of in your own data directory
+    /// Store the data in this directory instead of the user's data directory
     #[arg(long, value_name = "DIRECTORY", conflicts_with_all = ["in_memory", "cluster_name"])]
     data_dir: Option<PathBuf>,
-    /// Keep everything in memory, until it stops
+    /// Store the data in memory, until the cluster stops
     #[arg(long)]
     in_memory: bool,
-    /// How many nodes to simulate; with 0 there is no scheduler either, and pods stay pending
+    /// The number of simulated nodes; with 0 there is no scheduler either, and pods stay pending
     #[arg(long, value_name = "N", default_value_t = 3)]
     nodes: usize,
-    /// A file that says how pods behave on the simulated nodes
+    /// A profile that defines how pods behave on the simulated nodes
     #[arg(long, value_name = "FILE")]
     sim_profile: Option<PathBuf>,
     /// Run in the background, with a log file; `gantry down` stops it
@@ -62,32 +62,32 @@ pub(crate) struct UpFlags {
     detached: bool,
     #[command(flatten)]
     server: ServerFlags,
-    /// Run this command against a cluster that is thrown away afterwards, with KUBECONFIG set, and exit with its status
+    /// Run this command with KUBECONFIG set to a temporary cluster, and exit with its status
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["cluster_name", "data_dir", "detach", "write_kubeconfig"])]
     command: Vec<OsString>,
 }
 
-/// Where the cluster `gantry` listens, and `gantry apiserver`.
+/// The default address of the cluster `gantry` and of `gantry apiserver`.
 pub(crate) const DEFAULT_ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 6443));
-/// How long a cluster may take until it is ready.
+/// The default timeout until a cluster is ready.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Runs a cluster until it is told to stop.
+/// Runs a cluster until it receives a signal.
 pub(crate) fn run(flags: &UpFlags) -> ExitCode {
     let format = flags.server.log_format;
     if !flags.command.is_empty() {
-        return host::run(format, Amount::Errors, around::run(flags));
+        return server_process::run(format, Verbosity::Errors, command::run(flags));
     }
     if flags.detach && !flags.detached {
         return detach::run(flags);
     }
     if flags.wait.is_some() && !flags.detached {
         return fail(
-            "--wait is for --detach and for a command\nhint: without them `gantry up` says when it is ready",
+            "--wait is for --detach and for a command\nhint: without them, `gantry up` prints a message when it is ready",
         );
     }
-    let amount = if flags.quiet { Amount::Quiet } else { Amount::Usual };
-    host::run(format, amount, serve(flags))
+    let verbosity = if flags.quiet { Verbosity::Warnings } else { Verbosity::Info };
+    server_process::run(format, verbosity, serve(flags))
 }
 
 async fn serve(flags: &UpFlags) -> Result<ExitCode, String> {
@@ -95,12 +95,12 @@ async fn serve(flags: &UpFlags) -> Result<ExitCode, String> {
         detach::leave_terminal()?;
     }
     let mut signals = Signals::new()?;
-    let home = flags.home();
-    let mut claim = flags.claim(home.as_ref())?;
-    let (mut cluster, kubeconfig) = flags.start(home.as_ref()).await?;
+    let dir = flags.dir();
+    let mut lock = flags.lock(dir.as_ref())?;
+    let (mut cluster, kubeconfig) = flags.start(dir.as_ref()).await?;
     let url = cluster.url().unwrap_or_default().to_owned();
-    if let Some(claim) = &mut claim {
-        claim.publish(&url, kubeconfig.clone())?;
+    if let Some(lock) = &mut lock {
+        lock.publish(&url, kubeconfig.clone())?;
     }
     if flags.detached {
         print(detach::SERVING);
@@ -113,32 +113,37 @@ async fn serve(flags: &UpFlags) -> Result<ExitCode, String> {
         signals.until_second(cluster.stop()).await;
         return Ok(ExitCode::SUCCESS);
     }
-    let welcome =
-        Welcome { home: home.as_ref().ok(), in_memory: flags.in_memory, nodes: flags.nodes, url, kubeconfig };
-    // A closed standard output is no reason not to run.
-    print(&if flags.detached { detach::READY.to_owned() } else { welcome.in_foreground() });
-    host::run_to_end(cluster, &mut signals).await?;
-    drop(claim);
+    let startup_message = StartupMessage {
+        dir: dir.as_ref().ok(),
+        in_memory: flags.in_memory,
+        nodes: flags.nodes,
+        url,
+        kubeconfig,
+    };
+    // A closed standard output does not stop the cluster.
+    print(&if flags.detached { detach::READY.to_owned() } else { startup_message.in_foreground() });
+    server_process::run_to_end(cluster, &mut signals).await?;
+    drop(lock);
     Ok(ExitCode::SUCCESS)
 }
 
 impl UpFlags {
     /// The directory of the cluster.
-    fn home(&self) -> Result<Home, String> {
+    fn dir(&self) -> Result<ClusterDir, String> {
         match (&self.data_dir, &self.name) {
             (Some(directory), _) => {
-                Ok(Home::at(std::path::absolute(directory).unwrap_or_else(|_| directory.clone())))
+                Ok(ClusterDir::at(std::path::absolute(directory).unwrap_or_else(|_| directory.clone())))
             }
-            (None, Some(name)) => Home::named(name.clone()),
-            (None, None) if self.in_memory => Home::named(ClusterName::of_process(std::process::id())),
-            (None, None) => Home::named(ClusterName::default()),
+            (None, Some(name)) => ClusterDir::named(name.clone()),
+            (None, None) if self.in_memory => ClusterDir::named(ClusterName::of_process(std::process::id())),
+            (None, None) => ClusterDir::named(ClusterName::default()),
         }
     }
 
-    /// The right to run the cluster. A cluster in memory without a name needs no directory, if its kubeconfig has
-    /// another place; then it is not listed.
-    fn claim(&self, home: Result<&Home, &String>) -> Result<Option<Claim>, String> {
-        let taken = home.map_err(Clone::clone).and_then(|home| Claim::take(home, self.in_memory, self.nodes));
+    /// Locks the cluster's directory. An unnamed in-memory cluster with --write-kubeconfig needs none; it is not listed then.
+    fn lock(&self, dir: Result<&ClusterDir, &String>) -> Result<Option<ClusterLock>, String> {
+        let taken =
+            dir.map_err(Clone::clone).and_then(|dir| ClusterLock::take(dir, self.in_memory, self.nodes));
         match taken {
             Err(why) if self.in_memory && self.name.is_none() && self.server.write_kubeconfig.is_some() => {
                 tracing::info!("`gantry clusters` will not list this cluster: {why}");
@@ -148,45 +153,45 @@ impl UpFlags {
         }
     }
 
-    /// Starts the cluster and writes its kubeconfigs; returns the one that was asked for.
-    async fn start(&self, home: Result<&Home, &String>) -> Result<(Cluster, PathBuf), String> {
-        let keeping = match home {
-            Ok(home) if !self.in_memory => Keeping::Directory(home.directory.clone()),
-            _ => Keeping::Memory,
+    /// Starts the cluster and writes its kubeconfigs; returns the path of --write-kubeconfig, or the default one.
+    async fn start(&self, dir: Result<&ClusterDir, &String>) -> Result<(Cluster, PathBuf), String> {
+        let storage = match dir {
+            Ok(dir) if !self.in_memory => StorageTarget::Directory(dir.directory.clone()),
+            _ => StorageTarget::Memory,
         };
-        let home = home.ok().filter(|home| home.directory.exists());
-        let name = home.map(Home::context);
-        let options = host::options(&self.server, &keeping, self.address(home)).await?;
+        let dir = dir.ok().filter(|dir| dir.directory.exists());
+        let name = dir.map(ClusterDir::context);
+        let options = server_process::options(&self.server, &storage, self.address(dir)).await?;
         let name = name.unwrap_or_else(|| options.name.clone());
         let cluster =
-            host::launch(Options { name, nodes: self.nodes, profile: self.profile()?, ..options }).await?;
-        let own = home.map(Home::kubeconfig);
+            server_process::launch(Options { name, nodes: self.nodes, profile: self.profile()?, ..options })
+                .await?;
+        let own = dir.map(ClusterDir::kubeconfig);
         let asked = self.server.write_kubeconfig.clone();
         let asked = asked.map(|file| std::path::absolute(&file).unwrap_or(file));
         for file in own.iter().chain(&asked) {
             let written = cluster.kubeconfig().map_or(Ok(()), |kubeconfig| kubeconfig.write(file));
             written.map_err(|error| format!("--write-kubeconfig: {}", chain(&error)))?;
         }
-        if let (Some(home), Some(url)) = (home.filter(|_| !self.in_memory), cluster.url()) {
-            remember(home, url)?;
+        if let (Some(dir), Some(url)) = (dir.filter(|_| !self.in_memory), cluster.url()) {
+            remember(dir, url)?;
         }
-        let kubeconfig =
-            asked.or(own).ok_or("there is no place for the kubeconfig\nhint: use --write-kubeconfig")?;
+        let kubeconfig = asked.or(own).ok_or("no path for the kubeconfig\nhint: use --write-kubeconfig")?;
         Ok((cluster, kubeconfig))
     }
 
-    /// Where to listen if it is not said: 6443 for `gantry` and for a directory, otherwise the port of the last start or
+    /// The default address: port 6443 for `gantry` and for --data-dir, otherwise the port of the last start or
     /// a free one.
-    fn address(&self, home: Option<&Home>) -> SocketAddr {
-        let has_fixed_port = match home {
-            Some(Home { name: Some(name), .. }) => name.is_default(),
-            Some(Home { name: None, .. }) => true,
+    fn address(&self, dir: Option<&ClusterDir>) -> SocketAddr {
+        let has_fixed_port = match dir {
+            Some(ClusterDir { name: Some(name), .. }) => name.is_default(),
+            Some(ClusterDir { name: None, .. }) => true,
             None => false,
         };
         if has_fixed_port && !self.in_memory {
             return DEFAULT_ADDRESS;
         }
-        let port = home.and_then(Home::port).unwrap_or(0);
+        let port = dir.and_then(ClusterDir::port).unwrap_or(0);
         SocketAddr::from((Ipv4Addr::LOCALHOST, port))
     }
 
@@ -199,12 +204,12 @@ impl UpFlags {
     }
 }
 
-/// Remembers the port of a cluster that is not always on the same one.
-fn remember(home: &Home, url: &str) -> Result<(), String> {
-    let is_fixed = home.name.as_ref().is_none_or(ClusterName::is_default);
+/// Saves the port of a cluster without a fixed one.
+fn remember(dir: &ClusterDir, url: &str) -> Result<(), String> {
+    let is_fixed = dir.name.as_ref().is_none_or(ClusterName::is_default);
     let port = url.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
     match port.filter(|_| !is_fixed) {
-        Some(port) => home.remember_port(port),
+        Some(port) => dir.remember_port(port),
         None => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! kube-rs over a socket and TLS, as a program of somebody else would use it.
+//! kube-rs over a socket and TLS.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Clients that nobody here wrote, against the real binary over TLS: kubectl (the one on the `PATH` and Debian's 1.20),
+//! Third-party clients against the real binary over TLS: kubectl (the one on the `PATH` and Debian's 1.20),
 //! the Python client, the JavaScript client and kube-rs. Each creates, reads, lists, watches through a reconnect, patches
 //! in every way and deletes with every policy, of kinds that are built in and of one that is defined in `boats.yaml`.
 //!

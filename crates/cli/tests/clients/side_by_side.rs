@@ -1,4 +1,4 @@
-//! What somebody looks at, by kubectl and by gantry, on one cluster: the same bytes, the same errors.
+//! The output of kubectl and gantry on one cluster: the same bytes, the same errors.
 //!
 //! The installed kubectl is older than the one we hold ourselves to, so the scene leaves out what has changed since.
 

@@ -1,4 +1,4 @@
-//! The clients of others that `cargo xtask tools` installs.
+//! The third-party clients that `cargo xtask tools` installs.
 
 use std::path::{Path, PathBuf};
 

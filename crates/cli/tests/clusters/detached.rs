@@ -1,41 +1,41 @@
 //! Clusters in the background.
 
-use super::person::{Person, text};
+use super::user_home::{UserHome, text};
 
 #[test]
 fn a_detached_cluster_is_ready_when_the_command_returns() {
-    let person = Person::new("detached");
-    let said = person.succeeds(&["up", "--name", "back", "--detach", "--wait=120s", "--nodes", "2"]);
+    let user_home = UserHome::new("detached");
+    let said = user_home.succeeds(&["up", "--name", "back", "--detach", "--wait=120s", "--nodes", "2"]);
     assert!(said.out.contains("The cluster back is up at https://127.0.0.1:"), "{said:?}");
-    let log = person.data().join("clusters/back/up.log");
+    let log = user_home.data().join("clusters/back/up.log");
     assert!(said.out.contains(&log.display().to_string()) && log.exists(), "{said:?}");
-    let nodes = person.succeeds(&["get", "nodes", "--no-headers", "--context", "gantry-back"]);
+    let nodes = user_home.succeeds(&["get", "nodes", "--no-headers", "--context", "gantry-back"]);
     let ready = nodes.out.lines().filter(|line| line.contains(" Ready ")).count();
     assert_eq!(ready, 2, "{nodes:?}");
-    person.succeeds(&["get", "serviceaccount", "default", "--context", "gantry-back"]);
-    assert_eq!(person.succeeds(&["down", "back"]).out, "cluster back has stopped\n");
-    assert_eq!(person.succeeds(&["down", "back"]).out, "cluster back is not running\n");
+    user_home.succeeds(&["get", "serviceaccount", "default", "--context", "gantry-back"]);
+    assert_eq!(user_home.succeeds(&["down", "back"]).out, "cluster back has stopped\n");
+    assert_eq!(user_home.succeeds(&["down", "back"]).out, "cluster back is not running\n");
 }
 
 #[test]
 fn a_detached_cluster_that_cannot_start_says_why() {
-    let person = Person::new("detached-fails");
+    let user_home = UserHome::new("detached-fails");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let said = person.fails(&["up", "--name", "back", "--detach", "--wait=120s", "--listen", &address]);
+    let said = user_home.fails(&["up", "--name", "back", "--detach", "--wait=120s", "--listen", &address]);
     assert!(said.contains("cluster back did not start"), "{said}");
     assert!(said.contains(&format!("cannot --listen on {address}")) && said.contains("hint: "), "{said}");
-    let log = text(&person.data().join("clusters/back/up.log"));
+    let log = text(&user_home.data().join("clusters/back/up.log"));
     assert!(log.contains("cannot --listen on"), "{log}");
-    assert!(person.clusters().is_empty());
+    assert!(user_home.clusters().is_empty());
 }
 
 #[test]
 fn a_cluster_in_memory_can_be_detached_too() {
-    let person = Person::new("detached-memory");
-    person.succeeds(&["up", "--in-memory", "--detach", "--wait=120s", "--nodes", "0"]);
-    let name = person.clusters()[0]["name"].as_str().unwrap().to_owned();
+    let user_home = UserHome::new("detached-memory");
+    user_home.succeeds(&["up", "--in-memory", "--detach", "--wait=120s", "--nodes", "0"]);
+    let name = user_home.clusters()[0]["name"].as_str().unwrap().to_owned();
     assert!(name.starts_with("memory-"), "{name}");
-    person.succeeds(&["down", &name]);
-    assert!(person.clusters().is_empty());
+    user_home.succeeds(&["down", &name]);
+    assert!(user_home.clusters().is_empty());
 }

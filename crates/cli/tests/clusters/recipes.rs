@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::person::{Person, text};
 use super::running::said::Said;
+use super::user_home::{UserHome, text};
 
 #[path = "../clients/tools.rs"]
 mod tools;
@@ -31,8 +31,8 @@ fn the_page_shows_the_recipes_that_are_tested() {
 
 #[test]
 fn the_recipe_for_python_works() {
-    let person = Person::new("python");
-    let mut up = person.command(env!("CARGO_BIN_EXE_gantry"));
+    let user_home = UserHome::new("python");
+    let mut up = user_home.command(env!("CARGO_BIN_EXE_gantry"));
     up.args(["up", "--wait=120s", "--"]).arg(tools::tool("python/bin").join("python3"));
     let said = Said::from(up.arg(recipe("test_rollout.py")).output().unwrap());
     assert_eq!(said.code, Some(0), "{said:?}");
@@ -41,8 +41,8 @@ fn the_recipe_for_python_works() {
 
 #[test]
 fn the_recipe_for_javascript_works() {
-    let person = Person::new("javascript");
-    let mut up = person.command(env!("CARGO_BIN_EXE_gantry"));
+    let user_home = UserHome::new("javascript");
+    let mut up = user_home.command(env!("CARGO_BIN_EXE_gantry"));
     up.env("NODE_PATH", tools::tool("node/node_modules")).args(["up", "--wait=120s", "--", "node", "--test"]);
     let said = Said::from(up.arg(recipe("rollout.test.cjs")).output().unwrap());
     assert_eq!(said.code, Some(0), "{said:?}");

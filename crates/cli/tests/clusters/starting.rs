@@ -1,43 +1,43 @@
-//! What `gantry up` refuses before it starts, what it logs, and how it ends.
+//! What `gantry up` rejects before it starts, what it logs, and how it stops.
 
 use std::process::Stdio;
 
-use super::person::Person;
 use super::running::said::Said;
+use super::user_home::UserHome;
 
 #[test]
 fn more_nodes_than_there_are_addresses_for_are_refused_before_the_start() {
-    let person = Person::new("nodes");
-    let said = person.gantry(&["up", "--name", "large", "--nodes", "100000"]);
+    let user_home = UserHome::new("nodes");
+    let said = user_home.gantry(&["up", "--name", "large", "--nodes", "100000"]);
     assert_eq!((said.code, said.out.as_str()), (Some(1), ""), "it never says that it is up: {said:?}");
     assert!(said.err.contains("--nodes: 100000 nodes are too many") && said.err.contains("2048"), "{said:?}");
-    assert!(person.clusters().is_empty());
+    assert!(user_home.clusters().is_empty());
 }
 
 #[test]
 fn addresses_may_be_names_or_ports_alone() {
-    let person = Person::new("listen");
-    let _by_name = person.up(&["--name", "a", "--nodes", "0", "--listen", "localhost:0"]);
-    let server = |name: &str| person.cluster(name).unwrap()["server"].as_str().unwrap().to_owned();
+    let user_home = UserHome::new("listen");
+    let _by_name = user_home.up(&["--name", "a", "--nodes", "0", "--listen", "localhost:0"]);
+    let server = |name: &str| user_home.cluster(name).unwrap()["server"].as_str().unwrap().to_owned();
     assert!(server("a").starts_with("https://127.0.0.1:"), "{}", server("a"));
-    let said = person.fails(&["up", "--in-memory", "--plain-http", "--listen", ":0"]);
+    let said = user_home.fails(&["up", "--in-memory", "--plain-http", "--listen", ":0"]);
     assert!(said.contains("0.0.0.0:0"), "a port alone is every interface: {said}");
-    let said = person.fails(&["up", "--in-memory", "--listen", "6443"]);
+    let said = user_home.fails(&["up", "--in-memory", "--listen", "6443"]);
     assert!(said.contains("--listen") && said.contains("such as 127.0.0.1:6443"), "{said}");
 }
 
 /// Two signals at once: the second finds everything half-way.
 #[test]
 fn a_second_signal_is_one_line() {
-    let person = Person::new("signals");
-    let mut command = person.command(env!("CARGO_BIN_EXE_gantry"));
+    let user_home = UserHome::new("signals");
+    let mut command = user_home.command(env!("CARGO_BIN_EXE_gantry"));
     command.args(["up", "--in-memory", "--nodes", "3"]).env_remove("GANTRY_LOG");
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line)
         .unwrap();
     for _ in 0..2 {
-        super::person::signal(child.id(), "TERM");
+        super::user_home::signal(child.id(), "TERM");
     }
     let said = Said::from(child.wait_with_output().unwrap());
     assert_eq!(said.code, Some(0), "{said:?}");
@@ -53,9 +53,9 @@ fn a_second_signal_is_one_line() {
 /// One line for each rollout, none for its steps; with --quiet not even that.
 #[test]
 fn a_good_rollout_is_one_line_of_the_log() {
-    let person = Person::new("log");
+    let user_home = UserHome::new("log");
     let logged = |more: &[&str]| {
-        let mut up = person.command(env!("CARGO_BIN_EXE_gantry"));
+        let mut up = user_home.command(env!("CARGO_BIN_EXE_gantry"));
         up.args(["up", "--name", "logged", "--detach", "--wait=120s", "--nodes", "1"]).args(more);
         assert!(up.env_remove("GANTRY_LOG").output().unwrap().status.success());
         let context = ["--context", "gantry-logged"];
@@ -63,16 +63,16 @@ fn a_good_rollout_is_one_line_of_the_log() {
             let name = format!("web-{}", more.len());
             let image = format!("--image={image}");
             if number == 0 {
-                person.succeeds(&[&["create", "deployment", &name, &image], &context[..]].concat());
+                user_home.succeeds(&[&["create", "deployment", &name, &image], &context[..]].concat());
             } else {
                 let object = format!("deployment/{name}");
-                person.succeeds(&[&["set", "image", &object, "nginx=nginx:2"], &context[..]].concat());
+                user_home.succeeds(&[&["set", "image", &object, "nginx=nginx:2"], &context[..]].concat());
             }
             let object = format!("deployment/{name}");
-            person.succeeds(&[&["rollout", "status", &object, "--timeout=120s"], &context[..]].concat());
+            user_home.succeeds(&[&["rollout", "status", &object, "--timeout=120s"], &context[..]].concat());
         }
-        person.succeeds(&["down", "logged"]);
-        super::person::text(&person.data().join("clusters/logged/up.log"))
+        user_home.succeeds(&["down", "logged"]);
+        super::user_home::text(&user_home.data().join("clusters/logged/up.log"))
     };
     let usual = logged(&[]);
     let rolled_out = usual.lines().filter(|line| line.contains("is rolled out")).count();

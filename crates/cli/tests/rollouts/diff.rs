@@ -1,4 +1,4 @@
-//! `gantry diff`: what it shows, and what its exit code says.
+//! `gantry diff`: output and exit codes.
 
 use super::rollout::Rollout;
 use super::said::Said;

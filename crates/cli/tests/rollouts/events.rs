@@ -1,4 +1,4 @@
-//! `gantry events`, beside kubectl.
+//! `gantry events`, compared with kubectl.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! `gantry rollout history` for people and for programs.
+//! `gantry rollout history` on a terminal and in pipes.
 
 use super::rollout::Rollout;
 use super::tmux::Tmux;

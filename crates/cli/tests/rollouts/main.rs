@@ -1,6 +1,6 @@
 //! `gantry why`, `gantry rollout watch`, `gantry rollout history` and the verbs that look at a rollout from outside
-//! (`diff`, `wait`, `events`) as a person meets them: the real binary against a real server, on which no controller runs, so
-//! that nothing moves but what the test moves. What a terminal shows is seen in a real one, tmux; what kubectl has too is
+//! (`diff`, `wait`, `events`): the real binary against a real server without controllers, so that only the test changes
+//! objects. What a terminal shows is seen in a real one, tmux; what kubectl has too is
 //! compared with the one on the `PATH`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]

@@ -1,4 +1,4 @@
-//! Something between a client and a server that can break connections off.
+//! A TCP proxy that can drop connections.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! A rollout of three pods from `nginx:1` to `nginx:2` that goes on when it is told to.
+//! A rollout of three pods from `nginx:1` to `nginx:2`, driven step by step by the test.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! What a command said, and whether kubectl would have said the same.
+//! The output of a command, and its comparison with kubectl.
 
 use std::process::{Command, Stdio};
 use std::thread::JoinHandle;

@@ -1,4 +1,4 @@
-//! A terminal without a screen: keys are sent, what would be seen is captured.
+//! A terminal in tmux: sends keys and captures the screen.
 
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! `gantry wait`, while things happen and while nothing does.
+//! `gantry wait`, with and without changes.
 
 use std::thread::JoinHandle;
 

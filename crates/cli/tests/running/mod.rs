@@ -1,4 +1,4 @@
-//! The real binary as a process, mostly one that serves, and clients that find it by its kubeconfig.
+//! Runs the real binary as a process, and clients that use its kubeconfig.
 
 #![allow(dead_code, reason = "every test file that runs servers needs another part of this")]
 

@@ -1,4 +1,4 @@
-//! Certificates that do not do: expired, of another authority, for another name.
+//! Rejected certificates: expired, of another CA, for another name.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
 
-use super::desk::Desk;
+use super::shell_env::ShellEnv;
 
 /// A certificate of the desk's authority that ended yesterday, and its key.
-fn expired(desk: &Desk, usage: ExtendedKeyUsagePurpose) -> (String, String) {
-    let read = |name: &str| std::fs::read_to_string(desk.pki(name)).unwrap();
+fn expired(shell_env: &ShellEnv, usage: ExtendedKeyUsagePurpose) -> (String, String) {
+    let read = |name: &str| std::fs::read_to_string(shell_env.pki(name)).unwrap();
     let authority = KeyPair::from_pem(&read("ca.key")).unwrap();
     let issuer = Issuer::from_ca_cert_pem(&read("ca.crt"), authority).unwrap();
     let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
@@ -48,9 +48,9 @@ fn serve(certificate: &str, key: &str) -> SocketAddr {
     address
 }
 
-fn says(desk: &Desk, flags: &str, line: &str, hint: &str) {
+fn says(shell_env: &ShellEnv, flags: &str, line: &str, hint: &str) {
     for verb in ["get pods", "why web", "controllers"] {
-        let said = desk.types(&format!("{verb} {flags}"));
+        let said = shell_env.types(&format!("{verb} {flags}"));
         assert_eq!((said.out.as_str(), said.code), ("", Some(1)), "{verb} {flags}: {said:?}");
         assert!(said.err.contains(line) && said.err.contains(hint), "{verb} {flags}: {said:?}");
     }
@@ -58,11 +58,11 @@ fn says(desk: &Desk, flags: &str, line: &str, hint: &str) {
 
 #[test]
 fn an_expired_certificate_of_the_server_is_told() {
-    let desk = Desk::new("expired-server");
-    let (certificate, key) = expired(&desk, ExtendedKeyUsagePurpose::ServerAuth);
+    let shell_env = ShellEnv::new("expired-server");
+    let (certificate, key) = expired(&shell_env, ExtendedKeyUsagePurpose::ServerAuth);
     let address = serve(&certificate, &key);
     says(
-        &desk,
+        &shell_env,
         &format!("-s https://{address}"),
         "the certificate of the server has expired",
         "hint: renew it",
@@ -71,19 +71,19 @@ fn an_expired_certificate_of_the_server_is_told() {
 
 #[test]
 fn an_expired_certificate_of_the_client_is_told() {
-    let desk = Desk::new("expired-client");
-    let (certificate, key) = expired(&desk, ExtendedKeyUsagePurpose::ClientAuth);
-    let (certificate, key) = (desk.write("old.crt", &certificate), desk.write("old.key", &key));
+    let shell_env = ShellEnv::new("expired-client");
+    let (certificate, key) = expired(&shell_env, ExtendedKeyUsagePurpose::ClientAuth);
+    let (certificate, key) = (shell_env.write("old.crt", &certificate), shell_env.write("old.key", &key));
     let flags = format!("--client-certificate {certificate} --client-key {key}");
-    says(&desk, &flags, "certificate", "expired");
+    says(&shell_env, &flags, "certificate", "expired");
 }
 
 #[test]
 fn a_server_of_another_authority_is_told() {
-    let (desk, other) = (Desk::new("authority"), Desk::new("other-authority"));
+    let (shell_env, other) = (ShellEnv::new("authority"), ShellEnv::new("other-authority"));
     let flags = format!("--certificate-authority {}", other.pki("ca.crt"));
     says(
-        &desk,
+        &shell_env,
         &flags,
         "certificate signed by unknown authority",
         "hint: the kubeconfig may be of another cluster",
@@ -92,6 +92,6 @@ fn a_server_of_another_authority_is_told() {
 
 #[test]
 fn a_server_of_another_name_is_told() {
-    let desk = Desk::new("name");
-    says(&desk, "--tls-server-name=shop.example", "is not valid for shop.example", "--tls-server-name");
+    let shell_env = ShellEnv::new("name");
+    says(&shell_env, "--tls-server-name=shop.example", "is not valid for shop.example", "--tls-server-name");
 }

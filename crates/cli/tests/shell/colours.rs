@@ -1,32 +1,32 @@
-//! Colours are for terminals, and only for who wants them.
+//! Colours are used on terminals only, and not with `NO_COLOR`.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-use super::desk::Desk;
+use super::shell_env::ShellEnv;
 use super::tmux::Tmux;
 
 const ESCAPE: char = '\u{1b}';
 
 #[test]
 fn what_is_piped_has_no_colours() {
-    let desk = Desk::with_deployment("piped");
+    let shell_env = ShellEnv::with_deployment("piped");
     for typed in
         ["why web", "get deploy", "describe deploy web", "--help", "get --help", "rollout", "get --foo"]
     {
-        let said = desk.types(typed);
+        let said = shell_env.types(typed);
         assert!(!said.out.contains(ESCAPE) && !said.err.contains(ESCAPE), "{typed}: {said:?}");
     }
 }
 
 #[test]
 fn a_cluster_logs_without_colours() {
-    let desk = Desk::new("up");
+    let shell_env = ShellEnv::new("up");
     let mut up = Command::new(env!("CARGO_BIN_EXE_gantry"))
         .args(["up", "--in-memory", "--nodes", "1", "--listen", "127.0.0.1:0", "--write-kubeconfig"])
-        .arg(desk.file("up"))
+        .arg(shell_env.file("up"))
         .env("GANTRY_LOG", "debug")
-        .env("HOME", desk.file("home"))
+        .env("HOME", shell_env.file("home"))
         .env_remove("XDG_DATA_HOME")
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -41,9 +41,10 @@ fn a_cluster_logs_without_colours() {
 
 #[test]
 fn on_a_terminal_nobody_who_sets_no_color_sees_any() {
-    let desk = Desk::with_deployment("no-color");
+    let shell_env = ShellEnv::with_deployment("no-color");
     let tmux = Tmux::open("no-color", 110, 30);
-    let gantry = format!("KUBECONFIG={} {}", desk.server.kubeconfig.display(), env!("CARGO_BIN_EXE_gantry"));
+    let gantry =
+        format!("KUBECONFIG={} {}", shell_env.server.kubeconfig.display(), env!("CARGO_BIN_EXE_gantry"));
     for command in ["why web", "completion --help", "get --foo"] {
         tmux.type_line(&format!("clear; NO_COLOR=1 {gantry} {command}; echo en''d"));
         tmux.wait_for("the end", |screen| screen.contains("end"));

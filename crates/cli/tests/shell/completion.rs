@@ -1,17 +1,18 @@
-//! TAB, in the shells that people use.
+//! Completion in bash, zsh and fish.
 
 use std::net::TcpListener;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::desk::Desk;
+use super::shell_env::ShellEnv;
 use super::tmux::Tmux;
 
 /// A shell in a terminal, with completions loaded as `gantry completion --help` says.
-fn shell(desk: &Desk, name: &str, start: &str, load: &str) -> Tmux {
+fn shell(shell_env: &ShellEnv, name: &str, start: &str, load: &str) -> Tmux {
     let tmux = Tmux::open(&format!("complete-{name}"), 110, 30);
     let folder = Path::new(env!("CARGO_BIN_EXE_gantry")).parent().unwrap().display().to_string();
-    let (kubeconfig, home) = (desk.server.kubeconfig.display(), desk.file("home").display().to_string());
+    let (kubeconfig, home) =
+        (shell_env.server.kubeconfig.display(), shell_env.file("home").display().to_string());
     std::fs::create_dir_all(&home).unwrap();
     tmux.type_line(&format!(
         "export PATH={folder}:$PATH KUBECONFIG={kubeconfig} HOME={home} XDG_CONFIG_HOME={home} XDG_DATA_HOME={home}"
@@ -50,11 +51,11 @@ fn completes_everything(tmux: &Tmux) {
 
 #[test]
 fn bash_completes_from_the_cluster() {
-    let desk = Desk::with_deployment("bash");
-    let tmux = shell(&desk, "bash", "exec bash --norc --noprofile", "source <(gantry completion bash)");
+    let shell_env = ShellEnv::with_deployment("bash");
+    let tmux = shell(&shell_env, "bash", "exec bash --norc --noprofile", "source <(gantry completion bash)");
     completes_everything(&tmux);
-    std::fs::write(desk.file("manifest.yaml"), "").unwrap();
-    let file = desk.file("manif").display().to_string();
+    std::fs::write(shell_env.file("manifest.yaml"), "").unwrap();
+    let file = shell_env.file("manif").display().to_string();
     tmux.press(&format!("gantry apply -f {file}"));
     tmux.press("Tab");
     tmux.wait_for("the name of a file", |screen| screen.replace('\n', "").contains("/manifest.yaml"));
@@ -62,22 +63,28 @@ fn bash_completes_from_the_cluster() {
 
 #[test]
 fn zsh_completes_from_the_cluster() {
-    let desk = Desk::with_deployment("zsh");
+    let shell_env = ShellEnv::with_deployment("zsh");
     let load = "autoload -Uz compinit; compinit -u -D; source <(gantry completion zsh)";
-    completes_everything(&shell(&desk, "zsh", "exec zsh -f", load));
+    completes_everything(&shell(&shell_env, "zsh", "exec zsh -f", load));
 }
 
 #[test]
 fn fish_completes_from_the_cluster() {
-    let desk = Desk::with_deployment("fish");
-    completes_everything(&shell(&desk, "fish", "exec fish --no-config", "gantry completion fish | source"));
+    let shell_env = ShellEnv::with_deployment("fish");
+    completes_everything(&shell(
+        &shell_env,
+        "fish",
+        "exec fish --no-config",
+        "gantry completion fish | source",
+    ));
 }
 
 #[test]
 fn without_a_server_a_shell_stays_as_it_is() {
-    let mut desk = Desk::with_deployment("silent");
-    desk.server.kill();
-    let tmux = shell(&desk, "silent", "exec bash --norc --noprofile", "source <(gantry completion bash)");
+    let mut shell_env = ShellEnv::with_deployment("silent");
+    shell_env.server.kill();
+    let tmux =
+        shell(&shell_env, "silent", "exec bash --norc --noprofile", "source <(gantry completion bash)");
     tmux.press("gantry get deploy we");
     tmux.press("Tab");
     tmux.press("Tab");
@@ -85,48 +92,48 @@ fn without_a_server_a_shell_stays_as_it_is() {
     let screen = tmux.wait_for("what was typed", |screen| screen.contains("gantry get deploy weX"));
     assert!(!screen.contains("refused") && !screen.contains("rror"), "{screen}");
     // What needs no server is still there.
-    assert_eq!(desk.candidates("--context "), ["gantry"]);
-    assert_eq!(desk.candidates("rollout und"), ["undo"]);
+    assert_eq!(shell_env.candidates("--context "), ["gantry"]);
+    assert_eq!(shell_env.candidates("rollout und"), ["undo"]);
 }
 
 #[test]
 fn a_server_that_does_not_answer_is_not_waited_for() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-    let desk = Desk::new("patience");
+    let shell_env = ShellEnv::new("patience");
     let started = Instant::now();
     let line = format!("-s http://{} get pods ", silent.local_addr().unwrap());
-    assert!(desk.candidates(&line).is_empty());
+    assert!(shell_env.candidates(&line).is_empty());
     assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }
 
 #[test]
 fn answers_follow_the_flags_in_the_line() {
-    let desk = Desk::with_deployment("flags");
-    assert_eq!(desk.types("create namespace shop").code, Some(0));
-    assert_eq!(desk.types("-n shop create deployment till --image=nginx:1").code, Some(0));
-    assert_eq!(desk.candidates("get deploy "), ["web"]);
-    assert_eq!(desk.candidates("get deploy -n shop "), ["till"]);
-    assert_eq!(desk.candidates("-n shop rollout status deploy/"), ["deploy/till"]);
-    assert_eq!(desk.candidates("get -n sh"), ["shop"]);
-    assert_eq!(desk.candidates("get deploy --as nobody "), Vec::<String>::new());
-    assert_eq!(desk.candidates("get deploy web "), Vec::<String>::new(), "it is there already");
-    assert_eq!(desk.candidates("set image deploy web "), ["nginx=", ":nospace"]);
-    assert_eq!(desk.candidates("apply -f "), [":files"]);
-    assert!(desk.candidates("get ").contains(&"replicasets".to_owned()));
+    let shell_env = ShellEnv::with_deployment("flags");
+    assert_eq!(shell_env.types("create namespace shop").code, Some(0));
+    assert_eq!(shell_env.types("-n shop create deployment till --image=nginx:1").code, Some(0));
+    assert_eq!(shell_env.candidates("get deploy "), ["web"]);
+    assert_eq!(shell_env.candidates("get deploy -n shop "), ["till"]);
+    assert_eq!(shell_env.candidates("-n shop rollout status deploy/"), ["deploy/till"]);
+    assert_eq!(shell_env.candidates("get -n sh"), ["shop"]);
+    assert_eq!(shell_env.candidates("get deploy --as nobody "), Vec::<String>::new());
+    assert_eq!(shell_env.candidates("get deploy web "), Vec::<String>::new(), "it is there already");
+    assert_eq!(shell_env.candidates("set image deploy web "), ["nginx=", ":nospace"]);
+    assert_eq!(shell_env.candidates("apply -f "), [":files"]);
+    assert!(shell_env.candidates("get ").contains(&"replicasets".to_owned()));
 }
 
 /// Appendix E: what was defined is completed like everything else.
 #[test]
 fn what_was_defined_is_completed() {
-    let desk = Desk::new("custom");
+    let shell_env = ShellEnv::new("custom");
     let file = |name: &str| format!("{}/tests/clients/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
     for name in ["boats", "anna"] {
-        assert_eq!(desk.types(&format!("apply -f {}", file(name))).code, Some(0));
+        assert_eq!(shell_env.types(&format!("apply -f {}", file(name))).code, Some(0));
     }
-    assert_eq!(desk.candidates("get boa"), ["boats"]);
-    assert_eq!(desk.candidates("get bt "), ["anna"]);
-    assert_eq!(desk.candidates("delete boats.sea.example.com a"), ["anna"]);
-    assert_eq!(desk.candidates("describe boat/"), ["boat/anna"]);
-    assert_eq!(desk.candidates("scale boat "), ["anna"]);
-    assert_eq!(desk.candidates("get crd bo"), ["boats.sea.example.com"]);
+    assert_eq!(shell_env.candidates("get boa"), ["boats"]);
+    assert_eq!(shell_env.candidates("get bt "), ["anna"]);
+    assert_eq!(shell_env.candidates("delete boats.sea.example.com a"), ["anna"]);
+    assert_eq!(shell_env.candidates("describe boat/"), ["boat/anna"]);
+    assert_eq!(shell_env.candidates("scale boat "), ["anna"]);
+    assert_eq!(shell_env.candidates("get crd bo"), ["boats.sea.example.com"]);
 }

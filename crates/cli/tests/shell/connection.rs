@@ -1,11 +1,11 @@
-//! Which server is meant, and as whom.
+//! Connection flags.
 
-use super::desk::Desk;
+use super::shell_env::ShellEnv;
 
 /// Three contexts: a server, the same one in another namespace, and one that nobody answers at.
-fn kubeconfig(desk: &Desk, current: &str) -> String {
-    let (url, authority) = (&desk.server.url, desk.pki("ca.crt"));
-    let (certificate, key) = (desk.pki("admin.crt"), desk.pki("admin.key"));
+fn kubeconfig(shell_env: &ShellEnv, current: &str) -> String {
+    let (url, authority) = (&shell_env.server.url, shell_env.pki("ca.crt"));
+    let (certificate, key) = (shell_env.pki("admin.crt"), shell_env.pki("admin.key"));
     format!(
         "apiVersion: v1\nkind: Config\ncurrent-context: {current}\n\
          clusters:\n\
@@ -23,10 +23,11 @@ fn kubeconfig(desk: &Desk, current: &str) -> String {
 
 #[test]
 fn flags_change_single_things_of_a_kubeconfig() {
-    let desk = Desk::with_deployment("flags-of-connection");
-    let file = desk.write("three", &kubeconfig(&desk, "nowhere"));
-    let (url, address) = (desk.server.url.clone(), desk.server.address().to_owned());
-    let (authority, certificate, key) = (desk.pki("ca.crt"), desk.pki("admin.crt"), desk.pki("admin.key"));
+    let shell_env = ShellEnv::with_deployment("flags-of-connection");
+    let file = shell_env.write("three", &kubeconfig(&shell_env, "nowhere"));
+    let (url, address) = (shell_env.server.url.clone(), shell_env.server.address().to_owned());
+    let (authority, certificate, key) =
+        (shell_env.pki("ca.crt"), shell_env.pki("admin.crt"), shell_env.pki("admin.key"));
     let works = [
         "--context=here".to_owned(),
         "--cluster here".to_owned(),
@@ -39,55 +40,56 @@ fn flags_change_single_things_of_a_kubeconfig() {
         format!("--context here --user nobody --client-certificate={certificate} --client-key={key}"),
     ];
     for flags in works {
-        let said = desk.types(&format!("--kubeconfig {file} get deploy -o name {flags}"));
+        let said = shell_env.types(&format!("--kubeconfig {file} get deploy -o name {flags}"));
         assert_eq!((said.out.as_str(), said.code), ("deployment.apps/web\n", Some(0)), "{flags}: {said:?}");
     }
-    let empty = desk.types(&format!("--kubeconfig {file} --context shop get deploy"));
+    let empty = shell_env.types(&format!("--kubeconfig {file} --context shop get deploy"));
     assert_eq!(empty.err, "No resources found in shop namespace.\n", "the namespace is the context's");
-    let forbidden = desk.types(&format!("--kubeconfig {file} get deploy --context here --as bob"));
+    let forbidden = shell_env.types(&format!("--kubeconfig {file} get deploy --context here --as bob"));
     assert!(forbidden.err.contains("User \"bob\" cannot list"), "{forbidden:?}");
-    let refused = desk.types(&format!("--kubeconfig {file} get deploy --cluster here --user nobody"));
+    let refused = shell_env.types(&format!("--kubeconfig {file} get deploy --cluster here --user nobody"));
     assert!(refused.err.contains("You must be logged in"), "{refused:?}");
 }
 
 #[test]
 fn an_address_and_credentials_need_no_kubeconfig() {
-    let desk = Desk::with_deployment("no-kubeconfig");
+    let shell_env = ShellEnv::with_deployment("no-kubeconfig");
     let flags = format!(
         "-s {} --certificate-authority {} --client-certificate {} --client-key {}",
-        desk.server.url,
-        desk.pki("ca.crt"),
-        desk.pki("admin.crt"),
-        desk.pki("admin.key")
+        shell_env.server.url,
+        shell_env.pki("ca.crt"),
+        shell_env.pki("admin.crt"),
+        shell_env.pki("admin.key")
     );
     for verb in ["get deploy", "why web", "get rs,deploy -o name"] {
-        let said = desk.types_with(&format!("{verb} {flags}"), &[]);
+        let said = shell_env.types_with(&format!("{verb} {flags}"), &[]);
         assert!(said.out.contains("web") && said.err.is_empty(), "{said:?}");
     }
 }
 
 #[test]
 fn the_files_of_the_variable_are_joined_and_the_first_one_counts() {
-    let desk = Desk::with_deployment("joined");
-    let first = desk.write("first", "apiVersion: v1\nkind: Config\ncurrent-context: here\n");
-    let second = desk.write("second", &kubeconfig(&desk, "nowhere"));
-    let list = format!("{}:{first}::{second}", desk.file("missing").display());
-    let said = desk.types_with("get deploy -o name", &[("KUBECONFIG", &list)]);
+    let shell_env = ShellEnv::with_deployment("joined");
+    let first = shell_env.write("first", "apiVersion: v1\nkind: Config\ncurrent-context: here\n");
+    let second = shell_env.write("second", &kubeconfig(&shell_env, "nowhere"));
+    let list = format!("{}:{first}::{second}", shell_env.file("missing").display());
+    let said = shell_env.types_with("get deploy -o name", &[("KUBECONFIG", &list)]);
     assert_eq!(said.out, "deployment.apps/web\n", "{said:?}");
-    let reversed = desk.types_with("get deploy -o name", &[("KUBECONFIG", &format!("{second}:{first}"))]);
+    let reversed =
+        shell_env.types_with("get deploy -o name", &[("KUBECONFIG", &format!("{second}:{first}"))]);
     assert!(reversed.err.contains("The connection to the server 127.0.0.1:1 was refused"), "{reversed:?}");
 }
 
 #[test]
 fn the_controllers_take_the_same_flags() {
-    let desk = Desk::new("controllers");
-    let list = desk.write("three", &kubeconfig(&desk, "here"));
+    let shell_env = ShellEnv::new("controllers");
+    let list = shell_env.write("three", &kubeconfig(&shell_env, "here"));
     let environment = [("KUBECONFIG", list.as_str())];
-    let said = desk.types_with("controllers --context nowhere", &environment);
+    let said = shell_env.types_with("controllers --context nowhere", &environment);
     assert!(
         said.code == Some(1) && said.err.contains("The connection to the server 127.0.0.1:1 was refused"),
         "{said:?}"
     );
-    let said = desk.types_with("controllers --context other", &environment);
+    let said = shell_env.types_with("controllers --context other", &environment);
     assert!(said.err.contains("context \"other\" does not exist"), "{said:?}");
 }

@@ -1,5 +1,5 @@
-//! `gantry` as somebody meets it who types: completions in real shells, mistakes, flags of the connection, and what is
-//! said when a server cannot be talked to. The real binary against a real server; shells run in tmux.
+//! Completions in real shells, usage errors, connection flags and connection errors: the real binary against a real server;
+//! shells run in tmux.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -7,11 +7,11 @@ mod certificates;
 mod colours;
 mod completion;
 mod connection;
-mod desk;
-mod mistakes;
+mod connection_errors;
 #[path = "../running/mod.rs"]
 mod running;
+mod shell_env;
 #[allow(dead_code, reason = "these tests need less of a terminal than the live view")]
 #[path = "../rollouts/tmux.rs"]
 mod tmux;
-mod trouble;
+mod usage_errors;

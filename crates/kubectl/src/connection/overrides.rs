@@ -6,7 +6,7 @@ use kube::config::{
     AuthInfo, Cluster, Context, KubeConfigOptions, Kubeconfig, NamedAuthInfo, NamedCluster, NamedContext,
 };
 
-use super::{Connection, Entry, Trust};
+use super::{Connection, KubeconfigEntry, TlsVerification};
 use crate::failure::Failure;
 
 /// What things are called that stand in no kubeconfig.
@@ -26,7 +26,7 @@ impl Connection {
         if let Some(user) = &self.user
             && !file.auth_infos.iter().any(|known| known.name == *user)
         {
-            let known = self.known(Entry::User);
+            let known = self.known(KubeconfigEntry::User);
             return Err(Failure::other(format!(
                 "auth info \"{user}\" does not exist\nhint: name one with --user{known}"
             )));
@@ -35,7 +35,7 @@ impl Connection {
             self.cluster.clone().or_else(|| context.as_ref().map(|context| context.cluster.clone()));
         let user = self.user.clone().or_else(|| context.as_ref()?.user.clone());
         let options = if context.is_none() && self.context.is_none() && self.server.is_some() {
-            // An address is enough; what else is used was named, or is nobody.
+            // `--server` alone is enough: cluster and user come from flags, or are empty entries.
             let (cluster, user) = (cluster.unwrap_or_else(typed), user.unwrap_or_else(typed));
             let made = Context { cluster: cluster.clone(), user: Some(user.clone()), ..Context::default() };
             file.contexts.push(NamedContext {
@@ -68,12 +68,12 @@ impl Connection {
         let Some(named) = file.clusters.iter_mut().find(|cluster| cluster.name == name) else { return };
         let cluster = named.cluster.get_or_insert_default();
         match &self.trust {
-            Trust::AsConfigured => {}
-            Trust::Anybody => {
+            TlsVerification::AsConfigured => {}
+            TlsVerification::Skip => {
                 cluster.insecure_skip_tls_verify = Some(true);
                 (cluster.certificate_authority, cluster.certificate_authority_data) = (None, None);
             }
-            Trust::Authority(file) => {
+            TlsVerification::CertificateAuthority(file) => {
                 cluster.insecure_skip_tls_verify = None;
                 cluster.certificate_authority = Some(shown(file));
                 cluster.certificate_authority_data = None;
@@ -122,7 +122,7 @@ impl Connection {
         }
     }
 
-    /// An address alone means TLS if anything was said about certificates.
+    /// An address without a scheme means https if certificates are configured.
     fn with_scheme(&self, server: &str, cluster: &Cluster) -> String {
         if server.contains("://") {
             return server.to_owned();

@@ -1,4 +1,4 @@
-//! Containers, of a template or with what became of them (K3.3).
+//! Containers of a pod template, or of a pod with their statuses (K3.3).
 
 use serde_json::Value;
 
@@ -12,26 +12,31 @@ pub(super) struct Indent {
     pub(super) name: &'static str,
 }
 
-/// Whose containers they are.
+/// Where the containers are from.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Whose<'p> {
-    /// Those of a template, of which nothing became yet.
+pub(super) enum ContainerSource<'p> {
+    /// A pod template.
     Template,
-    /// Those of a pod, with what became of each.
+    /// A pod.
     Pod {
         /// The pod itself.
         pod: &'p Value,
-        /// What became of each that was begun.
+        /// The container statuses.
         statuses: &'p [Value],
     },
 }
 
 /// Containers under a title.
-pub(super) fn all(title: &str, indent: Indent, containers: &[Value], whose: Whose<'_>) -> String {
+pub(super) fn all(
+    title: &str,
+    indent: Indent,
+    containers: &[Value],
+    source_kind: ContainerSource<'_>,
+) -> String {
     let mut out = format!("{}{title}\n", indent.title);
     for container in containers {
         let name = text(container, "/name");
-        let status = whose.statuses().iter().find(|status| text(status, "/name") == name);
+        let status = source_kind.statuses().iter().find(|status| text(status, "/name") == name);
         out.push_str(&format!("{}{name}:\n", indent.name));
         if let Some(status) = status {
             out.push_str(&format!("    Container ID:\t{}\n", text(status, "/containerID")));
@@ -63,14 +68,14 @@ pub(super) fn all(title: &str, indent: Indent, containers: &[Value], whose: Whos
                 out.push_str(&format!("    {title}:\t{}\n", probe(it)));
             }
         }
-        out.push_str(&environment::told(container, whose));
+        out.push_str(&environment::render(container, source_kind));
         out.push_str(&mounts(container));
         out.push_str(&devices(container));
     }
     out
 }
 
-impl<'p> Whose<'p> {
+impl<'p> ContainerSource<'p> {
     fn statuses(self) -> &'p [Value] {
         match self {
             Self::Template => &[],
@@ -81,7 +86,7 @@ impl<'p> Whose<'p> {
 
 fn ports(container: &Value) -> String {
     let ports = list(container, "/ports");
-    let told = |field: &str| {
+    let render = |field: &str| {
         let one = |port: &Value| {
             let protocol = match text(port, "/protocol") {
                 "" => "TCP",
@@ -94,11 +99,11 @@ fn ports(container: &Value) -> String {
         ports.iter().map(one).collect::<Vec<_>>().join(", ")
     };
     let plural = if ports.len() > 1 { "s" } else { "" };
-    let or_none = |told: String| if told.is_empty() { "<none>".to_owned() } else { told };
+    let or_none = |rendered: String| if rendered.is_empty() { "<none>".to_owned() } else { rendered };
     format!(
         "    Port{plural}:\t{}\n    Host Port{plural}:\t{}\n",
-        or_none(told("/containerPort")),
-        or_none(told("/hostPort"))
+        or_none(render("/containerPort")),
+        or_none(render("/hostPort"))
     )
 }
 
@@ -184,14 +189,14 @@ fn mounts(container: &Value) -> String {
         return "    Mounts:\t<none>\n".to_owned();
     }
     mounts.sort_by_key(|mount| text(mount, "/mountPath"));
-    let told = mounts.into_iter().map(|mount| {
+    let rendered = mounts.into_iter().map(|mount| {
         let mut flags = vec![if mount["readOnly"] == true { "ro".to_owned() } else { "rw".to_owned() }];
         if !text(mount, "/subPath").is_empty() {
             flags.push(format!("path={:?}", text(mount, "/subPath")));
         }
         format!("      {} from {} ({})\n", text(mount, "/mountPath"), text(mount, "/name"), flags.join(","))
     });
-    format!("    Mounts:\n{}", told.collect::<String>())
+    format!("    Mounts:\n{}", rendered.collect::<String>())
 }
 
 /// The volumes that a container sees as devices.
@@ -203,8 +208,8 @@ fn devices(container: &Value) -> String {
     devices.sort_by_key(|device| text(device, "/devicePath"));
     // kubectl says `<none>` here if there are no mounts.
     let title = if list(container, "/volumeMounts").is_empty() { "Devices:\t<none>" } else { "Devices:" };
-    let told = devices
+    let rendered = devices
         .into_iter()
         .map(|one| format!("      {} from {}\n", text(one, "/devicePath"), text(one, "/name")));
-    format!("    {title}\n{}", told.collect::<String>())
+    format!("    {title}\n{}", rendered.collect::<String>())
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::marks::{annotations, labels};
+use super::labels_annotations::{annotations, labels};
 use super::{conditions, date, template};
 use crate::field::{at, number, selector, shown, text};
 use crate::workload::without_hash;
@@ -45,7 +45,7 @@ fn replica_sets(deployment: &Value, sets: &[Value]) -> String {
     sets.sort_by_key(|set| (text(set, "/metadata/creationTimestamp"), text(set, "/metadata/name")));
     let template = without_hash(&deployment["spec"]["template"]);
     let new = sets.iter().position(|set| without_hash(&set["spec"]["template"]) == template);
-    let told = |set: &&Value| {
+    let render = |set: &&Value| {
         format!(
             "{} ({}/{} replicas created)",
             text(set, "/metadata/name"),
@@ -54,17 +54,17 @@ fn replica_sets(deployment: &Value, sets: &[Value]) -> String {
         )
     };
     let old: Vec<String> =
-        sets.iter().enumerate().filter(|(nth, _)| Some(*nth) != new).map(|(_, set)| told(set)).collect();
+        sets.iter().enumerate().filter(|(nth, _)| Some(*nth) != new).map(|(_, set)| render(set)).collect();
     let none = || "<none>".to_owned();
     let old = if old.is_empty() { none() } else { old.join(", ") };
-    let new = new.and_then(|nth| sets.get(nth)).map_or_else(none, told);
+    let new = new.and_then(|nth| sets.get(nth)).map_or_else(none, render);
     format!("OldReplicaSets:\t{old}\nNewReplicaSet:\t{new}\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::print::aligned;
+    use crate::print::align_columns;
     use serde_json::json;
 
     fn set(name: &str, image: &str, created: &str, replicas: i64) -> Value {
@@ -90,10 +90,12 @@ mod tests {
             "status": {"replicas": 3, "updatedReplicas": 3, "availableReplicas": 3, "conditions": [
                 {"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"},
                 {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}]}});
-        let told =
-            aligned(&deployment(&object, &[set("nginx-deployment-54fd4d6d4c", "nginx:1.14.2", "1", 3)]), 2);
+        let rendered = align_columns(
+            &deployment(&object, &[set("nginx-deployment-54fd4d6d4c", "nginx:1.14.2", "1", 3)]),
+            2,
+        );
         assert_eq!(
-            told,
+            rendered,
             "Name:                   nginx-deployment
 Namespace:              default
 CreationTimestamp:      Sun, 15 Nov 2026 17:55:09 +0000

@@ -2,19 +2,19 @@
 
 use serde_json::Value;
 
-use super::amounts::resource_value;
-use super::container::Whose;
+use super::container::ContainerSource;
+use super::resource_list::resource_value;
 use crate::field::{at, list, text};
 
 /// The environment of a container.
-pub(super) fn told(container: &Value, whose: Whose<'_>) -> String {
+pub(super) fn render(container: &Value, source_kind: ContainerSource<'_>) -> String {
     let mut out = sources(list(container, "/envFrom"));
     let variables = list(container, "/env");
     if variables.is_empty() {
         return out + "    Environment:\t<none>\n";
     }
     out.push_str("    Environment:\n");
-    out.extend(variables.iter().map(|one| variable(one, container, whose)));
+    out.extend(variables.iter().map(|one| variable(one, container, source_kind)));
     out
 }
 
@@ -39,7 +39,7 @@ fn sources(sources: &[Value]) -> String {
     out
 }
 
-fn variable(variable: &Value, container: &Value, whose: Whose<'_>) -> String {
+fn variable(variable: &Value, container: &Value, source_kind: ContainerSource<'_>) -> String {
     let name = text(variable, "/name");
     let Some(from) = variable.get("valueFrom") else {
         let value = text(variable, "/value");
@@ -52,9 +52,9 @@ fn variable(variable: &Value, container: &Value, whose: Whose<'_>) -> String {
             version => version,
         };
         let path = text(field, "/fieldPath");
-        let value = match whose {
-            Whose::Template => String::new(),
-            Whose::Pod { pod, .. } => field_value(pod, path),
+        let value = match source_kind {
+            ContainerSource::Template => String::new(),
+            ContainerSource::Pod { pod, .. } => field_value(pod, path),
         };
         return format!("      {name}:\t{value} ({version}:{path})\n");
     }
@@ -100,12 +100,12 @@ mod tests {
         let sources = "    Environment Variables from:\n      cm\tConfigMap\tOptional: true\n      \
                        s\tSecret with prefix 'P_'\tOptional: false\n    Environment:\n";
         assert_eq!(
-            told(&container, Whose::Pod { pod: &pod, statuses: &[] }),
+            render(&container, ContainerSource::Pod { pod: &pod, statuses: &[] }),
             format!(
                 "{sources}      POD:\tweb-1 (v1:metadata.name)\n      APP:\t (v1:metadata.labels['app'])\n      \
                  CPU:\t1 (limits.cpu)\n"
             )
         );
-        assert!(told(&container, Whose::Template).contains("POD:\t (v1:metadata.name)\n"));
+        assert!(render(&container, ContainerSource::Template).contains("POD:\t (v1:metadata.name)\n"));
     }
 }

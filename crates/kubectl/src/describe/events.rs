@@ -28,7 +28,7 @@ pub(crate) fn events(events: &[Value], now: Moment) -> String {
     out
 }
 
-/// When it happened last, as times compare; empty if nobody knows.
+/// The time of the last occurrence, in sortable form; empty if unknown.
 pub(crate) fn last(event: &Value) -> &str {
     let known = ["/lastTimestamp", "/series/lastObservedTime", "/eventTime"].into_iter();
     let known = known.map(|field| text(event, field)).find(|time| !time.is_empty());
@@ -74,8 +74,11 @@ mod tests {
             event("B", "2026-01-01T00:00:01Z", "2026-01-01T00:00:08Z", 3),
             event("A", "2026-01-01T00:00:04Z", "2026-01-01T00:00:04Z", 1),
         ];
-        let told = events(&all, now);
-        assert!(told.ends_with("  Normal\tA\t6s\tc\tm\n  Normal\tB\t2s (x3 over 9s)\tc\tm\n"), "{told}");
+        let rendered = events(&all, now);
+        assert!(
+            rendered.ends_with("  Normal\tA\t6s\tc\tm\n  Normal\tB\t2s (x3 over 9s)\tc\tm\n"),
+            "{rendered}"
+        );
         assert_eq!(events(&[], now), "Events:\t<none>\n");
     }
 }

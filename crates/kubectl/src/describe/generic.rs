@@ -130,8 +130,8 @@ mod tests {
     #[test]
     fn lists_of_lists_are_shown_in_a_line() {
         let object = json!({"spec": {"none": null, "grid": [[1, 2.5], ["a", {"b": true}]], "much": 1e30}});
-        let told = super::object(&object);
-        let spec = told.split_once("Spec:\n").unwrap().1;
+        let rendered = super::object(&object);
+        let spec = rendered.split_once("Spec:\n").unwrap().1;
         assert_eq!(spec, "  Grid:\n    [1 2.5]\n    [a map[b:true]]\n  Much:\t1e+30\n  None:\t<nil>\n");
     }
 }

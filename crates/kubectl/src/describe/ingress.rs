@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::endpoints::reachable;
-use super::marks::{annotations, labels};
-use super::{name_and_marks, or_none};
+use super::labels_annotations::{annotations, labels};
+use super::{name_labels_annotations, or_none};
 use crate::field::{list, number, shown, text};
 
-/// The Services that an Ingress names, by name; a Service that could not be read is told why.
+/// The Services that an Ingress names, by name; or the error for those that could not be read.
 pub(crate) type Backends = BTreeMap<String, Result<Backend, String>>;
 
 /// A Service and its EndpointSlices.
@@ -116,7 +116,8 @@ fn described(backend: &Value, backends: &Backends) -> String {
 
 /// An IngressClass.
 pub(crate) fn ingress_class(class: &Value) -> String {
-    let mut out = name_and_marks(class) + &format!("Controller:\t{}\n", text(class, "/spec/controller"));
+    let mut out =
+        name_labels_annotations(class) + &format!("Controller:\t{}\n", text(class, "/spec/controller"));
     if let Some(parameters) = class.pointer("/spec/parameters") {
         out += "Parameters:\n";
         for (title, field) in [("APIGroup", "apiGroup"), ("Kind", "kind"), ("Name", "name")] {

@@ -3,7 +3,7 @@
 use gantry_registry::table::short;
 use serde_json::Value;
 
-use super::marks::{annotations, labels};
+use super::labels_annotations::{annotations, labels};
 use super::{controller, date, heading, moment, template};
 use crate::field::{at, list, number, selector, shown, text};
 

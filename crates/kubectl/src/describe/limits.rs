@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{condition_table, name_and_marks, or_none};
+use super::{condition_table, name_labels_annotations, or_none};
 use crate::field::{at, list, members, shown, text};
 
 const COLUMNS: &str = "Type\tResource\tMin\tMax\tDefault Request\tDefault Limit\tMax Limit/Request Ratio\n";
@@ -27,7 +27,7 @@ pub(crate) fn resource_quota(quota: &Value) -> String {
 
 /// A namespace, with its quotas and limits.
 pub(crate) fn namespace(namespace: &Value, quotas: &[Value], ranges: &[Value]) -> String {
-    let mut out = name_and_marks(namespace);
+    let mut out = name_labels_annotations(namespace);
     out += &format!("Status:\t{}\n", text(namespace, "/status/phase"));
     let conditions = list(namespace, "/status/conditions");
     if !conditions.is_empty() {

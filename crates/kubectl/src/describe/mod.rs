@@ -2,8 +2,6 @@
 //!
 //! Pure: the objects in, a text out. Cells end in tabs, and the whole is aligned at the end.
 
-mod access;
-mod amounts;
 mod autoscaler;
 mod conditions;
 mod config_map;
@@ -16,13 +14,15 @@ mod events;
 mod generic;
 pub(crate) mod ingress;
 mod job;
+mod labels_annotations;
 mod limits;
-mod marks;
 mod network_policy;
 pub(crate) mod node;
 mod persistent_volume;
 pub(crate) mod pod;
+mod rbac;
 pub(crate) mod replica_set;
+mod resource_list;
 mod secret;
 mod service;
 mod service_account;
@@ -31,7 +31,6 @@ mod storage;
 pub(crate) mod template;
 mod volume;
 
-pub(crate) use access::{binding, role};
 pub(crate) use autoscaler::autoscaler;
 pub(crate) use config_map::config_map;
 pub(crate) use disruption_budget::{disruption_budget, priority_class};
@@ -42,6 +41,7 @@ pub(crate) use job::{cron_job, job};
 pub(crate) use limits::{limit_range, namespace, resource_quota};
 pub(crate) use network_policy::network_policy;
 pub(crate) use persistent_volume::{claim, persistent_volume};
+pub(crate) use rbac::{binding, role};
 pub(crate) use secret::secret;
 pub(crate) use service::service;
 pub(crate) use service_account::service_account;
@@ -53,7 +53,7 @@ use gantry_registry::table::short;
 use serde_json::Value;
 
 use crate::field::{at, list, text};
-use marks::{annotations, labels};
+use labels_annotations::{annotations, labels};
 
 /// Name, namespace, labels and annotations, as most descriptions begin.
 fn heading(object: &Value) -> String {
@@ -64,7 +64,7 @@ fn heading(object: &Value) -> String {
 }
 
 /// Name, labels and annotations, as descriptions of what is in no namespace begin.
-fn name_and_marks(object: &Value) -> String {
+fn name_labels_annotations(object: &Value) -> String {
     let marks = labels("Labels:", "", object, "/metadata/labels");
     let marks = marks + &annotations("Annotations:", "", object, "/metadata/annotations");
     format!("Name:\t{}\n{marks}", text(object, "/metadata/name"))

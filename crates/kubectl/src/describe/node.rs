@@ -3,15 +3,15 @@
 use gantry_registry::Moment;
 use serde_json::Value;
 
-use super::amounts::{Amounts, Wants};
 use super::conditions::conditions;
-use super::marks::{annotations, labels};
+use super::labels_annotations::{annotations, labels};
+use super::resource_list::{RequestsAndLimits, ResourceList};
 use super::{ago, date};
 use crate::field::{at, list, members, shown, text};
 
-/// What belongs to a node and is not in it; what could not be read is told why.
+/// Objects related to a node; or the error if they could not be read.
 #[derive(Clone, Debug)]
-pub(crate) struct Around {
+pub(crate) struct NodeRelated {
     /// By which it says that it is alive.
     pub(crate) lease: Result<Value, String>,
     /// The pods on it that have not ended.
@@ -19,7 +19,7 @@ pub(crate) struct Around {
 }
 
 /// A node and what is around it.
-pub(crate) fn node(node: &Value, around: &Around, now: Moment) -> String {
+pub(crate) fn node(node: &Value, around: &NodeRelated, now: Moment) -> String {
     let mut out = format!("Name:\t{}\nRoles:\t{}\n", text(node, "/metadata/name"), roles(node));
     out += &labels("Labels:", "", node, "/metadata/labels");
     out += &annotations("Annotations:", "", node, "/metadata/annotations");
@@ -62,7 +62,7 @@ fn roles(node: &Value) -> String {
 fn taints(node: &Value) -> String {
     let mut taints: Vec<&Value> = list(node, "/spec/taints").iter().collect();
     taints.sort_by_key(|taint| (text(taint, "/effect"), text(taint, "/key")));
-    let told: Vec<String> = taints
+    let rendered: Vec<String> = taints
         .into_iter()
         .map(|taint| {
             let value = text(taint, "/value");
@@ -70,7 +70,7 @@ fn taints(node: &Value) -> String {
             format!("{}{value}:{}", text(taint, "/key"), text(taint, "/effect"))
         })
         .collect();
-    match told.as_slice() {
+    match rendered.as_slice() {
         [] => "Taints:\t<none>\n".to_owned(),
         lines => format!("Taints:\t{}\n", lines.join("\n\t")),
     }
@@ -88,9 +88,9 @@ fn system(node: &Value) -> String {
         ("Container Runtime Version", "containerRuntimeVersion"),
         ("Kubelet Version", "kubeletVersion"),
     ];
-    let told = lines
+    let rendered = lines
         .map(|(title, field)| format!("  {title}:\t{}\n", text(node, &format!("/status/nodeInfo/{field}"))));
-    format!("System Info:\n{}", told.concat())
+    format!("System Info:\n{}", rendered.concat())
 }
 
 /// The addresses that its pods get.
@@ -129,14 +129,15 @@ fn lease(lease: &Result<Value, String>) -> String {
 
 /// The pods, each with what it takes, and what all of them take.
 fn running(node: &Value, pods: &[Value], now: Moment) -> String {
-    let allocatable = Amounts::read(node, "/status/allocatable");
-    let there_is = if allocatable.is_empty() { Amounts::read(node, "/status/capacity") } else { allocatable };
-    let mut all = Wants::default();
+    let allocatable = ResourceList::read(node, "/status/allocatable");
+    let there_is =
+        if allocatable.is_empty() { ResourceList::read(node, "/status/capacity") } else { allocatable };
+    let mut all = RequestsAndLimits::default();
     let mut out = format!("Non-terminated Pods:\t({} in total)\n", pods.len());
     out += "  Namespace\tName\t\tCPU Requests\tCPU Limits\tMemory Requests\tMemory Limits\tAge\n";
     out += "  ---------\t----\t\t------------\t----------\t---------------\t-------------\t---\n";
     for pod in pods {
-        let wants = Wants::of_pod(pod);
+        let wants = RequestsAndLimits::of_pod(pod);
         out += &format!(
             "  {}\t{}\t\t{}\t{}\t{}\t{}\t{}\n",
             text(pod, "/metadata/namespace"),
@@ -152,7 +153,7 @@ fn running(node: &Value, pods: &[Value], now: Moment) -> String {
     out + &allocated(&all, &there_is)
 }
 
-fn allocated(all: &Wants, there_is: &Amounts) -> String {
+fn allocated(all: &RequestsAndLimits, there_is: &ResourceList) -> String {
     let mut out = String::from(
         "Allocated resources:\n  (Total limits may be over 100 percent, i.e., overcommitted.)\n  \
          Resource\tRequests\tLimits\n  --------\t--------\t------\n",
@@ -174,10 +175,10 @@ fn allocated(all: &Wants, there_is: &Amounts) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::print::aligned;
+    use crate::print::align_columns;
     use serde_json::json;
 
-    /// K3: what kubectl 1.32 tells of a node with one pod on it.
+    /// K3: the output of kubectl 1.32 for a node with one pod.
     #[test]
     fn a_node_is_described_with_what_is_taken_of_it() {
         let object = json!({"metadata": {"name": "node-1", "creationTimestamp": "2026-11-16T02:51:04Z"},
@@ -186,24 +187,25 @@ mod tests {
                 "allocatable": {"cpu": "8", "memory": "1Gi", "example.com/card": "2", "hugepages-2Mi": "0", "pods": "110"}}});
         let pod = json!({"metadata": {"namespace": "default", "name": "web", "creationTimestamp": "2026-11-16T02:51:04Z"},
             "spec": {"containers": [{"resources": {"requests": {"cpu": "100m", "example.com/card": 1}}}]}});
-        let around = Around {
+        let around = NodeRelated {
             lease: Ok(
                 json!({"spec": {"holderIdentity": "node-1", "renewTime": "2026-11-16T02:55:09.123456Z"}}),
             ),
             pods: vec![pod],
         };
-        let told = aligned(&node(&object, &around, Moment::parse("2026-11-16T02:51:17Z").unwrap()), 2);
+        let rendered =
+            align_columns(&node(&object, &around, Moment::parse("2026-11-16T02:51:17Z").unwrap()), 2);
         assert!(
-            told.contains(
+            rendered.contains(
                 "Lease:\n  HolderIdentity:  node-1\n  AcquireTime:     <unset>\n  \
                  RenewTime:       Mon, 16 Nov 2026 02:55:09 +0000\n"
             ),
-            "{told}"
+            "{rendered}"
         );
-        assert!(told.contains("  KubeletReady   posting\n"), "{told}");
-        assert!(told.contains("PodCIDRs:                     10.128.0.0/20\n"), "{told}");
+        assert!(rendered.contains("  KubeletReady   posting\n"), "{rendered}");
+        assert!(rendered.contains("PodCIDRs:                     10.128.0.0/20\n"), "{rendered}");
         assert!(
-            told.ends_with(
+            rendered.ends_with(
                 "  default                     web     100m (1%)     0 (0%)      0 (0%)           0 (0%)         13s\n\
                  Allocated resources:\n  (Total limits may be over 100 percent, i.e., overcommitted.)\n  \
                  Resource           Requests   Limits\n  --------           --------   ------\n  \
@@ -211,7 +213,7 @@ mod tests {
                  ephemeral-storage  0 (0%)     0 (0%)\n  hugepages-2Mi      0 (0%)     0 (0%)\n  \
                  example.com/card   1          0\n"
             ),
-            "{told}"
+            "{rendered}"
         );
     }
 }

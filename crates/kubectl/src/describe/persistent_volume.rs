@@ -4,9 +4,9 @@ use gantry_registry::Moment;
 use serde_json::Value;
 
 use super::conditions::conditions;
-use super::marks::{annotations, labels};
+use super::labels_annotations::{annotations, labels};
 use super::storage::numbered_term;
-use super::{ago, name_and_marks, volume};
+use super::{ago, name_labels_annotations, volume};
 use crate::field::{at, list, shown, text};
 
 /// A PersistentVolume.
@@ -15,7 +15,7 @@ pub(crate) fn persistent_volume(object: &Value, now: Moment) -> String {
         Value::Null => String::new(),
         claim => format!("{}/{}", text(claim, "/namespace"), text(claim, "/name")),
     };
-    let mut out = name_and_marks(object);
+    let mut out = name_labels_annotations(object);
     out += &format!("Finalizers:\t{}\n", finalizers(object));
     out += &format!("StorageClass:\t{}\n", class(object));
     out += &format!("Status:\t{}\n", status(object, now));

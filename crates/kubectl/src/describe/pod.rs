@@ -3,8 +3,8 @@
 use gantry_registry::Moment;
 use serde_json::Value;
 
-use super::container::{self, Indent, Whose};
-use super::marks::{annotations, labels};
+use super::container::{self, ContainerSource, Indent};
+use super::labels_annotations::{annotations, labels};
 use super::template::placement;
 use super::{ago, controller, date, volume};
 use crate::field::{at, list, number, shown, text};
@@ -19,16 +19,21 @@ pub(crate) fn pod(pod: &Value, now: Moment) -> String {
             "Init Containers:",
             indent,
             init,
-            Whose::Pod { pod, statuses: list(pod, "/status/initContainerStatuses") },
+            ContainerSource::Pod { pod, statuses: list(pod, "/status/initContainerStatuses") },
         );
     }
     let statuses = list(pod, "/status/containerStatuses");
-    let whose = Whose::Pod { pod, statuses };
-    out += &container::all("Containers:", indent, list(pod, "/spec/containers"), whose);
+    let source_kind = ContainerSource::Pod { pod, statuses };
+    out += &container::all("Containers:", indent, list(pod, "/spec/containers"), source_kind);
     let ephemeral = list(pod, "/spec/ephemeralContainers");
     if !ephemeral.is_empty() {
         let statuses = list(pod, "/status/ephemeralContainerStatuses");
-        out += &container::all("Ephemeral Containers:", indent, ephemeral, Whose::Pod { pod, statuses });
+        out += &container::all(
+            "Ephemeral Containers:",
+            indent,
+            ephemeral,
+            ContainerSource::Pod { pod, statuses },
+        );
     }
     out += &readiness_gates(pod);
     let conditions = list(pod, "/status/conditions");

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::marks::{annotations, labels};
+use super::labels_annotations::{annotations, labels};
 use super::{conditions, controller, date, or_none, template};
 use crate::field::{at, list, number, pairs, selector, shown, text};
 

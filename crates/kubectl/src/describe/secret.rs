@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::marks::{annotations, labels};
+use super::labels_annotations::{annotations, labels};
 use crate::field::{members, shown, text};
 
 /// A secret.
@@ -26,7 +26,7 @@ pub(super) fn decoded_length(base64: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::print::aligned;
+    use crate::print::align_columns;
     use serde_json::json;
 
     #[test]
@@ -34,7 +34,7 @@ mod tests {
         let object = json!({"metadata": {"name": "sec", "namespace": "default"}, "type": "Opaque",
             "data": {"p": "cGFzcw==", "empty": "", "long-name": "YWJjZA=="}});
         assert_eq!(
-            aligned(&secret(&object), 2),
+            align_columns(&secret(&object), 2),
             "Name:         sec\nNamespace:    default\nLabels:       <none>\nAnnotations:  <none>\n\nType:  Opaque\n\n\
              Data\n====\nempty:      0 bytes\nlong-name:  4 bytes\np:          4 bytes\n"
         );

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::heading;
-use super::marks::multiline;
+use super::labels_annotations::multiline;
 use crate::field::{list, text};
 
 /// A ServiceAccount.

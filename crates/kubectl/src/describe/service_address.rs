@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::{condition_rows, name_and_marks};
+use super::{condition_rows, name_labels_annotations};
 use crate::field::{list, shown, text};
 
 /// A ServiceCIDR.
 pub(crate) fn service_cidr(object: &Value) -> String {
     let ranges: Vec<String> = list(object, "/spec/cidrs").iter().map(shown).collect();
-    let mut out = name_and_marks(object) + &format!("CIDRs:\t{}\n", ranges.join(", "));
+    let mut out = name_labels_annotations(object) + &format!("CIDRs:\t{}\n", ranges.join(", "));
     let conditions = list(object, "/status/conditions");
     if !conditions.is_empty() {
         out += &format!("Status:\nConditions:\n{}", condition_rows(conditions));
@@ -18,7 +18,7 @@ pub(crate) fn service_cidr(object: &Value) -> String {
 
 /// An IPAddress.
 pub(crate) fn ip_address(object: &Value) -> String {
-    let mut out = name_and_marks(object);
+    let mut out = name_labels_annotations(object);
     let Some(parent) = object.pointer("/spec/parentRef") else { return out };
     out += "Parent Reference:\n";
     for (title, field) in

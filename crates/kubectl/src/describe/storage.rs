@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{date, name_and_marks, or_none};
+use super::{date, name_labels_annotations, or_none};
 use crate::field::{at, list, pairs, shown, text};
 
 const IS_DEFAULT: [&str; 2] =
@@ -66,7 +66,7 @@ pub(crate) fn volume_attributes_class(class: &Value) -> String {
 
 /// A CSINode.
 pub(crate) fn csi_node(node: &Value) -> String {
-    let mut out = name_and_marks(node);
+    let mut out = name_labels_annotations(node);
     out += &format!("CreationTimestamp:\t{}\nSpec:\n", date(at(node, "/metadata/creationTimestamp")));
     let drivers = list(node, "/spec/drivers");
     if !drivers.is_empty() {

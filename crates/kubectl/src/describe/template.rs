@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::container::{self, Indent, Whose};
-use super::marks::{annotations, labels, multiline};
+use super::container::{self, ContainerSource, Indent};
+use super::labels_annotations::{annotations, labels, multiline};
 use super::volume;
 use crate::field::{list, members, number, selector, shown, text};
 
@@ -24,10 +24,15 @@ pub(crate) fn described(template: &Value) -> String {
             "Init Containers:",
             indent,
             list(template, "/spec/initContainers"),
-            Whose::Template,
+            ContainerSource::Template,
         ));
     }
-    out.push_str(&container::all("Containers:", indent, list(template, "/spec/containers"), Whose::Template));
+    out.push_str(&container::all(
+        "Containers:",
+        indent,
+        list(template, "/spec/containers"),
+        ContainerSource::Template,
+    ));
     out.push_str(&volume::all(list(template, "/spec/volumes"), indent));
     let class = text(template, "/spec/priorityClassName");
     if !class.is_empty() {
@@ -103,14 +108,14 @@ mod tests {
 
     #[test]
     fn tolerations_are_told_in_short() {
-        let told = |value| toleration(&value);
+        let render = |value| toleration(&value);
         assert_eq!(
-            told(
+            render(
                 json!({"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300})
             ),
             "node.kubernetes.io/not-ready:NoExecute op=Exists for 300s"
         );
-        assert_eq!(told(json!({"key": "a", "value": "b", "effect": "NoSchedule"})), "a=b:NoSchedule");
-        assert_eq!(told(json!({"operator": "Exists"})), "op=Exists");
+        assert_eq!(render(json!({"key": "a", "value": "b", "effect": "NoSchedule"})), "a=b:NoSchedule");
+        assert_eq!(render(json!({"operator": "Exists"})), "op=Exists");
     }
 }

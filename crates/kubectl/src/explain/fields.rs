@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::schema::{Many, Schemas, many, properties, reference};
+use super::schema::{Collection, Schemas, collection_of, properties, reference};
 use super::wrap::{indented, wrapped};
 use crate::field::{list, shown, text};
 
@@ -10,12 +10,17 @@ use crate::field::{list, shown, text};
 const VALUES_NAMED: usize = 4;
 
 /// What there is to say of the field at a path; none if there is no such field.
-pub(super) fn told(schemas: Schemas<'_>, schema: &Value, path: &[String], recursive: bool) -> Option<String> {
-    told_below(schemas, schema, path, recursive, &[])
+pub(super) fn render(
+    schemas: Schemas<'_>,
+    schema: &Value,
+    path: &[String],
+    recursive: bool,
+) -> Option<String> {
+    render_children(schemas, schema, path, recursive, &[])
 }
 
 /// Follows a path; `passed` are the names that were followed since the last field, so that a circle ends.
-fn told_below(
+fn render_children(
     schemas: Schemas<'_>,
     schema: &Value,
     path: &[String],
@@ -32,15 +37,17 @@ fn told_below(
         passed.push(name);
     }
     if let Some(field) = properties(here).and_then(|properties| properties.get(first)) {
-        let below = told_below(schemas, field, rest, recursive, &[])?;
+        let below = render_children(schemas, field, rest, recursive, &[])?;
         let title = if rest.is_empty() { title(schemas, first, field) } else { String::new() };
         return Some(title + &below);
     }
-    match many(here) {
-        Some(Many::List(one) | Many::Map(one)) => told_below(schemas, one, path, recursive, &passed),
-        None => {
-            list(here, "/allOf").iter().find_map(|part| told_below(schemas, part, path, recursive, &passed))
+    match collection_of(here) {
+        Some(Collection::List(one) | Collection::Map(one)) => {
+            render_children(schemas, one, path, recursive, &passed)
         }
+        None => list(here, "/allOf")
+            .iter()
+            .find_map(|part| render_children(schemas, part, path, recursive, &passed)),
     }
 }
 
@@ -77,7 +84,7 @@ fn description(schemas: Schemas<'_>, schema: &Value) -> String {
     for part in list(here, "/allOf") {
         out.push_str(&description(schemas, part));
     }
-    if let Some(Many::List(one) | Many::Map(one)) = many(here) {
+    if let Some(Collection::List(one) | Collection::Map(one)) = collection_of(here) {
         out.push_str(&description(schemas, one));
     }
     out
@@ -116,7 +123,7 @@ fn field_list(
     for part in list(here, "/allOf") {
         out.push_str(&field_list(schemas, part, level, recursive, &passed));
     }
-    if let Some(Many::List(one) | Many::Map(one)) = many(here) {
+    if let Some(Collection::List(one) | Collection::Map(one)) = collection_of(here) {
         out.push_str(&field_list(schemas, one, level, recursive, &passed));
     }
     out
@@ -148,9 +155,9 @@ fn type_name(schemas: Schemas<'_>, schema: &Value) -> String {
         "" | "object" => "Object".to_owned(),
         own => own.to_owned(),
     };
-    match many(schema) {
-        Some(Many::List(one)) => return format!("[]{}", type_name(schemas, one)),
-        Some(Many::Map(one)) => return format!("map[string]{}", type_name(schemas, one)),
+    match collection_of(schema) {
+        Some(Collection::List(one)) => return format!("[]{}", type_name(schemas, one)),
+        Some(Collection::Map(one)) => return format!("map[string]{}", type_name(schemas, one)),
         None => {}
     }
     if let ([only], None) = (list(schema, "/allOf"), properties(schema)) {

@@ -1,9 +1,9 @@
-//! What the fields of a type mean, as the server's `OpenAPI` document says (kubectl's `explain`).
+//! Describes the fields of a type from the server's `OpenAPI` document.
 //!
 //! Pure: the document of one group and version in, a text out.
 
 mod fields;
-mod older;
+mod openapi_v2;
 mod schema;
 mod wrap;
 
@@ -15,26 +15,26 @@ use schema::Schemas;
 /// How the explanation is laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// As kubectl does.
+    /// kubectl's default.
     #[default]
-    Plain,
-    /// As kubectl did before 1.27, with shorter names of types.
-    Older,
+    Plaintext,
+    /// The layout of kubectl before 1.27.
+    PlaintextOpenApiV2,
 }
 
-/// What is to be explained.
+/// The type and field to describe.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Question<'q> {
+pub(crate) struct ExplainQuery<'q> {
     pub(crate) group: &'q str,
     pub(crate) version: &'q str,
     pub(crate) kind: &'q str,
-    /// The fields from the object down to the one that is meant.
+    /// The field path.
     pub(crate) path: &'q [String],
-    /// Whether all that is below is told too, by name.
+    /// Whether nested fields are listed, too.
     pub(crate) recursive: bool,
 }
 
-/// An explanation: what is printed, and what was wrong with the question after that.
+/// The text to print, and the failure after it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Explanation {
     pub(crate) text: String,
@@ -42,23 +42,25 @@ pub(crate) struct Explanation {
 }
 
 /// Explains a type or a field of it from the document of its group and version.
-pub(crate) fn explain(document: &Value, question: Question<'_>, layout: Layout) -> Explanation {
+pub(crate) fn explain(document: &Value, query: ExplainQuery<'_>, layout: Layout) -> Explanation {
     let schemas = Schemas::of(document);
-    let Some(schema) = schemas.of_kind(question.group, question.version, question.kind) else {
+    let Some(schema) = schemas.of_kind(query.group, query.version, query.kind) else {
         let failure = Failure::other(format!(
             "GVK map[group:{} kind:{} version:{}] not found in OpenAPI schema",
-            question.group, question.kind, question.version
+            query.group, query.kind, query.version
         ));
-        return Explanation { text: heading(question), failure: Some(failure) };
+        return Explanation { text: heading(query), failure: Some(failure) };
     };
-    let told = match layout {
-        // This one names the last field of the path, whichever is not there.
-        Layout::Plain => fields::told(schemas, schema, question.path, question.recursive)
-            .map(|told| format!("{}{told}\n", heading(question)))
-            .ok_or_else(|| (heading(question), question.path.last().map_or("", String::as_str))),
-        Layout::Older => older::told(schemas, schema, question).map_err(|missing| (String::new(), missing)),
+    let rendered = match layout {
+        // This layout always names the last field of the path in errors.
+        Layout::Plaintext => fields::render(schemas, schema, query.path, query.recursive)
+            .map(|rendered| format!("{}{rendered}\n", heading(query)))
+            .ok_or_else(|| (heading(query), query.path.last().map_or("", String::as_str))),
+        Layout::PlaintextOpenApiV2 => {
+            openapi_v2::render(schemas, schema, query).map_err(|missing| (String::new(), missing))
+        }
     };
-    match told {
+    match rendered {
         Ok(text) => Explanation { text, failure: None },
         Err((text, missing)) => {
             let failure = Failure::other(format!("field \"{missing}\" does not exist"));
@@ -67,8 +69,8 @@ pub(crate) fn explain(document: &Value, question: Question<'_>, layout: Layout) 
     }
 }
 
-fn heading(question: Question<'_>) -> String {
-    let Question { group, version, kind, .. } = question;
+fn heading(query: ExplainQuery<'_>) -> String {
+    let ExplainQuery { group, version, kind, .. } = query;
     let group = if group.is_empty() { String::new() } else { format!("GROUP:      {group}\n") };
     format!("{group}KIND:       {kind}\nVERSION:    {version}\n\n")
 }

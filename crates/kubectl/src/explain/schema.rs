@@ -8,12 +8,12 @@ use crate::field::{at, list, text};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Schemas<'d>(&'d Value);
 
-/// What a schema is about, if it is not about one value.
+/// A list or map schema.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Many<'d> {
-    /// A list of these.
+pub(super) enum Collection<'d> {
+    /// A list with this element schema.
     List(&'d Value),
-    /// These by name.
+    /// A map with this value schema.
     Map(&'d Value),
 }
 
@@ -56,10 +56,10 @@ pub(super) fn properties(schema: &Value) -> Option<&Map<String, Value>> {
     schema.get("properties")?.as_object().filter(|properties| !properties.is_empty())
 }
 
-/// What there are many of.
-pub(super) fn many(schema: &Value) -> Option<Many<'_>> {
+/// The element schema of a list or map.
+pub(super) fn collection_of(schema: &Value) -> Option<Collection<'_>> {
     if let Some(items) = schema.get("items").filter(|items| items.is_object()) {
-        return Some(Many::List(items));
+        return Some(Collection::List(items));
     }
-    schema.get("additionalProperties").filter(|values| values.is_object()).map(Many::Map)
+    schema.get("additionalProperties").filter(|values| values.is_object()).map(Collection::Map)
 }

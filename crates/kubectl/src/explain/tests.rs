@@ -20,10 +20,10 @@ fn document() -> Value {
         "io.shop.Quantity": {"type": "string"}}}})
 }
 
-fn asked(path: &str, recursive: bool, layout: Layout) -> Explanation {
+fn options(path: &str, recursive: bool, layout: Layout) -> Explanation {
     let path: Vec<String> = path.split('.').filter(|name| !name.is_empty()).map(str::to_owned).collect();
-    let question = Question { group: "shop", version: "v1", kind: "Cart", path: &path, recursive };
-    explain(&document(), question, layout)
+    let query = ExplainQuery { group: "shop", version: "v1", kind: "Cart", path: &path, recursive };
+    explain(&document(), query, layout)
 }
 
 const HEADING: &str = "GROUP:      shop\nKIND:       Cart\nVERSION:    v1\n\n";
@@ -31,32 +31,32 @@ const HEADING: &str = "GROUP:      shop\nKIND:       Cart\nVERSION:    v1\n\n";
 /// K0.1: the whole of a type, its fields in the order of their names.
 #[test]
 fn a_type_is_explained_with_its_fields() {
-    let told = asked("", false, Layout::Plain).text;
+    let rendered = options("", false, Layout::Plaintext).text;
     let expected = "DESCRIPTION:\n    What somebody wants to buy, and everything else that one could say of it at\n    \
         some length.\n    \nFIELDS:\n  items\t<[]Thing> -required-\n    The things.\n\n  \
         limits\t<map[string]string>\n    <no description>\n\n  \
         state\t<string>\n  enum: \"\", a, b, c, ....\n    <no description>\n\n  within\t<Cart>\n    <no description>\n\n\n";
-    assert_eq!(told, format!("{HEADING}{expected}"));
+    assert_eq!(rendered, format!("{HEADING}{expected}"));
 }
 
 #[test]
 fn a_field_is_explained_through_lists_and_names_its_values() {
-    let told = asked("items", false, Layout::Plain).text;
+    let rendered = options("items", false, Layout::Plaintext).text;
     assert!(
-        told.starts_with(&format!("{HEADING}FIELD: items <[]Thing>\n\n\nDESCRIPTION:\n    The things.\n    One thing.\n    \nFIELDS:\n")),
-        "{told}"
+        rendered.starts_with(&format!("{HEADING}FIELD: items <[]Thing>\n\n\nDESCRIPTION:\n    The things.\n    One thing.\n    \nFIELDS:\n")),
+        "{rendered}"
     );
-    let told = asked("state", false, Layout::Plain).text;
+    let rendered = options("state", false, Layout::Plaintext).text;
     let values =
         "FIELD: state <string>\nENUM:\n    \"\"\n    a\n    b\n    c\n    d\n\nDESCRIPTION:\n    <empty>\n\n";
-    assert_eq!(told, format!("{HEADING}{values}"));
-    assert!(asked("within.within.items.name", false, Layout::Plain).failure.is_none());
+    assert_eq!(rendered, format!("{HEADING}{values}"));
+    assert!(options("within.within.items.name", false, Layout::Plaintext).failure.is_none());
 }
 
 #[test]
 fn what_is_below_is_told_by_name_and_a_circle_ends() {
-    let told = asked("", true, Layout::Plain).text;
-    let fields = told.split_once("FIELDS:\n").unwrap().1;
+    let rendered = options("", true, Layout::Plaintext).text;
+    let fields = rendered.split_once("FIELDS:\n").unwrap().1;
     let below = "  items\t<[]Thing> -required-\n    name\t<string>\n    size\t<IntOrString>\n";
     assert!(fields.starts_with(below), "{fields}");
     assert_eq!(fields.matches("within\t<Cart>").count(), 2, "{fields}");
@@ -65,20 +65,20 @@ fn what_is_below_is_told_by_name_and_a_circle_ends() {
 /// K0.3: a field that does not exist is an error below the heading.
 #[test]
 fn a_field_that_does_not_exist_is_an_error() {
-    let told = asked("items.nope", false, Layout::Plain);
-    assert_eq!(told.text, HEADING);
-    assert_eq!(told.failure.unwrap().lines(), "error: field \"nope\" does not exist\n");
-    assert_eq!(asked("nope", false, Layout::Older).text, "");
+    let rendered = options("items.nope", false, Layout::Plaintext);
+    assert_eq!(rendered.text, HEADING);
+    assert_eq!(rendered.failure.unwrap().lines(), "error: field \"nope\" does not exist\n");
+    assert_eq!(options("nope", false, Layout::PlaintextOpenApiV2).text, "");
 }
 
 #[test]
 fn the_older_layout_has_plainer_types() {
-    let told = asked("items", false, Layout::Older).text;
+    let rendered = options("items", false, Layout::PlaintextOpenApiV2).text;
     assert_eq!(
-        told,
+        rendered,
         "KIND:     Cart\nVERSION:  shop/v1\n\nRESOURCE: items <[]Object>\n\nDESCRIPTION:\n     The things.\n\n     One thing.\n\n\
          FIELDS:\n   name\t<string>\n\n   size\t<string>\n\n"
     );
-    let told = asked("state", false, Layout::Older).text;
-    assert!(told.ends_with("FIELD:    state <string>\n\nDESCRIPTION:\n     <empty>\n"), "{told}");
+    let rendered = options("state", false, Layout::PlaintextOpenApiV2).text;
+    assert!(rendered.ends_with("FIELD:    state <string>\n\nDESCRIPTION:\n     <empty>\n"), "{rendered}");
 }

@@ -1,4 +1,4 @@
-//! Columns of one's own: `NAME:.metadata.name,IMAGE:.spec.template.spec.containers[*].image`.
+//! `-o custom-columns`: `NAME:.metadata.name,IMAGE:.spec.template.spec.containers[*].image`.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::rows::{Rows, Widths};
 use crate::failure::Failure;
 use crate::field::list;
 
-/// The columns that somebody asked for.
+/// The columns of `-o custom-columns`.
 #[derive(Clone, Debug)]
 pub(crate) struct CustomColumns(Vec<(String, Template)>);
 
@@ -67,8 +67,8 @@ mod tests {
     fn columns_show_maps_as_go_prints_them() {
         let columns = CustomColumns::parse("LABELS:.labels,GRID:.grid").unwrap();
         let object = json!({"labels": {"b": "2", "a": "1"}, "grid": [[1, 2.5], [null]]});
-        let told = columns.print(&object).unwrap();
-        assert_eq!(told, "LABELS         GRID\nmap[a:1 b:2]   [[1 2.5] [<nil>]]\n");
+        let rendered = columns.print(&object).unwrap();
+        assert_eq!(rendered, "LABELS         GRID\nmap[a:1 b:2]   [[1 2.5] [<nil>]]\n");
     }
 
     /// K2.2: a column for each path; what is not there is `<none>`.

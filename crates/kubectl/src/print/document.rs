@@ -1,13 +1,13 @@
-//! Whole objects, as they are shown to people.
+//! Objects as they are printed.
 
 use serde_json::{Value, json};
 
-/// Objects as one list.
+/// Wraps objects in a `List`.
 pub(crate) fn as_list(objects: &[Value]) -> Value {
     json!({"apiVersion": "v1", "items": objects, "kind": "List", "metadata": {"resourceVersion": ""}})
 }
 
-/// The object without the record of who wrote what, which nobody wants to read.
+/// Removes `managedFields`.
 pub(crate) fn without_managed_fields(mut object: Value) -> Value {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("managedFields");

@@ -1,17 +1,17 @@
-//! How objects are printed: as rows, as names, as YAML and JSON, by a path, by columns of one's own.
+//! Output formats: tables, names, YAML, JSON, JSONPath and custom columns.
 
 mod columns;
 mod document;
-mod elastic;
 mod go_json;
 pub(crate) mod jsonpath;
 mod rows;
+mod tabwriter;
 
 pub(crate) use columns::CustomColumns;
 pub(crate) use document::{as_list, without_managed_fields};
-pub(crate) use elastic::{aligned, harmless};
 pub(crate) use go_json::{compact, indented, indented_as_declared, json_list};
 pub(crate) use rows::{Rows, Widths};
+pub(crate) use tabwriter::{align_columns, escape_control_characters};
 
 use gantry_registry::encode;
 use serde_json::Value;
@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::failure::Failure;
 use jsonpath::Template;
 
-/// What `-o` asks for.
+/// The format of `-o`.
 #[derive(Clone, Debug)]
 pub(crate) enum Format {
     /// Rows.
@@ -32,11 +32,11 @@ pub(crate) enum Format {
     Json,
     /// The object as YAML.
     Yaml,
-    /// What a template finds in the object.
+    /// A JSONPath template.
     JsonPath(Template),
     /// As `JsonPath`, as one JSON list.
     JsonPathAsJson(Template),
-    /// Rows with columns of one's own.
+    /// Custom columns.
     Columns(CustomColumns),
 }
 
@@ -74,7 +74,7 @@ impl Format {
         }
     }
 
-    /// Reads the value of `-o` where the result of a write is told, which has neither rows nor columns.
+    /// Parses the value of `-o` for results of writes, which have neither tables nor columns.
     pub(crate) fn parse_for_result(output: Option<&str>) -> Result<Self, Failure> {
         let written = output.unwrap_or_default();
         match Self::parse(output) {

@@ -2,10 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Forms, NOTHING, Shape, three_way};
+use super::{NOTHING, Shape, ThreeWayInputs, three_way};
 
 /// A list of objects that are known by one of their members.
-pub(super) fn by_key(name: &str, key: &str, shape: Shape, forms: Forms<'_>, patch: &mut Map<String, Value>) {
+pub(super) fn by_key(
+    name: &str,
+    key: &str,
+    shape: Shape,
+    forms: ThreeWayInputs<'_>,
+    patch: &mut Map<String, Value>,
+) {
     let mut changed = Vec::new();
     for element in elements(forms.modified) {
         let id = element.get(key).unwrap_or(&NOTHING);
@@ -13,7 +19,7 @@ pub(super) fn by_key(name: &str, key: &str, shape: Shape, forms: Forms<'_>, patc
             None => changed.push(element.clone()),
             Some(current) => {
                 let original = with(forms.original, key, id).unwrap_or(&NOTHING);
-                let mut below = three_way(Forms { original, modified: element, current }, shape);
+                let mut below = three_way(ThreeWayInputs { original, modified: element, current }, shape);
                 if !below.is_empty() {
                     below.insert(key.to_owned(), id.clone());
                     changed.push(below.into());
@@ -38,7 +44,7 @@ pub(super) fn by_key(name: &str, key: &str, shape: Shape, forms: Forms<'_>, patc
 }
 
 /// A list of plain values that are added.
-pub(super) fn of_values(name: &str, forms: Forms<'_>, patch: &mut Map<String, Value>) {
+pub(super) fn of_values(name: &str, forms: ThreeWayInputs<'_>, patch: &mut Map<String, Value>) {
     let (original, modified, current) =
         (elements(forms.original), elements(forms.modified), elements(forms.current));
     let added: Vec<&Value> = modified.iter().filter(|value| !current.contains(value)).collect();
@@ -57,7 +63,7 @@ pub(super) fn of_values(name: &str, forms: Forms<'_>, patch: &mut Map<String, Va
 }
 
 /// Whether what is written stands in the same order live, others in between or not.
-fn in_order<'v>(forms: Forms<'v>, ids: impl Fn(&'v Value) -> Vec<&'v Value>) -> bool {
+fn in_order<'v>(forms: ThreeWayInputs<'v>, ids: impl Fn(&'v Value) -> Vec<&'v Value>) -> bool {
     let written = ids(forms.modified);
     let live: Vec<&Value> = ids(forms.current).into_iter().filter(|id| written.contains(id)).collect();
     live == written

@@ -1,7 +1,7 @@
-//! What to send so that an object becomes what is written, and stays what others made of the rest (K1.3).
+//! The three-way merge patch of client-side apply (K1.3).
 //!
-//! Three things are looked at: what was written last time, what is written now, and what is live. What was written and
-//! is no longer goes; what is written and differs is set; anything else is nobody's business here.
+//! Compares the last applied configuration, the new configuration and the live object. Fields that were applied and are
+//! no longer configured are deleted, configured fields that differ are set, all others are left alone.
 
 mod lists;
 
@@ -14,7 +14,7 @@ pub(crate) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-config
 
 /// The three forms of one object, or of one part of it.
 #[derive(Clone, Copy)]
-pub(crate) struct Forms<'v> {
+pub(crate) struct ThreeWayInputs<'v> {
     /// As it was written last time.
     pub(crate) original: &'v Value,
     /// As it is written now.
@@ -44,7 +44,7 @@ pub(crate) fn shape_of(api_version: &str, kind: &str) -> Shape {
 }
 
 /// The patch; empty if there is nothing to do.
-pub(crate) fn three_way(forms: Forms<'_>, shape: Shape) -> Map<String, Value> {
+pub(crate) fn three_way(forms: ThreeWayInputs<'_>, shape: Shape) -> Map<String, Value> {
     let mut patch = Map::new();
     let empty = Map::new();
     let (modified, original) =
@@ -61,10 +61,10 @@ pub(crate) fn three_way(forms: Forms<'_>, shape: Shape) -> Map<String, Value> {
 
 /// The patch that turns one object into another.
 pub(crate) fn two_way(before: &Value, after: &Value, shape: Shape) -> Map<String, Value> {
-    three_way(Forms { original: before, modified: after, current: before }, shape)
+    three_way(ThreeWayInputs { original: before, modified: after, current: before }, shape)
 }
 
-fn set(key: &str, value: &Value, forms: Forms<'_>, shape: Shape, patch: &mut Map<String, Value>) {
+fn set(key: &str, value: &Value, forms: ThreeWayInputs<'_>, shape: Shape, patch: &mut Map<String, Value>) {
     if shape == Shape::Foreign && value.is_null() {
         // In JSON it takes away what is there, which was done if it was written before.
         if forms.original.get(key) != Some(&NOTHING) {
@@ -76,8 +76,11 @@ fn set(key: &str, value: &Value, forms: Forms<'_>, shape: Shape, patch: &mut Map
         patch.insert(key.to_owned(), value.clone());
         return;
     };
-    let inner =
-        Forms { original: forms.original.get(key).unwrap_or(&NOTHING), modified: value, current: live };
+    let inner = ThreeWayInputs {
+        original: forms.original.get(key).unwrap_or(&NOTHING),
+        modified: value,
+        current: live,
+    };
     let field = shape.field(key);
     match (value, live) {
         (Value::Object(members), Value::Object(_)) => {
@@ -159,7 +162,7 @@ mod tests {
     }
 
     fn patch_of(original: &Value, modified: &Value, current: &Value) -> Value {
-        three_way(Forms { original, modified, current }, shape_of("apps/v1", "Deployment")).into()
+        three_way(ThreeWayInputs { original, modified, current }, shape_of("apps/v1", "Deployment")).into()
     }
 
     /// K1.3: a null of a foreign kind takes away what is there, once; generators write it for times that are not known.
@@ -168,7 +171,7 @@ mod tests {
         let null = json!({"metadata": {"creationTimestamp": null, "labels": null}, "spec": {"a": 1}});
         let live = json!({"metadata": {"creationTimestamp": "noon", "labels": {"a": "b"}}, "spec": {"a": 1}});
         let patch_of = |original: &Value| {
-            let forms = Forms { original, modified: &null, current: &live };
+            let forms = ThreeWayInputs { original, modified: &null, current: &live };
             Value::from(three_way(forms, shape_of("example.com/v1", "Boat")))
         };
         assert_eq!(patch_of(&null), json!({}));
@@ -176,7 +179,7 @@ mod tests {
         assert_eq!(patch_of(&before), json!({"metadata": {"labels": null}}));
     }
 
-    /// K1.3: what was written and is no longer goes, what others set stays.
+    /// K1.3: fields that are no longer configured are deleted, fields of other writers stay.
     #[test]
     fn only_what_was_written_is_taken_back() {
         let patch = patch_of(
@@ -246,7 +249,7 @@ mod tests {
     }
 
     proptest! {
-        /// K1.3: what is written is what there is afterwards, when nobody else wrote anything.
+        /// K1.3: without other writers, the result of the patch is the configuration.
         #[test]
         fn a_patch_leads_to_what_is_written(before in any_list(), after in any_list()) {
             let (before, after) = (template(before), template(after));

@@ -1,13 +1,13 @@
 //! `api-resources`: the types that a server has.
 
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::print::{Rows, Widths};
 use crate::resources::Resource;
-use crate::session::Session;
 
-/// Which types, and how they are told.
+/// The options of `api-resources`.
 #[derive(Clone, Debug, Default)]
-pub struct ApiResources {
+pub struct ApiResourcesOptions {
     /// Only those of this group; the empty one is the core group.
     pub group: Option<String>,
     /// Only those in namespaces, or only those that are not.
@@ -18,7 +18,7 @@ pub struct ApiResources {
     pub categories: Vec<String>,
     /// The value of `-o`.
     pub output: Option<String>,
-    /// Whether the header is left out.
+    /// The value of `--no-headers`.
     pub no_headers: bool,
     /// `name` or `kind`.
     pub sort_by: Option<String>,
@@ -27,12 +27,12 @@ pub struct ApiResources {
 }
 
 /// Lists the types of a server.
-pub async fn api_resources(session: &mut Session, asked: &ApiResources) -> Result<(), Failure> {
-    let shape = asked.shape()?;
-    let order = asked.order()?;
-    let resources = session.resources().await?;
-    let mut listed: Vec<&Resource> = resources.preferred().filter(|one| asked.lists(one)).collect();
-    // By group and name unless another order was asked for.
+pub async fn api_resources(ctx: &mut ClientContext, options: &ApiResourcesOptions) -> Result<(), Failure> {
+    let shape = options.shape()?;
+    let order = options.order()?;
+    let resources = ctx.resources().await?;
+    let mut listed: Vec<&Resource> = resources.preferred().filter(|one| options.lists(one)).collect();
+    // Sorted by group and name by default.
     listed.sort_by(|one, other| {
         let by_name = || (&one.plural, &one.group).cmp(&(&other.plural, &other.group));
         match order {
@@ -46,10 +46,10 @@ pub async fn api_resources(session: &mut Session, asked: &ApiResources) -> Resul
         Shape::Rows | Shape::Wide => {
             let rows =
                 Rows { header: header(shape), rows: listed.iter().map(|one| row(one, shape)).collect() };
-            rows.lines(&mut Widths::default(), !asked.no_headers)
+            rows.lines(&mut Widths::default(), !options.no_headers)
         }
     };
-    session.print(&text)
+    ctx.print(&text)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ enum Order {
     Kind,
 }
 
-impl ApiResources {
+impl ApiResourcesOptions {
     fn shape(&self) -> Result<Shape, Failure> {
         if !self.words.is_empty() {
             return Err(Failure::other(format!(

@@ -2,36 +2,36 @@
 
 use serde_json::{Value, json};
 
-use super::apply::stated;
-use super::report::{DryRun, Report, Validation};
+use super::apply::with_last_applied;
+use super::result_printer::{DryRun, ResultPrinter, Validation};
 use crate::call::Call;
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
-use crate::manifests::{self, Place};
+use crate::manifests::{self, NamespaceScope};
 use crate::print::indented_as_declared;
-use crate::session::Session;
 
-/// What to create from files.
+/// The options of `create -f`.
 #[derive(Clone, Debug, Default)]
-pub struct Create {
+pub struct CreateOptions {
     /// The files.
     pub files: Vec<String>,
-    /// Whether folders are read with all that is below them.
+    /// Whether directories are read recursively.
     pub recursive: bool,
-    /// What becomes of unknown fields.
+    /// How unknown fields are handled.
     pub validation: Validation,
     /// Only objects with these labels.
     pub selector: Option<String>,
-    /// Whether a later `apply` is to know what was written.
+    /// Whether the last-applied annotation is set, for a later `apply`.
     pub save_config: bool,
-    /// Who writes; kubectl's own name if nothing is said.
+    /// The field manager; kubectl's own by default.
     pub manager: Option<String>,
-    /// How it is told.
-    pub report: Report,
+    /// How results are printed.
+    pub printer: ResultPrinter,
 }
 
-/// A Deployment in a few words.
+/// The options of `create deployment`.
 #[derive(Clone, Debug, Default)]
-pub struct CreateDeployment {
+pub struct CreateDeploymentOptions {
     /// Its name.
     pub name: String,
     /// The images of its containers.
@@ -42,29 +42,29 @@ pub struct CreateDeployment {
     pub port: Option<i32>,
     /// The command of its container.
     pub command: Vec<String>,
-    /// How it is told.
-    pub report: Report,
+    /// How results are printed.
+    pub printer: ResultPrinter,
 }
 
 const MANAGER: &str = "kubectl-create";
 
 /// Creates every object of the files.
-pub async fn create(session: &mut Session, asked: &Create) -> Result<(), Failure> {
-    if asked.files.is_empty() {
+pub async fn create(ctx: &mut ClientContext, options: &CreateOptions) -> Result<(), Failure> {
+    if options.files.is_empty() {
         return Err(Failure::other("must specify one of -f and -k"));
     }
-    let (mut manifests, mut failures) = manifests::read_each(&asked.files, asked.recursive)?;
-    manifests::select(&mut manifests, asked.selector.as_deref())?;
+    let (mut manifests, mut failures) = manifests::read_each(&options.files, options.recursive)?;
+    manifests::select(&mut manifests, options.selector.as_deref())?;
     if manifests.is_empty() && failures.is_empty() {
         return Err(Failure::other("no objects passed to create"));
     }
-    let resources = session.resources().await?;
-    let namespace = session.namespace.clone();
-    let place = Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
+    let resources = ctx.resources().await?;
+    let namespace = ctx.namespace.clone();
+    let place = NamespaceScope { namespace: &namespace, is_explicit: ctx.namespace_is_explicit };
     for manifest in manifests {
         let created =
-            match manifest.checked(asked.validation).and_then(|()| manifest.placed(&resources, place)) {
-                Ok(written) => create_one(session, asked, written).await,
+            match manifest.checked(options.validation).and_then(|()| manifest.resolve(&resources, place)) {
+                Ok(manifest) => create_one(ctx, options, manifest).await,
                 Err(failure) => Err(failure),
             };
         failures.extend(created.err());
@@ -73,92 +73,104 @@ pub async fn create(session: &mut Session, asked: &Create) -> Result<(), Failure
 }
 
 async fn create_one(
-    session: &mut Session,
-    asked: &Create,
-    mut written: manifests::Placed,
+    ctx: &mut ClientContext,
+    options: &CreateOptions,
+    mut manifest: manifests::ResolvedManifest,
 ) -> Result<(), Failure> {
-    if asked.save_config {
-        written.object = stated(&written.object);
+    if options.save_config {
+        manifest.object = with_last_applied(&manifest.object);
     }
-    let object = if asked.report.dry_run.is_client() {
-        written.object.clone()
+    let object = if options.printer.dry_run.is_client() {
+        manifest.object.clone()
     } else {
-        let manager = asked.manager.as_deref().unwrap_or(MANAGER);
-        let call = Call::post(written.collection(), &written.object).by(manager, asked.report.dry_run);
-        let created = session.ask(call.validated(asked.validation)).await;
+        let manager = options.manager.as_deref().unwrap_or(MANAGER);
+        let call = Call::post(manifest.collection(), &manifest.object).by(manager, options.printer.dry_run);
+        let created = ctx.request(call.validated(options.validation)).await;
         created
-            .map_err(|failure| failure.while_doing(&format!("error when creating \"{}\"", written.source)))?
+            .map_err(|failure| failure.while_doing(&format!("error when creating \"{}\"", manifest.source)))?
     };
-    let name = object["metadata"]["name"].as_str().unwrap_or(&written.name).to_owned();
-    let title = format!("{}/{name}", written.resource.singular_with_group());
-    asked.report.tell(session, &title, "created", &object)
+    let name = object["metadata"]["name"].as_str().unwrap_or(&manifest.name).to_owned();
+    let title = format!("{}/{name}", manifest.resource.singular_with_group());
+    options.printer.print(ctx, &title, "created", &object)
 }
 
 /// Creates a Deployment.
-pub async fn create_deployment(session: &mut Session, asked: &CreateDeployment) -> Result<(), Failure> {
-    if asked.images.is_empty() {
+pub async fn create_deployment(
+    ctx: &mut ClientContext,
+    options: &CreateDeploymentOptions,
+) -> Result<(), Failure> {
+    if options.images.is_empty() {
         return Err(Failure::other("required flag(s) \"image\" not set"));
     }
-    if asked.images.len() > 1 && !asked.command.is_empty() {
+    if options.images.len() > 1 && !options.command.is_empty() {
         return Err(Failure::other("cannot specify multiple --image options and command"));
     }
-    let deployment = deployment(asked, &session.namespace.clone());
-    let path = format!("/apis/apps/v1/namespaces/{}/deployments", session.namespace);
-    let created = send(session, &path, deployment, asked.report.dry_run).await;
+    let deployment = deployment(options, &ctx.namespace.clone());
+    let path = format!("/apis/apps/v1/namespaces/{}/deployments", ctx.namespace);
+    let created = send(ctx, &path, deployment, options.printer.dry_run).await;
     let created = created.map_err(|failure| match failure {
-        Failure::Refused(_) => Failure::other(format!("failed to create deployment: {}", failure.message())),
+        Failure::Status(_) => Failure::other(format!("failed to create deployment: {}", failure.message())),
         other => other,
     })?;
-    tell(session, &asked.report, &format!("deployment.apps/{}", asked.name), &created)
+    tell(ctx, &options.printer, &format!("deployment.apps/{}", options.name), &created)
 }
 
 /// Creates a namespace.
-pub async fn create_namespace(session: &mut Session, name: &str, report: &Report) -> Result<(), Failure> {
+pub async fn create_namespace(
+    ctx: &mut ClientContext,
+    name: &str,
+    printer: &ResultPrinter,
+) -> Result<(), Failure> {
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}, "spec": {}, "status": {}});
-    let created = send(session, "/api/v1/namespaces", namespace, report.dry_run).await?;
-    tell(session, report, &format!("namespace/{name}"), &created)
+    let created = send(ctx, "/api/v1/namespaces", namespace, printer.dry_run).await?;
+    tell(ctx, printer, &format!("namespace/{name}"), &created)
 }
 
-/// What was not sent anywhere is printed as it was made.
-fn tell(session: &mut Session, report: &Report, title: &str, object: &Value) -> Result<(), Failure> {
-    if report.dry_run.is_client() && report.output.as_deref() == Some("json") {
-        return session.say(&indented_as_declared(object));
+/// Prints the result; with a client dry run in declaration order, as kubectl does.
+fn tell(
+    ctx: &mut ClientContext,
+    printer: &ResultPrinter,
+    title: &str,
+    object: &Value,
+) -> Result<(), Failure> {
+    if printer.dry_run.is_client() && printer.output.as_deref() == Some("json") {
+        return ctx.println(&indented_as_declared(object));
     }
-    report.tell(session, title, "created", object)
+    printer.print(ctx, title, "created", object)
 }
 
-async fn send(session: &mut Session, path: &str, object: Value, dry_run: DryRun) -> Result<Value, Failure> {
+async fn send(ctx: &mut ClientContext, path: &str, object: Value, dry_run: DryRun) -> Result<Value, Failure> {
     if dry_run.is_client() {
         return Ok(object);
     }
-    session.ask(Call::post(path, &object).by(MANAGER, dry_run).validated(Validation::Strict)).await
+    ctx.request(Call::post(path, &object).by(MANAGER, dry_run).validated(Validation::Strict)).await
 }
 
-fn deployment(asked: &CreateDeployment, namespace: &str) -> Value {
-    let labels = json!({"app": asked.name});
-    let mut containers: Vec<Value> = asked
+fn deployment(options: &CreateDeploymentOptions, namespace: &str) -> Value {
+    let labels = json!({"app": options.name});
+    let mut containers: Vec<Value> = options
         .images
         .iter()
         .map(|image| json!({"name": container_name(image), "image": image, "resources": {}}))
         .collect();
     if let Some(first) = containers.first_mut() {
-        if let Some(port) = asked.port {
+        if let Some(port) = options.port {
             first["ports"] = json!([{"containerPort": port}]);
         }
-        if !asked.command.is_empty() {
-            first["command"] = json!(asked.command);
+        if !options.command.is_empty() {
+            first["command"] = json!(options.command);
         }
     }
     json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
-        "metadata": {"name": asked.name, "namespace": namespace, "labels": labels},
-        "spec": {"replicas": asked.replicas, "selector": {"matchLabels": labels}, "strategy": {},
+        "metadata": {"name": options.name, "namespace": namespace, "labels": labels},
+        "spec": {"replicas": options.replicas, "selector": {"matchLabels": labels}, "strategy": {},
                  "template": {"metadata": {"labels": labels}, "spec": {"containers": containers}}},
         "status": {},
     })
 }
 
-/// A container is called after its image, without registry, tag and digest.
+/// The container name: the image without registry, tag and digest.
 fn container_name(image: &str) -> String {
     let last = image.rsplit('/').next().unwrap_or(image);
     let name = last.split(['@', ':']).next().unwrap_or(last);

@@ -4,52 +4,52 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::changes::until_gone;
-use super::report::{DryRun, Report};
-use crate::arguments::{Item, Items};
+use super::object_watch::wait_for_deletion;
+use super::result_printer::{DryRun, ResultPrinter};
+use crate::arguments::{ResourceArg, ResourceArgs};
 use crate::call::Call;
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
-use crate::manifests::{self, Place, Placed};
+use crate::manifests::{self, NamespaceScope, ResolvedManifest};
 use crate::resources::Resource;
-use crate::selection::{BareType, Selection, all_of, nothing_named};
-use crate::session::Session;
+use crate::selection::{BareType, Selection, all_of, no_resources_specified};
 
-/// What to delete, and how.
+/// The options of `delete`.
 #[derive(Clone, Debug)]
-pub struct Delete {
-    /// Which objects.
+pub struct DeleteOptions {
+    /// The objects.
     pub selection: Selection,
-    /// What becomes of dependents.
+    /// How dependents are deleted.
     pub cascade: Cascade,
-    /// How long it may take; the object's own way if nothing is said.
+    /// The grace period; `None` for the object's own.
     pub grace_seconds: Option<i64>,
-    /// Whether nobody waits for the containers to end.
+    /// The value of `--force`: no graceful termination.
     pub force: bool,
-    /// Whether to wait until everything is gone.
+    /// Whether to wait until the objects are deleted.
     pub wait: bool,
-    /// How long to wait at most.
+    /// The timeout.
     pub timeout: Option<Duration>,
-    /// Whether objects that do not exist are passed over.
+    /// The value of `--ignore-not-found`.
     pub ignore_not_found: bool,
-    /// How it is told.
-    pub report: Report,
+    /// How results are printed.
+    pub printer: ResultPrinter,
 }
 
-/// What becomes of dependents.
+/// How dependents are deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cascade {
-    /// They go after it.
+    /// Dependents are deleted after the owner.
     #[default]
     Background,
-    /// They go before it.
+    /// Dependents are deleted before the owner.
     Foreground,
-    /// They stay.
+    /// Dependents are not deleted.
     Orphan,
 }
 
 /// One object to delete.
-struct Doomed {
+struct DeletionTarget {
     resource: Resource,
     namespace: String,
     name: String,
@@ -69,7 +69,7 @@ impl Cascade {
         }
     }
 
-    /// The options of a deletion that happens this way.
+    /// The body of a delete request with this policy.
     pub fn options(self, grace_seconds: Option<i64>) -> Value {
         let mut options = json!({"propagationPolicy": self.policy()});
         if let Some(seconds) = grace_seconds {
@@ -87,7 +87,7 @@ impl Cascade {
     }
 }
 
-impl Delete {
+impl DeleteOptions {
     /// What `--grace-period`, `--force` and `--now` mean together (K7.4).
     pub fn grace(period: i64, force: bool, now: bool) -> Result<Option<i64>, Failure> {
         match (period, force, now) {
@@ -107,52 +107,52 @@ impl Delete {
 }
 
 /// Deletes objects.
-pub async fn delete(session: &mut Session, asked: &Delete) -> Result<(), Failure> {
-    if asked.selection.is_empty() && (asked.selection.all || asked.selection.selector.is_some()) {
+pub async fn delete(ctx: &mut ClientContext, options: &DeleteOptions) -> Result<(), Failure> {
+    if options.selection.is_empty() && (options.selection.all || options.selection.selector.is_some()) {
         return Err(Failure::other("at least one resource must be specified to use a selector"));
     }
-    if asked.selection.is_empty() {
-        return Err(nothing_named());
+    if options.selection.is_empty() {
+        return Err(no_resources_specified());
     }
-    if let Some(other) = asked.report.output.as_deref().filter(|output| !["", "name"].contains(output)) {
+    if let Some(other) = options.printer.output.as_deref().filter(|output| !["", "name"].contains(output)) {
         return Err(Failure::other(format!("unexpected -o output mode: {other}. We only support '-o name'")));
     }
-    if asked.force && asked.grace_seconds == Some(0) {
-        session.tell(
+    if options.force && options.grace_seconds == Some(0) {
+        ctx.eprintln(
             "Warning: Immediate deletion does not wait for confirmation that the running resource has been terminated. \
              The resource may continue to run on the cluster indefinitely.",
         );
     }
-    let (doomed, mut failures) = doomed(session, asked).await?;
-    if session.namespace_was_asked_for && doomed.iter().any(|one| !one.resource.namespaced) {
-        session.tell("Warning: deleting cluster-scoped resources, not scoped to the provided namespace");
+    let (targets, mut failures) = targets(ctx, options).await?;
+    if ctx.namespace_is_explicit && targets.iter().any(|one| !one.resource.namespaced) {
+        ctx.eprintln("Warning: deleting cluster-scoped resources, not scoped to the provided namespace");
     }
-    if doomed.is_empty() && failures.is_empty() {
-        if !asked.ignore_not_found || !asked.selection.words.iter().skip(1).any(|_| true) {
-            session.say("No resources found")?;
+    if targets.is_empty() && failures.is_empty() {
+        if !options.ignore_not_found || !options.selection.words.iter().skip(1).any(|_| true) {
+            ctx.println("No resources found")?;
         }
         return Ok(());
     }
     let mut waiting = Vec::new();
-    for one in doomed {
-        match delete_one(session, asked, &one).await {
+    for one in targets {
+        match delete_one(ctx, options, &one).await {
             Ok(uid) => waiting.push((one, uid)),
-            // What was selected may be gone by now, and that is what was wanted.
+            // A selected object may have been deleted meanwhile, which is fine.
             Err(failure)
-                if failure.is_not_found() && (asked.ignore_not_found || asked.selection.selects()) => {}
+                if failure.is_not_found() && (options.ignore_not_found || options.selection.selects()) => {}
             Err(failure) => failures.push(failure),
         }
     }
-    if asked.wait && asked.report.dry_run == DryRun::No {
-        let until_gone = async {
+    if options.wait && options.printer.dry_run == DryRun::No {
+        let wait_for_deletion = async {
             for (one, uid) in &waiting {
-                gone(session, one, uid).await?;
+                gone(ctx, one, uid).await?;
             }
             Ok(())
         };
-        let waited = match asked.timeout {
-            None => until_gone.await,
-            Some(limit) => tokio::time::timeout(limit, until_gone).await.unwrap_or_else(|_| {
+        let waited = match options.timeout {
+            None => wait_for_deletion.await,
+            Some(limit) => tokio::time::timeout(limit, wait_for_deletion).await.unwrap_or_else(|_| {
                 let names: Vec<_> =
                     waiting.iter().map(|(one, _)| format!("{}/{}", one.resource.plural, one.name)).collect();
                 Err(Failure::other(format!("timed out waiting for the condition on {}", names.join(", "))))
@@ -163,35 +163,38 @@ pub async fn delete(session: &mut Session, asked: &Delete) -> Result<(), Failure
     Failure::all(failures)
 }
 
-async fn doomed(session: &mut Session, asked: &Delete) -> Result<(Vec<Doomed>, Vec<Failure>), Failure> {
-    let resources = session.resources().await?;
-    let namespace = session.namespace.clone();
-    let place = Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
-    let (mut doomed, mut failures) = (Vec::new(), Vec::new());
-    let (manifests, unread) = manifests::read_each(&asked.selection.files, asked.selection.recursive)?;
+async fn targets(
+    ctx: &mut ClientContext,
+    options: &DeleteOptions,
+) -> Result<(Vec<DeletionTarget>, Vec<Failure>), Failure> {
+    let resources = ctx.resources().await?;
+    let namespace = ctx.namespace.clone();
+    let place = NamespaceScope { namespace: &namespace, is_explicit: ctx.namespace_is_explicit };
+    let (mut targets, mut failures) = (Vec::new(), Vec::new());
+    let (manifests, unread) = manifests::read_each(&options.selection.files, options.selection.recursive)?;
     failures.extend(unread);
     for manifest in manifests {
-        match manifest.check_kind().and_then(|()| manifest.placed(&resources, place)) {
-            Ok(written) => doomed.push(Doomed {
-                resource: written.resource,
-                namespace: written.namespace,
-                name: written.name,
-                source: Some(written.source),
+        match manifest.check_kind().and_then(|()| manifest.resolve(&resources, place)) {
+            Ok(manifest) => targets.push(DeletionTarget {
+                resource: manifest.resource,
+                namespace: manifest.namespace,
+                name: manifest.name,
+                source: Some(manifest.source),
             }),
             Err(failure) => failures.push(failure),
         }
     }
-    let Items { items, warnings, .. } = Items::read(&resources, &asked.selection.words)?;
-    asked.selection.check(&items, BareType::Mistake)?;
-    session.warn(&warnings);
+    let ResourceArgs { items, warnings, .. } = ResourceArgs::read(&resources, &options.selection.words)?;
+    options.selection.check(&items, BareType::Error)?;
+    ctx.warn(&warnings);
     for item in items {
         match item {
-            Item::One(resource, name) => {
-                doomed.push(Doomed { resource, namespace: namespace.clone(), name, source: None });
+            ResourceArg::Named(resource, name) => {
+                targets.push(DeletionTarget { resource, namespace: namespace.clone(), name, source: None });
             }
-            Item::All(resource) => {
-                for object in all_of(session, &resource, &asked.selection).await? {
-                    doomed.push(Doomed {
+            ResourceArg::All(resource) => {
+                for object in all_of(ctx, &resource, &options.selection).await? {
+                    targets.push(DeletionTarget {
                         resource: resource.clone(),
                         namespace: text(&object, "/metadata/namespace").to_owned(),
                         name: text(&object, "/metadata/name").to_owned(),
@@ -201,75 +204,79 @@ async fn doomed(session: &mut Session, asked: &Delete) -> Result<(Vec<Doomed>, V
             }
         }
     }
-    Ok((doomed, failures))
+    Ok((targets, failures))
 }
 
-/// Deletes one object and returns which one it was.
-async fn delete_one(session: &mut Session, asked: &Delete, one: &Doomed) -> Result<String, Failure> {
+/// Deletes one object and returns its uid.
+async fn delete_one(
+    ctx: &mut ClientContext,
+    options: &DeleteOptions,
+    one: &DeletionTarget,
+) -> Result<String, Failure> {
     let path = one.resource.object(&one.namespace, &one.name);
-    let answer = if asked.report.dry_run.is_client() {
-        // Nobody is asked, not even whether there is such an object.
+    let answer = if options.printer.dry_run.is_client() {
+        // No request is sent, not even to check that the object exists.
         Ok(Value::Null)
     } else {
-        let mut options = asked.cascade.options(asked.grace_seconds);
-        if asked.report.dry_run == DryRun::Server {
-            options["dryRun"] = json!(["All"]);
+        let mut body = options.cascade.options(options.grace_seconds);
+        if options.printer.dry_run == DryRun::Server {
+            body["dryRun"] = json!(["All"]);
         }
-        session.ask(Call::delete(path, &options)).await
+        ctx.request(Call::delete(path, &body)).await
     };
     let answer = answer.map_err(|failure| match &one.source {
         Some(source) => failure.while_doing(&format!("error when deleting \"{source}\"")),
         None => failure,
     })?;
-    let operation = if asked.grace_seconds == Some(0) { "force deleted" } else { "deleted" };
-    let done = deleted(operation, &one.resource, &one.namespace);
+    let operation = if options.grace_seconds == Some(0) { "force deleted" } else { "deleted" };
+    let done = deletion_message(operation, &one.resource, &one.namespace);
     let kind = one.resource.singular_with_group();
-    match asked.report.output.as_deref() {
-        Some("name") => session.say(&format!("{kind}/{}", one.name))?,
+    match options.printer.output.as_deref() {
+        Some("name") => ctx.println(&format!("{kind}/{}", one.name))?,
         _ => {
-            session.say(&format!("{kind} \"{}\" {done}{}", one.name, asked.report.suffix()))?;
+            ctx.println(&format!("{kind} \"{}\" {done}{}", one.name, options.printer.suffix()))?;
         }
     }
     Ok(uid_of(&answer).to_owned())
 }
 
-/// Deletes an object that another is to take the place of, and waits until it is gone.
-pub(super) async fn make_room(
-    session: &mut Session,
-    written: &Placed,
+/// Deletes an object and waits until it is removed, so that it can be recreated.
+pub(super) async fn delete_and_wait(
+    ctx: &mut ClientContext,
+    manifest: &ResolvedManifest,
     options: &Value,
 ) -> Result<(), Failure> {
-    let answer = session.ask(Call::delete(written.path(), options)).await?;
-    let one = Doomed {
-        resource: written.resource.clone(),
-        namespace: written.namespace.clone(),
-        name: written.name.clone(),
+    let answer = ctx.request(Call::delete(manifest.path(), options)).await?;
+    let one = DeletionTarget {
+        resource: manifest.resource.clone(),
+        namespace: manifest.namespace.clone(),
+        name: manifest.name.clone(),
         source: None,
     };
-    gone(session, &one, uid_of(&answer)).await
+    gone(ctx, &one, uid_of(&answer)).await
 }
 
-/// The words after `configmap "cm"` when it was deleted (K7.1).
-pub(super) fn deleted(operation: &str, resource: &Resource, namespace: &str) -> String {
+/// The result after `configmap "cm"` (K7.1).
+pub(super) fn deletion_message(operation: &str, resource: &Resource, namespace: &str) -> String {
     if resource.namespaced { format!("{operation} from {namespace} namespace") } else { operation.to_owned() }
 }
 
-/// Which object an answer to a deletion is about.
+/// The uid in the response to a delete request.
 fn uid_of(answer: &Value) -> &str {
     let place = if answer["kind"] == "Status" { "/details/uid" } else { "/metadata/uid" };
     text(answer, place)
 }
 
-/// Waits until an object is gone, or another has taken its name.
-async fn gone(session: &mut Session, one: &Doomed, uid: &str) -> Result<(), Failure> {
-    let object = match session.object(&one.resource, &one.namespace, &one.name).await {
+/// Waits until an object is deleted or replaced by one with another uid.
+async fn gone(ctx: &mut ClientContext, one: &DeletionTarget, uid: &str) -> Result<(), Failure> {
+    let object = match ctx.object(&one.resource, &one.namespace, &one.name).await {
         Err(failure) if failure.is_not_found() => return Ok(()),
         answer => answer?,
     };
     if !uid.is_empty() && text(&object, "/metadata/uid") != uid {
         return Ok(());
     }
-    until_gone(session, &one.resource, &one.namespace, &object).await
+    wait_for_deletion(ctx, &one.resource, &one.namespace, &object).await
 }
 
 #[cfg(test)]
@@ -279,19 +286,19 @@ mod tests {
     /// K7.4: what the three flags mean together.
     #[test]
     fn grace_is_one_second_unless_forced() {
-        assert_eq!(Delete::grace(-1, false, false).unwrap(), None);
-        assert_eq!(Delete::grace(0, false, false).unwrap(), Some(1));
-        assert_eq!(Delete::grace(-1, false, true).unwrap(), Some(1));
-        assert_eq!(Delete::grace(-1, true, false).unwrap(), Some(0));
-        assert_eq!(Delete::grace(0, true, false).unwrap(), Some(0));
-        assert_eq!(Delete::grace(7, false, false).unwrap(), Some(7));
+        assert_eq!(DeleteOptions::grace(-1, false, false).unwrap(), None);
+        assert_eq!(DeleteOptions::grace(0, false, false).unwrap(), Some(1));
+        assert_eq!(DeleteOptions::grace(-1, false, true).unwrap(), Some(1));
+        assert_eq!(DeleteOptions::grace(-1, true, false).unwrap(), Some(0));
+        assert_eq!(DeleteOptions::grace(0, true, false).unwrap(), Some(0));
+        assert_eq!(DeleteOptions::grace(7, false, false).unwrap(), Some(7));
         assert_eq!(
-            Delete::grace(7, true, false).unwrap_err().lines(),
+            DeleteOptions::grace(7, true, false).unwrap_err().lines(),
             "error: --force and --grace-period greater than 0 cannot be specified together\n"
         );
     }
 
-    /// K7.2: there are three ways.
+    /// K7.2: there are three policies.
     #[test]
     fn an_unknown_cascade_is_refused() {
         assert_eq!(Cascade::parse("foreground").unwrap(), Cascade::Foreground);

@@ -1,17 +1,17 @@
-//! `explain`: what the fields of a type mean.
+//! `explain`: describes the fields of a type.
 
 use crate::call::Call;
-use crate::explain::{Layout, Question, explain as explained};
+use crate::client_context::ClientContext;
+use crate::explain::{ExplainQuery, Layout, explain as explained};
 use crate::failure::Failure;
 use crate::resources::{Resource, Resources};
-use crate::session::Session;
 
-/// What to explain.
+/// The options of `explain`.
 #[derive(Clone, Debug, Default)]
-pub struct Explain {
-    /// A type, and with dots the field that is meant: `deployment.spec.strategy`.
+pub struct ExplainOptions {
+    /// A type, optionally with a field path: `deployment.spec.strategy`.
     pub words: Vec<String>,
-    /// Whether all that is below is told too.
+    /// The value of `--recursive`.
     pub recursive: bool,
     /// The version of the type, if not the preferred one.
     pub api_version: Option<String>,
@@ -20,46 +20,46 @@ pub struct Explain {
 }
 
 /// Explains a type or a field.
-pub async fn explain(session: &mut Session, asked: &Explain) -> Result<(), Failure> {
-    let layout = match asked.output.as_deref() {
-        None | Some("plaintext" | "") => Layout::Plain,
-        Some("plaintext-openapiv2") => Layout::Older,
+pub async fn explain(ctx: &mut ClientContext, options: &ExplainOptions) -> Result<(), Failure> {
+    let layout = match options.output.as_deref() {
+        None | Some("plaintext" | "") => Layout::Plaintext,
+        Some("plaintext-openapiv2") => Layout::PlaintextOpenApiV2,
         Some(other) => return Err(Failure::other(format!("unrecognized format: {other}"))),
     };
-    let [word] = asked.words.as_slice() else {
-        return Err(Failure::other(match asked.words.len() {
+    let [word] = options.words.as_slice() else {
+        return Err(Failure::other(match options.words.len() {
             0 => {
                 "You must specify the type of resource to explain. Use \"kubectl api-resources\" for a complete list of supported resources."
             }
             _ => "We accept only this format: explain RESOURCE",
         }));
     };
-    let resources = session.resources().await?;
+    let resources = ctx.resources().await?;
     let (resource, path) = meant(&resources, word)?;
-    let resource = match asked.api_version.as_deref().filter(|version| !version.is_empty()) {
+    let resource = match options.api_version.as_deref().filter(|version| !version.is_empty()) {
         Some(version) => in_version(&resources, resource, version, layout)?,
         None => resource,
     };
     let root = if resource.group.is_empty() { "api" } else { "apis" };
-    let document = session.ask(Call::get(format!("/openapi/v3/{root}/{}", resource.api_version()))).await?;
-    let question = Question {
+    let document = ctx.request(Call::get(format!("/openapi/v3/{root}/{}", resource.api_version()))).await?;
+    let query = ExplainQuery {
         group: &resource.group,
         version: &resource.version,
         kind: &resource.kind,
         path: &path,
-        recursive: asked.recursive,
+        recursive: options.recursive,
     };
-    let told = explained(&document, question, layout);
-    session.print(&told.text)?;
-    told.failure.map_or(Ok(()), Err)
+    let rendered = explained(&document, query, layout);
+    ctx.print(&rendered.text)?;
+    rendered.failure.map_or(Ok(()), Err)
 }
 
-/// The type and the field: `deploy.spec`, or `deployments.apps.spec` if the group is said.
+/// The type and the field path: `deploy.spec`, or `deployments.apps.spec` with a group.
 fn meant<'r>(resources: &'r Resources, word: &str) -> Result<(&'r Resource, Vec<String>), Failure> {
     let word = word.strip_suffix('.').unwrap_or(word);
     let (first, rest) = word.split_once('.').map_or((word, None), |(first, rest)| (first, Some(rest)));
-    // Of several groups that have the type, the first whose full name stands there is meant, as in kubectl: that is the
-    // core group, if it has it.
+    // If several groups have the type, the first whose full name is a prefix is used, as in kubectl: the core group, if it
+    // has the type.
     let mut of_that_name = resources.preferred().filter(|one| one.plural == first);
     let with_group = of_that_name.find_map(|one| {
         let rest = word.strip_prefix(&one.plural_with_group())?;
@@ -68,16 +68,16 @@ fn meant<'r>(resources: &'r Resources, word: &str) -> Result<(&'r Resource, Vec<
     if let Some((one, rest)) = with_group {
         return Ok((one, names(rest)));
     }
-    let resource = resources.called(first).map_err(|failure| match failure {
+    let resource = resources.by_name(first).map_err(|failure| match failure {
         Failure::UnknownType(name) => {
-            Failure::Bare(format!("the server doesn't have a resource type \"{name}\""))
+            Failure::Verbatim(format!("the server doesn't have a resource type \"{name}\""))
         }
         other => other,
     })?;
     Ok((resource, names(rest)))
 }
 
-/// The names of a path; no path has none.
+/// Splits a field path.
 fn names(path: Option<&str>) -> Vec<String> {
     path.map_or(Vec::new(), |path| path.split('.').map(str::to_owned).collect())
 }
@@ -91,8 +91,8 @@ fn in_version<'r>(
     resources.of_kind(api_version, &resource.kind).ok_or_else(|| {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         let what = match layout {
-            Layout::Plain => format!("Resource={}", resource.plural),
-            Layout::Older => format!("Kind={}", resource.kind),
+            Layout::Plaintext => format!("Resource={}", resource.plural),
+            Layout::PlaintextOpenApiV2 => format!("Kind={}", resource.kind),
         };
         Failure::other(format!("couldn't find resource for \"{group}/{version}, {what}\""))
     })

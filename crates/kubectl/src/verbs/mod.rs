@@ -2,7 +2,6 @@
 
 mod api_resources;
 mod apply;
-mod changes;
 mod create;
 mod delete;
 mod describe;
@@ -10,31 +9,35 @@ mod diff;
 mod events;
 mod explain;
 mod get;
-mod labels;
+mod label_annotate;
+mod object_watch;
 mod patch;
 mod replace;
-mod report;
+mod result_printer;
 mod rollout;
 mod scale;
 mod set_image;
 mod version;
 mod wait;
 
-pub use api_resources::{ApiResources, api_resources};
-pub use apply::{Apply, ServerSide, apply};
-pub use create::{Create, CreateDeployment, create, create_deployment, create_namespace};
-pub use delete::{Cascade, Delete, delete};
-pub use describe::{Describe, describe};
-pub use diff::{Diff, Differences, diff};
-pub use events::{Events, events};
-pub use explain::{Explain, explain};
-pub use get::{Get, Watching, get, raw};
-pub use labels::{Change, Marks, Relabel, relabel};
-pub use patch::{Patch, patch};
-pub use replace::{Replace, replace};
-pub use report::{DryRun, Report, Validation};
-pub use rollout::{History, PauseOrResume, Status, Undo, history, pause_or_resume, restart, status, undo};
-pub use scale::{Scale, scale};
-pub use set_image::{NewImage, SetImage, set_image};
-pub use version::{Version, client_version, version};
-pub use wait::{Goal, Patience, Wait, wait};
+pub use api_resources::{ApiResourcesOptions, api_resources};
+pub use apply::{ApplyOptions, ServerSide, apply};
+pub use create::{CreateDeploymentOptions, CreateOptions, create, create_deployment, create_namespace};
+pub use delete::{Cascade, DeleteOptions, delete};
+pub use describe::{DescribeOptions, describe};
+pub use diff::{DiffOptions, Differences, diff};
+pub use events::{EventsOptions, events};
+pub use explain::{ExplainOptions, explain};
+pub use get::{GetOptions, WatchOptions, get, raw};
+pub use label_annotate::{LabelAnnotateOptions, MetadataChange, MetadataField, label_or_annotate};
+pub use patch::{PatchOptions, patch};
+pub use replace::{ReplaceOptions, replace};
+pub use result_printer::{DryRun, ResultPrinter, Validation};
+pub use rollout::{
+    HistoryOptions, PauseOrResume, RolloutStatusOptions, UndoOptions, history, pause_or_resume, restart,
+    status, undo,
+};
+pub use scale::{ScaleOptions, scale};
+pub use set_image::{NewImage, SetImageOptions, set_image};
+pub use version::{VersionOptions, client_version, version};
+pub use wait::{Goal, WaitOptions, WaitTimeout, wait};

@@ -4,18 +4,18 @@ use gantry_registry::decode::{Format, plain};
 use gantry_registry::patch;
 use serde_json::Value;
 
-use super::report::Report;
+use super::result_printer::ResultPrinter;
 use crate::call::{Call, PatchKind};
-use crate::failure::{Failure, Refused};
+use crate::client_context::ClientContext;
+use crate::failure::{Failure, StatusError};
 use crate::field::text;
-use crate::selection::{BareType, Found, Selection, find_each};
-use crate::session::Session;
+use crate::selection::{BareType, FoundObject, Selection, find_each};
 use crate::three_way::{Shape, shape_of};
 
 /// What to patch, and with what.
 #[derive(Clone, Debug)]
-pub struct Patch {
-    /// Which objects.
+pub struct PatchOptions {
+    /// The objects.
     pub selection: Selection,
     /// The patch, in JSON or YAML.
     pub patch: String,
@@ -23,13 +23,13 @@ pub struct Patch {
     pub kind: PatchKind,
     /// A part of the object, such as `status`.
     pub subresource: Option<String>,
-    /// Who writes; kubectl's own name if nothing is said.
+    /// The field manager; kubectl's own by default.
     pub manager: Option<String>,
-    /// How it is told.
-    pub report: Report,
+    /// How results are printed.
+    pub printer: ResultPrinter,
 }
 
-impl Patch {
+impl PatchOptions {
     /// Reads the value of `--type`.
     pub fn kind(value: &str) -> Result<PatchKind, Failure> {
         match value.to_lowercase().as_str() {
@@ -44,24 +44,24 @@ impl Patch {
 }
 
 /// Patches objects.
-pub async fn patch(session: &mut Session, asked: &Patch) -> Result<(), Failure> {
-    if asked.patch.is_empty() {
+pub async fn patch(ctx: &mut ClientContext, options: &PatchOptions) -> Result<(), Failure> {
+    if options.patch.is_empty() {
         return Err(Failure::other(
             "must specify --patch or --patch-file containing the contents of the patch",
         ));
     }
-    if asked.selection.local && asked.selection.files.is_empty() {
+    if options.selection.local && options.selection.files.is_empty() {
         return Err(Failure::other("cannot use --local without -f"));
     }
-    let body = as_json(&asked.patch)?;
-    let found = find_each(session, &asked.selection, BareType::Mistake).await?;
+    let body = as_json(&options.patch)?;
+    let found = find_each(ctx, &options.selection, BareType::Error).await?;
     if found.is_empty() {
         return Err(Failure::other("no objects passed to patch"));
     }
     let mut failures = Vec::new();
     for one in found {
         let done = match one {
-            Ok(one) => patch_one(session, asked, &one, &body).await,
+            Ok(one) => patch_one(ctx, options, &one, &body).await,
             Err(failure) => Err(failure),
         };
         failures.extend(done.err());
@@ -79,28 +79,34 @@ fn as_json(patch: &str) -> Result<String, Failure> {
     Ok(body.to_string())
 }
 
-async fn patch_one(session: &mut Session, asked: &Patch, one: &Found, body: &str) -> Result<(), Failure> {
+async fn patch_one(
+    ctx: &mut ClientContext,
+    options: &PatchOptions,
+    one: &FoundObject,
+    body: &str,
+) -> Result<(), Failure> {
     let shape = shape_of(&one.resource.api_version(), &one.resource.kind);
-    if asked.kind == PatchKind::Strategic && shape == Shape::Foreign {
+    if options.kind == PatchKind::Strategic && shape == Shape::Foreign {
         return Err(Failure::other(format!(
             "cannot use --type=strategic on {}: it is no built-in type\nhint: use --type=merge",
             one.resource.kind_with_group()
         )));
     }
-    if asked.report.dry_run.is_client() || asked.selection.local {
-        let object = patched_here(asked.kind, &one.object, shape, body)?;
-        return told(session, asked, one, object != one.object, &object);
+    if options.printer.dry_run.is_client() || options.selection.local {
+        let object = patched_here(options.kind, &one.object, shape, body)?;
+        return render(ctx, options, one, object != one.object, &object);
     }
-    let path = match &asked.subresource {
+    let path = match &options.subresource {
         Some(part) => format!("{}/{part}", one.path()),
         None => one.path(),
     };
-    let manager = asked.manager.as_deref().unwrap_or("kubectl-patch");
-    let call = Call::patch_as_written(path, asked.kind, body.to_owned()).by(manager, asked.report.dry_run);
-    let object = session.ask(call).await?;
+    let manager = options.manager.as_deref().unwrap_or("kubectl-patch");
+    let call =
+        Call::patch_as_written(path, options.kind, body.to_owned()).by(manager, options.printer.dry_run);
+    let object = ctx.request(call).await?;
     let changed = object["metadata"]["resourceVersion"] != one.object["metadata"]["resourceVersion"]
-        || asked.report.dry_run != super::DryRun::No && object != one.object;
-    told(session, asked, one, changed, &object)
+        || options.printer.dry_run != super::DryRun::No && object != one.object;
+    render(ctx, options, one, changed, &object)
 }
 
 /// What comes of the patch without a server.
@@ -118,24 +124,24 @@ fn patched_here(kind: PatchKind, object: &Value, shape: Shape, body: &str) -> Re
         PatchKind::Merge | PatchKind::Apply => patch::PatchKind::Merge,
     };
     patch::apply(kind, object, &message.into(), &patch)
-        .map_err(|refusal| Failure::Refused(Refused { status: refusal.status(), doing: String::new() }))
+        .map_err(|refusal| Failure::Status(StatusError { status: refusal.status(), doing: String::new() }))
 }
 
-/// A part of an object is told by its own kind: `scale.autoscaling/web`.
-fn told(
-    session: &mut Session,
-    asked: &Patch,
-    one: &Found,
+/// Names a subresource by its own kind: `scale.autoscaling/web`.
+fn render(
+    ctx: &mut ClientContext,
+    options: &PatchOptions,
+    one: &FoundObject,
     changed: bool,
     object: &Value,
 ) -> Result<(), Failure> {
     let title = match text(object, "/kind") {
-        kind if asked.subresource.is_none() || kind == one.resource.kind => one.title(),
+        kind if options.subresource.is_none() || kind == one.resource.kind => one.title(),
         kind => {
             let group = text(object, "/apiVersion").split_once('/').map_or("", |(group, _)| group);
             let dot = if group.is_empty() { "" } else { "." };
             format!("{}{dot}{group}/{}", kind.to_lowercase(), one.name)
         }
     };
-    asked.report.tell(session, &title, if changed { "patched" } else { "patched (no change)" }, object)
+    options.printer.print(ctx, &title, if changed { "patched" } else { "patched (no change)" }, object)
 }

@@ -2,48 +2,48 @@
 
 use serde_json::Value;
 
-use super::apply::stated;
-use super::delete::{deleted, make_room};
-use super::report::{Report, Validation};
+use super::apply::with_last_applied;
+use super::delete::{delete_and_wait, deletion_message};
+use super::result_printer::{ResultPrinter, Validation};
 use crate::call::Call;
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
-use crate::manifests::{self, Place, Placed};
-use crate::session::Session;
+use crate::manifests::{self, NamespaceScope, ResolvedManifest};
 
 /// What to replace.
 #[derive(Clone, Debug, Default)]
-pub struct Replace {
+pub struct ReplaceOptions {
     /// The files.
     pub files: Vec<String>,
-    /// Whether folders are read with all that is below them.
+    /// Whether directories are read recursively.
     pub recursive: bool,
-    /// What becomes of unknown fields.
+    /// How unknown fields are handled.
     pub validation: Validation,
-    /// Whether a later `apply` is to know what was written.
+    /// Whether the last-applied annotation is set, for a later `apply`.
     pub save_config: bool,
     /// A part of the object, such as `status`.
     pub subresource: Option<String>,
     /// Whether it is deleted and created again, and with which options it is deleted.
     pub force: Option<Value>,
-    /// Who writes; kubectl's own name if nothing is said.
+    /// The field manager; kubectl's own by default.
     pub manager: Option<String>,
-    /// How it is told.
-    pub report: Report,
+    /// How results are printed.
+    pub printer: ResultPrinter,
 }
 
 /// Replaces every object of the files.
-pub async fn replace(session: &mut Session, asked: &Replace) -> Result<(), Failure> {
-    if asked.files.is_empty() {
+pub async fn replace(ctx: &mut ClientContext, options: &ReplaceOptions) -> Result<(), Failure> {
+    if options.files.is_empty() {
         return Err(Failure::other("must specify one of -f and -k"));
     }
-    let (manifests, mut failures) = manifests::read_each(&asked.files, asked.recursive)?;
-    let resources = session.resources().await?;
-    let namespace = session.namespace.clone();
-    let place = Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
+    let (manifests, mut failures) = manifests::read_each(&options.files, options.recursive)?;
+    let resources = ctx.resources().await?;
+    let namespace = ctx.namespace.clone();
+    let place = NamespaceScope { namespace: &namespace, is_explicit: ctx.namespace_is_explicit };
     for manifest in manifests {
         let replaced =
-            match manifest.checked(asked.validation).and_then(|()| manifest.placed(&resources, place)) {
-                Ok(written) => replace_one(session, asked, written).await,
+            match manifest.checked(options.validation).and_then(|()| manifest.resolve(&resources, place)) {
+                Ok(manifest) => replace_one(ctx, options, manifest).await,
                 Err(failure) => Err(failure),
             };
         failures.extend(replaced.err());
@@ -51,59 +51,68 @@ pub async fn replace(session: &mut Session, asked: &Replace) -> Result<(), Failu
     Failure::all(failures)
 }
 
-async fn replace_one(session: &mut Session, asked: &Replace, mut written: Placed) -> Result<(), Failure> {
-    if asked.save_config {
-        written.object = stated(&written.object);
+async fn replace_one(
+    ctx: &mut ClientContext,
+    options: &ReplaceOptions,
+    mut manifest: ResolvedManifest,
+) -> Result<(), Failure> {
+    if options.save_config {
+        manifest.object = with_last_applied(&manifest.object);
     }
-    let object = if asked.report.dry_run.is_client() {
-        written.object.clone()
+    let object = if options.printer.dry_run.is_client() {
+        manifest.object.clone()
     } else {
-        let sent = match &asked.force {
-            Some(options) => recreate(session, asked, &written, options).await,
-            None => put(session, asked, &written).await,
+        let sent = match &options.force {
+            Some(delete_options) => recreate(ctx, options, &manifest, delete_options).await,
+            None => put(ctx, options, &manifest).await,
         };
-        sent.map_err(|failure| failure.while_doing(&format!("error when replacing \"{}\"", written.source)))?
+        sent.map_err(|failure| failure.while_doing(&format!("error when replacing \"{}\"", manifest.source)))?
     };
-    let title = format!("{}/{}", written.resource.singular_with_group(), written.name);
-    asked.report.tell(session, &title, "replaced", &object)
+    let title = format!("{}/{}", manifest.resource.singular_with_group(), manifest.name);
+    options.printer.print(ctx, &title, "replaced", &object)
 }
 
-async fn put(session: &mut Session, asked: &Replace, written: &Placed) -> Result<Value, Failure> {
-    let path = match &asked.subresource {
-        Some(part) => format!("{}/{part}", written.path()),
-        None => written.path(),
+async fn put(
+    ctx: &mut ClientContext,
+    options: &ReplaceOptions,
+    manifest: &ResolvedManifest,
+) -> Result<Value, Failure> {
+    let path = match &options.subresource {
+        Some(part) => format!("{}/{part}", manifest.path()),
+        None => manifest.path(),
     };
-    let mut object = written.object.clone();
+    let mut object = manifest.object.clone();
     if object["metadata"]["resourceVersion"].as_str().unwrap_or_default().is_empty() {
         // Not every kind is replaced whatever its version. What cannot be read is for the write to complain of.
-        if let Ok(stored) = session.ask(Call::get(path.clone())).await {
+        if let Ok(stored) = ctx.request(Call::get(path.clone())).await {
             object["metadata"]["resourceVersion"] = stored["metadata"]["resourceVersion"].clone();
         }
     }
-    let call = Call::put(path, &object).by(manager(asked), asked.report.dry_run);
-    session.ask(call.validated(asked.validation)).await
+    let call = Call::put(path, &object).by(manager(options), options.printer.dry_run);
+    ctx.request(call.validated(options.validation)).await
 }
 
 /// Deletes what is there, and creates what is written in its place.
 async fn recreate(
-    session: &mut Session,
-    asked: &Replace,
-    written: &Placed,
-    options: &Value,
+    ctx: &mut ClientContext,
+    options: &ReplaceOptions,
+    manifest: &ResolvedManifest,
+    delete_options: &Value,
 ) -> Result<Value, Failure> {
-    match make_room(session, written, options).await {
+    match delete_and_wait(ctx, manifest, delete_options).await {
         Ok(()) => {
-            let kind = written.resource.singular_with_group();
-            let deleted = deleted("deleted", &written.resource, &written.namespace);
-            session.say(&format!("{kind} \"{}\" {deleted}", written.name))?;
+            let kind = manifest.resource.singular_with_group();
+            let deleted = deletion_message("deleted", &manifest.resource, &manifest.namespace);
+            ctx.println(&format!("{kind} \"{}\" {deleted}", manifest.name))?;
         }
         Err(failure) if failure.is_not_found() => {}
         Err(failure) => return Err(failure),
     }
-    let call = Call::post(written.collection(), &written.object).by(manager(asked), asked.report.dry_run);
-    session.ask(call.validated(asked.validation)).await
+    let call =
+        Call::post(manifest.collection(), &manifest.object).by(manager(options), options.printer.dry_run);
+    ctx.request(call.validated(options.validation)).await
 }
 
-fn manager(asked: &Replace) -> &str {
-    asked.manager.as_deref().unwrap_or("kubectl-replace")
+fn manager(options: &ReplaceOptions) -> &str {
+    options.manager.as_deref().unwrap_or("kubectl-replace")
 }

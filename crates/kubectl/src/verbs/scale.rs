@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::report::Report;
+use super::result_printer::ResultPrinter;
 use crate::call::{Call, PatchKind};
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::{number, text};
-use crate::selection::{BareType, Found, Selection, find_each};
-use crate::session::Session;
+use crate::selection::{BareType, FoundObject, Selection, find_each};
 
 /// What to scale, and to how many.
 #[derive(Clone, Debug, Default)]
-pub struct Scale {
-    /// Which objects.
+pub struct ScaleOptions {
+    /// The objects.
     pub selection: Selection,
     /// How many pods.
     pub replicas: i32,
@@ -24,15 +24,15 @@ pub struct Scale {
     pub resource_version: Option<String>,
     /// How long to wait until it has so many.
     pub timeout: Option<Duration>,
-    /// How it is told.
-    pub report: Report,
+    /// How results are printed.
+    pub printer: ResultPrinter,
 }
 
 const MANAGER: &str = "kubectl-scale";
 /// How long a write is tried that others get ahead of: every second, for five minutes.
 const ATTEMPTS: usize = 300;
 
-impl Scale {
+impl ScaleOptions {
     /// Reads the value of `--replicas`.
     pub fn replicas(value: Option<&str>) -> Result<i32, Failure> {
         let Some(value) = value else {
@@ -54,15 +54,15 @@ impl Scale {
 }
 
 /// Scales objects.
-pub async fn scale(session: &mut Session, asked: &Scale) -> Result<(), Failure> {
-    let found = find_each(session, &asked.selection, BareType::Mistake).await?;
+pub async fn scale(ctx: &mut ClientContext, options: &ScaleOptions) -> Result<(), Failure> {
+    let found = find_each(ctx, &options.selection, BareType::Error).await?;
     if found.is_empty() {
         return Err(Failure::other("no objects passed to scale"));
     }
     let mut failures = Vec::new();
     for one in found {
         let done = match one {
-            Ok(one) => scale_one(session, asked, &one).await,
+            Ok(one) => scale_one(ctx, options, &one).await,
             Err(failure) => Err(failure),
         };
         failures.extend(done.err());
@@ -70,33 +70,37 @@ pub async fn scale(session: &mut Session, asked: &Scale) -> Result<(), Failure> 
     Failure::all(failures)
 }
 
-async fn scale_one(session: &mut Session, asked: &Scale, one: &Found) -> Result<(), Failure> {
-    if !asked.report.dry_run.is_client() {
-        if asked.current_replicas.is_some() || asked.resource_version.is_some() {
-            replace(session, asked, one).await?;
+async fn scale_one(
+    ctx: &mut ClientContext,
+    options: &ScaleOptions,
+    one: &FoundObject,
+) -> Result<(), Failure> {
+    if !options.printer.dry_run.is_client() {
+        if options.current_replicas.is_some() || options.resource_version.is_some() {
+            replace(ctx, options, one).await?;
         } else {
-            let patch = json!({"spec": {"replicas": asked.replicas}});
+            let patch = json!({"spec": {"replicas": options.replicas}});
             let call = Call::patch(format!("{}/scale", one.path()), PatchKind::Merge, &patch);
-            session.ask(call.by(MANAGER, asked.report.dry_run)).await?;
+            ctx.request(call.by(MANAGER, options.printer.dry_run)).await?;
         }
     }
-    if let Some(limit) = asked.timeout {
-        let reached = tokio::time::timeout(limit, until_reached(session, one)).await;
+    if let Some(limit) = options.timeout {
+        let reached = tokio::time::timeout(limit, until_reached(ctx, one)).await;
         reached.unwrap_or_else(|_| {
             Err(Failure::other(format!("timed out waiting for \"{}\" to be synced", one.name)))
         })?;
     }
-    asked.report.tell(session, &one.title(), "scaled", &one.object)
+    options.printer.print(ctx, &one.title(), "scaled", &one.object)
 }
 
 /// Writes the scale that was read and is as expected.
-async fn replace(session: &mut Session, asked: &Scale, one: &Found) -> Result<(), Failure> {
+async fn replace(ctx: &mut ClientContext, options: &ScaleOptions, one: &FoundObject) -> Result<(), Failure> {
     let path = format!("{}/scale", one.path());
     for attempt in 1.. {
-        let mut scale = session.ask(Call::get(path.as_str())).await?;
-        check(asked, &scale)?;
-        scale["spec"]["replicas"] = asked.replicas.into();
-        match session.ask(Call::put(path.as_str(), &scale).by(MANAGER, asked.report.dry_run)).await {
+        let mut scale = ctx.request(Call::get(path.as_str())).await?;
+        check(options, &scale)?;
+        scale["spec"]["replicas"] = options.replicas.into();
+        match ctx.request(Call::put(path.as_str(), &scale).by(MANAGER, options.printer.dry_run)).await {
             Err(failure) if failure.reason() == Some("Conflict") && attempt < ATTEMPTS => {
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
@@ -106,9 +110,9 @@ async fn replace(session: &mut Session, asked: &Scale, one: &Found) -> Result<()
     Ok(())
 }
 
-fn check(asked: &Scale, scale: &Value) -> Result<(), Failure> {
+fn check(options: &ScaleOptions, scale: &Value) -> Result<(), Failure> {
     let (replicas, version) = (number(scale, "/spec/replicas"), text(scale, "/metadata/resourceVersion"));
-    match (asked.current_replicas, &asked.resource_version) {
+    match (options.current_replicas, &options.resource_version) {
         (Some(expected), _) if i64::from(expected) != replicas => {
             Err(Failure::other(format!("Expected replicas to be {expected}, was {replicas}")))
         }
@@ -119,9 +123,9 @@ fn check(asked: &Scale, scale: &Value) -> Result<(), Failure> {
     }
 }
 
-async fn until_reached(session: &mut Session, one: &Found) -> Result<(), Failure> {
+async fn until_reached(ctx: &mut ClientContext, one: &FoundObject) -> Result<(), Failure> {
     loop {
-        let scale = session.ask(Call::get(format!("{}/scale", one.path()))).await?;
+        let scale = ctx.request(Call::get(format!("{}/scale", one.path()))).await?;
         if number(&scale, "/spec/replicas") == number(&scale, "/status/replicas") {
             return Ok(());
         }
@@ -136,16 +140,16 @@ mod tests {
     /// K4 table: what `--replicas` may say.
     #[test]
     fn replicas_are_a_count() {
-        assert_eq!(Scale::replicas(Some("3")).unwrap(), 3);
-        let told = |value| Scale::replicas(value).unwrap_err().lines();
-        assert_eq!(told(None), "error: required flag(s) \"replicas\" not set\n");
+        assert_eq!(ScaleOptions::replicas(Some("3")).unwrap(), 3);
+        let rendered = |value| ScaleOptions::replicas(value).unwrap_err().lines();
+        assert_eq!(rendered(None), "error: required flag(s) \"replicas\" not set\n");
         assert_eq!(
-            told(Some("abc")),
+            rendered(Some("abc")),
             "error: invalid argument \"abc\" for \"--replicas\" flag: strconv.ParseInt: parsing \"abc\": invalid \
              syntax\nSee 'kubectl scale --help' for usage.\n"
         );
         assert_eq!(
-            told(Some("-1")),
+            rendered(Some("-1")),
             "error: The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0\n"
         );
     }
@@ -154,9 +158,9 @@ mod tests {
     #[test]
     fn expectations_are_checked() {
         let scale = json!({"spec": {"replicas": 5}, "metadata": {"resourceVersion": "366"}});
-        let count = Scale { current_replicas: Some(3), ..Scale::default() };
+        let count = ScaleOptions { current_replicas: Some(3), ..ScaleOptions::default() };
         assert_eq!(check(&count, &scale).unwrap_err().lines(), "error: Expected replicas to be 3, was 5\n");
-        let version = Scale { resource_version: Some("1".into()), ..Scale::default() };
+        let version = ScaleOptions { resource_version: Some("1".into()), ..ScaleOptions::default() };
         assert_eq!(
             check(&version, &scale).unwrap_err().lines(),
             "error: Expected resource version to be 1, was 366\n"

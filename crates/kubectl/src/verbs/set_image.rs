@@ -2,35 +2,35 @@
 
 use serde_json::Value;
 
-use super::report::Report;
+use super::result_printer::ResultPrinter;
 use crate::call::{Call, PatchKind};
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::object_mut;
-use crate::selection::{BareType, Found, Selection, find, nothing_named};
-use crate::session::Session;
+use crate::selection::{BareType, FoundObject, Selection, find, no_resources_specified};
 use crate::three_way::{shape_of, two_way};
 use crate::workload::{CAUSE, pod_spec};
 
 /// A container and its image.
 pub type NewImage = (String, String);
 
-/// Which images to set.
+/// The options of `set image`.
 #[derive(Clone, Debug, Default)]
-pub struct SetImage {
-    /// Which objects.
+pub struct SetImageOptions {
+    /// The objects.
     pub selection: Selection,
     /// Containers and their images.
     pub images: Vec<NewImage>,
-    /// What is noted as the cause of the change, for the history.
+    /// The change cause to record in the history.
     pub cause: Option<String>,
-    /// Who writes; kubectl's own name if nothing is said.
+    /// The field manager; kubectl's own by default.
     pub manager: Option<String>,
-    /// How it is told.
-    pub report: Report,
+    /// How results are printed.
+    pub printer: ResultPrinter,
 }
 
-impl SetImage {
-    /// Parts the words into resources and `container=image`.
+impl SetImageOptions {
+    /// Splits the arguments into resources and `container=image`.
     pub fn parse(words: &[String]) -> Result<(Vec<String>, Vec<NewImage>), Failure> {
         let (mut resources, mut images) = (Vec::new(), Vec::new());
         for word in words {
@@ -51,18 +51,18 @@ impl SetImage {
 }
 
 /// Sets images.
-pub async fn set_image(session: &mut Session, asked: &SetImage) -> Result<(), Failure> {
-    check(asked)?;
-    if asked.selection.local && asked.selection.files.is_empty() {
+pub async fn set_image(ctx: &mut ClientContext, options: &SetImageOptions) -> Result<(), Failure> {
+    check(options)?;
+    if options.selection.local && options.selection.files.is_empty() {
         return Err(Failure::other(
             "you must specify resources by --filename when --local is set.\nExample resource specifications \
              include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'",
         ));
     }
-    let bare = if asked.selection.all { BareType::All } else { BareType::Mistake };
-    let (found, mut failures) = find(session, &asked.selection, bare).await?;
+    let bare = if options.selection.all { BareType::All } else { BareType::Error };
+    let (found, mut failures) = find(ctx, &options.selection, bare).await?;
     for one in &found {
-        match set_one(session, asked, one).await {
+        match set_one(ctx, options, one).await {
             Err(Failure::Several(several)) => failures.extend(several),
             other => failures.extend(other.err()),
         }
@@ -70,14 +70,14 @@ pub async fn set_image(session: &mut Session, asked: &SetImage) -> Result<(), Fa
     Failure::all(failures)
 }
 
-fn check(asked: &SetImage) -> Result<(), Failure> {
-    if asked.selection.is_empty() {
-        return Err(nothing_named());
+fn check(options: &SetImageOptions) -> Result<(), Failure> {
+    if options.selection.is_empty() {
+        return Err(no_resources_specified());
     }
-    if asked.images.is_empty() {
+    if options.images.is_empty() {
         return Err(Failure::other("at least one image update is required"));
     }
-    if asked.images.len() > 1 && asked.images.iter().any(|(container, _)| container == "*") {
+    if options.images.len() > 1 && options.images.iter().any(|(container, _)| container == "*") {
         return Err(Failure::other(
             "all containers are already specified by *, but saw more than one container_name=container_image pairs",
         ));
@@ -85,7 +85,11 @@ fn check(asked: &SetImage) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn set_one(session: &mut Session, asked: &SetImage, one: &Found) -> Result<(), Failure> {
+async fn set_one(
+    ctx: &mut ClientContext,
+    options: &SetImageOptions,
+    one: &FoundObject,
+) -> Result<(), Failure> {
     let Some(place) = pod_spec(&one.resource.kind) else {
         return Err(Failure::other(format!(
             "{}/{} the object is not a pod or does not have a pod template: *v1.{}",
@@ -93,7 +97,7 @@ async fn set_one(session: &mut Session, asked: &SetImage, one: &Found) -> Result
         )));
     };
     let mut after = one.object.clone();
-    let unknown: Vec<Failure> = asked
+    let unknown: Vec<Failure> = options
         .images
         .iter()
         .filter(|(container, image)| !set(&mut after, place, container, image))
@@ -101,26 +105,26 @@ async fn set_one(session: &mut Session, asked: &SetImage, one: &Found) -> Result
             Failure::other(format!("error: unable to find container named \"{container}\""))
         })
         .collect();
-    if let Some(cause) = &asked.cause {
+    if let Some(cause) = &options.cause {
         object_mut(&mut after, &["metadata", "annotations"]).insert(CAUSE.into(), cause.as_str().into());
     }
     let patch = two_way(&one.object, &after, shape_of(&one.resource.api_version(), &one.resource.kind));
     if !patch.is_empty() {
-        let object = if asked.report.dry_run.is_client() || asked.selection.local {
+        let object = if options.printer.dry_run.is_client() || options.selection.local {
             after
         } else {
             let call = Call::patch(one.path(), PatchKind::Strategic, &patch.into());
-            let manager = asked.manager.as_deref().unwrap_or("kubectl-set");
-            let patched = session.ask(call.by(manager, asked.report.dry_run)).await;
+            let manager = options.manager.as_deref().unwrap_or("kubectl-set");
+            let patched = ctx.request(call.by(manager, options.printer.dry_run)).await;
             patched.map_err(|failure| match failure {
-                Failure::Refused(_) => Failure::other(format!(
+                Failure::Status(_) => Failure::other(format!(
                     "failed to patch image update to pod template: {}",
                     failure.message()
                 )),
                 other => other,
             })?
         };
-        asked.report.tell(session, &one.title(), "image updated", &object)?;
+        options.printer.print(ctx, &one.title(), "image updated", &object)?;
     }
     Failure::all(unknown)
 }
@@ -151,11 +155,12 @@ mod tests {
     /// K5 table: resources first, then pairs.
     #[test]
     fn resources_come_before_images() {
-        let (resources, images) = SetImage::parse(&words(&["deployment/x", "c=img:1", "d=e=f"])).unwrap();
+        let (resources, images) =
+            SetImageOptions::parse(&words(&["deployment/x", "c=img:1", "d=e=f"])).unwrap();
         assert_eq!(resources, ["deployment/x"]);
         assert_eq!(images, [("c".into(), "img:1".into()), ("d".into(), "e=f".into())]);
         assert_eq!(
-            SetImage::parse(&words(&["c=img", "deployment/x"])).unwrap_err().lines(),
+            SetImageOptions::parse(&words(&["c=img", "deployment/x"])).unwrap_err().lines(),
             "error: all resources must be specified before image changes: deployment/x\n"
         );
     }
@@ -163,19 +168,20 @@ mod tests {
     /// K5 table: what is missing or too much.
     #[test]
     fn mistakes_are_told() {
-        let asked = |resources: &[&str], images: &[&str]| SetImage {
+        let options = |resources: &[&str], images: &[&str]| SetImageOptions {
             selection: Selection::words(words(resources)),
             images: images.iter().map(|container| ((*container).to_owned(), "i".to_owned())).collect(),
-            ..SetImage::default()
+            ..SetImageOptions::default()
         };
-        let told = |asked: SetImage| check(&asked).unwrap_err().lines();
-        assert_eq!(told(asked(&["deploy/x"], &[])), "error: at least one image update is required\n");
+        let rendered = |options: SetImageOptions| check(&options).unwrap_err().lines();
+        assert_eq!(rendered(options(&["deploy/x"], &[])), "error: at least one image update is required\n");
         assert!(
-            told(asked(&["deploy/x"], &["*", "b"]))
+            rendered(options(&["deploy/x"], &["*", "b"]))
                 .starts_with("error: all containers are already specified by *")
         );
         assert!(
-            told(asked(&[], &["b"])).starts_with("error: You must provide one or more resources by argument")
+            rendered(options(&[], &["b"]))
+                .starts_with("error: You must provide one or more resources by argument")
         );
     }
 }

@@ -1,23 +1,23 @@
-//! `version`: which client this is, and which server it talks to.
+//! `version`: the versions of the client and the server.
 
 use gantry_registry::encode;
 use serde_json::{Value, json};
 
 use crate::call::Call;
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
-use crate::session::Session;
 
-/// What of the versions is told, and how.
+/// The options of `version`.
 #[derive(Clone, Debug, Default)]
-pub struct Version {
+pub struct VersionOptions {
     /// The value of `-o`.
     pub output: Option<String>,
     /// What should not be there.
     pub words: Vec<String>,
 }
 
-/// How versions are told.
+/// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Lines,
@@ -42,24 +42,24 @@ const ORDER: [&str; 13] = [
     "platform",
 ];
 
-/// Tells the version of the client alone; no server is asked.
-pub fn client_version(asked: &Version) -> Result<String, Failure> {
-    Ok(told(asked.shape()?, None))
+/// Returns the version of the client; no server is contacted.
+pub fn client_version(options: &VersionOptions) -> Result<String, Failure> {
+    Ok(render(options.shape()?, None))
 }
 
-/// Tells the versions of the client and the server; one that cannot be asked is a failure after the client's.
-pub async fn version(session: &mut Session, asked: &Version) -> Result<(), Failure> {
-    let shape = asked.shape()?;
-    let answer = session.ask(Call::get("/version")).await;
+/// Prints the versions of client and server. If the server cannot be reached, the client version is printed first.
+pub async fn version(ctx: &mut ClientContext, options: &VersionOptions) -> Result<(), Failure> {
+    let shape = options.shape()?;
+    let answer = ctx.request(Call::get("/version")).await;
     let (server, failure) = match answer {
         Ok(server) => (Some(server), None),
         Err(failure) => (None, Some(failure)),
     };
-    session.print(&told(shape, server.as_ref()))?;
+    ctx.print(&render(shape, server.as_ref()))?;
     failure.map_or(Ok(()), Err)
 }
 
-impl Version {
+impl VersionOptions {
     fn shape(&self) -> Result<Shape, Failure> {
         if !self.words.is_empty() {
             return Err(Failure::other(format!("extra arguments: [{}]", self.words.join(" "))));
@@ -74,7 +74,7 @@ impl Version {
 }
 
 /// There is no line of Kustomize: this client has none.
-fn told(shape: Shape, server: Option<&Value>) -> String {
+fn render(shape: Shape, server: Option<&Value>) -> String {
     if shape == Shape::Lines {
         let server = server.map(|server| format!("Server Version: {}\n", text(server, "/gitVersion")));
         return format!("Client Version: {}\n{}", client_name(), server.unwrap_or_default());
@@ -134,31 +134,31 @@ fn architecture() -> &'static str {
 mod tests {
     use super::*;
 
-    fn asked(output: &str) -> Version {
-        Version { output: Some(output.to_owned()), words: Vec::new() }
+    fn options(output: &str) -> VersionOptions {
+        VersionOptions { output: Some(output.to_owned()), words: Vec::new() }
     }
 
     #[test]
     fn versions_are_told_in_lines_json_and_yaml() {
         let server = json!({"gitVersion": "v1.37.0"});
-        let lines = told(Shape::Lines, Some(&server));
+        let lines = render(Shape::Lines, Some(&server));
         assert_eq!(lines, format!("Client Version: {}\nServer Version: v1.37.0\n", client_name()));
-        let yaml = told(Shape::Yaml, Some(&server));
+        let yaml = render(Shape::Yaml, Some(&server));
         assert!(yaml.starts_with("clientVersion:\n  buildDate: "), "{yaml}");
         assert!(yaml.ends_with("serverVersion:\n  gitVersion: v1.37.0\n\n"), "{yaml}");
         assert!(
-            told(Shape::Json, None).starts_with("{\n  \"clientVersion\": {\n    \"major\""),
+            render(Shape::Json, None).starts_with("{\n  \"clientVersion\": {\n    \"major\""),
             "{}",
-            told(Shape::Json, None)
+            render(Shape::Json, None)
         );
     }
 
-    /// K0.3: what cannot be meant is an error.
+    /// K0.3: invalid arguments are an error.
     #[test]
     fn other_forms_are_refused() {
-        let refused = client_version(&asked("foo")).unwrap_err();
+        let refused = client_version(&options("foo")).unwrap_err();
         assert_eq!(refused.lines(), "error: --output must be 'yaml' or 'json'\n");
-        let more = Version { words: vec!["x".into()], ..Version::default() };
+        let more = VersionOptions { words: vec!["x".into()], ..VersionOptions::default() };
         assert_eq!(client_version(&more).unwrap_err().lines(), "error: extra arguments: [x]\n");
     }
 }

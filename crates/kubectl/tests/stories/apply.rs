@@ -1,9 +1,9 @@
 //! `apply` and `create`: the cluster is to have what files say.
 
-use gantry_kubectl::verbs::{Create, CreateDeployment, DryRun, create, create_deployment};
+use gantry_kubectl::verbs::{CreateDeploymentOptions, CreateOptions, DryRun, create, create_deployment};
 use serde_json::{Value, json};
 
-use crate::terminal::{Terminal, deployment, manifest, report};
+use crate::terminal::{Terminal, deployment, manifest, printer};
 
 /// The Deployment `web` with another spec, written down.
 fn web(change: impl FnOnce(&mut Value)) -> String {
@@ -93,10 +93,10 @@ async fn replicas_that_are_not_written_are_left_to_others() {
 async fn an_object_without_the_annotation_is_warned_of() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 2).await;
-    let said = terminal.applies(&manifest("web", 2, "nginx:1")).await;
-    assert_eq!(said.out, "deployment.apps/web configured\n");
+    let output = terminal.applies(&manifest("web", 2, "nginx:1")).await;
+    assert_eq!(output.out, "deployment.apps/web configured\n");
     assert_eq!(
-        said.err,
+        output.err,
         "Warning: resource deployments/web is missing the kubectl.kubernetes.io/last-applied-configuration annotation \
          which is required by kubectl apply. kubectl apply should only be used on resources created declaratively by \
          either kubectl create --save-config or kubectl apply. The missing annotation will be patched automatically.\n"
@@ -117,8 +117,8 @@ async fn an_object_on_its_way_out_is_warned_of() {
     terminal.stage.delete("deployments", "web", &json!({})).await.unwrap();
     let warning = "Warning: Detected changes to resource web which is currently being deleted.\n";
     for (replicas, result) in [(2, "unchanged"), (3, "configured")] {
-        let said = terminal.applies(&with_finalizer(replicas)).await;
-        assert_eq!((said.out, said.err.as_str()), (format!("deployment.apps/web {result}\n"), warning));
+        let output = terminal.applies(&with_finalizer(replicas)).await;
+        assert_eq!((output.out, output.err.as_str()), (format!("deployment.apps/web {result}\n"), warning));
     }
 }
 
@@ -136,10 +136,10 @@ async fn a_conflict_is_retried_with_a_fresh_read() {
     let reads = terminal.wire.sent().iter().filter(|sent| sent.path.ends_with("/deployments/web")).count();
     assert_eq!(reads, 5 + 5, "a read before each write");
     terminal.wire.conflict(9);
-    let said = terminal.applies(&manifest("web", 4, "nginx:1")).await;
+    let output = terminal.applies(&manifest("web", 4, "nginx:1")).await;
     assert!(
-        said.failed && said.err.starts_with("Error from server (Conflict): error when applying patch:\n"),
-        "{said:?}"
+        output.failed && output.err.starts_with("Error from server (Conflict): error when applying patch:\n"),
+        "{output:?}"
     );
 }
 
@@ -151,12 +151,12 @@ async fn a_warning_of_the_server_is_told() {
         spec["template"]["spec"]["containers"][0]["ports"] =
             json!([{"containerPort": 80, "name": "a"}, {"containerPort": 80, "name": "b"}]);
     });
-    let said = terminal.applies(&twice).await;
-    assert_eq!(said.out, "deployment.apps/web created\n");
+    let output = terminal.applies(&twice).await;
+    assert_eq!(output.out, "deployment.apps/web created\n");
     assert!(
-        said.err.starts_with("Warning: spec.template.spec.containers[0].ports[1]: duplicate port"),
+        output.err.starts_with("Warning: spec.template.spec.containers[0].ports[1]: duplicate port"),
         "{}",
-        said.err
+        output.err
     );
 }
 
@@ -195,13 +195,17 @@ async fn mistakes_in_a_manifest_are_told() {
 async fn mistakes_in_a_change_are_told() {
     let mut terminal = Terminal::new().await;
     terminal.applies(&web(|_| {})).await;
-    let said = terminal.applies(&web(|spec| spec["replica"] = json!(1))).await;
+    let output = terminal.applies(&web(|spec| spec["replica"] = json!(1))).await;
     assert!(
-        said.failed && said.err.starts_with("The request is invalid: patch: Invalid value: \"map["),
+        output.failed && output.err.starts_with("The request is invalid: patch: Invalid value: \"map["),
         "{}",
-        said.err
+        output.err
     );
-    assert!(said.err.ends_with("strict decoding error: unknown field \"spec.replica\"\n"), "{}", said.err);
+    assert!(
+        output.err.ends_with("strict decoding error: unknown field \"spec.replica\"\n"),
+        "{}",
+        output.err
+    );
     let other = web(|spec| {
         spec["selector"] = json!({"matchLabels": {"app": "y"}});
         spec["template"]["metadata"]["labels"] = json!({"app": "y"});
@@ -214,51 +218,51 @@ async fn mistakes_in_a_change_are_told() {
 /// K1: a file that is not there, and none at all.
 #[tokio::test(start_paused = true)]
 async fn files_must_be_there() {
-    use gantry_kubectl::verbs::{Apply, apply};
+    use gantry_kubectl::verbs::{ApplyOptions, apply};
     let mut terminal = Terminal::new().await;
-    let said = terminal.run(async |session| apply(session, &Apply::default()).await).await;
-    said.fails("error: must specify one of -f and -k\n");
-    let asked = Apply { files: vec!["nope.yaml".to_owned()], ..Apply::default() };
-    let said = terminal.run(async |session| apply(session, &asked).await).await;
-    said.fails("error: the path \"nope.yaml\" does not exist\n");
+    let output = terminal.run(async |ctx| apply(ctx, &ApplyOptions::default()).await).await;
+    output.fails("error: must specify one of -f and -k\n");
+    let options = ApplyOptions { files: vec!["nope.yaml".to_owned()], ..ApplyOptions::default() };
+    let output = terminal.run(async |ctx| apply(ctx, &options).await).await;
+    output.fails("error: the path \"nope.yaml\" does not exist\n");
 }
 
 /// K1: several objects are one list, unless they are told by name.
 #[tokio::test(start_paused = true)]
 async fn several_results_are_one_list() {
-    use gantry_kubectl::verbs::{Apply, apply};
+    use gantry_kubectl::verbs::{ApplyOptions, apply};
     let mut terminal = Terminal::new().await;
     let both = format!("{}\n---\n{}", manifest("api", 1, "i"), manifest("web", 1, "i"));
     let file = terminal.file("s.yaml", &both);
-    let asked = |output: &str| Apply {
+    let options = |output: &str| ApplyOptions {
         files: vec![file.clone()],
-        report: report(output, DryRun::No),
-        ..Apply::default()
+        printer: printer(output, DryRun::No),
+        ..ApplyOptions::default()
     };
-    let by_name = asked("name");
-    let said = terminal.run(async |session| apply(session, &by_name).await).await;
-    said.is("deployment.apps/api\ndeployment.apps/web\n");
-    let by_path = asked("jsonpath={.kind} {.items[*].metadata.name}");
-    terminal.run(async |session| apply(session, &by_path).await).await.is("List api web");
+    let by_name = options("name");
+    let output = terminal.run(async |ctx| apply(ctx, &by_name).await).await;
+    output.is("deployment.apps/api\ndeployment.apps/web\n");
+    let by_path = options("jsonpath={.kind} {.items[*].metadata.name}");
+    terminal.run(async |ctx| apply(ctx, &by_path).await).await.is("List api web");
 }
 
 /// K1: what cannot be read does not keep the rest from being applied.
 #[tokio::test(start_paused = true)]
 async fn the_rest_is_applied_all_the_same() {
-    use gantry_kubectl::verbs::{Apply, apply};
+    use gantry_kubectl::verbs::{ApplyOptions, apply};
     let mut terminal = Terminal::new().await;
     let files =
         vec![terminal.file("bad.yaml", "c: d: e\n"), terminal.file("web.yaml", &manifest("web", 1, "i"))];
-    let asked = Apply { files, ..Apply::default() };
-    let said = terminal.run(async |session| apply(session, &asked).await).await;
-    assert!(said.failed && said.err.starts_with("error: error parsing bad.yaml: "), "{said:?}");
-    assert_eq!(said.out, "deployment.apps/web created\n");
+    let options = ApplyOptions { files, ..ApplyOptions::default() };
+    let output = terminal.run(async |ctx| apply(ctx, &options).await).await;
+    assert!(output.failed && output.err.starts_with("error: error parsing bad.yaml: "), "{output:?}");
+    assert_eq!(output.out, "deployment.apps/web created\n");
 }
 
 /// K1: `--force` replaces what cannot be changed.
 #[tokio::test(start_paused = true)]
 async fn force_recreates_what_cannot_change() {
-    use gantry_kubectl::verbs::{Apply, apply};
+    use gantry_kubectl::verbs::{ApplyOptions, apply};
     let mut terminal = Terminal::new().await;
     terminal.applies(&web(|_| {})).await;
     let before = terminal.reads("deploy web", "{.metadata.uid}").await;
@@ -269,9 +273,9 @@ async fn force_recreates_what_cannot_change() {
             spec["template"]["metadata"]["labels"] = json!({"app": "y"});
         }),
     );
-    let asked = Apply { files: vec![file], force: true, ..Apply::default() };
-    let said = terminal.run(async |session| apply(session, &asked).await).await;
-    said.is("deployment.apps/web configured\n");
+    let options = ApplyOptions { files: vec![file], force: true, ..ApplyOptions::default() };
+    let output = terminal.run(async |ctx| apply(ctx, &options).await).await;
+    output.is("deployment.apps/web configured\n");
     assert_ne!(terminal.reads("deploy web", "{.metadata.uid}").await, before);
 }
 
@@ -279,27 +283,30 @@ async fn force_recreates_what_cannot_change() {
 #[tokio::test(start_paused = true)]
 async fn a_deployment_can_be_made_up() {
     let mut terminal = Terminal::new().await;
-    let asked = CreateDeployment {
+    let options = CreateDeploymentOptions {
         name: "web".into(),
         images: vec!["reg.io/nginx:1".into()],
         replicas: 1,
-        report: report("json", DryRun::Client),
-        ..CreateDeployment::default()
+        printer: printer("json", DryRun::Client),
+        ..CreateDeploymentOptions::default()
     };
-    let said = terminal.run(async |session| create_deployment(session, &asked).await).await;
+    let output = terminal.run(async |ctx| create_deployment(ctx, &options).await).await;
     let start = "{\n    \"kind\": \"Deployment\",\n    \"apiVersion\": \"apps/v1\",\n    \"metadata\": {\n        \"name\": \"web\",\n        \
                  \"namespace\": \"shop\",\n        \"labels\": {\n            \"app\": \"web\"\n        }\n    },\n    \"spec\": {\n        \
                  \"replicas\": 1,\n        \"selector\": {";
-    assert!(said.out.starts_with(start), "{}", said.out);
+    assert!(output.out.starts_with(start), "{}", output.out);
     let end = "                        \"name\": \"nginx\",\n                        \"image\": \"reg.io/nginx:1\",\n                        \
                \"resources\": {}\n                    }\n                ]\n            }\n        },\n        \"strategy\": {}\n    },\n    \
                \"status\": {}\n}\n";
-    assert!(said.out.ends_with(end), "{}", said.out);
+    assert!(output.out.ends_with(end), "{}", output.out);
     assert_eq!(terminal.wire.writes(), []);
-    let both =
-        CreateDeployment { images: vec!["a".into(), "b".into()], command: vec!["date".into()], ..asked };
-    let said = terminal.run(async |session| create_deployment(session, &both).await).await;
-    said.fails("error: cannot specify multiple --image options and command\n");
+    let both = CreateDeploymentOptions {
+        images: vec!["a".into(), "b".into()],
+        command: vec!["date".into()],
+        ..options
+    };
+    let output = terminal.run(async |ctx| create_deployment(ctx, &both).await).await;
+    output.fails("error: cannot specify multiple --image options and command\n");
 }
 
 /// K1, K0.4: creating what is there already.
@@ -307,19 +314,19 @@ async fn a_deployment_can_be_made_up() {
 async fn nothing_is_created_twice() {
     let mut terminal = Terminal::new().await;
     let file = terminal.file("d.yaml", &manifest("web", 1, "i"));
-    let asked = Create { files: vec![file], ..Create::default() };
-    terminal.run(async |session| create(session, &asked).await).await.is("deployment.apps/web created\n");
-    terminal.run(async |session| create(session, &asked).await).await.fails(
+    let options = CreateOptions { files: vec![file], ..CreateOptions::default() };
+    terminal.run(async |ctx| create(ctx, &options).await).await.is("deployment.apps/web created\n");
+    terminal.run(async |ctx| create(ctx, &options).await).await.fails(
         "Error from server (AlreadyExists): error when creating \"d.yaml\": deployments.apps \"web\" already exists\n",
     );
-    let asked = CreateDeployment {
+    let options = CreateDeploymentOptions {
         name: "web".into(),
         images: vec!["i".into()],
         replicas: 1,
-        ..CreateDeployment::default()
+        ..CreateDeploymentOptions::default()
     };
     terminal
-        .run(async |session| create_deployment(session, &asked).await)
+        .run(async |ctx| create_deployment(ctx, &options).await)
         .await
         .fails("error: failed to create deployment: deployments.apps \"web\" already exists\n");
 }

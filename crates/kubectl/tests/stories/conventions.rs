@@ -1,25 +1,28 @@
-//! What all verbs have in common: where lines go, how objects are named, how errors are told.
+//! Conventions of all verbs: output streams, object names, error messages.
 
-use gantry_kubectl::verbs::{Delete, DryRun, Marks, Patch, Relabel, Scale, delete, patch, relabel, scale};
+use gantry_kubectl::verbs::{
+    DeleteOptions, DryRun, LabelAnnotateOptions, MetadataField, PatchOptions, ScaleOptions, delete,
+    label_or_annotate, patch, scale,
+};
 use gantry_kubectl::{Failure, PatchKind, Selection};
 
 use crate::deleting::deletion;
-use crate::terminal::{Said, Terminal, manifest, report, selected};
+use crate::terminal::{CommandOutput, Terminal, manifest, printer, selected};
 
-async fn scales(terminal: &mut Terminal, words: &str, output: &str, dry_run: DryRun) -> Said {
-    let asked = Scale {
+async fn run_scale(terminal: &mut Terminal, words: &str, output: &str, dry_run: DryRun) -> CommandOutput {
+    let options = ScaleOptions {
         selection: selected(words),
         replicas: 3,
-        report: report(output, dry_run),
-        ..Scale::default()
+        printer: printer(output, dry_run),
+        ..ScaleOptions::default()
     };
-    terminal.run(async |session| scale(session, &asked).await).await
+    terminal.run(async |ctx| scale(ctx, &options).await).await
 }
 
-fn marking(marks: Marks, words: &[&str]) -> Relabel {
+fn label_options(marks: MetadataField, words: &[&str]) -> LabelAnnotateOptions {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    let (resources, changes) = Relabel::parse(marks, &words).unwrap();
-    Relabel {
+    let (resources, changes) = LabelAnnotateOptions::parse(marks, &words).unwrap();
+    LabelAnnotateOptions {
         marks,
         selection: Selection::words(resources),
         changes,
@@ -27,36 +30,36 @@ fn marking(marks: Marks, words: &[&str]) -> Relabel {
         list: false,
         resource_version: None,
         manager: None,
-        report: report("", DryRun::No),
+        printer: printer("", DryRun::No),
     }
 }
 
-/// K0.1: results on one side, complaints on the other, and a failure if anything failed.
+/// K0.1: results on standard output, errors on standard error, and a failure if anything failed.
 #[tokio::test(start_paused = true)]
 async fn a_hit_and_a_miss_are_told_apart() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
-    let said = scales(&mut terminal, "deploy web nope", "", DryRun::No).await;
-    assert_eq!(said.out, "deployment.apps/web scaled\n");
-    assert_eq!(said.err, "Error from server (NotFound): deployments.apps \"nope\" not found\n");
-    assert!(said.failed);
+    let output = run_scale(&mut terminal, "deploy web nope", "", DryRun::No).await;
+    assert_eq!(output.out, "deployment.apps/web scaled\n");
+    assert_eq!(output.err, "Error from server (NotFound): deployments.apps \"nope\" not found\n");
+    assert!(output.failed);
 }
 
-/// K0.2: the singular with its group and name, then what was done, and whether it was meant.
+/// K0.2: the singular with its group and name, then the operation and the dry run suffix.
 #[tokio::test(start_paused = true)]
 async fn a_result_is_told_in_a_line() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
-    scales(&mut terminal, "deploy web", "", DryRun::Client)
+    run_scale(&mut terminal, "deploy web", "", DryRun::Client)
         .await
         .is("deployment.apps/web scaled (dry run)\n");
-    scales(&mut terminal, "deploy web", "", DryRun::Server)
+    run_scale(&mut terminal, "deploy web", "", DryRun::Server)
         .await
         .is("deployment.apps/web scaled (server dry run)\n");
-    scales(&mut terminal, "deploy web", "name", DryRun::Server).await.is("deployment.apps/web\n");
+    run_scale(&mut terminal, "deploy web", "name", DryRun::Server).await.is("deployment.apps/web\n");
     assert_eq!(terminal.reads("deploy web", "{.spec.replicas}").await, "1", "nothing was done");
-    let label = marking(Marks::Labels, &["ns/shop", "a=b"]);
-    terminal.run(async |session| relabel(session, &label).await).await.is("namespace/shop labeled\n");
+    let label = label_options(MetadataField::Labels, &["ns/shop", "a=b"]);
+    terminal.run(async |ctx| label_or_annotate(ctx, &label).await).await.is("namespace/shop labeled\n");
 }
 
 /// K0.3: what is invalid, what is unknown, what the server refuses, and anything else.
@@ -64,20 +67,20 @@ async fn a_result_is_told_in_a_line() {
 async fn errors_are_told_by_what_they_are() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
-    let patching = |body: &str| Patch {
+    let patching = |body: &str| PatchOptions {
         selection: selected("deploy web"),
         patch: body.to_owned(),
         kind: PatchKind::Strategic,
         subresource: None,
         manager: None,
-        report: report("", DryRun::No),
+        printer: printer("", DryRun::No),
     };
     let one = patching("{\"spec\":{\"replicas\":-1}}");
-    terminal.run(async |session| patch(session, &one).await).await.fails(
+    terminal.run(async |ctx| patch(ctx, &one).await).await.fails(
         "The Deployment \"web\" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0\n",
     );
     let two = patching("{\"spec\":{\"replicas\":-1,\"minReadySeconds\":-2}}");
-    terminal.run(async |session| patch(session, &two).await).await.fails(
+    terminal.run(async |ctx| patch(ctx, &two).await).await.fails(
         "The Deployment \"web\" is invalid: \n* spec.replicas: Invalid value: -1: must be greater than or equal to 0\n\
          * spec.minReadySeconds: Invalid value: -2: must be greater than or equal to 0\n",
     );
@@ -89,7 +92,7 @@ async fn errors_are_told_by_what_they_are() {
         .gets("deploy x", "")
         .await
         .fails("Error from server (NotFound): deployments.apps \"x\" not found\n");
-    let nobody = Failure::NobodyThere { address: "127.0.0.1:1".to_owned() };
+    let nobody = Failure::ConnectionRefused { address: "127.0.0.1:1".to_owned() };
     assert_eq!(
         nobody.lines(),
         "The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?\n"
@@ -102,16 +105,16 @@ async fn errors_are_told_by_what_they_are() {
 async fn a_request_that_is_invalid_by_itself_is_told_so() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
-    let asked = Patch {
+    let options = PatchOptions {
         selection: selected("deploy web"),
         patch: "[{\"op\":\"remove\",\"path\":\"/spec/nope\"}]".to_owned(),
         kind: PatchKind::Json,
         subresource: None,
         manager: None,
-        report: report("", DryRun::No),
+        printer: printer("", DryRun::No),
     };
     terminal
-        .run(async |session| patch(session, &asked).await)
+        .run(async |ctx| patch(ctx, &options).await)
         .await
         .fails("The request is invalid: the server rejected our request due to an error in our request\n");
 }
@@ -121,8 +124,9 @@ async fn a_request_that_is_invalid_by_itself_is_told_so() {
 async fn a_refusal_names_the_file() {
     let mut terminal = Terminal::new().await;
     let file = terminal.file("d.yaml", &manifest("web", 1, "i"));
-    let asked = Delete { selection: Selection { files: vec![file], ..Selection::default() }, ..deletion("") };
-    terminal.run(async |session| delete(session, &asked).await).await.fails(
+    let options =
+        DeleteOptions { selection: Selection { files: vec![file], ..Selection::default() }, ..deletion("") };
+    terminal.run(async |ctx| delete(ctx, &options).await).await.fails(
         "Error from server (NotFound): error when deleting \"d.yaml\": deployments.apps \"web\" not found\n",
     );
     let invalid = manifest("web", 1, "i").replace("\"replicas\":1", "\"replicas\":-1");
@@ -150,13 +154,13 @@ async fn a_type_goes_by_many_names() {
         terminal.gets(words, "name").await.is("deployment.apps/web\n");
     }
     for (short, long) in [("rs", "replicasets"), ("po", "pods"), ("no", "nodes")] {
-        let said = terminal.gets(short, "name").await;
-        assert_eq!(said, terminal.gets(long, "name").await, "{short}");
+        let output = terminal.gets(short, "name").await;
+        assert_eq!(output, terminal.gets(long, "name").await, "{short}");
     }
     terminal.gets("ns shop", "name").await.is("namespace/shop\n");
-    let said = terminal.gets("ev", "name").await;
+    let output = terminal.gets("ev", "name").await;
     assert_eq!(
-        said.err,
+        output.err,
         "Warning: short name \"ev\" could also match lower priority resource events.events.k8s.io\n"
     );
     terminal.gets("deploy web/x", "").await.fails(
@@ -169,7 +173,7 @@ async fn a_type_goes_by_many_names() {
 /// K0.5: a selector and a name, or a file and a name, contradict each other.
 #[tokio::test(start_paused = true)]
 async fn selections_must_not_contradict_themselves() {
-    use gantry_kubectl::verbs::{Get, get};
+    use gantry_kubectl::verbs::{GetOptions, get};
     let mut terminal = Terminal::new().await;
     let file = terminal.file("d.yaml", &manifest("web", 1, "i"));
     let name = selected("deploy web");
@@ -187,9 +191,9 @@ async fn selections_must_not_contradict_themselves() {
             "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well",
         ),
     ] {
-        let asked = Get { selection, ..Get::default() };
-        let said = terminal.run(async |session| get(session, &asked).await).await;
-        said.fails(&format!("error: {problem}\n"));
+        let options = GetOptions { selection, ..GetOptions::default() };
+        let output = terminal.run(async |ctx| get(ctx, &options).await).await;
+        output.fails(&format!("error: {problem}\n"));
     }
 }
 
@@ -199,22 +203,25 @@ async fn labels_come_and_go() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     for (marks, words, line) in [
-        (Marks::Labels, "a=b", "deployment.apps/web labeled\n"),
-        (Marks::Labels, "a=b", "deployment.apps/web not labeled\n"),
-        (Marks::Labels, "a-", "deployment.apps/web unlabeled\n"),
-        (Marks::Labels, "a-", "label \"a\" not found.\ndeployment.apps/web not labeled\n"),
-        (Marks::Annotations, "a=b", "deployment.apps/web annotated\n"),
-        (Marks::Annotations, "nope-", "deployment.apps/web annotated\n"),
+        (MetadataField::Labels, "a=b", "deployment.apps/web labeled\n"),
+        (MetadataField::Labels, "a=b", "deployment.apps/web not labeled\n"),
+        (MetadataField::Labels, "a-", "deployment.apps/web unlabeled\n"),
+        (MetadataField::Labels, "a-", "label \"a\" not found.\ndeployment.apps/web not labeled\n"),
+        (MetadataField::Annotations, "a=b", "deployment.apps/web annotated\n"),
+        (MetadataField::Annotations, "nope-", "deployment.apps/web annotated\n"),
     ] {
-        let asked = marking(marks, &["deploy", "web", words]);
-        terminal.run(async |session| relabel(session, &asked).await).await.is(line);
+        let options = label_options(marks, &["deploy", "web", words]);
+        terminal.run(async |ctx| label_or_annotate(ctx, &options).await).await.is(line);
     }
-    let again = marking(Marks::Annotations, &["deploy", "web", "a=c"]);
-    terminal.run(async |session| relabel(session, &again).await).await.fails(
+    let again = label_options(MetadataField::Annotations, &["deploy", "web", "a=c"]);
+    terminal.run(async |ctx| label_or_annotate(ctx, &again).await).await.fails(
         "error: --overwrite is false but found the following declared annotation(s): 'a' already has a value (b)\n",
     );
-    let listed = Relabel { list: true, ..marking(Marks::Labels, &["deploy", "web", "z=1", "y=2"]) };
-    terminal.run(async |session| relabel(session, &listed).await).await.is("y=2\nz=1\n");
+    let listed = LabelAnnotateOptions {
+        list: true,
+        ..label_options(MetadataField::Labels, &["deploy", "web", "z=1", "y=2"])
+    };
+    terminal.run(async |ctx| label_or_annotate(ctx, &listed).await).await.is("y=2\nz=1\n");
 }
 
 /// K0.2: files can be changed without the server.
@@ -222,19 +229,19 @@ async fn labels_come_and_go() {
 async fn a_file_can_be_changed_alone() {
     let mut terminal = Terminal::new().await;
     let file = terminal.file("cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cm}\n");
-    let mut asked = marking(Marks::Labels, &["a=b"]);
-    asked.selection = Selection { files: vec![file.clone()], local: true, ..Selection::default() };
-    asked.report = report("yaml", DryRun::No);
+    let mut options = label_options(MetadataField::Labels, &["a=b"]);
+    options.selection = Selection { files: vec![file.clone()], local: true, ..Selection::default() };
+    options.printer = printer("yaml", DryRun::No);
     let expected = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels:\n    a: b\n  name: cm\n";
-    terminal.run(async |session| relabel(session, &asked).await).await.is(expected);
-    let patched = Patch {
+    terminal.run(async |ctx| label_or_annotate(ctx, &options).await).await.is(expected);
+    let patched = PatchOptions {
         selection: Selection { files: vec![file], local: true, ..Selection::default() },
         patch: "data: {k: v}".to_owned(),
         kind: PatchKind::Strategic,
         subresource: None,
         manager: None,
-        report: report("jsonpath={.data}", DryRun::No),
+        printer: printer("jsonpath={.data}", DryRun::No),
     };
-    terminal.run(async |session| patch(session, &patched).await).await.is("{\"k\":\"v\"}");
+    terminal.run(async |ctx| patch(ctx, &patched).await).await.is("{\"k\":\"v\"}");
     assert_eq!(terminal.wire.writes(), []);
 }

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use gantry_kubectl::Selection;
-use gantry_kubectl::verbs::{Cascade, Delete, DryRun, Report, delete};
+use gantry_kubectl::verbs::{Cascade, DeleteOptions, DryRun, ResultPrinter, delete};
 use serde_json::json;
 
-use crate::terminal::{Said, Terminal, report, selected};
+use crate::terminal::{CommandOutput, Terminal, printer, selected};
 
 /// A deletion as it is without any flag.
-pub(crate) fn deletion(words: &str) -> Delete {
-    Delete {
+pub(crate) fn deletion(words: &str) -> DeleteOptions {
+    DeleteOptions {
         selection: selected(words),
         cascade: Cascade::Background,
         grace_seconds: None,
@@ -18,12 +18,12 @@ pub(crate) fn deletion(words: &str) -> Delete {
         wait: true,
         timeout: None,
         ignore_not_found: false,
-        report: Report::default(),
+        printer: ResultPrinter::default(),
     }
 }
 
-async fn deletes(terminal: &mut Terminal, asked: &Delete) -> Said {
-    terminal.run(async |session| delete(session, asked).await).await
+async fn deletes(terminal: &mut Terminal, options: &DeleteOptions) -> CommandOutput {
+    terminal.run(async |ctx| delete(ctx, options).await).await
 }
 
 /// K7.1: the line says from where it was deleted, if it was anywhere.
@@ -31,7 +31,7 @@ async fn deletes(terminal: &mut Terminal, asked: &Delete) -> Said {
 async fn a_deletion_says_from_where() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
-    let trial = Delete { report: report("", DryRun::Client), ..deletion("deploy web") };
+    let trial = DeleteOptions { printer: printer("", DryRun::Client), ..deletion("deploy web") };
     deletes(&mut terminal, &trial)
         .await
         .is("deployment.apps \"web\" deleted from shop namespace (dry run)\n");
@@ -40,9 +40,9 @@ async fn a_deletion_says_from_where() {
         .is("deployment.apps \"web\" deleted from shop namespace\n");
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
     terminal.stage.create("pods", &pod).await.unwrap();
-    let forced = Delete { grace_seconds: Some(0), ..deletion("pod p") };
+    let forced = DeleteOptions { grace_seconds: Some(0), ..deletion("pod p") };
     deletes(&mut terminal, &forced).await.is("pod \"p\" force deleted from shop namespace\n");
-    let whole = Delete { wait: false, ..deletion("ns shop") };
+    let whole = DeleteOptions { wait: false, ..deletion("ns shop") };
     deletes(&mut terminal, &whole).await.is("namespace \"shop\" deleted\n");
 }
 
@@ -51,12 +51,12 @@ async fn a_deletion_says_from_where() {
 async fn a_deletion_is_told_by_name_or_not_at_all() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
-    let asked = Delete { report: report("yaml", DryRun::No), ..deletion("deploy web") };
-    deletes(&mut terminal, &asked)
+    let options = DeleteOptions { printer: printer("yaml", DryRun::No), ..deletion("deploy web") };
+    deletes(&mut terminal, &options)
         .await
         .fails("error: unexpected -o output mode: yaml. We only support '-o name'\n");
-    let asked = Delete { report: report("name", DryRun::No), ..deletion("deploy web") };
-    deletes(&mut terminal, &asked).await.is("deployment.apps/web\n");
+    let options = DeleteOptions { printer: printer("name", DryRun::No), ..deletion("deploy web") };
+    deletes(&mut terminal, &options).await.is("deployment.apps/web\n");
 }
 
 /// K7.2: what becomes of dependents is always sent.
@@ -68,7 +68,7 @@ async fn a_cascade_is_always_sent() {
     {
         terminal.has_deployment("web", 1).await;
         terminal.wire.forget();
-        deletes(&mut terminal, &Delete { cascade, wait: false, ..deletion("deploy web") }).await;
+        deletes(&mut terminal, &DeleteOptions { cascade, wait: false, ..deletion("deploy web") }).await;
         assert_eq!(terminal.wire.writes()[0].body, json!({"propagationPolicy": sent}));
         // Nobody collects garbage here, so whatever holds it is taken off by hand.
         let free = json!({"metadata": {"finalizers": null}});
@@ -87,14 +87,14 @@ async fn foreground_waits_for_pods() {
     terminal.has_deployment("web", 2).await;
     terminal.roll_out().await;
     terminal.stage.terminations = crate::stage::Terminations::Manually;
-    let asked = Delete {
+    let options = DeleteOptions {
         cascade: Cascade::Foreground,
         timeout: Some(Duration::from_secs(5)),
         ..deletion("deploy web")
     };
-    let said = deletes(&mut terminal, &asked).await;
-    assert_eq!(said.out, "deployment.apps \"web\" deleted from shop namespace\n");
-    assert_eq!(said.err, "error: timed out waiting for the condition on deployments/web\n");
+    let output = deletes(&mut terminal, &options).await;
+    assert_eq!(output.out, "deployment.apps \"web\" deleted from shop namespace\n");
+    assert_eq!(output.err, "error: timed out waiting for the condition on deployments/web\n");
     assert!(terminal.gets("deploy web", "").await.out.contains("web    0/2"), "it is still listed");
     terminal.stage.delete_terminating().await;
     terminal.stage.settle().await;
@@ -111,8 +111,8 @@ async fn background_does_not_wait_for_pods_and_orphans_stay() {
     for (name, cascade) in [("web", Cascade::Background), ("api", Cascade::Orphan)] {
         terminal.has_deployment(name, 1).await;
         terminal.roll_out().await;
-        let asked = Delete { cascade, ..deletion(&format!("deploy {name}")) };
-        deletes(&mut terminal, &asked)
+        let options = DeleteOptions { cascade, ..deletion(&format!("deploy {name}")) };
+        deletes(&mut terminal, &options)
             .await
             .is(&format!("deployment.apps \"{name}\" deleted from shop namespace\n"));
         terminal.stage.settle().await;
@@ -129,12 +129,12 @@ async fn background_does_not_wait_for_pods_and_orphans_stay() {
 async fn force_is_warned_of() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
-    let grace_seconds = Delete::grace(-1, true, false).unwrap();
-    let asked = Delete { force: true, grace_seconds, ..deletion("deploy web") };
-    let said = deletes(&mut terminal, &asked).await;
-    assert_eq!(said.out, "deployment.apps \"web\" force deleted from shop namespace\n");
+    let grace_seconds = DeleteOptions::grace(-1, true, false).unwrap();
+    let options = DeleteOptions { force: true, grace_seconds, ..deletion("deploy web") };
+    let output = deletes(&mut terminal, &options).await;
+    assert_eq!(output.out, "deployment.apps \"web\" force deleted from shop namespace\n");
     assert_eq!(
-        said.err,
+        output.err,
         "Warning: Immediate deletion does not wait for confirmation that the running resource has been terminated. The \
          resource may continue to run on the cluster indefinitely.\n"
     );
@@ -145,15 +145,17 @@ async fn force_is_warned_of() {
 #[tokio::test(start_paused = true)]
 async fn what_is_not_there_is_told() {
     let mut terminal = Terminal::new().await;
-    let all = Delete { selection: Selection { all: true, ..selected("deploy") }, ..deletion("") };
+    let all = DeleteOptions { selection: Selection { all: true, ..selected("deploy") }, ..deletion("") };
     deletes(&mut terminal, &all).await.is("No resources found\n");
     let none = Selection { selector: Some("app=x".into()), ..selected("deploy") };
-    deletes(&mut terminal, &Delete { selection: none, ..deletion("") }).await.is("No resources found\n");
+    deletes(&mut terminal, &DeleteOptions { selection: none, ..deletion("") })
+        .await
+        .is("No resources found\n");
     deletes(&mut terminal, &deletion("deploy"))
         .await
         .fails("error: resource(s) were provided, but no name was specified\n");
     deletes(&mut terminal, &deletion("deploy nope"))
         .await
         .fails("Error from server (NotFound): deployments.apps \"nope\" not found\n");
-    deletes(&mut terminal, &Delete { ignore_not_found: true, ..deletion("deploy nope") }).await.is("");
+    deletes(&mut terminal, &DeleteOptions { ignore_not_found: true, ..deletion("deploy nope") }).await.is("");
 }

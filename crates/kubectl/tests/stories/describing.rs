@@ -1,14 +1,14 @@
 //! `describe`: Deployments and ReplicaSets in full.
 
-use gantry_kubectl::verbs::{Describe, describe};
+use gantry_kubectl::verbs::{DescribeOptions, describe};
 use serde_json::json;
 
 use crate::stage::Form;
-use crate::terminal::{Said, Terminal, deployment, selected};
+use crate::terminal::{CommandOutput, Terminal, deployment, selected};
 
-async fn describes(terminal: &mut Terminal, words: &str) -> Said {
-    let asked = Describe { selection: selected(words), events: Some(true) };
-    terminal.run(async |session| describe(session, &asked).await).await
+async fn describes(terminal: &mut Terminal, words: &str) -> CommandOutput {
+    let options = DescribeOptions { selection: selected(words), events: Some(true) };
+    terminal.run(async |ctx| describe(ctx, &options).await).await
 }
 
 /// K3: the whole of a Deployment, aligned block by block.
@@ -18,9 +18,9 @@ async fn a_deployment_is_described_in_full() {
     let mut terminal = Terminal::with_controllers().await;
     terminal.has_deployment("web", 2).await;
     terminal.roll_out().await;
-    let said = describes(&mut terminal, "deploy web").await;
+    let output = describes(&mut terminal, "deploy web").await;
     let set = terminal.reads("rs", "{.items[0].metadata.name}").await;
-    let (described, events) = said.out.split_once("Events:\n").unwrap();
+    let (described, events) = output.out.split_once("Events:\n").unwrap();
     assert_eq!(
         described,
         format!(
@@ -78,13 +78,13 @@ async fn marks_are_told_one_a_line() {
     object["metadata"]["labels"] = json!({"b": "2", "a": "1"});
     object["metadata"]["annotations"] = json!({"note": "hello", "long": "x".repeat(150)});
     terminal.applies(&object.to_string()).await;
-    let said = describes(&mut terminal, "deploy web").await;
+    let output = describes(&mut terminal, "deploy web").await;
     let cut = "x".repeat(138);
     let marks = format!(
         "Labels:                 a=1\n                        b=2\nAnnotations:            long:\n                          \
          {cut}...\n                        note: hello\nSelector:"
     );
-    assert!(said.out.contains(&marks), "{}", said.out);
+    assert!(output.out.contains(&marks), "{}", output.out);
 }
 
 /// K3.3: what a template has is told, and what it has not is left out.
@@ -99,14 +99,14 @@ async fn a_template_is_told_as_far_as_it_goes() {
         "ports": [{"containerPort": 80}, {"containerPort": 443}], "resources": {"limits": {"cpu": "1"}, "requests": {"cpu": "1"}},
         "livenessProbe": {"httpGet": {"path": "/", "port": 80}}});
     terminal.applies(&object.to_string()).await;
-    let said = describes(&mut terminal, "deploy web").await;
+    let output = describes(&mut terminal, "deploy web").await;
     for part in [
         "  Labels:           app=web\n  Annotations:      a: b\n  Service Account:  robot\n  Init Containers:\n   first:\n    Image:        j\n",
         "  Containers:\n   c:\n    Image:       i\n    Ports:       80/TCP, 443/TCP\n    Host Ports:  0/TCP, 0/TCP\n    Command:\n      run\n    Args:\n      -v\n",
         "    Limits:\n      cpu:  1\n    Requests:\n      cpu:         1\n",
         "http-get http://:80/ delay=0s timeout=1s period=10s successThreshold=1 failureThreshold=3\n",
     ] {
-        assert!(said.out.contains(part), "{part}\nis not in\n{}", said.out);
+        assert!(output.out.contains(part), "{part}\nis not in\n{}", output.out);
     }
 }
 
@@ -115,8 +115,8 @@ async fn a_template_is_told_as_far_as_it_goes() {
 async fn old_sets_are_told_though_they_are_drained() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
-    let said = describes(&mut terminal, "deploy web").await;
-    assert!(!said.out.contains("ReplicaSet") && !said.out.contains("Conditions:"), "{}", said.out);
+    let output = describes(&mut terminal, "deploy web").await;
+    assert!(!output.out.contains("ReplicaSet") && !output.out.contains("Conditions:"), "{}", output.out);
     let mut terminal = Terminal::with_controllers().await;
     terminal.has_deployment("web", 1).await;
     terminal.roll_out().await;
@@ -136,8 +136,8 @@ async fn old_sets_are_told_though_they_are_drained() {
         "OldReplicaSets:  {} (0/0 replicas created), {} (0/0 replicas created)\nNewReplicaSet:   {} (1/1 replicas created)\n",
         names[0], names[1], names[2]
     );
-    let said = describes(&mut terminal, "deploy web").await;
-    assert!(said.out.contains(&lines), "{lines}\nis not in\n{}", said.out);
+    let output = describes(&mut terminal, "deploy web").await;
+    assert!(output.out.contains(&lines), "{lines}\nis not in\n{}", output.out);
 }
 
 /// K3.5: no event is told in the block above.
@@ -145,8 +145,8 @@ async fn old_sets_are_told_though_they_are_drained() {
 async fn no_events_are_told_beside_the_rest() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
-    let said = describes(&mut terminal, "deploy web").await;
-    assert!(said.out.ends_with("  Tolerations:     <none>\nEvents:            <none>\n"), "{}", said.out);
+    let output = describes(&mut terminal, "deploy web").await;
+    assert!(output.out.ends_with("  Tolerations:     <none>\nEvents:            <none>\n"), "{}", output.out);
 }
 
 /// K3: a ReplicaSet counts the pods that it controls, and names its controller.
@@ -160,12 +160,12 @@ async fn a_replica_set_counts_its_own_pods() {
         "spec": {"containers": [{"name": "c", "image": "i"}]}});
     terminal.stage.create("pods", &stranger).await.unwrap();
     // The beginning of a name is enough.
-    let said = describes(&mut terminal, "rs web-").await;
+    let output = describes(&mut terminal, "rs web-").await;
     for part in [
         "Controlled By:  Deployment/web\nReplicas:       2 current / 2 desired\nPods Status:    1 Running / 1 Waiting / 0 Succeeded / 0 Failed\n",
         "Annotations:    deployment.kubernetes.io/desired-replicas: 2\n                deployment.kubernetes.io/max-replicas: 3\n",
     ] {
-        assert!(said.out.contains(part), "{part}\nis not in\n{}", said.out);
+        assert!(output.out.contains(part), "{part}\nis not in\n{}", output.out);
     }
     describes(&mut terminal, "rs other")
         .await

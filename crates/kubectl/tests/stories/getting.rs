@@ -1,14 +1,14 @@
 //! `get`: rows, names and documents.
 
 use gantry_kubectl::Selection;
-use gantry_kubectl::verbs::{Get, get};
+use gantry_kubectl::verbs::{GetOptions, get};
 use serde_json::{Value, json};
 
 use crate::stage::Form;
-use crate::terminal::{Said, Terminal, selected};
+use crate::terminal::{CommandOutput, Terminal, selected};
 
-async fn gets(terminal: &mut Terminal, asked: Get) -> Said {
-    terminal.run(async |session| get(session, &asked).await).await
+async fn gets(terminal: &mut Terminal, options: GetOptions) -> CommandOutput {
+    terminal.run(async |ctx| get(ctx, &options).await).await
 }
 
 /// A pod with this status, and with whatever else is changed.
@@ -23,8 +23,8 @@ async fn has_pod(terminal: &mut Terminal, name: &str, status: Value, change: imp
 
 /// The column of a pod's row.
 async fn column(terminal: &mut Terminal, pod: &str, header: &str) -> String {
-    let said = terminal.gets(&format!("pod {pod}"), "wide").await;
-    let (head, row) = said.out.split_once('\n').unwrap();
+    let output = terminal.gets(&format!("pod {pod}"), "wide").await;
+    let (head, row) = output.out.split_once('\n').unwrap();
     let from = head.find(header).unwrap();
     row[from..].split("   ").next().unwrap().trim_end().to_owned()
 }
@@ -33,23 +33,26 @@ async fn column(terminal: &mut Terminal, pod: &str, header: &str) -> String {
 #[tokio::test(start_paused = true)]
 async fn rows_are_aligned() {
     let mut terminal = Terminal::new().await;
-    let said = terminal.gets("deploy", "").await;
+    let output = terminal.gets("deploy", "").await;
     assert_eq!(
-        (said.out.as_str(), said.err.as_str(), said.failed),
+        (output.out.as_str(), output.err.as_str(), output.failed),
         ("", "No resources found in shop namespace.\n", false)
     );
     for (words, all_namespaces) in [("deploy", true), ("nodes", false)] {
         let selection = Selection { all_namespaces, ..selected(words) };
-        let said = gets(&mut terminal, Get { selection, ..Get::default() }).await;
-        assert_eq!((said.out.as_str(), said.err.as_str()), ("", "No resources found\n"), "{words}");
+        let output = gets(&mut terminal, GetOptions { selection, ..GetOptions::default() }).await;
+        assert_eq!((output.out.as_str(), output.err.as_str()), ("", "No resources found\n"), "{words}");
     }
     terminal.has_deployment("web", 3).await;
     terminal.has_deployment("a-longer-name", 3).await;
     let rows = "a-longer-name   0/3     0            0           0s\nweb             0/3     0            0           0s\n";
     let header = "NAME            READY   UP-TO-DATE   AVAILABLE   AGE\n";
     terminal.gets("deploy", "").await.is(&format!("{header}{rows}"));
-    let bare =
-        gets(&mut terminal, Get { selection: selected("deploy"), no_headers: true, ..Get::default() }).await;
+    let bare = gets(
+        &mut terminal,
+        GetOptions { selection: selected("deploy"), no_headers: true, ..GetOptions::default() },
+    )
+    .await;
     bare.is("a-longer-name   0/3   0     0     0s\nweb             0/3   0     0     0s\n");
 }
 
@@ -67,7 +70,7 @@ async fn several_types_are_told_apart() {
          namespace/kube-system       Active   0s\n\
          namespace/shop              Active   0s\n");
     let everywhere = Selection { all_namespaces: true, ..selected("deploy") };
-    gets(&mut terminal, Get { selection: everywhere, ..Get::default() }).await.is(
+    gets(&mut terminal, GetOptions { selection: everywhere, ..GetOptions::default() }).await.is(
         "NAMESPACE   NAME   READY   UP-TO-DATE   AVAILABLE   AGE\nshop        web    0/1     0            0           0s\n",
     );
 }
@@ -114,18 +117,18 @@ async fn parts_and_labels_can_be_shown() {
     terminal.has_deployment("web", 4).await;
     let labels = json!({"metadata": {"labels": {"o": "1", "o2": "2"}}});
     terminal.stage.patch("deployments", "web", Form::Merge, &labels).await.unwrap();
-    let scale = Get {
+    let scale = GetOptions {
         selection: selected("deploy web"),
         output: Some("jsonpath={.kind} {.spec.replicas}".into()),
         subresource: Some("scale".into()),
-        ..Get::default()
+        ..GetOptions::default()
     };
     gets(&mut terminal, scale).await.is("Scale 4");
-    let labelled = Get {
+    let labelled = GetOptions {
         selection: selected("deploy"),
         show_labels: true,
         label_columns: vec!["o".into()],
-        ..Get::default()
+        ..GetOptions::default()
     };
     gets(&mut terminal, labelled).await.is("NAME   READY   UP-TO-DATE   AVAILABLE   AGE   O     LABELS\n\
          web    0/4     0            0           0s    1     o2=2,o=1\n");
@@ -138,8 +141,8 @@ async fn workloads_show_their_counts() {
     terminal.has_deployment("web", 2).await;
     terminal.stage.settle().await;
     terminal.stage.ready_one().await;
-    let counts = |said: Said| {
-        let row = said.out.lines().nth(1).unwrap().to_owned();
+    let counts = |output: CommandOutput| {
+        let row = output.out.lines().nth(1).unwrap().to_owned();
         row.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
     };
     let wide = counts(terminal.gets("deploy", "wide").await);
@@ -237,8 +240,8 @@ async fn nodes_show_their_condition() {
     ] {
         assert!(!terminal.applies(node).await.failed);
     }
-    let said = terminal.gets("nodes", "wide").await;
-    let rows: Vec<Vec<&str>> = said
+    let output = terminal.gets("nodes", "wide").await;
+    let rows: Vec<Vec<&str>> = output
         .out
         .lines()
         .map(|row| row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
@@ -274,9 +277,9 @@ async fn events_say_what_they_are_about() {
         "message": "it was made", "involvedObject": {"kind": "Deployment", "name": "web", "namespace": "shop"},
         "lastTimestamp": "2026-01-01T11:59:00Z", "firstTimestamp": "2026-01-01T11:58:00Z"});
     terminal.stage.create("events", &event).await.unwrap();
-    let said = terminal.gets("events", "").await;
-    assert_eq!(said.out.lines().next(), Some("LAST SEEN   TYPE     REASON   OBJECT           MESSAGE"));
-    assert!(said.out.ends_with("Normal   Made     deployment/web   it was made\n"), "{}", said.out);
+    let output = terminal.gets("events", "").await;
+    assert_eq!(output.out.lines().next(), Some("LAST SEEN   TYPE     REASON   OBJECT           MESSAGE"));
+    assert!(output.out.ends_with("Normal   Made     deployment/web   it was made\n"), "{}", output.out);
 }
 
 /// K2.7: ages are told in two units at most.
@@ -300,8 +303,8 @@ async fn ages_are_told_in_short() {
     ] {
         tokio::time::advance(std::time::Duration::from_secs(seconds - passed)).await;
         passed = seconds;
-        let said = terminal.gets("deploy", "").await;
-        assert!(said.out.ends_with(&format!(" {age}\n")), "{seconds}: {}", said.out);
+        let output = terminal.gets("deploy", "").await;
+        assert!(output.out.ends_with(&format!(" {age}\n")), "{seconds}: {}", output.out);
     }
 }
 

@@ -3,31 +3,32 @@
 use std::time::Duration;
 
 use gantry_kubectl::verbs::{
-    DryRun, History, PauseOrResume, Report, Undo, history, pause_or_resume, restart, undo,
+    DryRun, HistoryOptions, PauseOrResume, ResultPrinter, UndoOptions, history, pause_or_resume, restart,
+    undo,
 };
 use serde_json::json;
 
 use crate::stage::Form;
-use crate::terminal::{Said, Terminal, manifest, report, selected};
+use crate::terminal::{CommandOutput, Terminal, manifest, printer, selected};
 
-async fn tells_history(terminal: &mut Terminal, words: &str, revision: i64) -> Said {
-    let asked = History { selection: selected(words), revision, ..History::default() };
-    terminal.run(async |session| history(session, &asked).await).await
+async fn tells_history(terminal: &mut Terminal, words: &str, revision: i64) -> CommandOutput {
+    let options = HistoryOptions { selection: selected(words), revision, ..HistoryOptions::default() };
+    terminal.run(async |ctx| history(ctx, &options).await).await
 }
 
-async fn undoes(terminal: &mut Terminal, to_revision: i64) -> Said {
-    let asked = Undo { selection: selected("deploy/web"), to_revision, ..Undo::default() };
-    terminal.run(async |session| undo(session, &asked).await).await
+async fn undoes(terminal: &mut Terminal, to_revision: i64) -> CommandOutput {
+    let options = UndoOptions { selection: selected("deploy/web"), to_revision, ..UndoOptions::default() };
+    terminal.run(async |ctx| undo(ctx, &options).await).await
 }
 
-async fn pauses(terminal: &mut Terminal, words: &str, what: PauseOrResume) -> Said {
+async fn pauses(terminal: &mut Terminal, words: &str, what: PauseOrResume) -> CommandOutput {
     let selection = selected(words);
-    terminal.run(async |session| pause_or_resume(session, &selection, what, &Report::default()).await).await
+    terminal.run(async |ctx| pause_or_resume(ctx, &selection, what, &ResultPrinter::default()).await).await
 }
 
-async fn restarts(terminal: &mut Terminal, words: &str) -> Said {
+async fn restarts(terminal: &mut Terminal, words: &str) -> CommandOutput {
     let selection = selected(words);
-    terminal.run(async |session| restart(session, &selection, &Report::default()).await).await
+    terminal.run(async |ctx| restart(ctx, &selection, &ResultPrinter::default()).await).await
 }
 
 /// A Deployment that somebody changed once: its second revision has a cause.
@@ -60,9 +61,9 @@ async fn a_replica_set_has_no_rollout() {
     tells_history(&mut terminal, &set, 0)
         .await
         .fails("error: no history viewer has been implemented for \"ReplicaSet.apps\"\n");
-    let asked = Undo { selection: selected(&set), ..Undo::default() };
+    let options = UndoOptions { selection: selected(&set), ..UndoOptions::default() };
     terminal
-        .run(async |session| undo(session, &asked).await)
+        .run(async |ctx| undo(ctx, &options).await)
         .await
         .fails("error: no rollbacker has been implemented for \"ReplicaSet.apps\"\n");
     tells_history(&mut terminal, "", 0).await.fails("error: required resource not specified\n");
@@ -73,8 +74,8 @@ async fn a_replica_set_has_no_rollout() {
 async fn undo_and_history_of_nothing_print_nothing() {
     let mut terminal = Terminal::new().await;
     tells_history(&mut terminal, "deploy", 0).await.is("");
-    let asked = Undo { selection: selected("deploy"), ..Undo::default() };
-    terminal.run(async |session| undo(session, &asked).await).await.is("");
+    let options = UndoOptions { selection: selected("deploy"), ..UndoOptions::default() };
+    terminal.run(async |ctx| undo(ctx, &options).await).await.is("");
 }
 
 /// K0.3: only a failure alone begins with `error: `. Kinds that are no workloads get other words.
@@ -91,8 +92,8 @@ async fn failures_of_several_objects_are_listed() {
     tells_history(&mut terminal, "pod/a", 0).await.fails(&format!("error: {line}"));
     let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}});
     terminal.stage.create("configmaps", &map).await.unwrap();
-    let asked = Undo { selection: selected("cm/m"), ..Undo::default() };
-    terminal.run(async |session| undo(session, &asked).await).await.fails(
+    let options = UndoOptions { selection: selected("cm/m"), ..UndoOptions::default() };
+    terminal.run(async |ctx| undo(ctx, &options).await).await.fails(
         "error: error retrieving rollbacker for \"ConfigMap\", no visitor method exists for { ConfigMap}\n",
     );
 }
@@ -101,8 +102,8 @@ async fn failures_of_several_objects_are_listed() {
 #[tokio::test(start_paused = true)]
 async fn a_bare_type_means_all_of_it() {
     let mut terminal = Terminal::new().await;
-    let said = pauses(&mut terminal, "deploy", PauseOrResume::Pause).await;
-    assert_eq!((said.out.as_str(), said.err.as_str()), ("", "No resources found in shop namespace.\n"));
+    let output = pauses(&mut terminal, "deploy", PauseOrResume::Pause).await;
+    assert_eq!((output.out.as_str(), output.err.as_str()), ("", "No resources found in shop namespace.\n"));
     terminal.has_deployment("api", 1).await;
     terminal.has_deployment("web", 1).await;
     pauses(&mut terminal, "deploy", PauseOrResume::Pause)
@@ -117,13 +118,17 @@ async fn history_is_told_by_revision() {
     tells_history(&mut terminal, "deploy/web", 0)
         .await
         .is("deployment.apps/web \nREVISION  CHANGE-CAUSE\n1         <none>\n2         to 2\n\n");
-    let said = tells_history(&mut terminal, "deploy/web", 2).await;
+    let output = tells_history(&mut terminal, "deploy/web", 2).await;
     let start =
         "deployment.apps/web with revision #2\nPod Template:\n  Labels:\tapp=web\n\tpod-template-hash=";
-    assert!(said.out.starts_with(start), "{}", said.out);
+    assert!(output.out.starts_with(start), "{}", output.out);
     let cause =
         "\n  Annotations:\tkubernetes.io/change-cause: to 2\n  Containers:\n   c:\n    Image:\tnginx:2\n";
-    assert!(said.out.contains(cause) && said.out.ends_with("  Tolerations:\t<none>\n\n"), "{}", said.out);
+    assert!(
+        output.out.contains(cause) && output.out.ends_with("  Tolerations:\t<none>\n\n"),
+        "{}",
+        output.out
+    );
     tells_history(&mut terminal, "deploy/web", 9)
         .await
         .fails("error: unable to find the specified revision\n");
@@ -141,15 +146,12 @@ async fn history_may_be_empty_or_whole() {
         .await
         .is("deployment.apps/web \nNo rollout history found.\n\n");
     let mut terminal = twice_rolled_out().await;
-    let asked = History {
+    let options = HistoryOptions {
         selection: selected("deploy/web"),
-        report: report("jsonpath={.kind} {.spec.template.spec.containers[0].image};", DryRun::No),
-        ..History::default()
+        printer: printer("jsonpath={.kind} {.spec.template.spec.containers[0].image};", DryRun::No),
+        ..HistoryOptions::default()
     };
-    terminal
-        .run(async |session| history(session, &asked).await)
-        .await
-        .is("ReplicaSet nginx:1;ReplicaSet nginx:2;");
+    terminal.run(async |ctx| history(ctx, &options).await).await.is("ReplicaSet nginx:1;ReplicaSet nginx:2;");
 }
 
 /// K6.1, K6.2: what was applied is warned of; zero means the revision before the last, which is renumbered.
@@ -160,21 +162,21 @@ async fn undo_goes_back_one_revision() {
         terminal.applies(&manifest("web", 1, image)).await;
         terminal.roll_out().await;
     }
-    let said = undoes(&mut terminal, 0).await;
-    assert_eq!(said.out, "deployment.apps/web rolled back\n");
+    let output = undoes(&mut terminal, 0).await;
+    assert_eq!(output.out, "deployment.apps/web rolled back\n");
     assert_eq!(
-        said.err,
+        output.err,
         "Warning: resource deployments/web was previously managed with 'kubectl apply'. Rolling back will not update the \
          kubectl.kubernetes.io/last-applied-configuration annotation, which may cause unexpected behavior on future \
          'kubectl apply' operations. Consider using 'kubectl apply' with your previous configuration file instead.\n"
     );
     terminal.roll_out().await;
     assert_eq!(terminal.reads("deploy web", "{..image}").await, "nginx:1");
-    let told = tells_history(&mut terminal, "deploy/web", 0).await;
+    let rendered = tells_history(&mut terminal, "deploy/web", 0).await;
     assert!(
-        told.out.contains("\n2  ") && told.out.contains("\n3  ") && !told.out.contains("\n1  "),
+        rendered.out.contains("\n2  ") && rendered.out.contains("\n3  ") && !rendered.out.contains("\n1  "),
         "{}",
-        told.out
+        rendered.out
     );
 }
 
@@ -194,11 +196,18 @@ async fn undo_checks_one_thing_after_the_other() {
     undoes(&mut terminal, 2).await.fails(
         "error: you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again\n",
     );
-    let asked =
-        Undo { selection: selected("deploy/web"), report: report("", DryRun::Client), ..Undo::default() };
-    let said = terminal.run(async |session| undo(session, &asked).await).await;
-    assert!(said.out.starts_with("deployment.apps/web Pod Template:\n  Labels:\tapp=web\n"), "{}", said.out);
-    assert!(said.out.ends_with("  Tolerations:\t<none>\n (dry run)\n"), "{}", said.out);
+    let options = UndoOptions {
+        selection: selected("deploy/web"),
+        printer: printer("", DryRun::Client),
+        ..UndoOptions::default()
+    };
+    let output = terminal.run(async |ctx| undo(ctx, &options).await).await;
+    assert!(
+        output.out.starts_with("deployment.apps/web Pod Template:\n  Labels:\tapp=web\n"),
+        "{}",
+        output.out
+    );
+    assert!(output.out.ends_with("  Tolerations:\t<none>\n (dry run)\n"), "{}", output.out);
 }
 
 /// K6.2: a single revision leads nowhere.

@@ -2,26 +2,26 @@
 
 use std::time::Duration;
 
-use gantry_kubectl::verbs::{Scale, SetImage, scale, set_image};
+use gantry_kubectl::verbs::{ScaleOptions, SetImageOptions, scale, set_image};
 use serde_json::json;
 
-use crate::terminal::{Said, Terminal, selected};
+use crate::terminal::{CommandOutput, Terminal, selected};
 
-fn scaling(words: &str, replicas: i32) -> Scale {
-    Scale { selection: selected(words), replicas, ..Scale::default() }
+fn scaling(words: &str, replicas: i32) -> ScaleOptions {
+    ScaleOptions { selection: selected(words), replicas, ..ScaleOptions::default() }
 }
 
-async fn scales(terminal: &mut Terminal, asked: Scale) -> Said {
-    terminal.run(async |session| scale(session, &asked).await).await
+async fn run_scale(terminal: &mut Terminal, options: ScaleOptions) -> CommandOutput {
+    terminal.run(async |ctx| scale(ctx, &options).await).await
 }
 
-async fn sets(terminal: &mut Terminal, words: &str) -> Said {
+async fn sets(terminal: &mut Terminal, words: &str) -> CommandOutput {
     let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
     terminal
-        .run(async |session| {
-            let (resources, images) = SetImage::parse(&words)?;
+        .run(async |ctx| {
+            let (resources, images) = SetImageOptions::parse(&words)?;
             let selection = gantry_kubectl::Selection::words(resources);
-            set_image(session, &SetImage { selection, images, ..SetImage::default() }).await
+            set_image(ctx, &SetImageOptions { selection, images, ..SetImageOptions::default() }).await
         })
         .await
 }
@@ -33,7 +33,7 @@ async fn scaling_patches_the_scale() {
     terminal.has_deployment("web", 1).await;
     for _ in 0..2 {
         terminal.wire.forget();
-        scales(&mut terminal, scaling("deploy/web", 3)).await.is("deployment.apps/web scaled\n");
+        run_scale(&mut terminal, scaling("deploy/web", 3)).await.is("deployment.apps/web scaled\n");
         let sent = &terminal.wire.writes()[0];
         assert_eq!(sent.path, "/apis/apps/v1/namespaces/shop/deployments/web/scale");
         assert_eq!(
@@ -49,16 +49,16 @@ async fn scaling_patches_the_scale() {
 async fn scaling_may_expect_something() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 5).await;
-    let wrong = Scale { current_replicas: Some(3), ..scaling("deploy/web", 2) };
-    scales(&mut terminal, wrong).await.fails("error: Expected replicas to be 3, was 5\n");
+    let wrong = ScaleOptions { current_replicas: Some(3), ..scaling("deploy/web", 2) };
+    run_scale(&mut terminal, wrong).await.fails("error: Expected replicas to be 3, was 5\n");
     let version = terminal.reads("deploy web", "{.metadata.resourceVersion}").await;
-    let wrong = Scale { resource_version: Some("1".to_owned()), ..scaling("deploy/web", 2) };
-    scales(&mut terminal, wrong)
+    let wrong = ScaleOptions { resource_version: Some("1".to_owned()), ..scaling("deploy/web", 2) };
+    run_scale(&mut terminal, wrong)
         .await
         .fails(&format!("error: Expected resource version to be 1, was {version}\n"));
     terminal.wire.conflict(2);
-    let right = Scale { current_replicas: Some(5), ..scaling("deploy/web", 2) };
-    scales(&mut terminal, right).await.is("deployment.apps/web scaled\n");
+    let right = ScaleOptions { current_replicas: Some(5), ..scaling("deploy/web", 2) };
+    run_scale(&mut terminal, right).await.is("deployment.apps/web scaled\n");
     let methods: Vec<_> = terminal.wire.writes().into_iter().map(|sent| sent.method).collect();
     assert_eq!(methods, ["PUT", "PUT", "PUT"], "a conflict is tried again");
     assert_eq!(terminal.reads("deploy web", "{.spec.replicas}").await, "2");
@@ -69,14 +69,14 @@ async fn scaling_may_expect_something() {
 async fn scaling_needs_a_name_and_an_object() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
-    scales(&mut terminal, scaling("deploy", 1))
+    run_scale(&mut terminal, scaling("deploy", 1))
         .await
         .fails("error: resource(s) were provided, but no name was specified\n");
-    scales(&mut terminal, scaling("deploy/nope", 1))
+    run_scale(&mut terminal, scaling("deploy/nope", 1))
         .await
         .fails("Error from server (NotFound): deployments.apps \"nope\" not found\n");
-    let waiting = Scale { timeout: Some(Duration::from_secs(1)), ..scaling("deploy/web", 2) };
-    scales(&mut terminal, waiting).await.fails("error: timed out waiting for \"web\" to be synced\n");
+    let waiting = ScaleOptions { timeout: Some(Duration::from_secs(1)), ..scaling("deploy/web", 2) };
+    run_scale(&mut terminal, waiting).await.fails("error: timed out waiting for \"web\" to be synced\n");
 }
 
 /// K5: images by container, `*` for all, and nothing said if nothing changes.
@@ -98,16 +98,13 @@ async fn images_are_set_by_container() {
 async fn a_cause_may_be_noted() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
-    let asked = SetImage {
+    let options = SetImageOptions {
         selection: selected("deploy/web"),
         images: vec![("c".into(), "nginx:2".into())],
         cause: Some("kubectl set image".into()),
-        ..SetImage::default()
+        ..SetImageOptions::default()
     };
-    terminal
-        .run(async |session| set_image(session, &asked).await)
-        .await
-        .is("deployment.apps/web image updated\n");
+    terminal.run(async |ctx| set_image(ctx, &options).await).await.is("deployment.apps/web image updated\n");
     let cause = terminal.reads("deploy web", "{.metadata.annotations.kubernetes\\.io/change-cause}").await;
     assert_eq!(cause, "kubectl set image");
 }
@@ -117,9 +114,9 @@ async fn a_cause_may_be_noted() {
 async fn mistakes_with_images_are_told() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
-    let said = sets(&mut terminal, "deploy/web foo=x c=nginx:2").await;
-    assert_eq!(said.err, "error: unable to find container named \"foo\"\n");
-    assert_eq!(said.out, "deployment.apps/web image updated\n");
+    let output = sets(&mut terminal, "deploy/web foo=x c=nginx:2").await;
+    assert_eq!(output.err, "error: unable to find container named \"foo\"\n");
+    assert_eq!(output.out, "deployment.apps/web image updated\n");
     for (words, problem) in [
         ("deploy/web", "at least one image update is required"),
         (

@@ -1,4 +1,4 @@
-//! Somebody at a terminal, in the namespace `shop` of a cluster in this process whose clock the test owns.
+//! A client context in the namespace `shop` of an in-process cluster whose clock the test controls.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use gantry_apiserver::{ApiServer, ApiService, ServiceAccounts, Settings, Surroundings};
 use gantry_controllers::{Options, run};
-use gantry_kubectl::verbs::{Apply, Get, Report, apply, get};
-use gantry_kubectl::{Failure, Screen, Selection, Session};
+use gantry_kubectl::verbs::{ApplyOptions, GetOptions, ResultPrinter, apply, get};
+use gantry_kubectl::{ClientContext, Failure, OutputStreams, Selection};
 use gantry_model::Timestamp;
 use gantry_registry::Moment;
 use gantry_runtime::{Clock, Switch, shutdown};
@@ -24,43 +24,43 @@ const NOON: i64 = 1_767_268_800;
 
 /// What a command printed, and whether it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct CommandOutput {
     pub(crate) out: String,
     pub(crate) err: String,
     pub(crate) failed: bool,
 }
 
-/// Somebody at a terminal.
+/// A client context with captured output.
 pub(crate) struct Terminal {
-    pub(crate) session: Session,
+    pub(crate) ctx: ClientContext,
     pub(crate) stage: Stage,
     pub(crate) wire: Wire,
-    out: Paper,
-    err: Paper,
+    out: SharedBuffer,
+    err: SharedBuffer,
     folder: PathBuf,
-    /// The controllers end when nobody holds this any more.
+    /// The controllers stop when this is dropped.
     _controllers: Option<Switch>,
 }
 
-/// What is printed, to be read again.
+/// Captures output.
 #[derive(Clone, Default)]
-struct Paper(Arc<Mutex<Vec<u8>>>);
+struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-/// A world whose clock is tokio's and whose uids count up.
+/// An environment with tokio's clock and sequential uids.
 #[derive(Debug)]
-struct World {
+struct TestEnvironment {
     clock: Clock,
     count: AtomicU64,
 }
 
 thread_local! {
-    /// A session's clock is a plain function, and every test has a thread of its own.
+    /// The clock of a context is a plain function, and every test has its own thread.
     static CLOCK: RefCell<Option<Clock>> = const { RefCell::new(None) };
 }
 
 static FOLDERS: AtomicU64 = AtomicU64::new(0);
 
-impl Surroundings for World {
+impl Surroundings for TestEnvironment {
     fn now(&self) -> Moment {
         moment(&self.clock)
     }
@@ -72,7 +72,7 @@ impl Surroundings for World {
     }
 }
 
-impl Write for Paper {
+impl Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -82,7 +82,7 @@ impl Write for Paper {
     }
 }
 
-impl Paper {
+impl SharedBuffer {
     fn take(&self) -> String {
         String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap()
     }
@@ -95,17 +95,17 @@ impl Drop for Terminal {
 }
 
 impl Terminal {
-    /// A terminal at a cluster that nobody looks after.
+    /// A terminal at a cluster without controllers.
     pub(crate) async fn new() -> Self {
         Self::start(false, HistoryLimits::default()).await
     }
 
-    /// A terminal at a cluster that soon forgets what has changed, and has no controllers.
+    /// A terminal at a cluster with a short watch history, without controllers.
     pub(crate) async fn with_short_memory() -> Self {
         Self::start(false, HistoryLimits { bytes: 4000, ..HistoryLimits::default() }).await
     }
 
-    /// A terminal at a cluster whose controllers work.
+    /// A terminal at a cluster with controllers.
     pub(crate) async fn with_controllers() -> Self {
         Self::start(true, HistoryLimits::default()).await
     }
@@ -114,7 +114,7 @@ impl Terminal {
         let clock = Clock::of_tokio(Timestamp::from_secs(NOON));
         CLOCK.with_borrow_mut(|own| *own = Some(clock.clone()));
         let store = Arc::new(MemoryStore::new(history));
-        let world = World { clock: clock.clone(), count: AtomicU64::new(1) };
+        let world = TestEnvironment { clock: clock.clone(), count: AtomicU64::new(1) };
         let settings = Settings { service_accounts: ServiceAccounts::Ignored, ..Settings::default() };
         let server = ApiServer::new(store, Arc::new(world), settings);
         server.prepare().await.unwrap();
@@ -127,14 +127,14 @@ impl Terminal {
             switch
         });
         let stage = Stage::new(quiet(), "shop", clock).await;
-        let (out, err, wire) = (Paper::default(), Paper::default(), Wire::to(service));
-        let screen = Screen { out: Box::new(out.clone()), err: Box::new(err.clone()) };
+        let (out, err, wire) = (SharedBuffer::default(), SharedBuffer::default(), Wire::to(service));
+        let streams = OutputStreams { out: Box::new(out.clone()), err: Box::new(err.clone()) };
         let client = kube::Client::new(wire.clone(), "shop");
-        let session = Session::new(client, "127.0.0.1:6443", screen, now);
+        let ctx = ClientContext::new(client, "127.0.0.1:6443", streams, now);
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("gantry-stories-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        Self { session, stage, wire, out, err, folder, _controllers: controllers }
+        Self { ctx, stage, wire, out, err, folder, _controllers: controllers }
     }
 
     /// Writes a file, and returns its path.
@@ -144,39 +144,43 @@ impl Terminal {
         path.display().to_string()
     }
 
-    /// Lets a verb run, and returns what it said.
-    pub(crate) async fn run(&mut self, verb: impl AsyncFnOnce(&mut Session) -> Result<(), Failure>) -> Said {
-        let done = verb(&mut self.session).await;
-        self.said(done)
+    /// Runs a verb, and returns its output.
+    pub(crate) async fn run(
+        &mut self,
+        verb: impl AsyncFnOnce(&mut ClientContext) -> Result<(), Failure>,
+    ) -> CommandOutput {
+        let done = verb(&mut self.ctx).await;
+        self.output(done)
     }
 
     /// All that was printed since, the failure last; files are named without their folder.
-    pub(crate) fn said(&self, done: Result<(), Failure>) -> Said {
+    pub(crate) fn output(&self, done: Result<(), Failure>) -> CommandOutput {
         let failed = done.is_err();
         let failure = done.err().map_or(String::new(), |failure| failure.lines());
         let folder = format!("{}/", self.folder.display());
         let err = (self.err.take() + &failure).replace(&folder, "");
-        Said { out: self.out.take(), err, failed }
+        CommandOutput { out: self.out.take(), err, failed }
     }
 
     /// `kubectl apply -f FILE` of this content.
-    pub(crate) async fn applies(&mut self, content: &str) -> Said {
+    pub(crate) async fn applies(&mut self, content: &str) -> CommandOutput {
         let file = self.file("s.yaml", content);
-        self.run(async |session| apply(session, &Apply { files: vec![file], ..Apply::default() }).await).await
+        self.run(async |ctx| apply(ctx, &ApplyOptions { files: vec![file], ..ApplyOptions::default() }).await)
+            .await
     }
 
     /// `kubectl get WORDS -o OUTPUT`.
-    pub(crate) async fn gets(&mut self, words: &str, output: &str) -> Said {
+    pub(crate) async fn gets(&mut self, words: &str, output: &str) -> CommandOutput {
         let output = (!output.is_empty()).then(|| output.to_owned());
-        let asked = Get { selection: selected(words), output, ..Get::default() };
-        self.run(async |session| get(session, &asked).await).await
+        let options = GetOptions { selection: selected(words), output, ..GetOptions::default() };
+        self.run(async |ctx| get(ctx, &options).await).await
     }
 
     /// What a path of an object says, as `-o jsonpath` prints it.
     pub(crate) async fn reads(&mut self, words: &str, path: &str) -> String {
-        let said = self.gets(words, &format!("jsonpath={path}")).await;
-        assert!(!said.failed, "{said:?}");
-        said.out
+        let output = self.gets(words, &format!("jsonpath={path}")).await;
+        assert!(!output.failed, "{output:?}");
+        output.out
     }
 
     /// Lets the controllers work, and nodes make every pod ready.
@@ -201,7 +205,7 @@ impl Terminal {
     }
 }
 
-impl Said {
+impl CommandOutput {
     /// A success that printed only this.
     pub(crate) fn is(&self, out: &str) {
         assert_eq!(*self, Self { out: out.to_owned(), err: String::new(), failed: false });
@@ -234,9 +238,9 @@ pub(crate) fn deployment(name: &str, replicas: u32, image: &str) -> Value {
 }
 
 /// Results as `-o` and `--dry-run` want them.
-pub(crate) fn report(output: &str, dry_run: gantry_kubectl::verbs::DryRun) -> Report {
+pub(crate) fn printer(output: &str, dry_run: gantry_kubectl::verbs::DryRun) -> ResultPrinter {
     let output = (!output.is_empty()).then(|| output.to_owned());
-    Report::with(output, dry_run).unwrap()
+    ResultPrinter::with(output, dry_run).unwrap()
 }
 
 fn moment(clock: &Clock) -> Moment {

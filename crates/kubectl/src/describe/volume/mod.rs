@@ -5,7 +5,7 @@ mod sources;
 use serde_json::Value;
 
 use super::container::Indent;
-use super::marks::{annotations, labels};
+use super::labels_annotations::{annotations, labels};
 use super::persistent_volume::{class, size_and_source};
 use crate::field::{at, list, members, shown, text};
 
@@ -122,10 +122,10 @@ mod tests {
     fn a_volume_says_what_it_is_and_what_it_needs() {
         let volume =
             json!({"name": "v", "iscsi": {"targetPortal": "10.0.0.1", "lun": 1, "secretRef": {"name": "s"}}});
-        let told = all(&[volume, json!({"name": "odd"})], Indent { title: "", name: "  " });
-        assert!(told.starts_with("Volumes:\n  v:\n    Type:\tISCSI "), "{told}");
-        assert!(told.contains("    Lun:\t1\n    ISCSIInterface\t\n"), "{told}");
-        assert!(told.contains("    SecretRef:\t&LocalObjectReference{Name:s,}\n"), "{told}");
-        assert!(told.ends_with("  odd:\n    Type:\t<unknown>\n"), "{told}");
+        let rendered = all(&[volume, json!({"name": "odd"})], Indent { title: "", name: "  " });
+        assert!(rendered.starts_with("Volumes:\n  v:\n    Type:\tISCSI "), "{rendered}");
+        assert!(rendered.contains("    Lun:\t1\n    ISCSIInterface\t\n"), "{rendered}");
+        assert!(rendered.contains("    SecretRef:\t&LocalObjectReference{Name:s,}\n"), "{rendered}");
+        assert!(rendered.ends_with("  odd:\n    Type:\t<unknown>\n"), "{rendered}");
     }
 }

@@ -1,188 +1,196 @@
-//! `apply`: the cluster is to have what the files say (K1).
+//! `apply`: applies manifests (K1).
 
+mod last_applied;
 mod server_side;
-mod written;
 
 use serde_json::Value;
 
-use super::delete::{Cascade, make_room};
-use super::report::{Report, Validation};
+use super::delete::{Cascade, delete_and_wait};
+use super::result_printer::{ResultPrinter, Validation};
 use crate::call::{Call, PatchKind};
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
-use crate::manifests::{self, Place, Placed};
-use crate::session::Session;
-use crate::three_way::{Forms, LAST_APPLIED, Shape, shape_of, three_way};
-use written::last_applied;
-pub(super) use written::{stated, unstated};
+use crate::manifests::{self, NamespaceScope, ResolvedManifest};
+use crate::three_way::{LAST_APPLIED, Shape, ThreeWayInputs, shape_of, three_way};
+use last_applied::last_applied;
+pub(super) use last_applied::{with_last_applied, without_last_applied};
 
-/// What to apply.
+/// The options of `apply`.
 #[derive(Clone, Debug, Default)]
-pub struct Apply {
+pub struct ApplyOptions {
     /// The files.
     pub files: Vec<String>,
-    /// Whether folders are read with all that is below them.
+    /// Whether directories are read recursively.
     pub recursive: bool,
-    /// What becomes of unknown fields.
+    /// How unknown fields are handled.
     pub validation: Validation,
-    /// Who writes; kubectl's own name if nothing is said.
+    /// The field manager; kubectl's own by default.
     pub manager: Option<String>,
     /// Only objects with these labels.
     pub selector: Option<String>,
-    /// Whether what cannot be changed is deleted and created again.
+    /// Whether objects that cannot be patched are deleted and recreated.
     pub force: bool,
-    /// Whether the server merges, and how.
+    /// Server-side apply, and how conflicts are handled.
     pub server_side: Option<ServerSide>,
-    /// How it is told.
-    pub report: Report,
+    /// How results are printed.
+    pub printer: ResultPrinter,
 }
 
-/// What becomes of fields that others manage.
+/// What happens on conflicts with other field managers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerSide {
-    /// They are a conflict.
-    Asking,
+    /// They are an error.
+    FailOnConflict,
     /// They are taken over.
-    Forcing,
+    ForceConflicts,
 }
 
 impl ServerSide {
     /// What `--server-side` and `--force-conflicts` mean together.
-    pub fn asked(server_side: bool, force: bool) -> Option<Self> {
-        server_side.then_some(if force { Self::Forcing } else { Self::Asking })
+    pub fn from_flags(server_side: bool, force: bool) -> Option<Self> {
+        server_side.then_some(if force { Self::ForceConflicts } else { Self::FailOnConflict })
     }
 }
 
 pub(super) const MANAGER: &str = "kubectl-client-side-apply";
-/// How often a write is tried that others got ahead of (K1.7).
+/// How often a patch is sent on write conflicts (K1.7).
 const ATTEMPTS: usize = 5;
 
 /// Applies every object of the files.
-pub async fn apply(session: &mut Session, asked: &Apply) -> Result<(), Failure> {
-    if asked.files.is_empty() {
+pub async fn apply(ctx: &mut ClientContext, options: &ApplyOptions) -> Result<(), Failure> {
+    if options.files.is_empty() {
         return Err(Failure::other("must specify one of -f and -k"));
     }
-    let (mut manifests, mut failures) = manifests::read_each(&asked.files, asked.recursive)?;
-    manifests::select(&mut manifests, asked.selector.as_deref())?;
+    let (mut manifests, mut failures) = manifests::read_each(&options.files, options.recursive)?;
+    manifests::select(&mut manifests, options.selector.as_deref())?;
     if manifests.is_empty() && failures.is_empty() {
         return Err(Failure::other("no objects passed to apply"));
     }
-    let resources = session.resources().await?;
-    let namespace = session.namespace.clone();
-    let place = Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
-    let mut placed = Vec::new();
+    let resources = ctx.resources().await?;
+    let namespace = ctx.namespace.clone();
+    let place = NamespaceScope { namespace: &namespace, is_explicit: ctx.namespace_is_explicit };
+    let mut resolve = Vec::new();
     for manifest in manifests {
-        match manifest.checked(asked.validation).and_then(|()| manifest.placed(&resources, place)) {
-            Ok(written) => placed.push(written),
+        match manifest.checked(options.validation).and_then(|()| manifest.resolve(&resources, place)) {
+            Ok(manifest) => resolve.push(manifest),
             Err(failure) => failures.push(failure),
         }
     }
     let mut applied = Vec::new();
-    for written in &placed {
-        match apply_one(session, asked, written).await {
+    for manifest in &resolve {
+        match apply_one(ctx, options, manifest).await {
             Ok(object) => applied.push(object),
             Err(failure) => failures.push(failure),
         }
     }
     Failure::all(failures)?;
-    asked.report.tell_together(session, &applied)
+    options.printer.print_list(ctx, &applied)
 }
 
-async fn apply_one(session: &mut Session, asked: &Apply, written: &Placed) -> Result<Value, Failure> {
-    let generated = text(&written.object, "/metadata/generateName");
-    if written.name.is_empty() && !generated.is_empty() {
+async fn apply_one(
+    ctx: &mut ClientContext,
+    options: &ApplyOptions,
+    manifest: &ResolvedManifest,
+) -> Result<Value, Failure> {
+    let generated = text(&manifest.object, "/metadata/generateName");
+    if manifest.name.is_empty() && !generated.is_empty() {
         return Err(Failure::other(format!("from {generated}: cannot use generate name with apply")));
     }
-    let title = format!("{}/{}", written.resource.singular_with_group(), written.name);
-    if let Some(how) = asked.server_side {
-        let object = server_side::apply(session, asked, written, how).await?;
-        asked.report.tell_name(session, &title, "serverside-applied")?;
+    let title = format!("{}/{}", manifest.resource.singular_with_group(), manifest.name);
+    if let Some(how) = options.server_side {
+        let object = server_side::apply(ctx, options, manifest, how).await?;
+        options.printer.print_name(ctx, &title, "serverside-applied")?;
         return Ok(object);
     }
-    let live = match session.ask(Call::get(written.path())).await {
+    let live = match ctx.request(Call::get(manifest.path())).await {
         Ok(live) => live,
         Err(failure) if failure.is_not_found() => {
-            let object = create(session, asked, written).await?;
-            asked.report.tell_name(session, &title, "created")?;
+            let object = create(ctx, options, manifest).await?;
+            options.printer.print_name(ctx, &title, "created")?;
             return Ok(object);
         }
-        Err(failure) => return Err(failure.while_doing(&written::while_reading(written))),
+        Err(failure) => return Err(failure.while_doing(&last_applied::while_reading(manifest))),
     };
     if live.pointer(&format!("/metadata/annotations/{}", LAST_APPLIED.replace('/', "~1"))).is_none() {
-        session.tell(&format!(
+        ctx.eprintln(&format!(
             "Warning: resource {}/{} is missing the {LAST_APPLIED} annotation which is required by kubectl apply. \
              kubectl apply should only be used on resources created declaratively by either kubectl create --save-config \
              or kubectl apply. The missing annotation will be patched automatically.",
-            written.resource.plural, written.name
+            manifest.resource.plural, manifest.name
         ));
     }
-    if asked.report.dry_run.is_client() {
-        asked.report.tell_name(session, &title, "configured")?;
+    if options.printer.dry_run.is_client() {
+        options.printer.print_name(ctx, &title, "configured")?;
         return Ok(live);
     }
-    let (object, operation) = update(session, asked, written, live).await?;
+    let (object, operation) = update(ctx, options, manifest, live).await?;
     if !text(&object, "/metadata/deletionTimestamp").is_empty() {
-        session.tell(&format!(
+        ctx.eprintln(&format!(
             "Warning: Detected changes to resource {} which is currently being deleted.",
-            written.name
+            manifest.name
         ));
     }
-    asked.report.tell_name(session, &title, operation)?;
+    options.printer.print_name(ctx, &title, operation)?;
     Ok(object)
 }
 
-async fn create(session: &mut Session, asked: &Apply, written: &Placed) -> Result<Value, Failure> {
-    let object = stated(&written.object);
-    if asked.report.dry_run.is_client() {
+async fn create(
+    ctx: &mut ClientContext,
+    options: &ApplyOptions,
+    manifest: &ResolvedManifest,
+) -> Result<Value, Failure> {
+    let object = with_last_applied(&manifest.object);
+    if options.printer.dry_run.is_client() {
         return Ok(object);
     }
-    let call = Call::post(written.collection(), &object).by(manager(asked), asked.report.dry_run);
-    let created = session.ask(call.validated(asked.validation)).await;
-    created.map_err(|failure| failure.while_doing(&format!("error when creating \"{}\"", written.source)))
+    let call = Call::post(manifest.collection(), &object).by(manager(options), options.printer.dry_run);
+    let created = ctx.request(call.validated(options.validation)).await;
+    created.map_err(|failure| failure.while_doing(&format!("error when creating \"{}\"", manifest.source)))
 }
 
-/// Sends what is missing, again if somebody else was faster.
+/// Sends the patch, and retries on conflicts.
 async fn update(
-    session: &mut Session,
-    asked: &Apply,
-    written: &Placed,
+    ctx: &mut ClientContext,
+    options: &ApplyOptions,
+    manifest: &ResolvedManifest,
     mut live: Value,
 ) -> Result<(Value, &'static str), Failure> {
     for attempt in 1.. {
-        let (patch, kind) = patch_for(written, &live);
+        let (patch, kind) = patch_for(manifest, &live);
         if patch.as_object().is_some_and(serde_json::Map::is_empty) {
             return Ok((live, "unchanged"));
         }
-        let call = Call::patch(written.path(), kind, &patch).by(manager(asked), asked.report.dry_run);
-        match session.ask(call.validated(asked.validation)).await {
+        let call = Call::patch(manifest.path(), kind, &patch).by(manager(options), options.printer.dry_run);
+        match ctx.request(call.validated(options.validation)).await {
             Ok(object) => return Ok((object, "configured")),
             Err(failure) if failure.reason() == Some("Conflict") && attempt < ATTEMPTS => {
-                live = session.ask(Call::get(written.path())).await?;
+                live = ctx.request(Call::get(manifest.path())).await?;
             }
-            Err(failure) if asked.force && matches!(failure.reason(), Some("Conflict" | "Invalid")) => {
-                make_room(session, written, &Cascade::Background.options(None)).await?;
-                return Ok((create(session, asked, written).await?, "configured"));
+            Err(failure) if options.force && matches!(failure.reason(), Some("Conflict" | "Invalid")) => {
+                delete_and_wait(ctx, manifest, &Cascade::Background.options(None)).await?;
+                return Ok((create(ctx, options, manifest).await?, "configured"));
             }
-            Err(failure) => return Err(failure.while_doing(&written::while_patching(written, &patch))),
+            Err(failure) => return Err(failure.while_doing(&last_applied::while_patching(manifest, &patch))),
         }
     }
     unreachable!("every attempt after the last returns")
 }
 
-/// What to send so that the live object has what is written; kinds that nobody knows merge plainly.
-fn patch_for(written: &Placed, live: &Value) -> (Value, PatchKind) {
-    patch_to(written, live, &stated(&written.object))
+/// The patch from the live object to the manifest; a JSON merge patch for unknown kinds.
+fn patch_for(manifest: &ResolvedManifest, live: &Value) -> (Value, PatchKind) {
+    patch_to(manifest, live, &with_last_applied(&manifest.object))
 }
 
-/// What to send so that the live object becomes this form of what is written.
-pub(super) fn patch_to(written: &Placed, live: &Value, modified: &Value) -> (Value, PatchKind) {
-    let shape = shape_of(&written.resource.api_version(), &written.resource.kind);
+/// The patch from the live object to this form of the manifest.
+pub(super) fn patch_to(manifest: &ResolvedManifest, live: &Value, modified: &Value) -> (Value, PatchKind) {
+    let shape = shape_of(&manifest.resource.api_version(), &manifest.resource.kind);
     let kind = if shape == Shape::Foreign { PatchKind::Merge } else { PatchKind::Strategic };
     let original = last_applied(live);
-    let patch = three_way(Forms { original: &original, modified, current: live }, shape);
+    let patch = three_way(ThreeWayInputs { original: &original, modified, current: live }, shape);
     (patch.into(), kind)
 }
 
-fn manager(asked: &Apply) -> &str {
-    asked.manager.as_deref().unwrap_or(MANAGER)
+fn manager(options: &ApplyOptions) -> &str {
+    options.manager.as_deref().unwrap_or(MANAGER)
 }

@@ -1,68 +1,69 @@
-//! `apply --server-side`: the server merges, and remembers who manages what (A3.25).
+//! `apply --server-side`: the server merges by field managers (A3.25).
 
 use serde_json::{Map, Value, json};
 
-use super::{Apply, MANAGER, ServerSide};
+use super::{ApplyOptions, MANAGER, ServerSide};
 use crate::call::{Call, PatchKind};
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::{list, text};
-use crate::manifests::Placed;
-use crate::session::Session;
+use crate::manifests::ResolvedManifest;
 use crate::three_way::LAST_APPLIED;
 
 const KUBECTL: &str = "kubectl";
-const KEEPER: &str = "kubectl-last-applied";
+const LAST_APPLIED_MANAGER: &str = "kubectl-last-applied";
 
 /// Applies one object.
 pub(super) async fn apply(
-    session: &mut Session,
-    asked: &Apply,
-    written: &Placed,
+    ctx: &mut ClientContext,
+    options: &ApplyOptions,
+    manifest: &ResolvedManifest,
     how: ServerSide,
 ) -> Result<Value, Failure> {
-    let dry_run = asked.report.dry_run;
+    let dry_run = options.printer.dry_run;
     if dry_run.is_client() {
         return Err(Failure::other(
             "--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)",
         ));
     }
-    let manager = asked.manager.as_deref().unwrap_or(KUBECTL);
-    let force = if how == ServerSide::Forcing { "true" } else { "false" };
+    let manager = options.manager.as_deref().unwrap_or(KUBECTL);
+    let force = if how == ServerSide::ForceConflicts { "true" } else { "false" };
     let call = || {
-        let call = Call::patch(written.path(), PatchKind::Apply, &written.object).by(manager, dry_run);
-        call.validated(asked.validation).with("force", force)
+        let call = Call::patch(manifest.path(), PatchKind::Apply, &manifest.object).by(manager, dry_run);
+        call.validated(options.validation).with("force", force)
     };
-    let object = session.ask(call()).await.map_err(conflict)?;
+    let object = ctx.request(call()).await.map_err(conflict)?;
     if manager != KUBECTL || migrated(&object, manager).is_none() {
         return Ok(object);
     }
-    let kept = keep_annotation(session, written, object, asked).await?;
+    let kept = keep_annotation(ctx, manifest, object, options).await?;
     if let Some(fields) = migrated(&kept, manager) {
         let patch = json!([{"op": "replace", "path": "/metadata/managedFields", "value": fields}]);
-        session.ask(Call::patch(written.path(), PatchKind::Json, &patch).by(manager, dry_run)).await?;
+        ctx.request(Call::patch(manifest.path(), PatchKind::Json, &patch).by(manager, dry_run)).await?;
     }
-    session.ask(call()).await.map_err(conflict)
+    ctx.request(call()).await.map_err(conflict)
 }
 
-/// The annotation is kept by a manager of its own, so that client-side apply can come back.
+/// Applies the last-applied annotation under a separate field manager, so that client-side apply still works.
 async fn keep_annotation(
-    session: &mut Session,
-    written: &Placed,
+    ctx: &mut ClientContext,
+    manifest: &ResolvedManifest,
     object: Value,
-    asked: &Apply,
+    options: &ApplyOptions,
 ) -> Result<Value, Failure> {
     let Some(annotation) = object["metadata"]["annotations"].get(LAST_APPLIED) else {
         return Ok(object);
     };
     let keep = json!({
         "apiVersion": object["apiVersion"], "kind": object["kind"],
-        "metadata": {"name": written.name, "namespace": written.namespace, "annotations": {LAST_APPLIED: annotation}},
+        "metadata": {"name": manifest.name, "namespace": manifest.namespace, "annotations": {LAST_APPLIED: annotation}},
     });
-    let call = Call::patch(written.path(), PatchKind::Apply, &keep).by(KEEPER, asked.report.dry_run);
-    session.ask(call.with("force", "true")).await
+    let call = Call::patch(manifest.path(), PatchKind::Apply, &keep)
+        .by(LAST_APPLIED_MANAGER, options.printer.dry_run);
+    ctx.request(call.with("force", "true")).await
 }
 
-/// The managed fields with what client-side apply managed handed over; none if there is nothing of it.
+/// Moves the fields of client-side apply to this manager; `None` if there are none.
 fn migrated(object: &Value, manager: &str) -> Option<Value> {
     let is_old = |entry: &&Value| {
         text(entry, "/manager") == MANAGER
@@ -84,7 +85,7 @@ fn migrated(object: &Value, manager: &str) -> Option<Value> {
     Some(kept.into())
 }
 
-/// All fields of both.
+/// Merges a field set into another.
 fn merge(own: &mut Value, more: &Value) {
     let Value::Object(more) = more else { return };
     if !own.is_object() {
@@ -95,7 +96,7 @@ fn merge(own: &mut Value, more: &Value) {
     }
 }
 
-/// A conflict says what can be done about it.
+/// Adds kubectl's advice to a conflict.
 fn conflict(failure: Failure) -> Failure {
     if failure.reason() != Some("Conflict") {
         return failure;
@@ -116,7 +117,7 @@ fn conflict(failure: Failure) -> Failure {
 mod tests {
     use super::*;
 
-    /// A3.25: what client-side apply managed is kubectl's from then on.
+    /// A3.25: the fields of client-side apply move to the manager `kubectl`.
     #[test]
     fn what_client_side_apply_managed_is_handed_over() {
         let object = json!({"metadata": {"managedFields": [

@@ -1,14 +1,14 @@
-//! What is read besides an object to describe it, and the description that comes of it.
+//! Reads the related objects that a description needs, and describes the object.
 
 use serde_json::Value;
 
 use crate::call::Call;
+use crate::client_context::ClientContext;
 use crate::describe::ingress::{self, Backend, Backends};
 use crate::describe::{self, deployment, node, pod, replica_set};
 use crate::failure::Failure;
 use crate::field::{list, pairs, selector, text};
-use crate::selection::Found;
-use crate::session::Session;
+use crate::selection::FoundObject;
 use crate::workload::is_controlled_by;
 
 /// How the events about an object are found.
@@ -22,15 +22,18 @@ pub(super) enum EventsOf {
     Name,
 }
 
-/// What an object is like, and how its events are found; cells end in tabs.
-pub(super) async fn described(session: &mut Session, one: &Found) -> Result<(String, EventsOf), Failure> {
+/// The description of an object in tab-separated cells, and how to find its events.
+pub(super) async fn described(
+    ctx: &mut ClientContext,
+    one: &FoundObject,
+) -> Result<(String, EventsOf), Failure> {
     let object = &one.object;
-    let now = session.now();
+    let now = ctx.now();
     let shown = match (one.resource.group.as_str(), one.resource.kind.as_str()) {
         ("", "LimitRange") => return without_events(describe::limit_range(object)),
         ("", "ResourceQuota") => return without_events(describe::resource_quota(object)),
         ("", "Secret") => return without_events(describe::secret(object)),
-        ("", "Namespace") => return without_events(namespace(session, one).await),
+        ("", "Namespace") => return without_events(namespace(ctx, one).await),
         ("networking.k8s.io", "NetworkPolicy") => return without_events(describe::network_policy(object)),
         ("rbac.authorization.k8s.io", "Role" | "ClusterRole") => {
             return without_events(describe::role(object));
@@ -38,25 +41,25 @@ pub(super) async fn described(session: &mut Session, one: &Found) -> Result<(Str
         ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => {
             return without_events(describe::binding(object));
         }
-        ("", "Node") => return Ok((on_node(session, one).await?, EventsOf::Name)),
+        ("", "Node") => return Ok((on_node(ctx, one).await?, EventsOf::Name)),
         ("", "ConfigMap") => describe::config_map(object),
         ("", "Endpoints") => describe::endpoints(object),
         ("", "PersistentVolume") => describe::persistent_volume(object, now),
         ("", "PersistentVolumeClaim") => {
-            let pods = listed(session, &format!("/api/v1/namespaces/{}/pods", one.namespace)).await?;
+            let pods = listed(ctx, &format!("/api/v1/namespaces/{}/pods", one.namespace)).await?;
             describe::claim(object, &pods, now)
         }
         ("", "Pod") => pod::pod(object, now),
-        ("", "Service") => describe::service(object, &slices(session, &one.namespace, &one.name).await),
+        ("", "Service") => describe::service(object, &slices(ctx, &one.namespace, &one.name).await),
         ("", "ServiceAccount") => describe::service_account(object),
         ("autoscaling", "HorizontalPodAutoscaler") => {
-            describe::autoscaler(&current_autoscaler(session, one).await)
+            describe::autoscaler(&current_autoscaler(ctx, one).await)
         }
         ("batch", "CronJob") => describe::cron_job(object),
         ("batch", "Job") => describe::job(object),
         ("discovery.k8s.io", "EndpointSlice") => describe::endpoint_slice(object),
         ("networking.k8s.io", "IPAddress") => describe::ip_address(object),
-        ("networking.k8s.io", "Ingress") => ingress::ingress(object, &backends(session, one).await),
+        ("networking.k8s.io", "Ingress") => ingress::ingress(object, &backends(ctx, one).await),
         ("networking.k8s.io", "IngressClass") => ingress::ingress_class(object),
         ("networking.k8s.io", "ServiceCIDR") => describe::service_cidr(object),
         ("policy", "PodDisruptionBudget") => describe::disruption_budget(object),
@@ -65,7 +68,7 @@ pub(super) async fn described(session: &mut Session, one: &Found) -> Result<(Str
         ("storage.k8s.io", "StorageClass") => describe::storage_class(object),
         ("storage.k8s.io", "VolumeAttributesClass") => describe::volume_attributes_class(object),
         ("apps", "Deployment" | "ReplicaSet" | "DaemonSet" | "StatefulSet")
-        | ("", "ReplicationController") => workload(session, one).await?,
+        | ("", "ReplicationController") => workload(ctx, one).await?,
         _ => describe::object(object),
     };
     Ok((shown, EventsOf::Uid))
@@ -77,11 +80,11 @@ fn without_events(shown: String) -> Result<(String, EventsOf), Failure> {
 }
 
 /// A workload, with the ReplicaSets or pods that it controls.
-async fn workload(session: &mut Session, one: &Found) -> Result<String, Failure> {
+async fn workload(ctx: &mut ClientContext, one: &FoundObject) -> Result<String, Failure> {
     let (object, namespace) = (&one.object, &one.namespace);
     if one.resource.kind == "Deployment" {
         let path = format!("/apis/apps/v1/namespaces/{namespace}/replicasets");
-        let sets = controlled(session, &path, object, selector(object, "/spec/selector")).await?;
+        let sets = controlled(ctx, &path, object, selector(object, "/spec/selector")).await?;
         return Ok(deployment::deployment(object, &sets));
     }
     let selector = match one.resource.kind.as_str() {
@@ -89,7 +92,7 @@ async fn workload(session: &mut Session, one: &Found) -> Result<String, Failure>
         _ => selector(object, "/spec/selector"),
     };
     let path = format!("/api/v1/namespaces/{namespace}/pods");
-    let pods = controlled(session, &path, object, selector).await;
+    let pods = controlled(ctx, &path, object, selector).await;
     let shown_why = |pods: Result<Vec<Value>, Failure>| pods.map_err(|failure| failure.message());
     Ok(match one.resource.kind.as_str() {
         "DaemonSet" => replica_set::daemon_set(object, &pods?),
@@ -101,53 +104,53 @@ async fn workload(session: &mut Session, one: &Found) -> Result<String, Failure>
 
 /// The objects at a path that a selector selects and that their owner controls.
 async fn controlled(
-    session: &mut Session,
+    ctx: &mut ClientContext,
     path: &str,
     owner: &Value,
     selector: String,
 ) -> Result<Vec<Value>, Failure> {
-    let answer = session.ask(Call::get(path).with("labelSelector", selector)).await?;
+    let answer = ctx.request(Call::get(path).with("labelSelector", selector)).await?;
     let uid = text(owner, "/metadata/uid");
     Ok(list(&answer, "/items").iter().filter(|one| is_controlled_by(one, uid)).cloned().collect())
 }
 
-async fn listed(session: &mut Session, path: &str) -> Result<Vec<Value>, Failure> {
-    let answer = session.ask(Call::get(path)).await?;
+async fn listed(ctx: &mut ClientContext, path: &str) -> Result<Vec<Value>, Failure> {
+    let answer = ctx.request(Call::get(path)).await?;
     Ok(list(&answer, "/items").to_vec())
 }
 
 /// A node, with its lease and the pods on it that have not ended.
-async fn on_node(session: &mut Session, one: &Found) -> Result<String, Failure> {
+async fn on_node(ctx: &mut ClientContext, one: &FoundObject) -> Result<String, Failure> {
     let on_it = format!("spec.nodeName={},status.phase!=Failed,status.phase!=Succeeded", one.name);
-    let answer = session.ask(Call::get("/api/v1/pods").with("fieldSelector", on_it)).await?;
+    let answer = ctx.request(Call::get("/api/v1/pods").with("fieldSelector", on_it)).await?;
     let lease = format!("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{}", one.name);
-    let lease = session.ask(Call::get(lease)).await.map_err(|failure| failure.message());
-    let around = node::Around { lease, pods: list(&answer, "/items").to_vec() };
-    Ok(node::node(&one.object, &around, session.now()))
+    let lease = ctx.request(Call::get(lease)).await.map_err(|failure| failure.message());
+    let around = node::NodeRelated { lease, pods: list(&answer, "/items").to_vec() };
+    Ok(node::node(&one.object, &around, ctx.now()))
 }
 
 /// A namespace; quotas and limits that may not be read count as none, as in kubectl.
-async fn namespace(session: &mut Session, one: &Found) -> String {
+async fn namespace(ctx: &mut ClientContext, one: &FoundObject) -> String {
     let path = |what: &str| format!("/api/v1/namespaces/{}/{what}", one.name);
-    let quotas = listed(session, &path("resourcequotas")).await.unwrap_or_default();
-    let ranges = listed(session, &path("limitranges")).await.unwrap_or_default();
+    let quotas = listed(ctx, &path("resourcequotas")).await.unwrap_or_default();
+    let ranges = listed(ctx, &path("limitranges")).await.unwrap_or_default();
     describe::namespace(&one.object, &quotas, &ranges)
 }
 
 /// The EndpointSlices of a Service; those that may not be read count as none, as in kubectl.
-async fn slices(session: &mut Session, namespace: &str, service: &str) -> Vec<Value> {
+async fn slices(ctx: &mut ClientContext, namespace: &str, service: &str) -> Vec<Value> {
     let path = format!("/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices");
     let call = Call::get(path).with("labelSelector", format!("kubernetes.io/service-name={service}"));
-    session.ask(call).await.map(|answer| list(&answer, "/items").to_vec()).unwrap_or_default()
+    ctx.request(call).await.map(|answer| list(&answer, "/items").to_vec()).unwrap_or_default()
 }
 
 /// The Services that an Ingress sends requests to.
-async fn backends(session: &mut Session, one: &Found) -> Backends {
+async fn backends(ctx: &mut ClientContext, one: &FoundObject) -> Backends {
     let mut backends = Backends::new();
     for name in ingress::services(&one.object) {
         let path = format!("/api/v1/namespaces/{}/services/{name}", one.namespace);
-        let backend = match session.ask(Call::get(path)).await {
-            Ok(service) => Ok(Backend { service, slices: slices(session, &one.namespace, name).await }),
+        let backend = match ctx.request(Call::get(path)).await {
+            Ok(service) => Ok(Backend { service, slices: slices(ctx, &one.namespace, name).await }),
             Err(failure) => Err(failure.message()),
         };
         backends.insert(name.to_owned(), backend);
@@ -155,9 +158,9 @@ async fn backends(session: &mut Session, one: &Found) -> Backends {
     backends
 }
 
-/// An autoscaler as `autoscaling/v2` has it, whichever version was asked for.
-async fn current_autoscaler(session: &mut Session, one: &Found) -> Value {
+/// The autoscaler in version `autoscaling/v2`.
+async fn current_autoscaler(ctx: &mut ClientContext, one: &FoundObject) -> Value {
     let (namespace, name) = (&one.namespace, &one.name);
     let path = format!("/apis/autoscaling/v2/namespaces/{namespace}/horizontalpodautoscalers/{name}");
-    session.ask(Call::get(path)).await.unwrap_or_else(|_| one.object.clone())
+    ctx.request(Call::get(path)).await.unwrap_or_else(|_| one.object.clone())
 }

@@ -1,4 +1,4 @@
-//! The values of Secrets are nobody's business: only whether they differ is shown. Pure.
+//! Masks the values of Secrets in diffs: only whether they differ is shown. Pure.
 
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
-//! The program that shows differences, and the two folders that it compares.
+//! The external diff program, and the two directories that it compares.
 //!
-//! It writes to the terminal itself, past the session, so that it can tell whether there is one.
+//! The program inherits the terminal instead of writing through the client context, so that it can detect a terminal.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
@@ -11,18 +11,18 @@ use std::process::Command;
 use super::Differences;
 use crate::failure::Failure;
 
-/// A folder of objects that is removed at the end; nobody else may read it.
-pub(super) struct Folder(PathBuf);
+/// A temporary directory with mode 0700, removed on drop.
+pub(super) struct TempFolder(PathBuf);
 
-/// How to call the program.
+/// The diff program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Program {
+pub(super) struct DiffProgram {
     name: String,
     options: Vec<String>,
 }
 
-impl Folder {
-    /// Makes a folder that begins with this word, under a name that nobody has.
+impl TempFolder {
+    /// Creates a directory with this prefix and an unused number.
     pub(super) fn new(word: &str) -> Result<Self, Failure> {
         let place = std::env::temp_dir();
         for number in u64::from(std::process::id()).. {
@@ -44,15 +44,15 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for TempFolder {
     fn drop(&mut self) {
-        // What is left behind is only a temporary folder.
+        // A leftover temporary directory does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-impl Program {
-    /// The program that somebody named with its options, or `diff`.
+impl DiffProgram {
+    /// The program of KUBECTL_EXTERNAL_DIFF with its options, or `diff`.
     ///
     /// Like kubectl, it takes only options of letters, digits, `-` and `=`: no words that a shell would have to read.
     pub(super) fn named(command: Option<&str>) -> Self {
@@ -63,8 +63,8 @@ impl Program {
         Self { name, options: words.filter(is_plain).map(str::to_owned).collect() }
     }
 
-    /// Compares two folders; what it finds goes straight to the terminal.
-    pub(super) fn compare(&self, live: &Folder, merged: &Folder) -> Result<Differences, Failure> {
+    /// Compares two directories; the program prints to the terminal itself.
+    pub(super) fn compare(&self, live: &TempFolder, merged: &TempFolder) -> Result<Differences, Failure> {
         let status = Command::new(&self.name).args(&self.options).arg(&live.0).arg(&merged.0).status();
         let failed = |why: &str| Failure::other(format!("failed to run \"{}\": {why}", self.name));
         match status.map(|status| status.code()) {
@@ -91,21 +91,21 @@ mod tests {
 
     #[test]
     fn a_program_has_plain_options_only() {
-        let program = |name: &str, options: &[&str]| Program {
+        let program = |name: &str, options: &[&str]| DiffProgram {
             name: name.to_owned(),
             options: options.iter().map(|option| (*option).to_owned()).collect(),
         };
-        assert_eq!(Program::named(None), program("diff", &["-u", "-N"]));
+        assert_eq!(DiffProgram::named(None), program("diff", &["-u", "-N"]));
         assert_eq!(
-            Program::named(Some("colordiff  -N -x=1 $(rm) a/b")),
+            DiffProgram::named(Some("colordiff  -N -x=1 $(rm) a/b")),
             program("colordiff", &["-N", "-x=1"])
         );
     }
 
     #[test]
     fn exit_codes_say_whether_there_are_differences() {
-        let (live, merged) = (Folder::new("LIVE").unwrap(), Folder::new("MERGED").unwrap());
-        let compare = |command: &str| Program::named(Some(command)).compare(&live, &merged);
+        let (live, merged) = (TempFolder::new("LIVE").unwrap(), TempFolder::new("MERGED").unwrap());
+        let compare = |command: &str| DiffProgram::named(Some(command)).compare(&live, &merged);
         assert_eq!(compare("true").unwrap(), Differences::None);
         assert_eq!(compare("false").unwrap(), Differences::Some);
         assert!(compare("no-such-program").unwrap_err().lines().starts_with(

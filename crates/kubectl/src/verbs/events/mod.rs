@@ -1,121 +1,121 @@
-//! `events`: what happened, oldest first.
+//! `events`: lists events, oldest first.
 
 mod rows;
 
 use serde_json::{Value, json};
 
-use crate::arguments::{Item, Items};
+use crate::arguments::{ResourceArg, ResourceArgs};
+use crate::client_context::ClientContext;
 use crate::describe::event_last;
 use crate::failure::Failure;
 use crate::field::text;
 use crate::print::{Format, Widths, without_managed_fields};
 use crate::resources::Resource;
 use crate::selection::{Selection, all_of, list_call};
-use crate::session::Session;
 use rows::{EventType, is_of, lines};
 
-/// Which events, and how.
+/// The options of `events`.
 #[derive(Clone, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of kubectl's, and all combinations are meant"
 )]
-pub struct Events {
-    /// What they are about: `TYPE/NAME`.
+pub struct EventsOptions {
+    /// Only events of this object: `TYPE/NAME`.
     pub about: Option<String>,
     /// Only of these types: `Normal`, `Warning`.
     pub types: Vec<String>,
-    /// Whether all namespaces are meant.
+    /// The value of `--all-namespaces`.
     pub all_namespaces: bool,
-    /// Whether it goes on.
+    /// Whether to watch for changes.
     pub watch: bool,
     /// The value of `-o`.
     pub output: Option<String>,
-    /// Whether the header is left out.
+    /// The value of `--no-headers`.
     pub no_headers: bool,
-    /// Whether the record of who wrote what is shown too.
+    /// The value of `--show-managed-fields`.
     pub managed_fields: bool,
 }
 
 /// Shows events.
-pub async fn events(session: &mut Session, asked: &Events) -> Result<(), Failure> {
-    let format = match Format::parse(asked.output.as_deref()) {
-        Ok(Format::Wide | Format::Columns(_)) => Err(no_such_format(asked)),
+pub async fn events(ctx: &mut ClientContext, options: &EventsOptions) -> Result<(), Failure> {
+    let format = match Format::parse(options.output.as_deref()) {
+        Ok(Format::Wide | Format::Columns(_)) => Err(no_such_format(options)),
         format => format,
     }?;
-    let types = EventType::parse_all(&asked.types)?;
-    let resources = session.resources().await?;
-    let resource = resources.called("events.v1")?.clone();
-    let fields = match &asked.about {
-        Some(about) => Some(about_it(&Items::read(&resources, std::slice::from_ref(about)), about)?),
+    let types = EventType::parse_all(&options.types)?;
+    let resources = ctx.resources().await?;
+    let resource = resources.by_name("events.v1")?.clone();
+    let fields = match &options.about {
+        Some(about) => Some(about_it(&ResourceArgs::read(&resources, std::slice::from_ref(about)), about)?),
         None => None,
     };
-    let selection = Selection { fields, all_namespaces: asked.all_namespaces, ..Selection::default() };
-    let showing = Showing { asked, format, types };
-    if asked.watch {
-        return showing.follow(session, &resource, &selection).await;
+    let selection = Selection { fields, all_namespaces: options.all_namespaces, ..Selection::default() };
+    let printer = EventPrinter { options, format, types };
+    if options.watch {
+        return printer.follow(ctx, &resource, &selection).await;
     }
-    showing.list(session, &resource, &selection).await
+    printer.list(ctx, &resource, &selection).await
 }
 
-/// How events are shown.
-struct Showing<'a> {
-    asked: &'a Events,
+/// Prints events.
+struct EventPrinter<'a> {
+    options: &'a EventsOptions,
     format: Format,
     types: Vec<EventType>,
 }
 
-impl Showing<'_> {
+impl EventPrinter<'_> {
     async fn list(
         &self,
-        session: &mut Session,
+        ctx: &mut ClientContext,
         resource: &Resource,
         selection: &Selection,
     ) -> Result<(), Failure> {
-        let mut events = all_of(session, resource, selection).await?;
+        let mut events = all_of(ctx, resource, selection).await?;
         events.retain(|event| is_of(&self.types, event));
         if events.is_empty() {
-            let place = match session.namespace.as_str() {
-                _ if self.asked.all_namespaces => String::new(),
+            let place = match ctx.namespace.as_str() {
+                _ if self.options.all_namespaces => String::new(),
                 namespace => format!(" in {namespace} namespace"),
             };
-            session.tell(&format!("No events found{place}."));
+            ctx.eprintln(&format!("No events found{place}."));
             return Ok(());
         }
         events.sort_by(|one, other| event_last(one).cmp(event_last(other)));
         match &self.format {
             Format::Rows => {
-                let header = !self.asked.no_headers;
-                let now = session.now();
-                session.print(&lines(&events, self.asked.all_namespaces, header, now, &mut Widths::default()))
+                let header = !self.options.no_headers;
+                let now = ctx.now();
+                ctx.print(&lines(&events, self.options.all_namespaces, header, now, &mut Widths::default()))
             }
-            Format::Name => events.iter().try_for_each(|event| session.say(&title(event))),
+            Format::Name => events.iter().try_for_each(|event| ctx.println(&title(event))),
             format => {
                 let items: Vec<Value> = events.into_iter().map(|event| self.shown(event)).collect();
                 let whole = json!({"apiVersion": "v1", "items": items, "kind": "EventList", "metadata": {}});
-                format.document(&whole).map_or(Ok(()), |document| session.print(&document?))
+                format.document(&whole).map_or(Ok(()), |document| ctx.print(&document?))
             }
         }
     }
 
-    /// Prints what is there in the server's order, then what happens.
+    /// Prints existing events in the server's order, then new ones.
     async fn follow(
         &self,
-        session: &mut Session,
+        ctx: &mut ClientContext,
         resource: &Resource,
         selection: &Selection,
     ) -> Result<(), Failure> {
-        let call = list_call(session, resource, selection);
-        let mut changes = session.watch(call).await?;
+        let call = list_call(ctx, resource, selection);
+        let mut changes = ctx.watch(call).await?;
         let (mut widths, mut is_first) = (Widths::default(), true);
         while let Some(mut change) = changes.next().await? {
-            // Events end by themselves, which is no news.
+            // The expiry of an event is not printed.
             if change["type"] == "DELETED" || change["type"] == "BOOKMARK" {
                 continue;
             }
             let event = change["object"].take();
             if is_of(&self.types, &event) {
-                self.print_one(session, event, is_first, &mut widths)?;
+                self.print_one(ctx, event, is_first, &mut widths)?;
                 is_first = false;
             }
         }
@@ -124,30 +124,30 @@ impl Showing<'_> {
 
     fn print_one(
         &self,
-        session: &mut Session,
+        ctx: &mut ClientContext,
         event: Value,
         is_first: bool,
         widths: &mut Widths,
     ) -> Result<(), Failure> {
         match &self.format {
             Format::Rows => {
-                let header = is_first && !self.asked.no_headers;
-                let now = session.now();
-                session.print(&lines(&[event], self.asked.all_namespaces, header, now, widths))
+                let header = is_first && !self.options.no_headers;
+                let now = ctx.now();
+                ctx.print(&lines(&[event], self.options.all_namespaces, header, now, widths))
             }
-            Format::Name => session.say(&title(&event)),
+            Format::Name => ctx.println(&title(&event)),
             format => {
                 if matches!(format, Format::Yaml) && !is_first {
-                    session.say("---")?;
+                    ctx.println("---")?;
                 }
                 let document = format.document(&self.shown(event));
-                document.map_or(Ok(()), |document| session.print(&document?))
+                document.map_or(Ok(()), |document| ctx.print(&document?))
             }
         }
     }
 
     fn shown(&self, event: Value) -> Value {
-        if self.asked.managed_fields { event } else { without_managed_fields(event) }
+        if self.options.managed_fields { event } else { without_managed_fields(event) }
     }
 }
 
@@ -155,18 +155,18 @@ fn title(event: &Value) -> String {
     format!("event/{}", text(event, "/metadata/name"))
 }
 
-/// The fields by which the events about an object are found.
-fn about_it(items: &Result<Items, Failure>, about: &str) -> Result<String, Failure> {
+/// The field selector for the events of an object.
+fn about_it(items: &Result<ResourceArgs, Failure>, about: &str) -> Result<String, Failure> {
     if !about.contains('/') {
         return Err(Failure::other("--for must be in resource/name form"));
     }
     match items {
         Err(Failure::UnknownType(name)) => {
-            Err(Failure::Bare(format!("the server doesn't have a resource type \"{name}\"")))
+            Err(Failure::Verbatim(format!("the server doesn't have a resource type \"{name}\"")))
         }
         Err(other) => Err(other.clone()),
         Ok(items) => match items.items.as_slice() {
-            [Item::One(resource, name)] => Ok(format!(
+            [ResourceArg::Named(resource, name)] => Ok(format!(
                 "involvedObject.kind={},involvedObject.apiVersion={},involvedObject.name={name}",
                 resource.kind,
                 resource.api_version()
@@ -176,10 +176,10 @@ fn about_it(items: &Result<Items, Failure>, about: &str) -> Result<String, Failu
     }
 }
 
-fn no_such_format(asked: &Events) -> Failure {
+fn no_such_format(options: &EventsOptions) -> Failure {
     Failure::other(format!(
         "unable to match a printer suitable for the output format \"{}\", allowed formats are: \
          json,jsonpath,jsonpath-as-json,jsonpath-file,name,yaml",
-        asked.output.as_deref().unwrap_or_default()
+        options.output.as_deref().unwrap_or_default()
     ))
 }

@@ -34,13 +34,13 @@ impl EventType {
     }
 }
 
-/// Whether an event is of one of these types; of any, if there are none.
+/// Whether an event has one of these types; an empty list matches all.
 pub(super) fn is_of(types: &[EventType], event: &Value) -> bool {
     let own = text(event, "/type");
     types.is_empty() || types.iter().any(|one| own.eq_ignore_ascii_case(one.name()))
 }
 
-/// The lines about events, with columns at least as wide as before.
+/// The table of events, with columns at least as wide as before.
 ///
 /// A message of several lines keeps them; columns are aligned anew below it.
 pub(super) fn lines(

@@ -3,64 +3,64 @@
 mod documents;
 mod pages;
 mod table;
-mod watching;
+mod watch;
 
-use crate::arguments::{Item, Items};
+use crate::arguments::{ResourceArg, ResourceArgs};
 use crate::call::{Call, TABLE};
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
 use crate::print::Format;
-use crate::selection::{BareType, Selection, list_call, unlisted};
-use crate::session::Session;
+use crate::selection::{BareType, Selection, explain_list_failure, list_call};
 use pages::Pages;
 use table::{Columns, rows};
 
-/// What to get.
+/// The options of `get`.
 #[derive(Clone, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of kubectl's, and all combinations are meant"
 )]
-pub struct Get {
-    /// Of which objects.
+pub struct GetOptions {
+    /// The objects.
     pub selection: Selection,
     /// The value of `-o`.
     pub output: Option<String>,
-    /// Whether the header is left out.
+    /// The value of `--no-headers`.
     pub no_headers: bool,
     /// Whether labels are shown.
     pub show_labels: bool,
-    /// Labels that have a column of their own.
+    /// The value of `--label-columns`.
     pub label_columns: Vec<String>,
-    /// Whether every object says its type.
+    /// The value of `--show-kind`.
     pub show_kind: bool,
-    /// Whether the record of who wrote what is shown too.
+    /// The value of `--show-managed-fields`.
     pub managed_fields: bool,
-    /// Whether objects that do not exist are passed over.
+    /// The value of `--ignore-not-found`.
     pub ignore_not_found: bool,
-    /// A path by which rows are sorted.
+    /// The value of `--sort-by`.
     pub sort_by: Option<String>,
-    /// How many objects are asked for at a time; all at once if zero.
+    /// The page size; zero for all at once.
     pub page: u32,
-    /// A part of the object, such as `scale`.
+    /// The subresource, such as `scale`.
     pub subresource: Option<String>,
-    /// Whether it goes on.
-    pub watching: Watching,
+    /// Whether to watch for changes.
+    pub watching: WatchOptions,
 }
 
-/// Whether changes are shown too.
+/// The watch flags of `get`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Watching {
-    /// Whether it goes on with changes.
+pub struct WatchOptions {
+    /// The value of `--watch`.
     pub watch: bool,
-    /// Whether the objects as they are are left out.
+    /// The value of `--watch-only`.
     pub only: bool,
-    /// Whether each row says what happened.
+    /// The value of `--output-watch-events`.
     pub events: bool,
 }
 
-impl Get {
-    /// Where an object is, or the part of it that is asked for.
+impl GetOptions {
+    /// The path of an object, or of its subresource.
     fn path(&self, object: &str) -> String {
         match &self.subresource {
             Some(part) => format!("{object}/{part}"),
@@ -69,11 +69,11 @@ impl Get {
     }
 }
 
-/// Gets objects.
-pub async fn get(session: &mut Session, asked: &Get) -> Result<(), Failure> {
-    let format = Format::parse(asked.output.as_deref())?;
-    if asked.selection.is_empty() {
-        session.tell(
+/// Prints objects.
+pub async fn get(ctx: &mut ClientContext, options: &GetOptions) -> Result<(), Failure> {
+    let format = Format::parse(options.output.as_deref())?;
+    if options.selection.is_empty() {
+        ctx.eprintln(
             "You must specify the type of resource to get. Use \"kubectl api-resources\" for a complete list of supported \
              resources.\n",
         );
@@ -82,73 +82,75 @@ pub async fn get(session: &mut Session, asked: &Get) -> Result<(), Failure> {
              resource (e.g. kubectl explain pods).\nSee 'kubectl get -h' for help and examples",
         ));
     }
-    if asked.watching.events && !asked.watching.watch && !asked.watching.only {
+    if options.watching.events && !options.watching.watch && !options.watching.only {
         return Err(Failure::other(
             "--output-watch-events option can only be used with --watch or --watch-only",
         ));
     }
     if !matches!(format, Format::Rows | Format::Wide) {
-        return if asked.watching.watch || asked.watching.only {
-            watching::documents(session, asked, &format).await
+        return if options.watching.watch || options.watching.only {
+            watch::documents(ctx, options, &format).await
         } else {
-            documents::print(session, asked, &format).await
+            documents::print(ctx, options, &format).await
         };
     }
-    let items = items(session, asked).await?;
-    if asked.watching.watch || asked.watching.only {
-        return watching::rows(session, asked, &items).await;
+    let items = items(ctx, options).await?;
+    if options.watching.watch || options.watching.only {
+        return watch::rows(ctx, options, &items).await;
     }
-    let mixed = items.are_mixed() || asked.show_kind;
+    let mixed = items.are_mixed() || options.show_kind;
     let mut failures = Vec::new();
     let mut printed = false;
     for group in grouped(&items.items) {
-        let (any, missing) = print_group(session, asked, &group, mixed, printed).await?;
+        let (any, missing) = print_group(ctx, options, &group, mixed, printed).await?;
         printed |= any;
         failures.extend(missing);
     }
-    if !printed && failures.is_empty() && !asked.ignore_not_found {
+    if !printed && failures.is_empty() && !options.ignore_not_found {
         let cluster_wide = items.items.iter().all(|item| !item.resource().namespaced);
-        let line = if asked.selection.all_namespaces || cluster_wide {
+        let line = if options.selection.all_namespaces || cluster_wide {
             "No resources found".to_owned()
         } else {
-            format!("No resources found in {} namespace.", session.namespace)
+            format!("No resources found in {} namespace.", ctx.namespace)
         };
-        session.tell(&line);
+        ctx.eprintln(&line);
     }
     Failure::all(failures)
 }
 
-/// Prints what the server says at a path.
-pub async fn raw(session: &mut Session, path: &str) -> Result<(), Failure> {
-    match session.ask(Call::get(path)).await? {
-        serde_json::Value::String(said) => session.print(&said),
-        answer => session.say(&crate::print::compact(&answer)),
+/// Prints the response of the server for a path.
+pub async fn raw(ctx: &mut ClientContext, path: &str) -> Result<(), Failure> {
+    match ctx.request(Call::get(path)).await? {
+        serde_json::Value::String(said) => ctx.print(&said),
+        answer => ctx.println(&crate::print::compact(&answer)),
     }
 }
 
-/// The objects that are meant; those of files are named like others.
-pub(super) async fn items(session: &mut Session, asked: &Get) -> Result<Items, Failure> {
-    let resources = session.resources().await?;
-    let mut items = Items::read(&resources, &asked.selection.words)?;
-    asked.selection.check(&items.items, BareType::All)?;
-    if asked.subresource.is_some() && items.items.iter().any(|item| matches!(item, Item::All(_))) {
+/// The resource arguments, and those of manifest files.
+pub(super) async fn items(ctx: &mut ClientContext, options: &GetOptions) -> Result<ResourceArgs, Failure> {
+    let resources = ctx.resources().await?;
+    let mut items = ResourceArgs::read(&resources, &options.selection.words)?;
+    options.selection.check(&items.items, BareType::All)?;
+    if options.subresource.is_some() && items.items.iter().any(|item| matches!(item, ResourceArg::All(_))) {
         return Err(Failure::other("subresource cannot be used when bulk resources are specified"));
     }
-    session.warn(&items.warnings);
-    for manifest in crate::manifests::read(&asked.selection.files, asked.selection.recursive)? {
+    ctx.warn(&items.warnings);
+    for manifest in crate::manifests::read(&options.selection.files, options.selection.recursive)? {
         manifest.check_kind()?;
-        let namespace = session.namespace.clone();
-        let place =
-            crate::manifests::Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
-        let written = manifest.placed(&resources, place)?;
-        items.items.push(Item::One(written.resource, written.name));
+        let namespace = ctx.namespace.clone();
+        let place = crate::manifests::NamespaceScope {
+            namespace: &namespace,
+            is_explicit: ctx.namespace_is_explicit,
+        };
+        let manifest = manifest.resolve(&resources, place)?;
+        items.items.push(ResourceArg::Named(manifest.resource, manifest.name));
     }
     Ok(items)
 }
 
 /// Neighbours of one type share a header.
-fn grouped(items: &[Item]) -> Vec<Vec<Item>> {
-    let mut groups: Vec<Vec<Item>> = Vec::new();
+fn grouped(items: &[ResourceArg]) -> Vec<Vec<ResourceArg>> {
+    let mut groups: Vec<Vec<ResourceArg>> = Vec::new();
     for item in items {
         match groups.last_mut() {
             Some(group) if group[0].resource() == item.resource() => group.push(item.clone()),
@@ -160,9 +162,9 @@ fn grouped(items: &[Item]) -> Vec<Vec<Item>> {
 
 /// Prints the rows of one type; whether there were any, and what was missing.
 async fn print_group(
-    session: &mut Session,
-    asked: &Get,
-    group: &[Item],
+    ctx: &mut ClientContext,
+    options: &GetOptions,
+    group: &[ResourceArg],
     mixed: bool,
     after_another: bool,
 ) -> Result<(bool, Vec<Failure>), Failure> {
@@ -170,21 +172,21 @@ async fn print_group(
         return Ok((false, Vec::new()));
     };
     let columns = Columns {
-        wide: asked.output.as_deref() == Some("wide"),
-        namespace: asked.selection.all_namespaces && resource.namespaced,
+        wide: options.output.as_deref() == Some("wide"),
+        namespace: options.selection.all_namespaces && resource.namespaced,
         prefix: mixed.then(|| resource.singular_with_group()),
-        labels: asked.show_labels,
-        label_columns: asked.label_columns.clone(),
-        sort_by: asked.sort_by.clone(),
+        labels: options.show_labels,
+        label_columns: options.label_columns.clone(),
+        sort_by: options.sort_by.clone(),
     };
     let mut failures = Vec::new();
-    let mut pages = Pages::new(!asked.no_headers, after_another);
+    let mut pages = Pages::new(!options.no_headers, after_another);
     for item in group {
         let mut next = String::new();
         loop {
-            let answer = match page(session, asked, &columns, item, &next).await {
+            let answer = match page(ctx, options, &columns, item, &next).await {
                 Ok(answer) => answer,
-                Err(failure) if failure.is_not_found() && asked.ignore_not_found => break,
+                Err(failure) if failure.is_not_found() && options.ignore_not_found => break,
                 Err(failure) => {
                     failures.push(failure);
                     break;
@@ -195,40 +197,42 @@ async fn print_group(
             if next.is_empty() {
                 break;
             }
-            if session.has_kept_waiting() {
+            if ctx.is_past_output_delay() {
                 let lines = pages.lines();
-                session.print(&lines)?;
+                ctx.print(&lines)?;
             }
         }
     }
     let lines = pages.lines();
-    session.print(&lines)?;
+    ctx.print(&lines)?;
     Ok((pages.begun(), failures))
 }
 
 async fn page(
-    session: &mut Session,
-    asked: &Get,
+    ctx: &mut ClientContext,
+    options: &GetOptions,
     columns: &Columns,
-    item: &Item,
+    item: &ResourceArg,
     next: &str,
 ) -> Result<serde_json::Value, Failure> {
     let objects = columns.objects();
     match item {
-        Item::One(resource, name) => {
-            let path = asked.path(&resource.object(&session.namespace.clone(), name));
-            session.ask(Call::get(path).accepting(TABLE).with("includeObject", objects)).await
+        ResourceArg::Named(resource, name) => {
+            let path = options.path(&resource.object(&ctx.namespace.clone(), name));
+            ctx.request(Call::get(path).accepting(TABLE).with("includeObject", objects)).await
         }
-        Item::All(resource) => {
+        ResourceArg::All(resource) => {
             // Only who has seen all can sort them.
-            let at_a_time = if asked.page == 0 || asked.sort_by.is_some() {
+            let at_a_time = if options.page == 0 || options.sort_by.is_some() {
                 String::new()
             } else {
-                asked.page.to_string()
+                options.page.to_string()
             };
-            let call = list_call(session, resource, &asked.selection).accepting(TABLE);
+            let call = list_call(ctx, resource, &options.selection).accepting(TABLE);
             let call = call.with("limit", at_a_time).with("continue", next).with("includeObject", objects);
-            session.ask(call).await.map_err(|failure| unlisted(failure, resource, &asked.selection))
+            ctx.request(call)
+                .await
+                .map_err(|failure| explain_list_failure(failure, resource, &options.selection))
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Pages of rows, laid out as one list as far as nobody is kept waiting for it.
+//! Buffers pages of rows, so that columns are aligned over all pages that arrive before the output delay.
 //!
 //! kubectl reads all pages before it prints the first row, so that its columns are as wide as the widest cell of all.
-//! What is here when somebody has waited long enough is laid out the same; columns grow if later pages need it.
+//! Here, pages that arrive after the output delay are printed at once, and columns grow if later pages need it.
 
 use crate::print::{Rows, Widths};
 

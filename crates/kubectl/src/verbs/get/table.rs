@@ -20,7 +20,7 @@ pub(super) struct Columns {
     pub(super) labels: bool,
     /// Single labels.
     pub(super) label_columns: Vec<String>,
-    /// A path by which rows are sorted.
+    /// The value of `--sort-by`.
     pub(super) sort_by: Option<String>,
 }
 
@@ -72,7 +72,7 @@ fn of_plain_object(object: &Value, columns: &Columns) -> Rows {
 impl Columns {
     /// How much of each object the server is to send beside its row: the value of `includeObject`.
     ///
-    /// Most of a row is the record of who wrote which field, so it is only asked for if a column is made of it.
+    /// Managed fields are most of a row's size, so metadata is requested only if a column needs it.
     pub(super) fn objects(&self) -> &'static str {
         let has_columns_of_its_own = self.namespace || self.labels || !self.label_columns.is_empty();
         match (&self.sort_by, has_columns_of_its_own) {

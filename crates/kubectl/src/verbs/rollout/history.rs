@@ -4,63 +4,67 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::changed::changed;
 use super::revisions::revisions;
+use super::template_diff::changed;
 use super::{not_a_rollout, targets};
+use crate::client_context::ClientContext;
 use crate::describe::template;
 use crate::failure::Failure;
 use crate::field::{at, text};
-use crate::print::aligned;
-use crate::selection::{Found, Selection};
-use crate::session::Session;
-use crate::verbs::report::Report;
+use crate::print::align_columns;
+use crate::selection::{FoundObject, Selection};
+use crate::verbs::result_printer::ResultPrinter;
 use crate::workload::{CAUSE, without_hash};
 
-/// Which history is asked for.
+/// The options of `rollout history`.
 #[derive(Clone, Debug, Default)]
-pub struct History {
-    /// Of which objects.
+pub struct HistoryOptions {
+    /// The objects.
     pub selection: Selection,
     /// A single revision; 0 for all.
     pub revision: i64,
-    /// Whether it is told what changed from one revision to the next.
+    /// Whether the changes between revisions are printed.
     pub changes: bool,
     /// How revisions are shown as a whole, if they are.
-    pub report: Report,
+    pub printer: ResultPrinter,
 }
 
 /// Prints the history of rollouts.
-pub async fn history(session: &mut Session, asked: &History) -> Result<(), Failure> {
-    if asked.revision < 0 {
-        return Err(Failure::other(format!("revision must be a positive integer: {}", asked.revision)));
+pub async fn history(ctx: &mut ClientContext, options: &HistoryOptions) -> Result<(), Failure> {
+    if options.revision < 0 {
+        return Err(Failure::other(format!("revision must be a positive integer: {}", options.revision)));
     }
-    let (found, mut failures) = targets(session, &asked.selection).await?;
+    let (found, mut failures) = targets(ctx, &options.selection).await?;
     for one in &found {
-        failures.extend(history_of(session, asked, one).await.err());
+        failures.extend(history_of(ctx, options, one).await.err());
     }
     Failure::all(failures)
 }
 
-async fn history_of(session: &mut Session, asked: &History, one: &Found) -> Result<(), Failure> {
+async fn history_of(
+    ctx: &mut ClientContext,
+    options: &HistoryOptions,
+    one: &FoundObject,
+) -> Result<(), Failure> {
     if one.resource.kind != "Deployment" {
         return Err(not_a_rollout(one, "history viewer", "history"));
     }
-    let revisions = revisions(session, one).await?;
-    if asked.report.output.is_some() {
-        return whole(session, asked, &revisions);
+    let revisions = revisions(ctx, one).await?;
+    if options.printer.output.is_some() {
+        return whole(ctx, options, &revisions);
     }
     let cause = |set: &Value| {
         at(set, "/metadata/annotations").get(CAUSE).and_then(|cause| cause.as_str()).map(str::to_owned)
     };
-    if asked.revision > 0 {
+    if options.revision > 0 {
         if revisions.is_empty() {
-            return session.say(&format!(
+            return ctx.println(&format!(
                 "{} with revision #{}\nNo rollout history found.",
                 one.title(),
-                asked.revision
+                options.revision
             ));
         }
-        let Some(set) = revisions.get(&asked.revision) else {
+        let Some(set) = revisions.get(&options.revision) else {
             return Err(Failure::other("unable to find the specified revision"));
         };
         let mut shown = set["spec"]["template"].clone();
@@ -69,55 +73,60 @@ async fn history_of(session: &mut Session, asked: &History, one: &Found) -> Resu
                 .insert(CAUSE.into(), cause.into());
         }
         let text = template::described(&shown);
-        session.say(&format!("{} with revision #{}\n{text}", one.title(), asked.revision))?;
-        if asked.changes
-            && let Some((before, older)) = revisions.range(..asked.revision).next_back()
+        ctx.println(&format!("{} with revision #{}\n{text}", one.title(), options.revision))?;
+        if options.changes
+            && let Some((before, older)) = revisions.range(..options.revision).next_back()
         {
             let lines =
                 changed(&without_hash(&older["spec"]["template"]), &without_hash(&set["spec"]["template"]));
-            session.print(&format!("Changes from revision {before}:\n{}", listed(&lines)))?;
+            ctx.print(&format!("Changes from revision {before}:\n{}", listed(&lines)))?;
         }
         return Ok(());
     }
     if revisions.is_empty() {
-        return session.say(&format!("{} \nNo rollout history found.\n", one.title()));
+        return ctx.println(&format!("{} \nNo rollout history found.\n", one.title()));
     }
     let row = |(revision, set): (&i64, &Value)| {
         format!("{revision}\t{}\n", cause(set).unwrap_or_else(|| "<none>".to_owned()))
     };
     let rows = format!("REVISION\tCHANGE-CAUSE\n{}", revisions.iter().map(row).collect::<Vec<_>>().concat());
-    session.say(&format!("{} \n{}", one.title(), aligned(&rows, 2)))?;
-    if asked.changes {
-        session.print(&steps(&revisions))?;
+    ctx.println(&format!("{} \n{}", one.title(), align_columns(&rows, 2)))?;
+    if options.changes {
+        ctx.print(&steps(&revisions))?;
     }
     Ok(())
 }
 
 /// The ReplicaSets behind revisions, as whole objects.
-fn whole(session: &mut Session, asked: &History, revisions: &BTreeMap<i64, Value>) -> Result<(), Failure> {
-    if asked.revision > 0 && !revisions.contains_key(&asked.revision) {
+fn whole(
+    ctx: &mut ClientContext,
+    options: &HistoryOptions,
+    revisions: &BTreeMap<i64, Value>,
+) -> Result<(), Failure> {
+    if options.revision > 0 && !revisions.contains_key(&options.revision) {
         return Err(Failure::other("unable to find the specified revision"));
     }
-    let shown = revisions.iter().filter(|(revision, _)| asked.revision == 0 || **revision == asked.revision);
+    let shown =
+        revisions.iter().filter(|(revision, _)| options.revision == 0 || **revision == options.revision);
     for (_, set) in shown {
         let title = format!("replicaset.apps/{}", text(set, "/metadata/name"));
         let mut set = set.clone();
         set["apiVersion"] = "apps/v1".into();
         set["kind"] = "ReplicaSet".into();
-        asked.report.tell(session, &title, "", &set)?;
+        options.printer.print(ctx, &title, "", &set)?;
     }
     Ok(())
 }
 
-/// What changed from each revision to the next.
+/// The changes between consecutive revisions.
 fn steps(revisions: &BTreeMap<i64, Value>) -> String {
     let pairs = revisions.iter().zip(revisions.iter().skip(1));
-    let told = pairs.map(|((before, older), (after, newer))| {
+    let rendered = pairs.map(|((before, older), (after, newer))| {
         let lines =
             changed(&without_hash(&older["spec"]["template"]), &without_hash(&newer["spec"]["template"]));
         format!("{before} -> {after}\n{}", listed(&lines))
     });
-    told.collect::<Vec<_>>().concat()
+    rendered.collect::<Vec<_>>().concat()
 }
 
 fn listed(lines: &[String]) -> String {

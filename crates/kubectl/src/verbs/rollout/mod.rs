@@ -1,48 +1,48 @@
 //! `rollout`: what kubectl does to and about rollouts (K6).
 
-mod changed;
 mod history;
 mod pause;
 mod restart;
 mod revisions;
 mod status;
+mod template_diff;
 mod undo;
 
-pub use history::{History, history};
+pub use history::{HistoryOptions, history};
 pub use pause::{PauseOrResume, pause_or_resume};
 pub use restart::restart;
-pub use status::{Status, status};
-pub use undo::{Undo, undo};
+pub use status::{RolloutStatusOptions, status};
+pub use undo::{UndoOptions, undo};
 
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
-use crate::selection::{BareType, Found, Selection, find};
-use crate::session::Session;
+use crate::selection::{BareType, FoundObject, Selection, find};
 
-/// The objects that are meant, as `targets` finds them; says so if there are none.
+/// As `targets`; prints a note if there are none.
 async fn targets_or_note(
-    session: &mut Session,
+    ctx: &mut ClientContext,
     selection: &Selection,
-) -> Result<(Vec<Found>, Vec<Failure>), Failure> {
-    let (found, failures) = targets(session, selection).await?;
+) -> Result<(Vec<FoundObject>, Vec<Failure>), Failure> {
+    let (found, failures) = targets(ctx, selection).await?;
     if found.is_empty() && failures.is_empty() {
-        session.tell(&format!("No resources found in {} namespace.", session.namespace));
+        ctx.eprintln(&format!("No resources found in {} namespace.", ctx.namespace));
     }
     Ok((found, failures))
 }
 
-/// The objects that are meant; a bare type means all of the namespace.
+/// Finds the objects; a type without names selects all of the namespace.
 async fn targets(
-    session: &mut Session,
+    ctx: &mut ClientContext,
     selection: &Selection,
-) -> Result<(Vec<Found>, Vec<Failure>), Failure> {
+) -> Result<(Vec<FoundObject>, Vec<Failure>), Failure> {
     if selection.is_empty() {
         return Err(Failure::other("required resource not specified"));
     }
-    find(session, selection, BareType::All).await
+    find(ctx, selection, BareType::All).await
 }
 
 /// An object of a kind that has no rollouts. kubectl knows the kinds of workloads, and has other words for the rest.
-fn not_a_rollout(one: &Found, implemented: &str, retrieved: &str) -> Failure {
+fn not_a_rollout(one: &FoundObject, implemented: &str, retrieved: &str) -> Failure {
     let whole = one.resource.kind_with_group();
     Failure::other(match (one.resource.kind.as_str(), one.resource.group.as_str()) {
         ("ReplicaSet" | "Pod" | "Job" | "CronJob" | "ReplicationController", _) | (_, "apps") => {

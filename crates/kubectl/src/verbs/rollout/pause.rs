@@ -4,39 +4,39 @@ use serde_json::{Value, json};
 
 use super::targets_or_note;
 use crate::call::{Call, PatchKind};
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
-use crate::selection::{Found, Selection};
-use crate::session::Session;
-use crate::verbs::report::Report;
+use crate::selection::{FoundObject, Selection};
+use crate::verbs::result_printer::ResultPrinter;
 
-/// What to do.
+/// Pause or resume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PauseOrResume {
-    /// Changes of the template are not rolled out.
+    /// Sets `spec.paused`.
     Pause,
-    /// They are again.
+    /// Clears `spec.paused`.
     Resume,
 }
 
 /// Pauses or resumes rollouts.
 pub async fn pause_or_resume(
-    session: &mut Session,
+    ctx: &mut ClientContext,
     selection: &Selection,
     what: PauseOrResume,
-    report: &Report,
+    printer: &ResultPrinter,
 ) -> Result<(), Failure> {
-    let (found, mut failures) = targets_or_note(session, selection).await?;
+    let (found, mut failures) = targets_or_note(ctx, selection).await?;
     for one in &found {
-        failures.extend(change(session, one, what, report).await.err());
+        failures.extend(change(ctx, one, what, printer).await.err());
     }
     Failure::all(failures)
 }
 
 async fn change(
-    session: &mut Session,
-    one: &Found,
+    ctx: &mut ClientContext,
+    one: &FoundObject,
     what: PauseOrResume,
-    report: &Report,
+    printer: &ResultPrinter,
 ) -> Result<(), Failure> {
     let (doing, done) = match what {
         PauseOrResume::Pause => ("pausing", "paused"),
@@ -57,7 +57,7 @@ async fn change(
         (PauseOrResume::Resume, true) => Value::Null,
     };
     let patch = json!({"spec": {"paused": value}});
-    let call = Call::patch(one.path(), PatchKind::Strategic, &patch).by("kubectl-rollout", report.dry_run);
-    let object = session.ask(call).await?;
-    report.tell(session, &one.title(), done, &object)
+    let call = Call::patch(one.path(), PatchKind::Strategic, &patch).by("kubectl-rollout", printer.dry_run);
+    let object = ctx.request(call).await?;
+    printer.print(ctx, &one.title(), done, &object)
 }

@@ -4,23 +4,31 @@ use serde_json::json;
 
 use super::targets_or_note;
 use crate::call::{Call, PatchKind};
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
-use crate::selection::{Found, Selection};
-use crate::session::Session;
-use crate::verbs::report::Report;
+use crate::selection::{FoundObject, Selection};
+use crate::verbs::result_printer::ResultPrinter;
 
 const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 
-/// Rolls the pods of workloads over, though nothing changed.
-pub async fn restart(session: &mut Session, selection: &Selection, report: &Report) -> Result<(), Failure> {
-    let (found, mut failures) = targets_or_note(session, selection).await?;
+/// Restarts the pods of workloads by a rollout.
+pub async fn restart(
+    ctx: &mut ClientContext,
+    selection: &Selection,
+    printer: &ResultPrinter,
+) -> Result<(), Failure> {
+    let (found, mut failures) = targets_or_note(ctx, selection).await?;
     for one in &found {
-        failures.extend(restart_one(session, one, report).await.err());
+        failures.extend(restart_one(ctx, one, printer).await.err());
     }
     Failure::all(failures)
 }
 
-async fn restart_one(session: &mut Session, one: &Found, report: &Report) -> Result<(), Failure> {
+async fn restart_one(
+    ctx: &mut ClientContext,
+    one: &FoundObject,
+    printer: &ResultPrinter,
+) -> Result<(), Failure> {
     if !["Deployment", "DaemonSet", "StatefulSet"].contains(&one.resource.kind.as_str()) {
         return Err(Failure::other(format!("error: {} restarting is not supported", one.plural_title())));
     }
@@ -30,7 +38,7 @@ async fn restart_one(session: &mut Session, one: &Found, report: &Report) -> Res
             one.plural_title()
         )));
     }
-    let now = session.now().to_string();
+    let now = ctx.now().to_string();
     let before =
         one.object.pointer("/spec/template/metadata/annotations").and_then(|marks| marks.get(RESTARTED_AT));
     if before.is_some_and(|before| before == now.as_str()) {
@@ -41,7 +49,7 @@ async fn restart_one(session: &mut Session, one: &Found, report: &Report) -> Res
         )));
     }
     let patch = json!({"spec": {"template": {"metadata": {"annotations": {RESTARTED_AT: now}}}}});
-    let call = Call::patch(one.path(), PatchKind::Strategic, &patch).by("kubectl-rollout", report.dry_run);
-    let object = session.ask(call).await?;
-    report.tell(session, &one.title(), "restarted", &object)
+    let call = Call::patch(one.path(), PatchKind::Strategic, &patch).by("kubectl-rollout", printer.dry_run);
+    let object = ctx.request(call).await?;
+    printer.print(ctx, &one.title(), "restarted", &object)
 }

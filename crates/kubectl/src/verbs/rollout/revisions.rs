@@ -5,20 +5,23 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::call::Call;
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::{at, list, selector, text};
-use crate::selection::Found;
-use crate::session::Session;
+use crate::selection::FoundObject;
 use crate::workload::is_controlled_by;
 
 pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
 
 /// The ReplicaSets of a Deployment by revision.
-pub(super) async fn revisions(session: &mut Session, one: &Found) -> Result<BTreeMap<i64, Value>, Failure> {
+pub(super) async fn revisions(
+    ctx: &mut ClientContext,
+    one: &FoundObject,
+) -> Result<BTreeMap<i64, Value>, Failure> {
     let uid = text(&one.object, "/metadata/uid");
     let path = format!("/apis/apps/v1/namespaces/{}/replicasets", one.namespace);
     let answer =
-        session.ask(Call::get(path).with("labelSelector", selector(&one.object, "/spec/selector"))).await?;
+        ctx.request(Call::get(path).with("labelSelector", selector(&one.object, "/spec/selector"))).await?;
     let own = list(&answer, "/items").iter().filter(|set| is_controlled_by(set, uid));
     Ok(own.map(|set| (revision_of(set), set.clone())).collect())
 }

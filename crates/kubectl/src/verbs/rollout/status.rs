@@ -6,53 +6,57 @@ use serde_json::Value;
 
 use super::revisions::revision_of;
 use super::targets_or_note;
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::{list, number, text};
-use crate::selection::{Found, Selection};
-use crate::session::Session;
-use crate::verbs::changes::{Following, Seen};
+use crate::selection::{FoundObject, Selection};
+use crate::verbs::object_watch::{ObjectState, ObjectWatch};
 
-/// Whose status is asked for.
+/// The options of `rollout status`.
 #[derive(Clone, Debug, Default)]
-pub struct Status {
-    /// Of which objects.
+pub struct RolloutStatusOptions {
+    /// The objects.
     pub selection: Selection,
     /// Whether to wait until the rollout is over.
     pub watch: bool,
-    /// How long to wait at most.
+    /// The timeout.
     pub timeout: Option<Duration>,
     /// Only this revision; 0 for any.
     pub revision: i64,
 }
 
-/// How far a rollout is.
+/// The progress of a rollout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Progress {
     Waiting(String),
     Done(String),
 }
 
-/// Tells how far rollouts are, and waits for them.
-pub async fn status(session: &mut Session, asked: &Status) -> Result<(), Failure> {
-    if asked.revision < 0 {
-        return Err(Failure::other(format!("revision must be a positive integer: {}", asked.revision)));
+/// Prints the progress of rollouts, and waits for them.
+pub async fn status(ctx: &mut ClientContext, options: &RolloutStatusOptions) -> Result<(), Failure> {
+    if options.revision < 0 {
+        return Err(Failure::other(format!("revision must be a positive integer: {}", options.revision)));
     }
-    let (found, mut failures) = targets_or_note(session, &asked.selection).await?;
+    let (found, mut failures) = targets_or_note(ctx, &options.selection).await?;
     for one in &found {
-        failures.extend(status_of(session, asked, one).await.err());
+        failures.extend(status_of(ctx, options, one).await.err());
     }
     Failure::all(failures)
 }
 
-async fn status_of(session: &mut Session, asked: &Status, one: &Found) -> Result<(), Failure> {
+async fn status_of(
+    ctx: &mut ClientContext,
+    options: &RolloutStatusOptions,
+    one: &FoundObject,
+) -> Result<(), Failure> {
     if one.resource.kind != "Deployment" {
         return Err(Failure::other(format!(
             "no status viewer has been implemented for {}",
             one.resource.kind_with_group()
         )));
     }
-    let waited = wait(session, asked, one);
-    match asked.timeout {
+    let waited = wait(ctx, options, one);
+    match options.timeout {
         None => waited.await,
         Some(limit) => tokio::time::timeout(limit, waited)
             .await
@@ -60,29 +64,33 @@ async fn status_of(session: &mut Session, asked: &Status, one: &Found) -> Result
     }
 }
 
-async fn wait(session: &mut Session, asked: &Status, one: &Found) -> Result<(), Failure> {
-    let first = progress(&one.object, asked.revision)?;
+async fn wait(
+    ctx: &mut ClientContext,
+    options: &RolloutStatusOptions,
+    one: &FoundObject,
+) -> Result<(), Failure> {
+    let first = progress(&one.object, options.revision)?;
     let (line, done) = match &first {
-        Progress::Waiting(line) => (line, !asked.watch),
+        Progress::Waiting(line) => (line, !options.watch),
         Progress::Done(line) => (line, true),
     };
-    session.say(line)?;
+    ctx.println(line)?;
     if done {
         return Ok(());
     }
-    let mut following = Following::from(session, &one.resource, &one.namespace, &one.object).await?;
+    let mut watch = ObjectWatch::from(ctx, &one.resource, &one.namespace, &one.object).await?;
     loop {
-        match following.next(session).await? {
-            Seen::Gone(_) => return Err(Failure::other("object has been deleted")),
-            Seen::Is(object) => match progress(&object, asked.revision)? {
-                Progress::Waiting(line) => session.say(&line)?,
-                Progress::Done(line) => return session.say(&line),
+        match watch.next(ctx).await? {
+            ObjectState::Deleted(_) => return Err(Failure::other("object has been deleted")),
+            ObjectState::Present(object) => match progress(&object, options.revision)? {
+                Progress::Waiting(line) => ctx.println(&line)?,
+                Progress::Done(line) => return ctx.println(&line),
             },
         }
     }
 }
 
-/// How far the rollout of a Deployment is.
+/// The progress of the rollout of a Deployment.
 fn progress(deployment: &Value, revision: i64) -> Result<Progress, Failure> {
     let name = text(deployment, "/metadata/name");
     if revision > 0 && revision_of(deployment) != revision {
@@ -124,7 +132,7 @@ mod tests {
     use serde_json::json;
 
     #[expect(clippy::needless_pass_by_value, reason = "so that `json!` can stand in the call")]
-    fn told(replicas: i64, status: Value) -> String {
+    fn render(replicas: i64, status: Value) -> String {
         let deployment = json!({"metadata": {"name": "x", "generation": 2, "annotations":
             {"deployment.kubernetes.io/revision": "1"}}, "spec": {"replicas": replicas}, "status": status});
         match progress(&deployment, 0) {
@@ -138,17 +146,17 @@ mod tests {
     fn the_first_thing_that_is_missing_is_told() {
         let waiting = |rest: &str| format!("Waiting for deployment \"x\" rollout to finish: {rest}...");
         assert_eq!(
-            told(3, json!({"observedGeneration": 1})),
+            render(3, json!({"observedGeneration": 1})),
             "Waiting for deployment spec update to be observed..."
         );
         let missed = json!({"observedGeneration": 2, "conditions": [{"type": "Progressing", "reason": "ProgressDeadlineExceeded"}]});
-        assert_eq!(told(3, missed), "error: deployment \"x\" exceeded its progress deadline\n");
+        assert_eq!(render(3, missed), "error: deployment \"x\" exceeded its progress deadline\n");
         let counts = |replicas, updated, available| json!({"observedGeneration": 2, "replicas": replicas, "updatedReplicas": updated, "availableReplicas": available});
-        assert_eq!(told(3, counts(3, 1, 3)), waiting("1 out of 3 new replicas have been updated"));
-        assert_eq!(told(3, counts(4, 3, 3)), waiting("1 old replicas are pending termination"));
-        assert_eq!(told(3, counts(3, 3, 2)), waiting("2 of 3 updated replicas are available"));
-        assert_eq!(told(3, counts(3, 3, 3)), "deployment \"x\" successfully rolled out");
-        assert_eq!(told(0, json!({"observedGeneration": 2})), "deployment \"x\" successfully rolled out");
+        assert_eq!(render(3, counts(3, 1, 3)), waiting("1 out of 3 new replicas have been updated"));
+        assert_eq!(render(3, counts(4, 3, 3)), waiting("1 old replicas are pending termination"));
+        assert_eq!(render(3, counts(3, 3, 2)), waiting("2 of 3 updated replicas are available"));
+        assert_eq!(render(3, counts(3, 3, 3)), "deployment \"x\" successfully rolled out");
+        assert_eq!(render(0, json!({"observedGeneration": 2})), "deployment \"x\" successfully rolled out");
     }
 
     /// K6.4: another revision than the one that runs.

@@ -7,24 +7,24 @@ use serde_json::{Map, Value, json};
 use super::revisions::revisions;
 use super::{not_a_rollout, targets};
 use crate::call::{Call, PatchKind};
+use crate::client_context::ClientContext;
 use crate::describe::template;
 use crate::failure::Failure;
 use crate::field::at;
-use crate::selection::{Found, Selection};
-use crate::session::Session;
+use crate::selection::{FoundObject, Selection};
 use crate::three_way::LAST_APPLIED;
-use crate::verbs::report::Report;
+use crate::verbs::result_printer::ResultPrinter;
 use crate::workload::without_hash;
 
-/// What to go back to.
+/// The options of `rollout undo`.
 #[derive(Clone, Debug, Default)]
-pub struct Undo {
-    /// Which objects.
+pub struct UndoOptions {
+    /// The objects.
     pub selection: Selection,
-    /// To which revision; 0 for the last one.
+    /// The revision; 0 for the previous one.
     pub to_revision: i64,
-    /// How it is told.
-    pub report: Report,
+    /// How results are printed.
+    pub printer: ResultPrinter,
 }
 
 /// Annotations that belong to the Deployment and not to a revision of it.
@@ -37,33 +37,33 @@ const PROTECTED: [&str; 6] = [
     "deprecated.deployment.rollback.to",
 ];
 
-/// Goes back to earlier revisions.
-pub async fn undo(session: &mut Session, asked: &Undo) -> Result<(), Failure> {
-    let (found, mut failures) = targets(session, &asked.selection).await?;
+/// Rolls back to earlier revisions.
+pub async fn undo(ctx: &mut ClientContext, options: &UndoOptions) -> Result<(), Failure> {
+    let (found, mut failures) = targets(ctx, &options.selection).await?;
     for one in &found {
-        failures.extend(undo_one(session, asked, one).await.err());
+        failures.extend(undo_one(ctx, options, one).await.err());
     }
     Failure::all(failures)
 }
 
-async fn undo_one(session: &mut Session, asked: &Undo, one: &Found) -> Result<(), Failure> {
+async fn undo_one(ctx: &mut ClientContext, options: &UndoOptions, one: &FoundObject) -> Result<(), Failure> {
     if one.resource.kind != "Deployment" {
         return Err(not_a_rollout(one, "rollbacker", "rollbacker"));
     }
     if at(&one.object, "/metadata/annotations").get(LAST_APPLIED).is_some() {
-        session.tell(&format!(
+        ctx.eprintln(&format!(
             "Warning: resource deployments/{} was previously managed with 'kubectl apply'. Rolling back will not update \
              the {LAST_APPLIED} annotation, which may cause unexpected behavior on future 'kubectl apply' operations. \
              Consider using 'kubectl apply' with your previous configuration file instead.",
             one.name
         ));
     }
-    let revisions = revisions(session, one).await?;
-    let (revision, set) = target(&revisions, asked.to_revision, &one.name)?;
+    let revisions = revisions(ctx, one).await?;
+    let (revision, set) = target(&revisions, options.to_revision, &one.name)?;
     let template = without_hash(&set["spec"]["template"]);
-    if asked.report.dry_run.is_client() {
+    if options.printer.dry_run.is_client() {
         let described = template::described(&set["spec"]["template"]);
-        return asked.report.tell(session, &one.title(), &described, &one.object);
+        return options.printer.print(ctx, &one.title(), &described, &one.object);
     }
     if one.object["spec"]["paused"] == true {
         return Err(Failure::other(
@@ -72,24 +72,25 @@ async fn undo_one(session: &mut Session, asked: &Undo, one: &Found) -> Result<()
     }
     if without_hash(&one.object["spec"]["template"]) == template {
         let skipped = format!("skipped rollback (current template already matches revision {revision})");
-        return asked.report.tell(session, &one.title(), &skipped, &one.object);
+        return options.printer.print(ctx, &one.title(), &skipped, &one.object);
     }
     let patch = json!([
         {"op": "replace", "path": "/spec/template", "value": template},
         {"op": "replace", "path": "/metadata/annotations", "value": annotations(&one.object, set)},
     ]);
-    let call = Call::patch(one.path(), PatchKind::Json, &patch).by("kubectl-rollout", asked.report.dry_run);
-    let object = session.ask(call).await;
+    let call =
+        Call::patch(one.path(), PatchKind::Json, &patch).by("kubectl-rollout", options.printer.dry_run);
+    let object = ctx.request(call).await;
     let object = object.map_err(|failure| match failure {
-        Failure::Refused(_) => {
+        Failure::Status(_) => {
             Failure::other(format!("failed restoring revision {revision}: {}", failure.message()))
         }
         other => other,
     })?;
-    asked.report.tell(session, &one.title(), "rolled back", &object)
+    options.printer.print(ctx, &one.title(), "rolled back", &object)
 }
 
-/// The revision that is meant.
+/// The revision to roll back to.
 fn target<'r>(revisions: &'r BTreeMap<i64, Value>, to: i64, name: &str) -> Result<(i64, &'r Value), Failure> {
     if to != 0 {
         let set = revisions.get(&to).filter(|_| to > 0);

@@ -1,35 +1,35 @@
-//! `wait --for=create`: until there is something to look at.
+//! `wait --for=create`: waits until objects exist.
 
 use tokio::time::{Instant, timeout_at};
 
-use super::{Patience, Wait};
-use crate::arguments::{Item, Items};
+use super::{WaitOptions, WaitTimeout};
+use crate::arguments::{ResourceArg, ResourceArgs};
 use crate::call::Call;
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
-use crate::manifests::{self, Place};
+use crate::manifests::{self, NamespaceScope};
 use crate::resources::Resource;
-use crate::selection::{BareType, Found, Selection, items_of, list_call};
-use crate::session::Session;
+use crate::selection::{BareType, FoundObject, Selection, items_of, list_call};
 
-/// What is to appear: anything that this request lists.
-struct Awaited {
+/// A list request that must return at least one object.
+struct CreationTarget {
     resource: Resource,
     list: Call,
 }
 
-/// Waits until everything that was named is there, and something of what was selected.
+/// Waits until all named objects exist, and at least one of each selection.
 pub(super) async fn of_all(
-    session: &mut Session,
-    asked: &Wait,
+    ctx: &mut ClientContext,
+    options: &WaitOptions,
     deadline: Instant,
-) -> Result<Vec<Found>, Failure> {
+) -> Result<Vec<FoundObject>, Failure> {
     let too_late = || Failure::other("timed out waiting for the condition");
     let mut found = Vec::new();
-    for one in awaited(session, &asked.selection).await? {
-        let (mut there, version) = look(session, &one).await?;
-        if there.is_empty() && asked.patience != Patience::LookOnce {
-            let appeared = timeout_at(deadline, appears(session, &one, version)).await;
+    for one in awaited(ctx, &options.selection).await? {
+        let (mut there, version) = look(ctx, &one).await?;
+        if there.is_empty() && options.timeout != WaitTimeout::CheckOnce {
+            let appeared = timeout_at(deadline, appears(ctx, &one, version)).await;
             there = appeared.unwrap_or_else(|_| Err(too_late()))?;
         }
         if there.is_empty() {
@@ -40,62 +40,67 @@ pub(super) async fn of_all(
     Ok(found)
 }
 
-impl Awaited {
+impl CreationTarget {
     fn named(resource: Resource, namespace: &str, name: &str) -> Self {
         let list = Call::get(resource.collection(Some(namespace)));
         Self { list: list.with("fieldSelector", format!("metadata.name={name}")), resource }
     }
 }
 
-async fn awaited(session: &mut Session, selection: &Selection) -> Result<Vec<Awaited>, Failure> {
-    let resources = session.resources().await?;
-    let namespace = session.namespace.clone();
-    let place = Place { namespace: &namespace, was_asked_for: session.namespace_was_asked_for };
+async fn awaited(ctx: &mut ClientContext, selection: &Selection) -> Result<Vec<CreationTarget>, Failure> {
+    let resources = ctx.resources().await?;
+    let namespace = ctx.namespace.clone();
+    let place = NamespaceScope { namespace: &namespace, is_explicit: ctx.namespace_is_explicit };
     let mut all = Vec::new();
     for manifest in manifests::read(&selection.files, selection.recursive)? {
         manifest.check()?;
-        let written = manifest.placed(&resources, place)?;
-        all.push(Awaited::named(written.resource, &written.namespace, &written.name));
+        let manifest = manifest.resolve(&resources, place)?;
+        all.push(CreationTarget::named(manifest.resource, &manifest.namespace, &manifest.name));
     }
-    let items = Items::read(&resources, &selection.words)?.items;
-    selection.check(&items, BareType::Mistake)?;
+    let items = ResourceArgs::read(&resources, &selection.words)?.items;
+    selection.check(&items, BareType::Error)?;
     for item in items {
         all.push(match item {
-            Item::One(resource, name) => Awaited::named(resource, &namespace, &name),
-            Item::All(resource) => Awaited { list: list_call(session, &resource, selection), resource },
+            ResourceArg::Named(resource, name) => CreationTarget::named(resource, &namespace, &name),
+            ResourceArg::All(resource) => {
+                CreationTarget { list: list_call(ctx, &resource, selection), resource }
+            }
         });
     }
     Ok(all)
 }
 
-/// What is there, and at which version that was so.
-async fn look(session: &mut Session, awaited: &Awaited) -> Result<(Vec<Found>, String), Failure> {
-    let answer = session.ask(awaited.list.clone()).await?;
+/// The listed objects and the resource version of the list.
+async fn look(
+    ctx: &mut ClientContext,
+    awaited: &CreationTarget,
+) -> Result<(Vec<FoundObject>, String), Failure> {
+    let answer = ctx.request(awaited.list.clone()).await?;
     let found = items_of(&answer, &awaited.resource).into_iter();
-    let found = found.map(|object| Found::of(&awaited.resource, object));
+    let found = found.map(|object| FoundObject::of(&awaited.resource, object));
     Ok((found.collect(), text(&answer, "/metadata/resourceVersion").to_owned()))
 }
 
-/// Waits until something is there that was not there at this version.
+/// Watches from this resource version until an object is created.
 async fn appears(
-    session: &mut Session,
-    awaited: &Awaited,
+    ctx: &mut ClientContext,
+    awaited: &CreationTarget,
     mut version: String,
-) -> Result<Vec<Found>, Failure> {
+) -> Result<Vec<FoundObject>, Failure> {
     loop {
-        let mut changes = session.watch(awaited.list.clone().with("resourceVersion", version)).await?;
+        let mut changes = ctx.watch(awaited.list.clone().with("resourceVersion", version)).await?;
         loop {
             match changes.next().await {
                 Ok(Some(change)) if change["type"] == "BOOKMARK" || change["type"] == "DELETED" => {}
                 Ok(Some(mut change)) => {
-                    return Ok(vec![Found::of(&awaited.resource, change["object"].take())]);
+                    return Ok(vec![FoundObject::of(&awaited.resource, change["object"].take())]);
                 }
-                // The watch ended or is too old: look again.
-                Ok(None) | Err(Failure::Refused(_)) => break,
+                // The watch ended or expired: list again.
+                Ok(None) | Err(Failure::Status(_)) => break,
                 Err(other) => return Err(other),
             }
         }
-        let (there, seen_at) = look(session, awaited).await?;
+        let (there, seen_at) = look(ctx, awaited).await?;
         if !there.is_empty() {
             return Ok(there);
         }

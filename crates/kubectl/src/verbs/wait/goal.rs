@@ -1,4 +1,4 @@
-//! What somebody waits for, and whether an object is that far. Pure.
+//! The condition of `wait --for`, and whether an object meets it. Pure.
 
 use serde_json::Value;
 
@@ -6,20 +6,20 @@ use crate::failure::Failure;
 use crate::field::{at, list, text};
 use crate::print::jsonpath::{Template, shown};
 
-/// What somebody waits for.
+/// The condition of `wait --for`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goal(pub(super) Kind);
 
 /// The kinds of goals.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
-    /// That the object is there.
+    /// The object exists.
     Created,
-    /// That the object is gone.
+    /// The object is deleted.
     Deleted,
-    /// That a condition of its status has this value; case does not matter.
+    /// A status condition has this value; case-insensitive.
     Condition { name: String, value: String },
-    /// That a path finds something, or just this.
+    /// A path finds a value, or exactly this one.
     Path { path: Template, value: Option<String> },
 }
 

@@ -1,4 +1,4 @@
-//! `wait`: until objects are there, gone, or as they should be.
+//! `wait`: until objects are created, deleted, or meet a condition.
 
 mod creation;
 mod goal;
@@ -8,72 +8,72 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use super::changes::{Following, Seen, until_gone};
-use super::report::Report;
+use super::object_watch::{ObjectState, ObjectWatch, wait_for_deletion};
+use super::result_printer::ResultPrinter;
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
-use crate::selection::{BareType, Found, Selection, find, nothing_named};
-use crate::session::Session;
+use crate::selection::{BareType, FoundObject, Selection, find, no_resources_specified};
 pub use goal::Goal;
 use goal::Kind;
 
-/// What to wait for.
+/// The options of `wait`.
 #[derive(Clone, Debug)]
-pub struct Wait {
-    /// Which objects.
+pub struct WaitOptions {
+    /// The objects.
     pub selection: Selection,
-    /// What should become of them.
+    /// The condition to wait for.
     pub goal: Goal,
-    /// How long that may take.
-    pub patience: Patience,
-    /// How it is told.
-    pub report: Report,
+    /// How long to wait.
+    pub timeout: WaitTimeout,
+    /// How results are printed.
+    pub printer: ResultPrinter,
 }
 
-/// How long somebody waits, for all objects together.
+/// How long to wait, for all objects together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
-    /// Not at all: they are looked at once.
-    LookOnce,
-    /// So long.
+pub enum WaitTimeout {
+    /// Check once.
+    CheckOnce,
+    /// Wait at most this long.
     AtMost(Duration),
 }
 
-impl Patience {
-    /// As long as anybody would.
-    pub const A_WEEK: Self = Self::AtMost(Duration::from_secs(7 * 24 * 60 * 60));
+impl WaitTimeout {
+    /// The timeout for negative values, as in kubectl.
+    pub const WEEK: Self = Self::AtMost(Duration::from_secs(7 * 24 * 60 * 60));
 
     fn deadline(self) -> Instant {
         match self {
-            Self::LookOnce => Instant::now(),
+            Self::CheckOnce => Instant::now(),
             Self::AtMost(limit) => Instant::now() + limit,
         }
     }
 }
 
 /// Waits for objects, one after the other.
-pub async fn wait(session: &mut Session, asked: &Wait) -> Result<(), Failure> {
-    if asked.selection.is_empty() {
-        return Err(nothing_named());
+pub async fn wait(ctx: &mut ClientContext, options: &WaitOptions) -> Result<(), Failure> {
+    if options.selection.is_empty() {
+        return Err(no_resources_specified());
     }
-    let deadline = asked.patience.deadline();
-    if asked.goal.0 == Kind::Created {
-        for one in creation::of_all(session, asked, deadline).await? {
-            asked.report.tell(session, &one.title(), "condition met", &one.object)?;
+    let deadline = options.timeout.deadline();
+    if options.goal.0 == Kind::Created {
+        for one in creation::of_all(ctx, options, deadline).await? {
+            options.printer.print(ctx, &one.title(), "condition met", &one.object)?;
         }
         return Ok(());
     }
-    let (found, mut failures) = find(session, &asked.selection, BareType::Mistake).await?;
-    if asked.goal.0 == Kind::Deleted {
+    let (found, mut failures) = find(ctx, &options.selection, BareType::Error).await?;
+    if options.goal.0 == Kind::Deleted {
         failures.retain(|failure| !failure.is_not_found());
     } else if found.is_empty() && failures.is_empty() {
         return Err(Failure::other("no matching resources found"));
     }
     let mut is_fresh = true;
     for one in found {
-        match wait_for(session, asked, &one, is_fresh, deadline).await {
+        match wait_for(ctx, options, &one, is_fresh, deadline).await {
             Ok((object, was_so)) => {
                 is_fresh &= was_so;
-                asked.report.tell(session, &one.title(), "condition met", &object)?;
+                options.printer.print(ctx, &one.title(), "condition met", &object)?;
             }
             Err(failure) => {
                 is_fresh = false;
@@ -86,9 +86,9 @@ pub async fn wait(session: &mut Session, asked: &Wait) -> Result<(), Failure> {
 
 /// Waits for one object; returns it, and whether it was so from the beginning.
 async fn wait_for(
-    session: &mut Session,
-    asked: &Wait,
-    one: &Found,
+    ctx: &mut ClientContext,
+    options: &WaitOptions,
+    one: &FoundObject,
     is_fresh: bool,
     deadline: Instant,
 ) -> Result<(Value, bool), Failure> {
@@ -96,27 +96,27 @@ async fn wait_for(
     let now = if is_fresh {
         Ok(one.object.clone())
     } else {
-        session.object(&one.resource, &one.namespace, &one.name).await
+        ctx.object(&one.resource, &one.namespace, &one.name).await
     };
     let now = match now {
-        Err(failure) if failure.is_not_found() && asked.goal.0 == Kind::Deleted => {
+        Err(failure) if failure.is_not_found() && options.goal.0 == Kind::Deleted => {
             return Ok((one.object.clone(), true));
         }
         now => now?,
     };
-    if asked.goal.is_met(&now)? {
+    if options.goal.is_met(&now)? {
         return Ok((now, true));
     }
     let name = format!("{}/{}", one.resource.plural, one.name);
-    if asked.patience == Patience::LookOnce {
+    if options.timeout == WaitTimeout::CheckOnce {
         return Err(Failure::other(format!("condition not met for {name}")));
     }
     let met = async {
-        match asked.goal.0 {
+        match options.goal.0 {
             Kind::Deleted => {
-                until_gone(session, &one.resource, &one.namespace, &now).await.map(|()| now.clone())
+                wait_for_deletion(ctx, &one.resource, &one.namespace, &now).await.map(|()| now.clone())
             }
-            _ => until_met(session, &asked.goal, one, &now).await,
+            _ => until_met(ctx, &options.goal, one, &now).await,
         }
     };
     let met = timeout_at(deadline, met).await;
@@ -125,13 +125,18 @@ async fn wait_for(
     met.map(|object| (object, false))
 }
 
-async fn until_met(session: &mut Session, goal: &Goal, one: &Found, now: &Value) -> Result<Value, Failure> {
-    let mut following = Following::from(session, &one.resource, &one.namespace, now).await?;
+async fn until_met(
+    ctx: &mut ClientContext,
+    goal: &Goal,
+    one: &FoundObject,
+    now: &Value,
+) -> Result<Value, Failure> {
+    let mut watch = ObjectWatch::from(ctx, &one.resource, &one.namespace, now).await?;
     loop {
-        match following.next(session).await? {
-            Seen::Is(object) if goal.is_met(&object)? => return Ok(object),
+        match watch.next(ctx).await? {
+            ObjectState::Present(object) if goal.is_met(&object)? => return Ok(object),
             // Who is gone may come back.
-            Seen::Is(_) | Seen::Gone(_) => {}
+            ObjectState::Present(_) | ObjectState::Deleted(_) => {}
         }
     }
 }

@@ -1,0 +1,57 @@
+//! Usage errors.
+
+use super::shell_env::ShellEnv;
+
+/// K0.1, K4: one exit status for all errors, and kubectl's lines.
+#[test]
+fn mistakes_are_told_as_kubectl_tells_them_and_end_with_one() {
+    let shell_env = ShellEnv::new("mistakes");
+    let cases = [
+        ("get --foo", "error: unknown flag: --foo\nSee 'gantry get --help' for usage.\n"),
+        ("get pods -z", "error: unknown shorthand flag: 'z' in -z\nSee 'gantry get --help' for usage.\n"),
+        ("gte pods", "error: unknown command \"gte\" for \"gantry\"\n\nDid you mean this?\n\tget\n\n"),
+        ("get pods -o", "error: flag needs an argument: 'o' in -o\nSee 'gantry get --help' for usage.\n"),
+        (
+            "get pods --watch=3",
+            "error: invalid argument \"3\" for \"-w, --watch\" flag: strconv.ParseBool: parsing \"3\": invalid syntax\n\
+             See 'gantry get --help' for usage.\n",
+        ),
+        (
+            "scale deploy/web --replicas=abc",
+            "error: invalid argument \"abc\" for \"--replicas\" flag: strconv.ParseInt: parsing \"abc\": invalid syntax\n\
+             See 'kubectl scale --help' for usage.\n",
+        ),
+    ];
+    for (typed, expected) in cases {
+        let said = shell_env.types(typed);
+        assert_eq!((said.err.as_str(), said.out.as_str(), said.code), (expected, "", Some(1)), "{typed}");
+    }
+}
+
+#[test]
+fn help_that_was_asked_for_is_data_and_help_that_was_not_is_talk() {
+    let shell_env = ShellEnv::new("help");
+    for asked in ["--help", "rollout --help", "help get", "get -h"] {
+        let said = shell_env.types(asked);
+        assert!(said.code == Some(0) && said.out.contains("Example:\n  gantry "), "{asked}: {said:?}");
+    }
+    let said = shell_env.types("rollout");
+    assert!(said.code == Some(1) && said.out.is_empty() && said.err.contains("Commands:"), "{said:?}");
+    assert!(shell_env.types("--version").out.starts_with("gantry "));
+}
+
+#[test]
+fn flags_stand_where_kubectl_takes_them() {
+    let shell_env = ShellEnv::with_deployment("order");
+    for typed in [
+        "get deploy --watch=false",
+        "rollout -n default history deploy/web",
+        "-n default why web --output=json",
+        "create --context=gantry -n default namespace shop",
+    ] {
+        let said = shell_env.types(typed);
+        assert!(said.err.is_empty() && !said.out.is_empty(), "{typed}: {said:?}");
+    }
+    let said = shell_env.types("-n shop simulate -");
+    assert!(said.code == Some(1) && said.err.contains("stand after this command"), "{said:?}");
+}
