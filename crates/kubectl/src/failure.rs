@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::field::{list, text};
 
@@ -43,6 +43,12 @@ impl Failure {
     /// A failure that is told in one line of its own.
     pub fn other(message: impl Into<String>) -> Self {
         Self::Other(message.into())
+    }
+
+    /// An object without a name, which nobody is asked about.
+    pub(crate) fn unnamed() -> Self {
+        let status = json!({"message": "resource name may not be empty"});
+        Self::Refused(Refused { status, doing: String::new() })
     }
 
     /// What came of several attempts: nothing, one failure, or all of them. Only a failure alone says `error: `.
@@ -166,7 +172,6 @@ impl Refused {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn refused(status: Value) -> Failure {
         Failure::Refused(Refused { status, doing: String::new() })

@@ -67,7 +67,7 @@ pub async fn diff(session: &mut Session, asked: &Diff) -> Result<Differences, Fa
             continue;
         }
         if written.name.is_empty() {
-            return Err(Failure::other("resource name may not be empty"));
+            return Err(Failure::unnamed());
         }
         let (live, merged) = forms(session, asked, &written).await?;
         let (live, merged) = compared(asked, live, merged);

@@ -120,7 +120,7 @@ pub async fn get(session: &mut Session, asked: &Get) -> Result<(), Failure> {
 
 /// Prints what the server says at a path.
 pub async fn raw(session: &mut Session, path: &str) -> Result<(), Failure> {
-    match session.ask(Call::get(path)).await? {
+    match session.ask(Call::raw(path)).await? {
         serde_json::Value::String(said) => session.print(&said),
         answer => session.say(&crate::print::compact(&answer)),
     }
