@@ -8,12 +8,26 @@ use crate::install;
 /// How `search` is typed.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask search [NAME]
+       cargo xtask search wire --left KUBECONFIG --right KUBECONFIG [OPTIONS]
 
 Run the long searches, optimised and one after the other: random worlds judged after every sync, any input to any
 decision, thousands of simulated crashes and hundreds of real ones, concurrent histories under faults, damaged
 files. Takes an hour or more. Every failure prints a seed and how to run it alone; keep it as a test.
 
   NAME   Only the searches whose name contains this: worlds, decisions, registry, store, apiserver, fuzz, etcd
+
+`wire` sends the same random requests to a real Kubernetes (left) and to Gantry (right) and shows where the answers
+differ; exit status 1 if they do. Neither server should run controllers. Only run when asked for by its name.
+
+  --left KUBECONFIG    A real Kubernetes, to be thrown away afterwards
+  --right KUBECONFIG   The server that is compared with it
+  --seeds A:B          The seeds to try in each family (default: 0:100)
+  --family FAMILIES    Only these: objects, custom, subresources, lists, watches, managers
+  --kinds RESOURCES    Only these resources, such as pods,services
+  --cache DIRECTORY    Keep Kubernetes' answers here, and do not ask again what was kept
+  --lines N            How many lines to show of each difference
+  --jobs N             How many cases to play at a time
+  --show               Also show every request with both answers
 ";
 
 /// How long each fuzz target is run.
@@ -42,6 +56,9 @@ const SEARCHES: &[Search] = &[
 
 /// Runs the searches asked for.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
+    if let Some(("wire", options)) = arguments.split_first().map(|(name, options)| (name.as_str(), options)) {
+        return wire(options);
+    }
     let name = match arguments {
         [] => "",
         [name] if !name.starts_with('-') => name.as_str(),
@@ -66,4 +83,15 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
         cargo::run(&mut command)?;
     }
     Ok(())
+}
+
+/// Builds and starts the comparison of two servers, which reads its options itself.
+fn wire(options: &[String]) -> Result<(), Failure> {
+    let root = cargo::repository_root()?;
+    let mut command = cargo(&root, &["run", "--quiet", "--package", "gantry-wire-diff", "--"]);
+    // Files are named as from where the command was typed.
+    if let Ok(directory) = std::env::current_dir() {
+        command.current_dir(directory);
+    }
+    cargo::run(command.args(options))
 }

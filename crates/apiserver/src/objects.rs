@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gantry_registry::admission::ServiceRanges;
+use gantry_registry::admission::services::Allotment;
 use gantry_registry::kinds::{Kind, Scope};
 use gantry_registry::lifecycle::Deletion;
 use gantry_registry::{Details, Refusal};
 use gantry_store::{Error, Key, Op, Prefix, Revision, Store, Transaction, Versioned};
 use serde_json::Value;
 
-use crate::admission::{self, Grounds, Taken, holds_claims, is_claim};
+use crate::admission::{self, Grounds, Refused, Taken, holds_claims, is_claim};
 use crate::catalogue::Catalogues;
 use crate::served;
 
@@ -124,7 +125,11 @@ impl Objects {
         let key = key(place)?;
         let unallotted = holds_claims(place).then(|| object.clone());
         for _ in 0..ATTEMPTS_MAX {
-            self.allot(place, None, &mut object, &Taken::default())?;
+            if let Err(why) = self.allot(place, None, &mut object, &Taken::default(), Allotment::Real) {
+                // Of several ports that cannot be had the first one is told, be it taken or out of range.
+                let refused = Refused { object: unallotted.unwrap_or(object), why };
+                return Err(self.refusal(place, None, refused, Allotment::Real).await);
+            }
             let value = served::stored_first(place.kind, &mut object);
             let transaction = Transaction::create(key.clone(), value.clone());
             let transaction = self.with_claims(place, transaction, None, Some(&object)).await;
@@ -137,7 +142,7 @@ impl Objects {
                 Err(Error::Conflict { key: met, .. }) if is_claim(&met) => {
                     let taken = self.taken().await.map_err(|error| failed(&error))?;
                     object = unallotted.clone().unwrap_or(object);
-                    self.allot(place, None, &mut object, &taken)?;
+                    self.allot(place, None, &mut object, &taken, Allotment::Real)?;
                 }
                 Err(Error::Conflict { key: met, .. }) if grounds.include(&met) => {
                     return Ok(Created::Unfounded(object));
@@ -165,7 +170,7 @@ impl Objects {
             let mut change = decide(&object)?;
             let mut charges = Vec::new();
             if let Change::Store(wanted) = &mut change {
-                self.allot(place, Some(&object), wanted, &taken)?;
+                self.allot(place, Some(&object), wanted, &taken, Allotment::Real)?;
                 charges = admission::quota::differences(self, place, &object, wanted).await?;
             }
             match self.attempt(place, &key, found, object, change, &charges).await {
@@ -351,17 +356,16 @@ pub(crate) fn conflict(place: Place<'_>) -> Refusal {
 
 /// What is said when the store itself cannot.
 pub(crate) fn failed(error: &Error) -> Refusal {
+    internal_error(&error.to_string())
+}
+
+/// What is said when the server cannot do what is asked for, although nothing is wrong with it.
+pub(crate) fn internal_error(why: &str) -> Refusal {
+    let cause = gantry_registry::Cause { reason: "", message: why.to_owned(), field: String::new() };
     Refusal {
         code: 500,
         reason: "InternalError",
-        message: format!("Internal error occurred: {error}"),
-        details: Some(Box::new(Details {
-            causes: vec![gantry_registry::Cause {
-                reason: "",
-                message: error.to_string(),
-                field: String::new(),
-            }],
-            ..Details::default()
-        })),
+        message: format!("Internal error occurred: {why}"),
+        details: Some(Box::new(Details { causes: vec![cause], ..Details::default() })),
     }
 }

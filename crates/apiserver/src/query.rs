@@ -1,5 +1,6 @@
 //! Query strings, and the options that every write understands.
 
+use gantry_registry::admission::services::Allotment;
 use gantry_registry::apply::OnConflict;
 use gantry_registry::{FieldError, Refusal, Wrong};
 use serde_json::json;
@@ -90,6 +91,11 @@ impl Query {
 }
 
 impl WriteOptions {
+    /// Whether services are given addresses and ports for good.
+    pub(crate) fn allotment(&self) -> Allotment {
+        if self.dry_run { Allotment::DryRun } else { Allotment::Real }
+    }
+
     /// What server-side apply does about values that others own.
     pub(crate) fn on_conflict(&self) -> OnConflict {
         if self.force == Some(true) { OnConflict::Force } else { OnConflict::Refuse }

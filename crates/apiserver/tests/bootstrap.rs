@@ -61,17 +61,15 @@ async fn a_new_cluster_is_furnished() {
         );
     }
     let rbac = "/apis/rbac.authorization.k8s.io/v1";
-    for role in [
-        "cluster-admin",
-        "admin",
-        "edit",
-        "view",
-        "system:discovery",
-        "system:controller:deployment-controller",
-    ] {
+    for role in ["cluster-admin", "system:discovery", "system:controller:deployment-controller"] {
         let role = get(&server, &format!("{rbac}/clusterroles/{role}")).await;
         assert!(!role["rules"].as_array().unwrap().is_empty());
         assert_eq!(role["metadata"]["labels"]["kubernetes.io/bootstrapping"], "rbac-defaults");
+    }
+    for role in ["admin", "edit", "view"] {
+        let role = get(&server, &format!("{rbac}/clusterroles/{role}")).await;
+        assert_eq!(role["rules"], Value::Null, "A7.9: a controller aggregates them");
+        assert_eq!(role["metadata"]["managedFields"][0]["manager"], "kube-apiserver");
     }
     let masters = get(&server, &format!("{rbac}/clusterrolebindings/cluster-admin")).await;
     assert_eq!(masters["subjects"][0]["name"], "system:masters");

@@ -18,7 +18,7 @@ use k8s_openapi::api::core::v1::{
 };
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
-use k8s_openapi::api::rbac::v1::RoleBinding;
+use k8s_openapi::api::rbac::v1::{ClusterRole, RoleBinding};
 use k8s_openapi::serde::de::DeserializeOwned;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Client, ResourceExt as _};
@@ -153,6 +153,7 @@ async fn the_roles_in_deploy_are_enough_for_everything_that_the_controllers_do()
     sets_are_orphaned_and_adopted(&cluster).await;
     budgets_are_counted(&cluster).await;
     services_get_endpoints(&cluster).await;
+    roles_are_aggregated(&cluster).await;
     assert_eq!(replica.requests("code", "403"), 0, "{:?}", replica.refused());
     what_is_deleted_takes_its_own_along(&cluster).await;
     assert_eq!(replica.refused(), Vec::<String>::new());
@@ -173,6 +174,22 @@ async fn every_namespace_is_furnished(cluster: &Cluster) {
     let wrong = Patch::Merge(json!({"data": {"ca.crt": "wrong"}}));
     maps.patch("kube-root-ca.crt", &PatchParams::default(), &wrong).await.unwrap();
     eventually("the right certificate", async || certificate().await.filter(|now| *now == given)).await;
+}
+
+async fn roles_are_aggregated(cluster: &Cluster) {
+    let roles: Api<ClusterRole> = Api::all(cluster.client.clone());
+    let rule = json!({"apiGroups": ["shop.example.com"], "resources": ["orders"], "verbs": ["get"]});
+    let label = json!({"rbac.authorization.k8s.io/aggregate-to-view": "true"});
+    let orders: ClusterRole =
+        object(json!({"metadata": {"name": "orders", "labels": label}, "rules": [rule.clone()]}));
+    roles.create(&PostParams::default(), &orders).await.unwrap();
+    for name in ["view", "edit", "admin"] {
+        eventually("an aggregated rule", async || {
+            let rules = roles.get(name).await.unwrap().rules.unwrap_or_default();
+            rules.contains(&object(rule.clone())).then_some(())
+        })
+        .await;
+    }
 }
 
 async fn rollouts_go_forth_and_back(cluster: &Cluster) {

@@ -1,4 +1,4 @@
-//! Clusters in a process: ready when they say so, beside each other, with a socket if asked for, gone when dropped.
+//! Clusters in a process: ready when started, side by side, with a socket if requested, stopped when dropped.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use gantry_cluster::{Cluster, Endpoint, Options, StartError, Storage};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, ServiceAccount};
+use k8s_openapi::api::rbac::v1::ClusterRole;
 use kube::api::{Api, ListParams, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use serde_json::json;
@@ -31,6 +32,21 @@ async fn a_started_cluster_is_ready() {
     assert!(accounts.get_opt("default").await.unwrap().is_some());
     assert!(cluster.url().is_none(), "no port is opened unless it is asked for");
     cluster.stop().await;
+}
+
+/// A7.9: whoever is bound to `edit` may edit as soon as the cluster is ready.
+#[tokio::test]
+async fn a_started_cluster_has_the_rules_of_admin_edit_and_view() {
+    for _ in 0..5 {
+        let cluster = Cluster::start_with(Options { nodes: 0, ..Options::default() }).await.unwrap();
+        let roles: Api<ClusterRole> = Api::all(cluster.client());
+        let rules = async |name: &str| roles.get(name).await.unwrap().rules.unwrap_or_default();
+        let (admin, edit, view) = (rules("admin").await, rules("edit").await, rules("view").await);
+        assert!(!view.is_empty());
+        assert!(view.iter().all(|rule| edit.contains(rule)), "edit has all of view");
+        assert!(edit.iter().all(|rule| admin.contains(rule)), "admin has all of edit");
+        cluster.stop().await;
+    }
 }
 
 #[tokio::test]
@@ -88,7 +104,7 @@ async fn a_node_that_was_made_to_fail_is_not_waited_for() {
     let failed = json!({"metadata": {"annotations": {"sim.gantry.dev/fail": "true"}}});
     nodes.patch("node-1", &PatchParams::default(), &Patch::Merge(failed)).await.unwrap();
     first.stop().await;
-    // What the node-lifecycle controller reports of it after a while.
+    // The condition that the node-lifecycle controller sets after a while.
     let silent = Cluster::start_with(Options { nodes: 0, controllers: false, ..options() }).await.unwrap();
     let nodes: Api<Node> = Api::all(silent.client());
     let unknown = json!({"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}});

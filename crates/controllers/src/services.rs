@@ -5,7 +5,7 @@ use std::sync::{Arc, RwLockReadGuard};
 use gantry_decide::services::triggers::{Lookup, on_pod};
 use gantry_model::{Namespace, ObjectKey, Pod, Service};
 use gantry_runtime::informer::{Cached as _, Store};
-use gantry_runtime::{Change, Informer, Informers, Queue};
+use gantry_runtime::{Informer, InformerEvent, Informers, Queue};
 
 /// The copies of Services and pods.
 #[derive(Clone, Debug)]
@@ -46,8 +46,8 @@ impl ServiceCaches {
         let (services, to) = (self.services.clone(), queue.clone());
         self.pods.subscribe(move |change| {
             let old = match change {
-                Change::Updated { old, .. } => Some(&**old),
-                Change::Added(_) | Change::Deleted(_) => None,
+                InformerEvent::Updated { old, .. } => Some(&**old),
+                InformerEvent::Added(_) | InformerEvent::Deleted(_) => None,
             };
             for service in on_pod(old, change.object(), &View(services.read())) {
                 to.add(service);

@@ -1,7 +1,7 @@
-//! The staleness guard: which versions were written for an object, and whether the caches have reached them.
+//! The staleness check: which versions were written for an object, and whether the caches have reached them.
 //!
 //! Expectations count pods; this compares versions, and so also covers adoptions and status writes. A shell whose
-//! caches are never behind its store has no use for it.
+//! caches are never behind its store does not need it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ pub struct WrittenVersions {
 
 /// The caches that a sync reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Resource {
+pub enum CachedResource {
     /// Pods: created, adopted and released.
     Pods,
     /// ReplicaSets: their status is written.
@@ -28,13 +28,13 @@ pub enum Resource {
 }
 
 /// The versions that the caches of a sync have reached; empty before they have seen any.
-pub type ReadVersions = BTreeMap<Resource, ResourceVersion>;
+pub type ReadVersions = BTreeMap<CachedResource, ResourceVersion>;
 
-/// A cache has not yet seen what was written for the object. The sync fails and is tried again.
+/// A cache has not reached a version that was written for the object. The sync fails and is retried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StaleCache {
     /// Which cache.
-    pub resource: Resource,
+    pub resource: CachedResource,
     /// The version it has reached.
     pub read: ResourceVersion,
     /// The version it has to reach.
@@ -45,15 +45,21 @@ pub struct StaleCache {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Written {
     uid: Uid,
-    versions: BTreeMap<Resource, ResourceVersion>,
+    versions: BTreeMap<CachedResource, ResourceVersion>,
 }
 
 impl WrittenVersions {
-    /// Remembers that a write for the object was answered with this version.
+    /// Records the version that a write for the object returned.
     ///
-    /// Answers may arrive out of order: only the newest counts. A version that is not a number cannot be compared
-    /// with any and is not remembered.
-    pub fn wrote(&mut self, owner: &ObjectKey, uid: &Uid, resource: Resource, version: &ResourceVersion) {
+    /// Responses may arrive out of order: only the newest counts. A version that is not a number cannot be compared
+    /// and is not recorded.
+    pub fn wrote(
+        &mut self,
+        owner: &ObjectKey,
+        uid: &Uid,
+        resource: CachedResource,
+        version: &ResourceVersion,
+    ) {
         if version.has_reached(version).is_none() {
             return;
         }
@@ -68,12 +74,12 @@ impl WrittenVersions {
         }
     }
 
-    /// Checks that the caches have seen all that was written for the object, and forgets it if so.
+    /// Checks that the caches have reached all recorded versions, and forgets them if so.
     pub fn check(&mut self, owner: &ObjectKey, read: &ReadVersions) -> Result<(), StaleCache> {
         let Some(written) = self.by_owner.get(owner) else { return Ok(()) };
         for (resource, version) in &written.versions {
             let reached = read.get(resource).cloned().unwrap_or_else(|| "".into());
-            // A version of no known form must not block the object for ever; a cache that has seen nothing must.
+            // A version that is not a number must not block the object for ever; a cache that has seen nothing must.
             let is_behind = reached.as_str().is_empty() || reached.has_reached(version) == Some(false);
             if is_behind {
                 return Err(StaleCache { resource: *resource, read: reached, written: version.clone() });
@@ -91,7 +97,7 @@ impl WrittenVersions {
     }
 }
 
-impl fmt::Display for Resource {
+impl fmt::Display for CachedResource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Pods => "pods",

@@ -10,7 +10,7 @@ use gantry_model::{
     ClusterIp, EndpointSlice, IpFamily, Name, Pod, PodNetwork, Service, ServicePort, SliceContent,
     TargetPort, TrafficDistribution, keys,
 };
-use gantry_testkit::{NOON, PodWords as _, labels, meta, noon_plus, pod, selector};
+use gantry_testkit::{NOON, PodBuilder as _, labels, meta, noon_plus, pod, selector};
 
 fn service() -> Service {
     Service {

@@ -1,15 +1,16 @@
-//! The nouns of Gantry: what the rules speak of, parsed once at the edge.
+//! The objects that the rules work on, parsed once at the edge.
 //!
-//! Objects arrive as `k8s-openapi` types and are turned into the types of this crate by `parse`; from then on
-//! nobody asks again whether a replica count is set or a percentage is well formed. What the rules want written
-//! leaves as a *draft* (an object to create), an *edit* (a change to an object that exists) or a status, each of
-//! which renders itself back to `k8s-openapi`.
+//! Objects arrive as `k8s-openapi` types and are turned into the types of this crate by `parse`; afterwards no code
+//! has to check whether a replica count is set or a percentage is well formed. Writes leave as a *draft* (an object
+//! to create), an *edit* (an update of an existing object) or a status, each of which renders itself back to
+//! `k8s-openapi`.
 //!
-//! This crate never decides anything: it holds no arithmetic on replicas. It knows no clock, no client and no
-//! async, and its types do not derive `Serialize`: the wire format is `k8s-openapi`'s business.
+//! This crate never decides anything: it holds no arithmetic on replicas. It has no clock, client or async code, and
+//! its types do not derive `Serialize`: the wire format is `k8s-openapi`'s.
 //!
 //! Start with [`Deployment`], [`ReplicaSet`] and [`Pod`].
 
+mod cluster_role;
 mod condition;
 mod deployment;
 mod disruption_budget;
@@ -37,6 +38,7 @@ mod set_kind;
 mod template;
 mod time;
 
+pub use cluster_role::{ClusterRole, PolicyRule};
 pub use condition::{
     ConditionStatus, DeploymentCondition, DeploymentConditionType, ReplicaSetCondition,
     ReplicaSetConditionType,

@@ -1,4 +1,4 @@
-//! A Pod as the rules see it.
+//! A Pod as the rules need it.
 
 use k8s_openapi::api::core::v1 as wire;
 
@@ -7,11 +7,11 @@ use crate::{Controlled, Meta, Name, ParseError, Timestamp, keys};
 /// A Pod.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pod {
-    /// Who it is.
+    /// Its metadata.
     pub meta: Meta,
     /// How far its life has come.
     pub phase: Phase,
-    /// The node it was assigned to.
+    /// The node it is assigned to.
     pub node: Option<Name>,
     /// Whether it serves.
     pub readiness: Readiness,
@@ -19,9 +19,9 @@ pub struct Pod {
     pub readiness_changed: Option<Timestamp>,
     /// Where it is reached.
     pub network: PodNetwork,
-    /// How often its containers had to be started again.
+    /// The restart counts of its containers.
     pub restarts: Restarts,
-    /// How much it minds being deleted; zero unless a valid annotation says otherwise.
+    /// The deletion cost; zero unless a valid annotation says otherwise.
     pub deletion_cost: i32,
 }
 
@@ -52,22 +52,22 @@ pub struct ContainerPort {
 /// How far a pod's life has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Accepted, not all containers started. Also what an empty or foreign phase is taken for.
+    /// Accepted, not all containers started. Also the meaning of an empty or unknown phase.
     Pending,
     /// At least one container runs.
     Running,
-    /// All containers ended well.
+    /// All containers have succeeded.
     Succeeded,
-    /// All containers ended, one of them badly.
+    /// All containers have terminated, one of them with a failure.
     Failed,
-    /// The node does not answer.
+    /// The state is unknown, because the node does not respond.
     Unknown,
 }
 
-/// Whether a pod serves.
+/// The `Ready` condition of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readiness {
-    /// It does not, or nobody has said.
+    /// Not ready, or without the condition.
     NotReady,
     /// It does.
     Ready {
@@ -79,14 +79,14 @@ pub enum Readiness {
 /// The highest restart counts of a pod's containers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Restarts {
-    /// Over the regular containers.
+    /// Of the regular containers.
     pub containers: i32,
-    /// Over the init containers that restart: the sidecars.
+    /// Of the restartable init containers (sidecars).
     pub sidecars: i32,
 }
 
 impl Pod {
-    /// Takes over a Pod that was read from an API server.
+    /// Parses a Pod.
     pub fn parse(pod: wire::Pod) -> Result<Self, ParseError> {
         let meta = Meta::parse(pod.metadata)?;
         let spec = pod.spec.unwrap_or_default();
@@ -104,12 +104,12 @@ impl Pod {
         })
     }
 
-    /// Whether it counts: neither finished nor on its way out.
+    /// Whether it counts: neither terminated nor terminating.
     pub fn is_active(&self) -> bool {
         !self.phase.is_finished() && !self.meta.is_deleting()
     }
 
-    /// Whether it is on its way out and not finished yet.
+    /// Whether it is terminating and has not terminated yet.
     pub fn is_terminating(&self) -> bool {
         !self.phase.is_finished() && self.meta.is_deleting()
     }
@@ -137,12 +137,12 @@ impl Phase {
         }
     }
 
-    /// Whether nothing of the pod will run again.
+    /// Whether it has terminated: no container will run again.
     pub fn is_finished(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed)
     }
 
-    /// The word on the wire.
+    /// The value on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "Pending",
@@ -222,7 +222,7 @@ impl Restarts {
     }
 }
 
-/// Reads a deletion cost: a 32-bit decimal without `+` and without leading zeros, else nothing at all.
+/// Parses a deletion cost: a 32-bit decimal without `+` and leading zeros, else `None`.
 fn deletion_cost(written: &str) -> i32 {
     let digits = written.strip_prefix('-').unwrap_or(written);
     let is_plain = digits == "0" || (!digits.starts_with('0') && !digits.starts_with('+'));

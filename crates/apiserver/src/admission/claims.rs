@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use gantry_registry::Refusal;
 use gantry_registry::admission::Claim;
-use gantry_registry::admission::services::{self, NotAllotted};
+use gantry_registry::admission::services::{self, Allotment, NotAllotted};
+use gantry_registry::{Refusal, validation};
 use gantry_store::{Error, Key, ListRequest, Op, Prefix, Transaction};
 use serde_json::Value;
 
-use crate::objects::{Objects, Place};
+use crate::objects::{Objects, Place, failed, internal_error};
 
 /// Where claims are.
 const ROOT: &str = "/registry/ranges/";
@@ -19,6 +19,12 @@ const ROOT: &str = "/registry/ranges/";
 /// What other services hold, as far as is known.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Taken(BTreeSet<Claim>);
+
+/// An object that was found to be wrong.
+pub(crate) struct Refused {
+    pub(crate) object: Value,
+    pub(crate) why: Refusal,
+}
 
 impl Objects {
     /// Gives a service what it lacks; everything else stays as it is.
@@ -28,19 +34,50 @@ impl Objects {
         stored: Option<&Value>,
         object: &mut Value,
         taken: &Taken,
+        allotment: Allotment,
     ) -> Result<(), Refusal> {
         if !holds_claims(place) {
             return Ok(());
         }
-        services::allot(&self.services, stored, object, &taken.0).map_err(|why| match why {
+        services::allot(&self.services, stored, object, &taken.0, allotment).map_err(|why| match why {
             NotAllotted::Wrong(wrong) => {
                 Refusal::invalid(place.kind.kind, place.kind.group, place.name, &[wrong])
             }
-            NotAllotted::Full(why) => {
-                let message = format!("Internal error occurred: {why}");
-                Refusal { code: 500, reason: "InternalError", message, details: None }
-            }
+            NotAllotted::Failed(why) => internal_error(&why),
         })
+    }
+
+    /// Gives a service what it would be given if it were stored.
+    pub(crate) async fn would_allot(
+        &self,
+        place: Place<'_>,
+        stored: Option<&Value>,
+        object: &mut Value,
+    ) -> Result<(), Refusal> {
+        if !holds_claims(place) {
+            return Ok(());
+        }
+        let taken = self.taken().await.map_err(|error| failed(&error))?;
+        self.allot(place, stored, object, &taken, Allotment::DryRun)
+    }
+
+    /// Returns why a refused object is refused: that it cannot have what it asks for is told before anything else.
+    pub(crate) async fn refusal(
+        &self,
+        place: Place<'_>,
+        stored: Option<&Value>,
+        refused: Refused,
+        allotment: Allotment,
+    ) -> Refusal {
+        let Refused { mut object, why } = refused;
+        if !holds_claims(place) || !validation::is_addressable(place.kind, &object) {
+            return why;
+        }
+        let taken = match self.taken().await {
+            Ok(taken) => taken,
+            Err(error) => return failed(&error),
+        };
+        self.allot(place, stored, &mut object, &taken, allotment).err().unwrap_or(why)
     }
 
     /// The transaction with the claims that come and go as a service changes.

@@ -21,7 +21,7 @@ use crate::ApiServer;
 use crate::objects::{Created, Objects, Place, Shown, conflict, failed};
 use crate::served;
 
-pub(crate) use claims::{Taken, holds_claims, is_claim};
+pub(crate) use claims::{Refused, Taken, holds_claims, is_claim};
 pub(crate) use grounds::{Grounds, check as grounds};
 
 /// How often a new object is charged anew because others were charged in between.
@@ -73,7 +73,7 @@ pub(crate) async fn would_store(
     mut object: Value,
 ) -> Result<Shown, Refusal> {
     quota::charges(&server.objects, place, &object).await?;
-    server.objects.allot(place, None, &mut object, &Taken::default())?;
+    server.objects.would_allot(place, None, &mut object).await?;
     server.objects.would_create(place, object).await
 }
 

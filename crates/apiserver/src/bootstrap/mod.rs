@@ -11,12 +11,14 @@ mod roles;
 use std::collections::{BTreeMap, BTreeSet};
 
 use gantry_registry::kinds::Kind;
-use gantry_registry::lifecycle::{self, Stamp};
+use gantry_registry::lifecycle::{self, Part, Stamp};
+use gantry_registry::ownership::{Write, track_update};
 use gantry_registry::{Refusal, admission, defaults};
 use gantry_store::{Error, Item, Key, ListRequest, Op, Transaction};
 use serde_json::Value;
 
 use crate::ApiServer;
+use crate::handlers::reset_fields;
 use crate::objects::{Objects, Place, failed, key};
 use crate::served;
 
@@ -30,6 +32,8 @@ struct Wanted {
 
 /// The most objects in one transaction: below what a store takes, to leave room for the addresses of a service.
 const OBJECTS_MAX: usize = 100;
+/// Who owns the fields of what is created here; kube-apiserver's name.
+const FIELD_MANAGER: &str = "kube-apiserver";
 const RBAC: &str = "rbac.authorization.k8s.io";
 /// How often is begun anew because another server on the same store does the same.
 const ATTEMPTS_MAX: usize = 8;
@@ -124,6 +128,16 @@ impl Wanted {
         let mut object = self.object.clone();
         defaults::apply(self.kind, &mut object);
         let (uid, now) = (server.surroundings.uid(), server.surroundings.now());
+        let write = Write {
+            kind: self.kind.kind,
+            nature: &self.kind.nature,
+            api_version: self.kind.api_version,
+            subresource: "",
+            manager: FIELD_MANAGER,
+            reset: &reset_fields(self.kind, Part::Main),
+            now: &now.to_string(),
+        };
+        track_update(None, &mut object, &write);
         let mut object = lifecycle::create(object, self.kind, &Stamp { uid: &uid, now, name_suffix: "" });
         admission::prepare_new(self.kind, &mut object);
         defaults::on_create(self.kind, &mut object);

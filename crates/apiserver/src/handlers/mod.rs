@@ -34,6 +34,7 @@ use call::Call;
 
 pub(crate) use discovery::Listing;
 pub(crate) use openapi::Shelf;
+pub(crate) use stored::reset_fields;
 
 /// The largest body that is read.
 pub(crate) const BODY_BYTES_MAX: usize = 3 << 20;

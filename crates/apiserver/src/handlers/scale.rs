@@ -1,6 +1,7 @@
 //! The subresource `scale`: the size of a workload, without the rest of it.
 
 use gantry_registry::custom::Scaling;
+use gantry_registry::decode::Finding;
 use gantry_registry::kinds::{Kind, Nature, Verb};
 use gantry_registry::ownership::{FieldSet, ManagedFields, ReplicasField, Write, track_update};
 use gantry_registry::patch;
@@ -46,7 +47,7 @@ impl Call<'_> {
         let wanted =
             if options.validation == Validation::Strict { decoded.strict(gvk)? } else { decoded.object };
         let written = self.resize(nature, &options, |_| Ok((wanted.clone(), Ownership::ByChange))).await?;
-        Ok(warn(self.render_scale(nature, &written.shown)?, &options, &findings))
+        self.scaled(nature, &written, &options, &findings)
     }
 
     async fn patch_scale(&self, nature: &Nature) -> Result<Answer, Refusal> {
@@ -72,7 +73,19 @@ impl Call<'_> {
             }
         });
         let written = resized.await?;
-        Ok(warn(self.render_scale(nature, &written.shown)?, &options, &findings))
+        self.scaled(nature, &written, &options, &findings)
+    }
+
+    /// The answer to a scaling, with all that is odd about it and about the parent.
+    fn scaled(
+        &self,
+        nature: &Nature,
+        written: &Written,
+        options: &WriteOptions,
+        findings: &[Finding],
+    ) -> Result<Answer, Refusal> {
+        let answer = warn(self.render_scale(nature, &written.shown)?, options, findings);
+        Ok(written.tell(answer))
     }
 
     /// Changes the parent as a changed Scale says, and returns the parent.
@@ -107,7 +120,10 @@ impl Call<'_> {
             check_uid(self.place(), stored, &parent)?;
             let mut settled = settle(self, stored, parent, Part::Main, options, Ownership::Settled)?;
             // Every scaling of a ReplicationController counts a version, as in Kubernetes.
-            if self.kind.kind == "ReplicationController" && matches!(settled.change, Change::Keep) {
+            if self.kind.kind == "ReplicationController"
+                && matches!(settled.change, Change::Keep)
+                && settled.refused.is_none()
+            {
                 settled.change = Change::Store(stored.clone());
             }
             Ok(settled)

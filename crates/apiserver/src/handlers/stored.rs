@@ -1,6 +1,8 @@
 //! The last steps of every write: who owns what, what the server itself writes, whether it may be stored.
 
 use gantry_registry::Refusal;
+use gantry_registry::decode::KeyOrder;
+use gantry_registry::empties::{self, Form};
 use gantry_registry::kinds::{Kind, Nature};
 use gantry_registry::lifecycle::{self, Updated};
 use gantry_registry::ownership::{FieldSet, Write, differ_only_in_times, track_update};
@@ -9,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::call::Call;
 use super::write::Part;
-use crate::admission;
+use crate::admission::{self, Refused};
 use crate::objects::{Change, Place, conflict};
 use crate::query::WriteOptions;
 use crate::served;
@@ -21,6 +23,8 @@ pub(super) struct Settled {
     pub(super) shown: Option<Value>,
     /// What is odd about the object.
     pub(super) warnings: Vec<String>,
+    /// What was wanted instead of the change, if that is wrong.
+    pub(super) refused: Option<Refused>,
 }
 
 /// What becomes of an object that exists when this is written to it.
@@ -47,18 +51,29 @@ pub(super) fn settle(
     if part == Part::Main {
         admission::update(call.kind, stored, &mut wanted);
     }
-    let updated = match lifecycle::update(stored, wanted, part, call.kind) {
-        Updated::Store(object) if differ_only_in_times(stored, &object) => Updated::Unchanged,
+    let updated = lifecycle::update(stored, wanted, part, call.kind);
+    match &updated {
+        Updated::Store(object) | Updated::Remove(object) => {
+            let judge = |order: &KeyOrder| validation::part(part, call.kind, stored, object, order);
+            match call.judged(call.place().name, judge) {
+                Ok(found) => warnings.extend(found),
+                Err(why) => {
+                    let refused = Some(Refused { object: object.clone(), why });
+                    return Ok(Settled { change: Change::Keep, shown: None, warnings, refused });
+                }
+            }
+        }
+        // Warnings are returned although nothing changes.
+        Updated::Unchanged if part == Part::Main => {
+            let order = KeyOrder::default();
+            warnings.extend(validation::part(part, call.kind, stored, stored, &order).warnings);
+        }
+        Updated::Unchanged => {}
+    }
+    let updated = match updated {
+        Updated::Store(object) if is_stored_as(call.kind, &object, stored) => Updated::Unchanged,
         updated => updated,
     };
-    if let Updated::Store(object) | Updated::Remove(object) = &updated {
-        let judged = validation::part(part, call.kind, stored, object);
-        warnings.extend(call.judged(call.place().name, judged)?);
-    }
-    // What is odd about a pod is told on every write of it.
-    if updated == Updated::Unchanged && part == Part::Main && call.kind.kind == "Pod" {
-        warnings.extend(validation::part(part, call.kind, stored, stored).warnings);
-    }
     let (change, shown) = match updated {
         // What is written unchanged is stored in the version of today, and with the defaults that it was read with.
         Updated::Unchanged if served::is_renewed(call.kind) => (Change::Renew, None),
@@ -66,7 +81,13 @@ pub(super) fn settle(
         Updated::Store(object) => (Change::Store(object), None),
         Updated::Remove(shown) => (Change::Remove(None), Some(shown)),
     };
-    Ok(Settled { change, shown, warnings })
+    Ok(Settled { change, shown, warnings, refused: None })
+}
+
+/// Whether storing this object would change nothing, the times in its record of ownership aside.
+fn is_stored_as(kind: &Kind, object: &Value, stored: &Value) -> bool {
+    let object = empties::in_form(Form::Stored, &kind.nature, object);
+    *object == *stored || differ_only_in_times(stored, &object)
 }
 
 /// How the owners of fields are found.
@@ -99,7 +120,7 @@ pub(super) fn writing<'w>(
 }
 
 /// What a write cannot change, and so cannot own.
-pub(super) fn reset_fields(kind: &Kind, part: Part) -> FieldSet {
+pub(crate) fn reset_fields(kind: &Kind, part: Part) -> FieldSet {
     if let (Part::Status, Nature::Custom(_)) = (part, &kind.nature) {
         return FieldSet::of_fields(&["metadata", "spec"]);
     }

@@ -63,9 +63,11 @@ async fn an_address_can_be_asked_for_once() {
             .ends_with("provided IP is already allocated"),
         "the server's own"
     );
-    assert!(refused(&server, SERVICES, at("b", "1.2.3.4"), 422).await.ends_with(
-        "the provided IP (1.2.3.4) is not in the valid range. The range of valid IPs is 10.96.0.0/12"
-    ));
+    assert!(
+        refused(&server, SERVICES, at("b", "1.2.3.4"), 422)
+            .await
+            .ends_with("the provided network does not match the current range")
+    );
     call(&server, Method::DELETE, &format!("{SERVICES}/a"), Value::Null).await;
     created(&server, SERVICES, at("b", "10.96.0.10")).await;
 }
@@ -93,6 +95,105 @@ async fn node_ports_are_given_once() {
     let both = created(&server, SERVICES, service("dns", json!({"type": "NodePort", "ports": both}))).await;
     let ports = &both["spec"]["ports"];
     assert_eq!(ports[0]["nodePort"], ports[1]["nodePort"], "one port, two protocols");
+}
+
+/// 2.6 service IP: whether a service can have what it asks for is told before what else is wrong with it.
+#[tokio::test]
+async fn what_is_taken_or_out_of_range_is_told_first() {
+    let server = server().await;
+    let holder =
+        json!({"type": "NodePort", "clusterIP": "10.96.0.30", "ports": [{"port": 80, "nodePort": 31000}]});
+    created(&server, SERVICES, service("holder", holder)).await;
+    let wrong = |port: u16| json!({"port": 80, "nodePort": port, "protocol": "x"});
+    let open = |ports: Value| service("other", json!({"type": "NodePort", "ports": ports}));
+    for (port, why) in [
+        (31_000, "provided port is already allocated"),
+        (5, "provided port is not in the valid range. The range of valid ports is 30000-32767"),
+    ] {
+        assert_eq!(
+            refused(&server, SERVICES, open(json!([wrong(port)])), 422).await,
+            format!("Service \"other\" is invalid: spec.ports[0].nodePort: Invalid value: {port}: {why}")
+        );
+    }
+    let at = service("other", json!({"clusterIP": "10.96.0.30", "ports": [wrong(0)]}));
+    assert!(refused(&server, SERVICES, at, 422).await.ends_with("provided IP is already allocated"));
+    let several =
+        json!([{"name": "a", "port": 80, "nodePort": 31000}, {"name": "b", "port": 81, "nodePort": 5}]);
+    assert!(
+        refused(&server, SERVICES, open(several), 422).await.contains("ports[0].nodePort"),
+        "in their order"
+    );
+    let twice =
+        json!([{"name": "a", "port": 80, "nodePort": 31001}, {"name": "b", "port": 81, "nodePort": 31001}]);
+    assert!(
+        refused(&server, SERVICES, open(twice), 422).await.ends_with("provided port is already allocated")
+    );
+    let families = json!({"ipFamilies": ["IPv6"], "ports": [wrong(0)], "clusterIP": ""});
+    assert!(
+        refused(&server, SERVICES, service("other", families), 422).await.contains("spec.ipFamilies[0]"),
+        "families come before"
+    );
+    let checked =
+        json!({"type": "LoadBalancer", "externalTrafficPolicy": "Local", "healthCheckNodePort": 31000});
+    assert_eq!(
+        refused(&server, SERVICES, service("other", checked), 500).await,
+        "Internal error occurred: failed to allocate requested HealthCheck NodePort 31000: provided port is already \
+         allocated"
+    );
+    created(&server, SERVICES, service("web", json!({}))).await;
+    let path = format!("{SERVICES}/web");
+    let patch = json!({"spec": {"type": "NodePort", "ports": [wrong(31_000)]}});
+    let (status, refusal) = patched(&server, &path, patch).await;
+    assert_eq!(status, 422);
+    assert!(
+        refusal["message"].as_str().unwrap().ends_with("provided port is already allocated"),
+        "{refusal}"
+    );
+}
+
+/// 2.6 service IP: a dry run looks at what is taken of ports and at the range of addresses, and gives placeholders.
+#[tokio::test]
+async fn a_dry_run_gives_placeholders() {
+    let server = server().await;
+    let holder =
+        json!({"type": "NodePort", "clusterIP": "10.96.0.30", "ports": [{"port": 80, "nodePort": 31000}]});
+    created(&server, SERVICES, service("holder", holder)).await;
+    let dry = format!("{SERVICES}?dryRun=All");
+    let ports = json!([{"name": "a", "port": 80}, {"name": "b", "port": 81}]);
+    let local = json!({"type": "LoadBalancer", "externalTrafficPolicy": "Local", "ports": ports});
+    let spec = created(&server, &dry, service("other", local)).await["spec"].clone();
+    assert_eq!(spec["clusterIP"], "10.96.0.0");
+    assert_eq!([&spec["ports"][0]["nodePort"], &spec["ports"][1]["nodePort"]], [32_769, 32_770]);
+    assert_eq!(spec["healthCheckNodePort"], 32_771);
+    created(&server, &dry, service("other", json!({"clusterIP": "10.96.0.30"}))).await;
+    let outside = refused(&server, &dry, service("other", json!({"clusterIP": "1.2.3.4"})), 422).await;
+    assert!(outside.ends_with(
+        "the provided IP (1.2.3.4) is not in the valid range. The range of valid IPs is 10.96.0.0/12"
+    ));
+    let open = |port: u16| json!({"type": "NodePort", "ports": [{"port": 80, "nodePort": port}]});
+    created(&server, &dry, service("other", open(5))).await;
+    let taken = refused(&server, &dry, service("other", open(31_000)), 422).await;
+    assert!(taken.ends_with("provided port is already allocated"));
+    created(&server, SERVICES, service("web", json!({}))).await;
+    let patch = json!({"spec": {"type": "NodePort"}});
+    let (_, tried) = patched(&server, &format!("{SERVICES}/web?dryRun=All"), patch).await;
+    assert_eq!(tried["spec"]["ports"][0]["nodePort"], 32_769);
+}
+
+/// A2.20: a headless service that was for any family cannot be given an address, or pods, of this cluster.
+#[tokio::test]
+async fn a_service_for_any_family_stays_one() {
+    let server = server().await;
+    created(&server, SERVICES, service("anywhere", json!({"clusterIP": "None"}))).await;
+    let patch = json!({"spec": {"selector": {"app": "web"}}});
+    let (status, refusal) = patched(&server, &format!("{SERVICES}/anywhere"), patch).await;
+    assert_eq!(status, 422);
+    assert_eq!(
+        refusal["message"],
+        "Service \"anywhere\" is invalid: [spec.ipFamilyPolicy: Invalid value: \"RequireDualStack\": this cluster is \
+         not configured for dual-stack services, spec.ipFamilies[1]: Invalid value: \"IPv6\": not configured on this \
+         cluster]"
+    );
 }
 
 /// 2.6 service IP, A2.20: a service keeps what it has, until it becomes another sort of service.

@@ -1,7 +1,7 @@
 //! Writing slices: new ones first, so that no endpoint is missing in between.
 
 use gantry_decide::endpoint_slices::Decision;
-use gantry_decide::written_versions::Resource;
+use gantry_decide::written_versions::CachedResource;
 use gantry_model::{Name, Refusal, RefusalKind};
 use gantry_runtime::informer::{CachedEndpointSlice, Typed as _};
 use gantry_runtime::{Deletion, Failure, Target};
@@ -59,6 +59,6 @@ impl EndpointSlices {
 
     fn wrote(&self, snapshot: &Snapshot, stored: discovery::EndpointSlice) {
         let version = stored.metadata.resource_version.unwrap_or_default();
-        self.memory().wrote(&snapshot.service, Resource::EndpointSlices, &version.into());
+        self.memory().wrote(&snapshot.service, CachedResource::EndpointSlices, &version.into());
     }
 }

@@ -82,7 +82,7 @@ impl EndpointSlices {
         }
         let why = aggregated(&errors);
         let meta = &snapshot.service.meta;
-        self.context.tell(EVENT_SOURCE, "v1", "Service", meta, failed(&snapshot.service, &why));
+        self.context.record_event(EVENT_SOURCE, "v1", "Service", meta, failed(&snapshot.service, &why));
         Err(Refusal::other(why))
     }
 

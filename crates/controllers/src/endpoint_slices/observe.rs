@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gantry_decide::endpoint_slices::{Decision, MANAGER, Observed, decide};
 use gantry_decide::services::TriggerTimes;
-use gantry_decide::written_versions::{ReadVersions, Resource};
+use gantry_decide::written_versions::{CachedResource, ReadVersions};
 use gantry_model::{EndpointSlice, Name, Namespace, Pod, Requirement, Selector, Service, keys};
 use gantry_runtime::informer::{CachedEndpointSlice, Plain};
 use gantry_runtime::{Informer, Informers};
@@ -43,7 +43,7 @@ impl Caches {
 
     /// How far the cache of what is written has come.
     pub(super) fn versions(&self) -> ReadVersions {
-        ReadVersions::from([(Resource::EndpointSlices, self.slices.read().version().clone())])
+        ReadVersions::from([(CachedResource::EndpointSlices, self.slices.read().version().clone())])
     }
 
     /// Looks at one Service.

@@ -2,7 +2,7 @@
 
 use gantry_decide::endpoint_slices::service_of;
 use gantry_model::{EndpointSlice, ObjectKey};
-use gantry_runtime::{Change, Queue};
+use gantry_runtime::{InformerEvent, Queue};
 
 use super::observe::Caches;
 
@@ -18,7 +18,7 @@ pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
     caches.slices.subscribe(move |change| {
         wake(&change.object().noun);
         // A slice that was relabelled is missing where it belonged.
-        if let Change::Updated { old, .. } = change {
+        if let InformerEvent::Updated { old, .. } = change {
             wake(&old.noun);
         }
     });

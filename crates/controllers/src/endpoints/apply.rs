@@ -1,7 +1,7 @@
 //! Writing Endpoints.
 
 use gantry_decide::endpoints::{Decision, EVENT_SOURCE, failed};
-use gantry_decide::written_versions::Resource;
+use gantry_decide::written_versions::CachedResource;
 use gantry_model::{EndpointsDraft, ObjectKey, Refusal, RefusalKind};
 use gantry_runtime::informer::{CachedEndpoints, Typed as _};
 use gantry_runtime::{Deletion, Target};
@@ -34,7 +34,7 @@ impl EndpointsController {
         match written {
             Ok(stored) => {
                 let version = stored.metadata.resource_version.unwrap_or_default();
-                self.memory().wrote(&snapshot.service, Resource::Endpoints, &version.into());
+                self.memory().wrote(&snapshot.service, CachedResource::Endpoints, &version.into());
                 Ok(())
             }
             Err(failure) => {
@@ -64,6 +64,6 @@ impl EndpointsController {
         // Endpoints that could not be created have no identity; what is known of them is that of their Service.
         let service = &snapshot.service.meta;
         let meta = snapshot.endpoints.as_ref().map_or(service, |endpoints| &endpoints.noun.meta);
-        self.context.tell(EVENT_SOURCE, "v1", "Endpoints", meta, event);
+        self.context.record_event(EVENT_SOURCE, "v1", "Endpoints", meta, event);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gantry_decide::endpoints::{Decision, Observed, decide};
 use gantry_decide::services::TriggerTimes;
-use gantry_decide::written_versions::{ReadVersions, Resource};
+use gantry_decide::written_versions::{CachedResource, ReadVersions};
 use gantry_model::{Pod, Service};
 use gantry_runtime::informer::CachedEndpoints;
 use gantry_runtime::{Informer, Informers};
@@ -38,7 +38,7 @@ impl Caches {
 
     /// How far the cache of what is written has come.
     pub(super) fn versions(&self) -> ReadVersions {
-        ReadVersions::from([(Resource::Endpoints, self.endpoints.read().version().clone())])
+        ReadVersions::from([(CachedResource::Endpoints, self.endpoints.read().version().clone())])
     }
 
     /// Looks at one Service.

@@ -2,7 +2,7 @@
 
 use gantry_decide::endpoints::is_lock;
 use gantry_model::ObjectKey;
-use gantry_runtime::{Change, Queue};
+use gantry_runtime::{InformerEvent, Queue};
 
 use super::observe::Caches;
 
@@ -12,7 +12,7 @@ pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
     let to = queue.clone();
     // What somebody else writes into them stays until the Service or a pod changes, as on Kubernetes.
     caches.endpoints.subscribe(move |change| {
-        if let Change::Deleted(endpoints) = change {
+        if let InformerEvent::Deleted(endpoints) = change {
             to.add(endpoints.noun.meta.key());
         }
     });

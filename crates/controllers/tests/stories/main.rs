@@ -10,6 +10,7 @@ mod deletion;
 mod endpoints;
 mod interruptions;
 mod nodes;
+mod roles;
 mod rollouts;
 mod surroundings;
 mod wire;

@@ -3,7 +3,7 @@
 use gantry_model::{ObjectKey, ResourceVersion, Service};
 
 use super::TriggerTimes;
-use crate::written_versions::{ReadVersions, Resource, StaleCache, WrittenVersions};
+use crate::written_versions::{CachedResource, ReadVersions, StaleCache, WrittenVersions};
 
 /// The memory of a controller of endpoints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl Memory {
     }
 
     /// Remembers that a write for the Service was answered with this version.
-    pub fn wrote(&mut self, service: &Service, resource: Resource, version: &ResourceVersion) {
+    pub fn wrote(&mut self, service: &Service, resource: CachedResource, version: &ResourceVersion) {
         self.written.wrote(&service.meta.key(), &service.meta.uid, resource, version);
     }
 }

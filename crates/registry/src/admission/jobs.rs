@@ -1,6 +1,6 @@
 //! A new job selects the pods that it makes, by its uid, unless it brings a selector of its own.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::defaults::setting::{child, default, ensure, object, text};
 use crate::defaults::workload::{label_if_bare, template_labels};
@@ -22,7 +22,8 @@ pub(super) fn select_own_pods(job: &mut Value) {
             ("batch.kubernetes.io/job-name", &name),
             ("job-name", &name),
         ] {
-            labels.insert(label.to_owned(), json!(value));
+            // Another value that the client wrote is refused by validation.
+            default(labels, label, value.as_str());
         }
     }
     let chosen = ensure(spec, "selector").and_then(|selector| ensure(selector, "matchLabels"));

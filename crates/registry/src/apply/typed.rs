@@ -32,17 +32,17 @@ pub(super) fn check_values(applied: &Value, write: &Write<'_>) -> Result<(), Ref
     }
     let problem = misfit(applied, write.nature)
         .or_else(|| decode::assembled(wrapped(applied.clone(), write.nature), write.nature).err());
-    match problem {
-        None => Ok(()),
-        Some(problem) => {
-            let kind = group_version_kind(write.api_version, write.kind);
-            Err(Refusal::server_error(format!(
-                "failed to convert new object ({}) to proper version: unable to convert unstructured object to {kind}: \
-                 {problem}",
-                described(applied)
-            )))
-        }
+    let Some(problem) = problem else { return Ok(()) };
+    let described = described(applied);
+    if decode::unreadable_annotation(applied, write.nature).as_ref() == Some(&problem) {
+        let step = format!("failed to convert to unversioned ({described})");
+        return Err(Refusal::server_error(format!("{step}: {problem}")));
     }
+    let kind = group_version_kind(write.api_version, write.kind);
+    Err(Refusal::server_error(format!(
+        "failed to convert new object ({described}) to proper version: unable to convert unstructured object to {kind}: \
+         {problem}"
+    )))
 }
 
 /// Refuses to apply to a stored object with elements that could not be owned.

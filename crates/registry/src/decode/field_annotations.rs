@@ -4,6 +4,9 @@ use serde_json::{Map, Value, json};
 
 use crate::schema::{MessageId, schema};
 
+/// How what is wrong with the revision to go back to begins.
+pub(crate) const UNREADABLE: &str = "failed to parse annotation[";
+
 const ROLLBACK_TO: &str = "deprecated.deployment.rollback.to";
 const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
@@ -25,7 +28,7 @@ pub(super) fn normalize(id: MessageId, object: &mut Map<String, Value>) -> Resul
         return Ok(());
     }
     let number = number(written).map_err(|why| match name {
-        ROLLBACK_TO => format!("failed to parse annotation[{ROLLBACK_TO}]={written} as int64: {why}"),
+        ROLLBACK_TO => format!("{UNREADABLE}{ROLLBACK_TO}]={written} as int64: {why}"),
         _ => why,
     })?;
     annotations.insert(name.to_owned(), json!(number.to_string()));

@@ -6,7 +6,7 @@
 use crate::schema::{Other, Type, schema};
 
 /// The Go type of a field, or of an element or entry of it if `kind` is that of one.
-pub(super) fn name(message: &str, field: &str, kind: &Type) -> String {
+pub(crate) fn name(message: &str, field: &str, kind: &Type) -> String {
     match kind {
         Type::String => {
             let named = named_text(message, field).unwrap_or("string");

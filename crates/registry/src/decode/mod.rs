@@ -16,9 +16,10 @@ pub mod base64;
 pub(crate) mod complete;
 pub mod custom;
 mod depth;
-mod field_annotations;
-mod go_types;
+pub(crate) mod field_annotations;
+pub(crate) mod go_types;
 mod json;
+mod key_order;
 mod kind;
 mod protobuf;
 pub(crate) mod time;
@@ -29,6 +30,7 @@ mod yaml;
 mod yaml_errors;
 
 pub(crate) use depth::TOO_DEEP;
+pub use key_order::KeyOrder;
 pub use kind::Gvk;
 
 use std::fmt;
@@ -37,6 +39,7 @@ use serde_json::{Map, Value};
 
 use crate::Refusal;
 use crate::kinds::Nature;
+use crate::refusal::quoted;
 use crate::schema::MessageId;
 use custom::Malformed;
 use tree::{Document, Tree};
@@ -174,6 +177,12 @@ fn compiled_in(object: Value, id: MessageId) -> Result<Decoded, String> {
     field_annotations::normalize(id, &mut members)?;
     members.extend(kept.into_iter().map(|(key, value)| (key.to_owned(), value)));
     Ok(Decoded { object: Value::Object(members), findings })
+}
+
+/// What is wrong with an annotation that is a field inside Kubernetes.
+pub fn unreadable_annotation(object: &Value, nature: &Nature) -> Option<String> {
+    let mut members = object.as_object()?.clone();
+    field_annotations::normalize(nature.message()?, &mut members).err()
 }
 
 /// Whether an object that was put together from parts is still of its kind; the error says what it became.
@@ -381,8 +390,8 @@ impl Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown(path) => write!(f, "unknown field \"{path}\""),
-            Self::Duplicate(path) => write!(f, "duplicate field \"{path}\""),
+            Self::Unknown(path) => write!(f, "unknown field {}", quoted(path)),
+            Self::Duplicate(path) => write!(f, "duplicate field {}", quoted(path)),
             Self::Yaml(problem) => f.write_str(problem),
             Self::Operation(finding) => write!(f, "json patch {finding}"),
         }

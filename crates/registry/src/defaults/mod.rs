@@ -90,6 +90,7 @@ pub fn on_create(kind: &Kind, value: &mut Value) {
         };
     }
     if (kind.group, kind.kind) == ("", "Namespace") {
+        cluster::namespace(object);
         cluster::finalized_namespace(object);
     }
 }

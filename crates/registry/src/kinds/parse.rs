@@ -87,6 +87,8 @@ fn kind(line: &'static str) -> Result<Kind, String> {
             &[
                 ("-", Generation::Absent),
                 ("spec", Generation::Spec),
+                ("exact-spec", Generation::ExactSpec),
+                ("spec-from-zero", Generation::SpecFromZero),
                 ("spec+annotations", Generation::SpecOrAnnotations),
                 ("all", Generation::Anything),
                 ("one", Generation::AlwaysOne),

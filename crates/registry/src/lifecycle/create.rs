@@ -50,7 +50,7 @@ pub fn create(mut object: Value, kind: &Kind, stamp: &Stamp<'_>) -> Value {
     }
     metadata.insert("uid".to_owned(), json!(stamp.uid));
     metadata.insert("creationTimestamp".to_owned(), json!(stamp.now.to_string()));
-    if kind.generation != Generation::Absent {
+    if !matches!(kind.generation, Generation::Absent | Generation::SpecFromZero) {
         metadata.insert("generation".to_owned(), json!(1));
     }
     if kind.has_status()

@@ -7,6 +7,7 @@ use super::unserved::drop_unserved;
 use super::{
     asked_for, finalizers, generation, is_graceful, is_namespace, metadata, metadata_mut, namespace, text,
 };
+use crate::empties::{self, Form};
 use crate::kinds::{Generation, Kind, Nature};
 use crate::pods;
 
@@ -156,12 +157,17 @@ fn count_generation(stored: &Value, object: &mut Value, part: Part, kind: &Kind)
         found.filter(|value| value.as_object().is_none_or(|map| !map.is_empty()))
     };
     let differs = |field: &str| of(stored, field) != of(object, field);
-    let asks_for_more = part != Part::Status && !asked_for(stored).eq(asked_for(object));
+    let asks_for_more = |object: &Value| part != Part::Status && !asked_for(stored).eq(asked_for(object));
+    let asks_exactly_for_more = asks_for_more(object);
+    // Empty lists and maps that were sent in the place of none change nothing.
+    let asks_for_more =
+        asks_exactly_for_more && asks_for_more(&empties::in_form(Form::Stored, &kind.nature, object));
     let has_new_status =
         part == Part::Main && !kind.has_status() && stored.get("status") != object.get("status");
     let counts = match kind.generation {
         Generation::Absent | Generation::AlwaysOne => false,
-        Generation::Spec => asks_for_more,
+        Generation::Spec | Generation::SpecFromZero => asks_for_more,
+        Generation::ExactSpec => asks_exactly_for_more,
         Generation::Content => asks_for_more || has_new_status,
         Generation::SpecOrAnnotations => asks_for_more || (part == Part::Main && differs("annotations")),
         Generation::Anything => asks_for_more || (part == Part::Main && differs("labels")),

@@ -70,6 +70,8 @@ fn add_zeros(id: MessageId, members: &mut Map<String, Value>) {
             }
             (_, Omit::Zero) => continue,
             (Type::Message(inner), _) if !field.pointer => zero_of(*inner),
+            // A time is never empty, so that one that is not set is written as null.
+            (Type::Time | Type::MicroTime, Omit::Empty) if !field.pointer => Value::Null,
             (_, Omit::Empty) => continue,
             _ if field.pointer => Value::Null,
             (Type::String, Omit::Never) => json!(""),

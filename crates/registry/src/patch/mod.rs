@@ -14,6 +14,7 @@ pub use misfit::{misfit, wrapped};
 
 use serde_json::{Value, json};
 
+use crate::decode::field_annotations::UNREADABLE;
 use crate::decode::{Finding, TOO_DEEP, json_word};
 use crate::kinds::Nature;
 use crate::{FieldError, Refusal};
@@ -73,6 +74,9 @@ pub fn unread(why: &str) -> Refusal {
 /// `why` is the decoder's error, or `strict decoding error: …`. A strategic merge patch is shown itself, of the others
 /// what they lead to.
 pub fn undecodable(kind: PatchKind, body: &Value, patched: &Value, why: &str) -> Refusal {
+    if kind == PatchKind::Strategic && why.starts_with(UNREADABLE) {
+        return Refusal::server_error(why);
+    }
     let shown = match kind {
         PatchKind::Json | PatchKind::Merge => patched.to_string(),
         PatchKind::Strategic => printed::as_go_prints(body),

@@ -212,8 +212,14 @@ impl<'k> Printer<'k> {
 }
 
 /// Annotations that are fields of the object inside Kubernetes, where the rows of a Table are made.
-const FIELDS_AS_ANNOTATIONS: [&str; 2] =
-    ["deprecated.daemonset.template.generation", "deprecated.deployment.rollback.to"];
+const FIELDS_AS_ANNOTATIONS: [&str; 6] = [
+    "autoscaling.alpha.kubernetes.io/behavior",
+    "autoscaling.alpha.kubernetes.io/conditions",
+    "autoscaling.alpha.kubernetes.io/current-metrics",
+    "autoscaling.alpha.kubernetes.io/metrics",
+    "deprecated.daemonset.template.generation",
+    "deprecated.deployment.rollback.to",
+];
 
 /// The metadata of a row, which has no annotations that stand for fields.
 fn without_fields(mut partial: Value) -> Value {

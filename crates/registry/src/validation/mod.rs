@@ -59,6 +59,7 @@ mod workload;
 use serde_json::Value;
 
 use crate::custom::Custom;
+use crate::decode::KeyOrder;
 use crate::kinds::{Kind, Nature};
 use crate::lifecycle::Part;
 use crate::refusal::FieldError;
@@ -78,14 +79,26 @@ pub struct Judged {
 
 /// Judges a new object.
 pub fn create(kind: &Kind, object: &Value) -> Judged {
-    let mut found = Found::default();
+    create_in_order(kind, object, &KeyOrder::default())
+}
+
+/// Judges a new object whose maps were sent with their keys in this order.
+pub fn create_in_order(kind: &Kind, object: &Value, order: &KeyOrder) -> Judged {
+    let mut found = Found::in_order(order);
+    if (kind.group, kind.kind) == ("policy", "PodDisruptionBudget") {
+        // Its metadata is only looked at if nothing else is wrong.
+        specific(&mut found, kind, None, object);
+        if !found.errors.is_empty() {
+            return Judged { errors: found.errors, warnings: Vec::new() };
+        }
+    }
     metadata::create(&mut found, kind, object);
     if let Nature::Custom(custom) = &kind.nature {
         found.errors.extend(custom.structure.judge(object));
         found.errors.extend(wrong_scale(custom, object));
         return judged_custom(found.errors, &[], &Value::Null, object);
     }
-    if let Some(judged) = wrong_addresses(kind, None, object) {
+    if let Some(judged) = wrong_addresses(kind, object) {
         return judged;
     }
     match (kind.group, kind.kind) {
@@ -105,7 +118,11 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
 
 /// Judges a changed object; its uid and times are already those of the stored one where the client left them out.
 pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
-    let mut found = Found::default();
+    update_in_order(kind, old, new, &KeyOrder::default())
+}
+
+fn update_in_order(kind: &Kind, old: &Value, new: &Value, order: &KeyOrder) -> Judged {
+    let mut found = Found::in_order(order);
     metadata::update(&mut found, kind, old, new);
     if let Nature::Custom(custom) = &kind.nature {
         let judged = custom.structure.judge_change(old, new);
@@ -113,7 +130,7 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
         found.errors.extend(wrong_scale(custom, new));
         return judged_custom(found.errors, &judged.excused, old, new);
     }
-    if let Some(judged) = wrong_addresses(kind, Some(old), new) {
+    if let Some(judged) = wrong_addresses(kind, new) {
         return judged;
     }
     match (kind.group, kind.kind) {
@@ -149,14 +166,19 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
 }
 
 /// What is wrong with the addresses of a Service, which is told before and without anything else.
-fn wrong_addresses(kind: &Kind, old: Option<&Value>, new: &Value) -> Option<Judged> {
+fn wrong_addresses(kind: &Kind, service: &Value) -> Option<Judged> {
     if (kind.group, kind.kind) != ("", "Service") {
         return None;
     }
     let mut found = Found::default();
-    service_addresses::service_addresses(&mut found, old, new);
-    let Found { errors } = found;
+    service_addresses::service_addresses(&mut found, service);
+    let errors = found.errors;
     (!errors.is_empty()).then(|| Judged { errors, warnings: Vec::new() })
+}
+
+/// Whether addresses can be given to a Service: nothing is wrong with what it says of them itself.
+pub fn is_addressable(kind: &Kind, service: &Value) -> bool {
+    wrong_addresses(kind, service).is_none()
 }
 
 /// Judges a write to the subresource `status`.
@@ -201,10 +223,10 @@ fn wrong_scale(custom: &Custom, object: &Value) -> Vec<FieldError> {
     [scaling.wrong_spec(object), scaling.wrong_status(object)].concat()
 }
 
-/// Judges what was written through one part of an object.
-pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value) -> Judged {
+/// Judges what was written through one part of an object, whose maps were sent with their keys in this order.
+pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value, order: &KeyOrder) -> Judged {
     match part {
-        Part::Main => update(kind, old, new),
+        Part::Main => update_in_order(kind, old, new, order),
         Part::Status => status(kind, old, new),
         Part::Finalize => finalize(kind, old, new),
         Part::EphemeralContainers => ephemeral_containers(kind, old, new),
@@ -286,7 +308,7 @@ fn specific(found: &mut Found, kind: &Kind, old: Option<&Value>, object: &Value)
             let at = Path::new("spec");
             metadata::finalizer_names(found, &at.child("finalizers"), list(&object["spec"], "finalizers"));
         }
-        _ => plain::plain(found, kind, object),
+        _ => plain::plain(found, kind, object, old.is_none()),
     }
 }
 

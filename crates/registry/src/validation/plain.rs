@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, number, text};
+use super::found::{Found, Path, number, text};
 use crate::kinds::Kind;
 
 /// The classes of the system, with their values.
@@ -12,13 +12,17 @@ const SYSTEM_PREFIX: &str = "system-";
 const USER_PRIORITY_MAX: i64 = 1_000_000_000;
 
 /// What these kinds ask of their objects, new or changed.
-pub(super) fn plain(found: &mut Found, kind: &Kind, object: &Value) {
+pub(super) fn plain(found: &mut Found, kind: &Kind, object: &Value, is_new: bool) {
     let spec = Path::new("spec");
     match kind.kind {
         "Lease" => lease(found, &spec, &object["spec"]),
         "ControllerRevision" => {
-            if !is_set(object, "data") {
-                found.required(&Path::new("data"), "data is mandatory");
+            if is_new {
+                match &object["data"] {
+                    Value::Null => found.required(&Path::new("data"), "data is mandatory"),
+                    Value::Object(_) => {}
+                    _ => found.required(&Path::new("data"), "data must be a valid JSON object"),
+                }
             }
             if number(object, "revision").is_some_and(|revision| revision < 0) {
                 let why = "must be greater than or equal to 0";

@@ -17,7 +17,8 @@ pub(super) fn rbac(found: &mut Found, kind: &Kind, object: &Value) {
             verbs(found, object);
         }
         _ => {
-            binding(found, kind.scope, object);
+            role_reference(found, kind.scope, object);
+            subjects(found, kind.scope, object);
             names_of_subjects(found, object);
             if text(&object["roleRef"], "name").is_empty() {
                 found.required(&Path::new("roleRef").child("name"), "");
@@ -32,10 +33,11 @@ pub(super) fn update(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
         return rbac(found, kind, new);
     }
     let (before, after) = (&old["roleRef"], &new["roleRef"]);
+    role_reference(found, kind.scope, new);
     if text(after, "name").is_empty() {
         found.required(&Path::new("roleRef").child("name"), "");
     }
-    binding(found, kind.scope, new);
+    subjects(found, kind.scope, new);
     if before != after {
         let shown = format!(
             "{{\"APIGroup\":{},\"Kind\":{},\"Name\":{}}}",
@@ -99,7 +101,7 @@ fn rule(found: &mut Found, at: &Path<'_>, rule: &Value, scope: Scope) {
     }
 }
 
-fn binding(found: &mut Found, scope: Scope, object: &Value) {
+fn role_reference(found: &mut Found, scope: Scope, object: &Value) {
     let (at, role) = (Path::new("roleRef"), &object["roleRef"]);
     if text(role, "apiGroup") != RBAC {
         found.unsupported(&at.child("apiGroup"), &role["apiGroup"], &[RBAC]);
@@ -112,6 +114,9 @@ fn binding(found: &mut Found, scope: Scope, object: &Value) {
     if !name.is_empty() {
         found.invalid_text(&at.child("name"), name, path_segment(name));
     }
+}
+
+fn subjects(found: &mut Found, scope: Scope, object: &Value) {
     for (index, one) in list(object, "subjects").iter().enumerate() {
         subject(found, &Path::new("subjects").index(index), one, scope);
     }

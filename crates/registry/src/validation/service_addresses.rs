@@ -16,21 +16,15 @@ const FAMILIES: [&str; 2] = ["IPv4", "IPv6"];
 const FAMILY_POLICIES: [&str; 3] = ["PreferDualStack", "RequireDualStack", "SingleStack"];
 const MOST_ADDRESSES: usize = 2;
 
-/// What is wrong with the addresses and families of a Service; `old` is the stored one.
-pub(super) fn service_addresses(found: &mut Found, old: Option<&Value>, new: &Value) {
-    let (at, spec) = (Path::new("spec"), &new["spec"]);
+/// What is wrong with the addresses and families of a Service.
+pub(super) fn service_addresses(found: &mut Found, service: &Value) {
+    let (at, spec) = (Path::new("spec"), &service["spec"]);
     if text(spec, "type") == "ExternalName" {
         return;
     }
     for check in [well_formed, consistent, available] {
         check(found, &at, spec);
         if !found.errors.is_empty() {
-            break;
-        }
-        // What was stored stays, whatever this server would give today.
-        let families =
-            |service: &Value| ["ipFamilies", "ipFamilyPolicy"].map(|field| service["spec"][field].clone());
-        if old.is_some_and(|old| families(old) == families(new)) {
             break;
         }
     }

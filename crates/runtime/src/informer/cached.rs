@@ -1,54 +1,54 @@
-//! What informers hold: objects parsed once, each with the few things that indexes are built from.
+//! What informers hold: objects parsed once, with the fields of their indexes.
 
 use std::any::TypeId;
 
 use gantry_decide::gc::{Resource, Scope};
 use gantry_model::{
-    Deployment, DisruptionBudget, EndpointSlice, Endpoints, Labels, Meta, ObjectKey, ObjectMetadata,
-    ParseError, Pod, ReplicaSet, ResourceVersion, Service, Uid,
+    ClusterRole, Deployment, DisruptionBudget, EndpointSlice, Endpoints, Labels, Meta, ObjectKey,
+    ObjectMetadata, ParseError, Pod, ReplicaSet, ResourceVersion, Service, Uid,
 };
 use k8s_openapi::api::{
-    apps::v1 as apps, core::v1 as core, discovery::v1 as discovery, policy::v1 as policy,
+    apps::v1 as apps, core::v1 as core, discovery::v1 as discovery, policy::v1 as policy, rbac::v1 as rbac,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::de::DeserializeOwned;
 
 use crate::request::Form;
 
-/// Something that an informer can hold.
+/// An object that an informer can hold.
 pub trait Cached: Send + Sync + Sized + 'static {
-    /// How it comes over the wire.
+    /// Its wire type.
     type Wire: DeserializeOwned + Send;
-    /// How much of it is asked for.
+    /// How much of it is requested.
     const FORM: Form;
 
-    /// Takes over an object of this resource.
+    /// Parses an object of this resource.
     fn parse(resource: &Resource, wire: Self::Wire) -> Result<Self, ParseError>;
-    /// Where it is found; objects of the cluster have an empty namespace.
+    /// Its key; the namespace of cluster-scoped objects is empty.
     fn key(&self) -> ObjectKey;
-    /// Its identity.
+    /// Its uid.
     fn uid(&self) -> &Uid;
-    /// The version that was read.
+    /// Its resource version.
     fn version(&self) -> &ResourceVersion;
-    /// Who controls it; `None` also if nobody looks for its kind that way.
+    /// The uid of its controller; `None` if its kind is not indexed by controller.
     fn controller(&self) -> Option<&Uid> {
         None
     }
-    /// The labels it is to be found by; `None` if nobody looks for its kind that way.
+    /// Its labels; `None` if its kind is not indexed by labels.
     fn labels(&self) -> Option<&Labels> {
         None
     }
 }
 
-/// Something whose resource is known from its type.
+/// An object whose resource is known from its type.
 pub trait Typed: Cached {
     /// Its resource.
     fn resource() -> Resource;
 }
 
-/// A noun of the rules that is read from this form on the wire.
+/// A type of `gantry-model` that is parsed from this wire type.
 pub trait Noun<W>: Send + Sync + Sized + 'static {
-    /// Takes over an object that was read from an API server.
+    /// Parses an object.
     fn parse(wire: W) -> Result<Self, ParseError>;
     /// Its metadata.
     fn meta(&self) -> &Meta;
@@ -58,19 +58,19 @@ pub trait Noun<W>: Send + Sync + Sized + 'static {
     }
 }
 
-/// A noun of the rules, and the whole object it was read from: what a full update is made of.
+/// A parsed object and its wire object, from which a full update is made.
 #[derive(Clone, Debug)]
 pub struct Object<N, W> {
-    /// As the rules see it.
+    /// The parsed object.
     pub noun: N,
-    /// As it came.
+    /// The wire object.
     pub wire: W,
 }
 
-/// An object of a kind that the rules do not know.
+/// An object of a kind without a type in `gantry-model`.
 #[derive(Clone, Debug)]
 pub struct Plain<W> {
-    /// As it came.
+    /// The wire object.
     pub wire: W,
     key: ObjectKey,
     uid: Uid,
@@ -226,7 +226,7 @@ impl Typed for Service {
     }
 }
 
-/// Pods come by the thousand, so only what the rules look at is kept of them.
+/// There are thousands of pods, so only the parsed part is kept.
 impl Cached for Pod {
     type Wire = core::Pod;
     const FORM: Form = Form::Whole;
@@ -254,6 +254,31 @@ impl Cached for Pod {
 impl Typed for Pod {
     fn resource() -> Resource {
         resource_of::<core::Pod>()
+    }
+}
+
+/// Whole roles are never written back, so only what the rules look at is kept of them.
+impl Cached for ClusterRole {
+    type Wire = rbac::ClusterRole;
+    const FORM: Form = Form::Whole;
+
+    fn parse(_: &Resource, wire: rbac::ClusterRole) -> Result<Self, ParseError> {
+        Self::parse(wire)
+    }
+    fn key(&self) -> ObjectKey {
+        ObjectKey::new("", self.name.clone())
+    }
+    fn uid(&self) -> &Uid {
+        &self.uid
+    }
+    fn version(&self) -> &ResourceVersion {
+        &self.resource_version
+    }
+}
+
+impl Typed for ClusterRole {
+    fn resource() -> Resource {
+        resource_of::<rbac::ClusterRole>()
     }
 }
 
@@ -291,7 +316,7 @@ where
 }
 
 impl Cached for MetadataOnly {
-    /// The one field that matters of a `PartialObjectMetadata`, or of any object.
+    /// `PartialObjectMetadata`, or any object.
     type Wire = kube::core::PartialObjectMeta;
     const FORM: Form = Form::Metadata;
 

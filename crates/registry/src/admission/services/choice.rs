@@ -5,134 +5,202 @@ use std::net::Ipv4Addr;
 
 use serde_json::{Value, json};
 
-use super::{Claim, NotAllotted, ServiceRanges, has_node_ports, is_zero};
+use super::{Allotment, Claim, NotAllotted, ServiceRanges, has_node_ports};
 use crate::defaults::setting::{Object, each, text};
 use crate::refusal::FieldError;
 
-/// An address for a service that is to have one.
-pub(super) fn address(
-    ranges: &ServiceRanges,
-    uid: &str,
-    spec: &mut Object,
-    taken: &BTreeSet<Claim>,
-    held: &BTreeSet<Claim>,
-) -> Result<(), NotAllotted> {
-    let given = text(spec, "clusterIP");
-    if given == "None" {
-        return Ok(());
+/// The highest port that a dry run does not give.
+const PLACEHOLDERS_ABOVE: u16 = 32_768;
+
+/// What a choice depends on.
+#[derive(Clone, Copy)]
+pub(super) struct Choice<'a> {
+    pub(super) ranges: &'a ServiceRanges,
+    pub(super) uid: &'a str,
+    /// What other services hold.
+    pub(super) taken: &'a BTreeSet<Claim>,
+    /// What the service holds already.
+    pub(super) held: &'a BTreeSet<Claim>,
+    pub(super) allotment: Allotment,
+}
+
+/// The ports of nodes that are given to one service.
+struct Given<'a> {
+    choice: Choice<'a>,
+    numbers: BTreeSet<u16>,
+}
+
+impl<'a> Choice<'a> {
+    /// Gives an address to a service that is to have one.
+    pub(super) fn address(self, spec: &mut Object) -> Result<(), NotAllotted> {
+        let given = text(spec, "clusterIP");
+        if given == "None" {
+            return Ok(());
+        }
+        if given.is_empty() {
+            let address = self.free_address()?.to_string();
+            spec.insert("clusterIPs".to_owned(), json!([address]));
+            spec.insert("clusterIP".to_owned(), json!(address));
+            return Ok(());
+        }
+        // What is no address at all is refused elsewhere.
+        let Ok(address) = given.parse::<Ipv4Addr>() else { return Ok(()) };
+        let range = self.ranges.addresses;
+        let problem = match self.allotment {
+            Allotment::Real if !range.contains(address) => {
+                "the provided network does not match the current range".to_owned()
+            }
+            Allotment::Real if self.taken.contains(&Claim::Address(address)) => {
+                "provided IP is already allocated".to_owned()
+            }
+            Allotment::DryRun if !range.contains(address) => format!(
+                "the provided IP ({given}) is not in the valid range. The range of valid IPs is {range}"
+            ),
+            Allotment::Real | Allotment::DryRun => return Ok(()),
+        };
+        let why = format!("failed to allocate IP {given}: {problem}");
+        Err(NotAllotted::Wrong(FieldError::invalid("spec.clusterIPs", &json!([given]), why)))
     }
-    if given.is_empty() {
-        let range = ranges.addresses;
+
+    fn free_address(self) -> Result<Ipv4Addr, NotAllotted> {
+        let range = self.ranges.addresses;
+        if self.allotment == Allotment::DryRun {
+            return Ok(range.network());
+        }
         let numbers = reserved(range.size())..range.size();
-        let free = spread(uid, numbers.end - numbers.start).map(|number| range.nth(numbers.start + number));
+        let free =
+            spread(self.uid, numbers.end - numbers.start).map(|number| range.nth(numbers.start + number));
         // What is kept back for those who ask by name is given when nothing else is left.
         let mut all = free.chain((0..numbers.start).map(|number| range.nth(number)));
-        let address = all.find(|address| !taken.contains(&Claim::Address(*address)));
-        let address = address.ok_or(NotAllotted::Full("failed to allocate a serviceIP: range is full"))?;
-        spec.insert("clusterIP".to_owned(), json!(address.to_string()));
-        spec.insert("clusterIPs".to_owned(), json!([address.to_string()]));
-        return Ok(());
+        let address = all.find(|address| !self.taken.contains(&Claim::Address(*address)));
+        address.ok_or_else(|| NotAllotted::Failed("failed to allocate a serviceIP: range is full".to_owned()))
     }
-    let refused = |why: String| {
-        let why = format!("failed to allocate IP {given}: {why}");
-        NotAllotted::Wrong(FieldError::invalid("spec.clusterIPs", &json!([given]), why))
-    };
-    // What is no address at all has been refused before.
-    let Ok(address) = given.parse::<Ipv4Addr>() else { return Ok(()) };
-    let claim = Claim::Address(address);
-    if held.contains(&claim) {
-        return Ok(());
+
+    /// Gives ports of the nodes to a service that is to be reached through them.
+    pub(super) fn ports(self, spec: &mut Object, is_update: bool) -> Result<(), NotAllotted> {
+        let mut given = Given { choice: self, numbers: BTreeSet::new() };
+        let is_allocating = has_node_ports(&Value::Object(spec.clone()));
+        match text(spec, "type") {
+            "NodePort" | "LoadBalancer" if is_update => given.changed_ports(spec, is_allocating)?,
+            "NodePort" | "LoadBalancer" => given.new_ports(spec, is_allocating)?,
+            _ => {}
+        }
+        let is_checked =
+            text(spec, "type") == "LoadBalancer" && text(spec, "externalTrafficPolicy") == "Local";
+        if !is_checked {
+            return Ok(());
+        }
+        let number = match port_number(spec.get("healthCheckNodePort")) {
+            Some(number) if self.held.contains(&Claim::Port(number)) => return Ok(()),
+            Some(number) => given.take(number).map(|()| number).map_err(|why| {
+                let why = format!("failed to allocate requested HealthCheck NodePort {number}: {why}");
+                NotAllotted::Failed(why)
+            })?,
+            None => given.next()?,
+        };
+        spec.insert("healthCheckNodePort".to_owned(), json!(number));
+        Ok(())
     }
-    if !ranges.addresses.contains(address) {
-        let range = ranges.addresses;
-        return Err(refused(format!(
-            "the provided IP ({given}) is not in the valid range. The range of valid IPs is {range}"
-        )));
-    }
-    if taken.contains(&claim) {
-        return Err(refused("provided IP is already allocated".to_owned()));
-    }
-    Ok(())
 }
 
-/// Ports of the nodes for a service that is to be reached through them.
-pub(super) fn ports(
-    ranges: &ServiceRanges,
-    uid: &str,
-    spec: &mut Object,
-    taken: &BTreeSet<Claim>,
-    held: &BTreeSet<Claim>,
-) -> Result<(), NotAllotted> {
-    let whole = Value::Object(spec.clone());
-    if has_node_ports(&whole) {
-        let mut used = BTreeSet::new();
+impl Given<'_> {
+    /// Ports of a new service: the same port by another protocol has the same port of the nodes.
+    fn new_ports(&mut self, spec: &mut Object, is_allocating: bool) -> Result<(), NotAllotted> {
+        let asked: Vec<(Value, Option<u16>)> = each(spec, "ports").map(|port| numbers_of(port)).collect();
+        let mut by_port: Vec<(Value, u16)> = Vec::new();
         for (index, port) in each(spec, "ports").enumerate() {
-            if let Some(number) = port_number(port.get("nodePort")) {
-                check_port(ranges, &format!("spec.ports[{index}].nodePort"), number, taken, held)?;
-                used.insert(number);
+            let (number, wanted) = numbers_of(port);
+            if wanted.is_none() && !is_allocating {
+                continue;
+            }
+            let known = by_port.iter().find(|(other, _)| *other == number).map(|(_, node_port)| *node_port);
+            let node_port = match (known, wanted) {
+                (Some(known), None) => known,
+                (Some(known), Some(wanted)) if known == wanted => known,
+                (Some(_), Some(wanted)) => self.take_for(index, wanted)?,
+                (None, _) => {
+                    let asked = asked.iter().filter(|(other, _)| *other == number);
+                    let node_port = match asked.filter_map(|(_, wanted)| *wanted).next() {
+                        Some(wanted) => self.take_for(index, wanted)?,
+                        None => self.next()?,
+                    };
+                    by_port.push((number, node_port));
+                    node_port
+                }
+            };
+            port.insert("nodePort".to_owned(), json!(node_port));
+        }
+        Ok(())
+    }
+
+    /// Ports of a service that exists: those that it has stay.
+    fn changed_ports(&mut self, spec: &mut Object, is_allocating: bool) -> Result<(), NotAllotted> {
+        for (index, port) in each(spec, "ports").enumerate() {
+            match port_number(port.get("nodePort")) {
+                Some(number) => {
+                    let is_held = self.choice.held.contains(&Claim::Port(number));
+                    if !is_held && !self.numbers.contains(&number) {
+                        self.take_for(index, number)?;
+                    }
+                }
+                None if is_allocating => {
+                    let number = self.next()?;
+                    port.insert("nodePort".to_owned(), json!(number));
+                }
+                None => {}
             }
         }
-        let mut by_port: Vec<(Value, u16)> = Vec::new();
-        for port in each(spec, "ports") {
-            let of_service = port.get("port").cloned().unwrap_or(Value::Null);
-            let number = match port_number(port.get("nodePort")) {
-                Some(number) => number,
-                // The same port by another protocol has the same port of the nodes.
-                None => match by_port.iter().find(|(other, _)| *other == of_service) {
-                    Some((_, number)) => *number,
-                    None => free_port(ranges, uid, taken, &used)?,
-                },
-            };
-            used.insert(number);
-            by_port.push((of_service, number));
-            port.insert("nodePort".to_owned(), json!(number));
+        Ok(())
+    }
+
+    fn take_for(&mut self, index: usize, number: u16) -> Result<u16, NotAllotted> {
+        let field = format!("spec.ports[{index}].nodePort");
+        let refused = |why| NotAllotted::Wrong(FieldError::invalid(field, &json!(number), why));
+        self.take(number).map(|()| number).map_err(refused)
+    }
+
+    /// Takes a port that was asked for, or says why it cannot be had.
+    fn take(&mut self, number: u16) -> Result<(), String> {
+        let Choice { ranges, taken, allotment, .. } = self.choice;
+        if allotment == Allotment::Real && !ranges.ports.contains(&number) {
+            let (first, last) = (ranges.ports.start(), ranges.ports.end());
+            return Err(format!(
+                "provided port is not in the valid range. The range of valid ports is {first}-{last}"
+            ));
         }
+        if taken.contains(&Claim::Port(number)) || !self.numbers.insert(number) {
+            return Err("provided port is already allocated".to_owned());
+        }
+        Ok(())
     }
-    let local = text(spec, "type") == "LoadBalancer" && text(spec, "externalTrafficPolicy") == "Local";
-    if local && is_zero(spec.get("healthCheckNodePort")) {
-        let used = super::claims(&json!({"spec": spec}));
-        let used =
-            used.iter().filter_map(|claim| if let Claim::Port(port) = claim { Some(*port) } else { None });
-        let number = free_port(ranges, uid, taken, &used.collect())?;
-        spec.insert("healthCheckNodePort".to_owned(), json!(number));
+
+    /// Takes any port.
+    fn next(&mut self) -> Result<u16, NotAllotted> {
+        let Choice { ranges, uid, taken, held, allotment } = self.choice;
+        if allotment == Allotment::DryRun {
+            let number = self.numbers.last().map_or(PLACEHOLDERS_ABOVE, |last| *last).saturating_add(1);
+            self.numbers.insert(number);
+            return Ok(number);
+        }
+        let (first, last) = (*ranges.ports.start(), *ranges.ports.end());
+        let size = u32::from(last.saturating_sub(first)) + 1;
+        let mut numbers =
+            spread(uid, size).filter_map(|number| u16::try_from(u32::from(first) + number).ok());
+        let is_free = |number: &u16| {
+            let claim = Claim::Port(*number);
+            !self.numbers.contains(number) && !taken.contains(&claim) && !held.contains(&claim)
+        };
+        let Some(number) = numbers.find(is_free) else {
+            return Err(NotAllotted::Failed("failed to allocate a nodePort: range is full".to_owned()));
+        };
+        self.numbers.insert(number);
+        Ok(number)
     }
-    Ok(())
 }
 
-fn check_port(
-    ranges: &ServiceRanges,
-    field: &str,
-    number: u16,
-    taken: &BTreeSet<Claim>,
-    held: &BTreeSet<Claim>,
-) -> Result<(), NotAllotted> {
-    let refused = |why: String| Err(NotAllotted::Wrong(FieldError::invalid(field, &json!(number), why)));
-    if held.contains(&Claim::Port(number)) {
-        return Ok(());
-    }
-    if !ranges.ports.contains(&number) {
-        let (first, last) = (ranges.ports.start(), ranges.ports.end());
-        let why =
-            format!("provided port is not in the valid range. The range of valid ports is {first}-{last}");
-        return refused(why);
-    }
-    if taken.contains(&Claim::Port(number)) {
-        return refused("provided port is already allocated".to_owned());
-    }
-    Ok(())
-}
-
-fn free_port(
-    ranges: &ServiceRanges,
-    uid: &str,
-    taken: &BTreeSet<Claim>,
-    used: &BTreeSet<u16>,
-) -> Result<u16, NotAllotted> {
-    let (first, last) = (*ranges.ports.start(), *ranges.ports.end());
-    let size = u32::from(last.saturating_sub(first)) + 1;
-    let mut numbers = spread(uid, size).filter_map(|number| u16::try_from(u32::from(first) + number).ok());
-    let free = numbers.find(|number| !used.contains(number) && !taken.contains(&Claim::Port(*number)));
-    free.ok_or(NotAllotted::Full("failed to allocate a nodePort: range is full"))
+/// The port of a service, and the port of the nodes that it asks for.
+fn numbers_of(port: &Object) -> (Value, Option<u16>) {
+    (port.get("port").cloned().unwrap_or(Value::Null), port_number(port.get("nodePort")))
 }
 
 fn port_number(value: Option<&Value>) -> Option<u16> {

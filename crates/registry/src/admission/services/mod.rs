@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::defaults::setting::{Object, each, ensure, is_empty, object, text};
 use crate::refusal::FieldError;
+use choice::Choice;
 
 pub use ranges::{AddressRange, NotARange, ServiceRanges};
 
@@ -32,8 +33,18 @@ pub enum Claim {
 pub enum NotAllotted {
     /// It asks for something that it cannot have.
     Wrong(FieldError),
-    /// Nothing is left to give, in the words of Kubernetes.
-    Full(&'static str),
+    /// Nothing is left to give, or a port for health checks cannot be had, in the words of Kubernetes.
+    Failed(String),
+}
+
+/// Whether a service is given something for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allotment {
+    /// The service is about to be stored.
+    Real,
+    /// The service is not stored. As on Kubernetes its numbers are placeholders, addresses that it names may be taken and
+    /// ports that it names may be out of range.
+    DryRun,
 }
 
 /// What a service holds.
@@ -70,12 +81,13 @@ pub(super) fn complete(service: &mut Value, stored: Option<&Value>) {
 /// Gives a service the addresses and ports that it lacks, none of them taken.
 ///
 /// What it names itself must be within the ranges and not taken by others. The choice depends on the uid alone, so that
-/// two services rarely want the same.
+/// two services rarely want the same. An address that a service has is not its to change, which validation says.
 pub fn allot(
     ranges: &ServiceRanges,
     stored: Option<&Value>,
     service: &mut Value,
     taken: &BTreeSet<Claim>,
+    allotment: Allotment,
 ) -> Result<(), NotAllotted> {
     let uid = service["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
     let held = stored.map(claims).unwrap_or_default();
@@ -84,8 +96,12 @@ pub fn allot(
     if !has_address(text(spec, "type")) {
         return Ok(());
     }
-    choice::address(ranges, &uid, spec, &taken, &held)?;
-    choice::ports(ranges, &uid, spec, &taken, &held)
+    let choice = Choice { ranges, uid: &uid, taken: &taken, held: &held, allotment };
+    let had_address = stored.is_some_and(|stored| has_address(text_of(&stored["spec"], "type")));
+    if !had_address {
+        choice.address(spec)?;
+    }
+    choice.ports(spec, stored.is_some())
 }
 
 /// All but aliases of names elsewhere.
@@ -118,7 +134,7 @@ fn keep_addresses(spec: &mut Object, before: &Value) {
         spec.insert("clusterIPs".to_owned(), before["clusterIPs"].clone());
     }
     for field in ["ipFamilies", "ipFamilyPolicy"] {
-        if spec.get(field).is_none_or(Value::is_null) && !before[field].is_null() {
+        if is_empty(spec, field) && !before[field].is_null() {
             spec.insert(field.to_owned(), before[field].clone());
         }
     }

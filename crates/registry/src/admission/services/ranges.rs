@@ -34,6 +34,11 @@ impl AddressRange {
         Ipv4Addr::from_bits(self.first + 1)
     }
 
+    /// The address of the network itself.
+    pub fn network(self) -> Ipv4Addr {
+        Ipv4Addr::from_bits(self.first)
+    }
+
     /// How many addresses can be given: not the network's own, nor the one for all.
     pub fn size(self) -> u32 {
         (u32::MAX >> self.prefix_length).saturating_sub(1)

@@ -1,0 +1,24 @@
+//! Writing the rules of a role.
+
+use gantry_model::{ClusterRole, Name, PolicyRule};
+use gantry_runtime::informer::Typed as _;
+use gantry_runtime::{Failure, Target};
+use serde_json::{Value, json};
+
+use super::Aggregation;
+
+impl Aggregation {
+    /// Applies the rules and nothing else; a role without rules gives up those that were applied before.
+    pub(super) async fn apply(&self, role: &Name, rules: &[PolicyRule]) -> Result<(), Failure> {
+        let resource = ClusterRole::resource();
+        let mut object = json!({
+            "apiVersion": resource.api_version, "kind": resource.kind, "metadata": {"name": role.as_str()},
+        });
+        if !rules.is_empty() {
+            object["rules"] = rules.iter().map(|rule| json!(rule.render())).collect();
+        }
+        tracing::debug!(%role, rules = rules.len(), "aggregated");
+        let target = Target::object(&resource, None, role);
+        self.context.api.apply::<Value>(&target, &object).await.map(drop)
+    }
+}
