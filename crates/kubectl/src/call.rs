@@ -14,6 +14,8 @@ pub(crate) struct Call {
     query: Vec<(&'static str, String)>,
     accept: &'static str,
     content: Option<(&'static str, Vec<u8>)>,
+    /// Whether the path is sent as a person wrote it.
+    is_raw: bool,
 }
 
 /// How an existing object is to be changed.
@@ -39,11 +41,16 @@ pub(crate) const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;
 
 impl Call {
     fn new(method: Method, path: impl Into<String>) -> Self {
-        Self { method, path: path.into(), query: Vec::new(), accept: OBJECTS, content: None }
+        Self { method, path: path.into(), query: Vec::new(), accept: OBJECTS, content: None, is_raw: false }
     }
 
     pub(crate) fn get(path: impl Into<String>) -> Self {
         Self::new(Method::GET, path)
+    }
+
+    /// Reads from a path that a person wrote.
+    pub(crate) fn raw(path: &str) -> Self {
+        Self { is_raw: true, ..Self::get(path) }
     }
 
     pub(crate) fn post(path: impl Into<String>, body: &Value) -> Self {
@@ -81,6 +88,11 @@ impl Call {
             self.query.push((key, value));
         }
         self
+    }
+
+    /// Whether it is about an object without a name: the server would take it for a call about all objects of its kind.
+    pub(crate) fn lacks_name(&self) -> bool {
+        !self.is_raw && (self.path.ends_with('/') || self.path.contains("//"))
     }
 
     /// Whether it changes something: it is no read, and no dry run.

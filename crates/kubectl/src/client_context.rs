@@ -224,6 +224,9 @@ impl ClientContext {
     }
 
     async fn send(&mut self, call: &Call) -> Result<Response<Body>, Failure> {
+        if call.lacks_name() {
+            return Err(Failure::unnamed());
+        }
         if let Some(notice) = self.notice.take_if(|_| call.is_change()) {
             self.eprintln(&notice);
         }

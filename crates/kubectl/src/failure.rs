@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::field::{list, text};
 
@@ -43,6 +43,12 @@ impl Failure {
     /// A failure with this message.
     pub fn other(message: impl Into<String>) -> Self {
         Self::Other(message.into())
+    }
+
+    /// An object without a name, which is refused before the server is asked.
+    pub(crate) fn unnamed() -> Self {
+        let status = json!({"message": "resource name may not be empty"});
+        Self::Status(StatusError { status, doing: String::new() })
     }
 
     /// Combines failures. Only a single failure is printed with `error: `.
@@ -166,7 +172,6 @@ impl StatusError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn refused(status: Value) -> Failure {
         Failure::Status(StatusError { status, doing: String::new() })

@@ -111,18 +111,13 @@ impl Manifest {
             return Ok(());
         }
         let source = &self.source;
-        let word = match &self.object {
-            Value::Object(_) => {
-                let object = compact(&self.object);
-                return Err(Failure::other(format!(
-                    "unable to decode \"{source}\": Object 'Kind' is missing in '{object}'"
-                )));
-            }
-            Value::Array(_) => "array",
-            Value::String(_) => "string",
-            Value::Bool(_) => "bool",
-            _ => "number",
-        };
+        if self.object.is_object() {
+            let object = compact(&self.object);
+            return Err(Failure::other(format!(
+                "unable to decode \"{source}\": Object 'Kind' is missing in '{object}'"
+            )));
+        }
+        let word = go_word(&self.object);
         Err(Failure::other(format!(
             "unable to decode \"{source}\": json: cannot unmarshal {word} into Go value of type unstructured.detector"
         )))
@@ -141,19 +136,34 @@ impl Manifest {
         if !self.object.is_object() {
             return Err(self.invalid("invalid object to validate"));
         }
-        let missing: Vec<&str> = ["apiVersion", "kind"]
-            .into_iter()
-            .filter(|field| self.object.get(*field).and_then(Value::as_str).is_none_or(str::is_empty))
-            .collect();
-        let problem = match missing.as_slice() {
-            [] => return Ok(()),
-            [only] => format!("{only} not set"),
-            both => format!(
-                "[{}]",
-                both.iter().map(|field| format!("{field} not set")).collect::<Vec<_>>().join(", ")
-            ),
+        let problem = |field: &str| match self.object.get(field) {
+            None | Some(Value::Null) => Some(format!("{field} not set")),
+            Some(Value::String(text)) => text.is_empty().then(|| format!("{field} not set")),
+            Some(_) => Some(format!("{field} isn't string type")),
         };
-        Err(self.invalid(&problem))
+        let problems: Vec<String> = ["apiVersion", "kind"].into_iter().filter_map(problem).collect();
+        match problems.as_slice() {
+            [] => Ok(()),
+            [only] => Err(self.invalid(only)),
+            several => Err(self.invalid(&format!("[{}]", several.join(", ")))),
+        }
+    }
+
+    /// Refuses metadata and versions of another type than they have.
+    fn check_types(&self) -> Result<(), Failure> {
+        let is_text = |value: &Value| value.is_string() || value.is_null();
+        let is_map = |value: &Value| value.is_object() || value.is_null();
+        let wrong = match (self.object.get("apiVersion"), self.object.get("metadata")) {
+            (Some(version), _) if !is_text(version) => Some((version, "TypeMeta.apiVersion of type string")),
+            (_, Some(metadata)) if !is_map(metadata) => Some((metadata, "metadata of type v1.ObjectMeta")),
+            _ => None,
+        };
+        let Some((value, field)) = wrong else { return Ok(()) };
+        Err(Failure::other(format!(
+            "unable to decode \"{}\": json: cannot unmarshal {} into Go struct field metadataOnlyObject.{field}",
+            self.source,
+            go_word(value)
+        )))
     }
 
     fn invalid(&self, problem: &str) -> Failure {
@@ -170,29 +180,30 @@ impl Manifest {
         resources: &Resources,
         place: NamespaceScope<'_>,
     ) -> Result<ResolvedManifest, Failure> {
+        self.check_types()?;
         let (api_version, kind) = (text(&self.object, "/apiVersion"), text(&self.object, "/kind"));
         let name = text(&self.object, "/metadata/name").to_owned();
-        let with_last_applied = text(&self.object, "/metadata/namespace").to_owned();
+        let stated_namespace = text(&self.object, "/metadata/namespace").to_owned();
         let Some(resource) = resources.of_kind(api_version, kind).cloned() else {
             return Err(Failure::other(format!(
-                "resource mapping not found for name: \"{name}\" namespace: \"{with_last_applied}\" from \"{}\": no matches \
+                "resource mapping not found for name: \"{name}\" namespace: \"{stated_namespace}\" from \"{}\": no matches \
                  for kind \"{kind}\" in version \"{api_version}\"\nensure CRDs are installed first",
                 self.source
             )));
         };
         if place.is_explicit
             && resource.namespaced
-            && !with_last_applied.is_empty()
-            && with_last_applied != place.namespace
+            && !stated_namespace.is_empty()
+            && stated_namespace != place.namespace
         {
             return Err(Failure::other(format!(
-                "the namespace from the provided object \"{with_last_applied}\" does not match the namespace \"{}\". You must \
-                 pass '--namespace={with_last_applied}' to perform this operation.",
+                "the namespace from the provided object \"{stated_namespace}\" does not match the namespace \"{}\". You must \
+                 pass '--namespace={stated_namespace}' to perform this operation.",
                 place.namespace
             )));
         }
         let namespace =
-            if with_last_applied.is_empty() { place.namespace.to_owned() } else { with_last_applied };
+            if stated_namespace.is_empty() { place.namespace.to_owned() } else { stated_namespace };
         let mut object = self.object;
         if resource.namespaced {
             object_mut(&mut object, &["metadata"]).insert("namespace".into(), namespace.clone().into());
@@ -208,6 +219,17 @@ impl ResolvedManifest {
 
     pub(crate) fn collection(&self) -> String {
         self.resource.collection(Some(&self.namespace))
+    }
+}
+
+/// The type of a value in the errors of Go's JSON decoder.
+fn go_word(value: &Value) -> &'static str {
+    match value {
+        Value::Object(_) => "object",
+        Value::Array(_) => "array",
+        Value::String(_) => "string",
+        Value::Bool(_) => "bool",
+        Value::Number(_) | Value::Null => "number",
     }
 }
 

@@ -28,6 +28,47 @@ fn mistakes_are_told_as_kubectl_tells_them_and_end_with_one() {
     }
 }
 
+/// Objects without a name are refused before the server is asked, which would take them for all objects of their kind.
+#[test]
+fn an_object_without_a_name_never_stands_for_all_of_its_kind() {
+    let shell_env = ShellEnv::with_deployment("nameless");
+    let file = |name: &str, metadata: &str| {
+        let path = shell_env.file(name);
+        std::fs::write(&path, format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {metadata}\n"))
+            .unwrap();
+        path.display().to_string()
+    };
+    let (nameless, wrong) = (file("nameless.yaml", "{}"), file("wrong.yaml", "web"));
+    let reading = format!(
+        "error: error when retrieving current configuration of:\nResource: \"apps/v1, Resource=deployments\", \
+         GroupVersionKind: \"apps/v1, Kind=Deployment\"\nName: \"\", Namespace: \"default\"\nfrom server for: \
+         \"{nameless}\": resource name may not be empty\n"
+    );
+    let undecoded = format!(
+        "error: unable to decode \"{wrong}\": json: cannot unmarshal string into Go struct field \
+         metadataOnlyObject.metadata of type v1.ObjectMeta\n"
+    );
+    let plain = |doing: &str| format!("error: {doing}resource name may not be empty\n");
+    for (typed, expected) in [
+        (format!("delete -f {nameless}"), plain(&format!("error when deleting \"{nameless}\": "))),
+        (format!("replace -f {nameless}"), plain(&format!("error when replacing \"{nameless}\": "))),
+        (format!("apply -f {nameless}"), reading),
+        (format!("apply --server-side -f {nameless}"), plain("")),
+        ("delete deployment ".to_owned(), plain("")),
+        (format!("delete -f {wrong}"), undecoded.clone()),
+        (format!("apply -f {wrong}"), undecoded),
+    ] {
+        let said = shell_env.types(&typed);
+        assert_eq!((said.err.as_str(), said.out.as_str(), said.code), (&*expected, "", Some(1)), "{typed}");
+    }
+    assert_eq!(shell_env.types("get deployments -o name").out, "deployment.apps/web\n");
+    assert_eq!(
+        shell_env.types("get --raw /healthz/").out,
+        "ok",
+        "a path that somebody writes is sent as it is"
+    );
+}
+
 #[test]
 fn help_that_was_asked_for_is_data_and_help_that_was_not_is_talk() {
     let shell_env = ShellEnv::new("help");

@@ -12,10 +12,10 @@ pub(super) fn give(traffic: TrafficDistribution, plan: &mut Plan<'_>) {
     for slice in std::mem::take(&mut plan.keep) {
         let mut content = slice.content.clone();
         hint(traffic, &mut content);
-        if content != slice.content {
-            plan.write.push(Slice { origin: Origin::Changed(slice), content });
-        } else {
+        if content == slice.content {
             plan.keep.push(slice);
+        } else {
+            plan.write.push(Slice { origin: Origin::Changed(slice), content });
         }
     }
 }

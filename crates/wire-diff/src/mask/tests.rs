@@ -1,3 +1,5 @@
+//! Masking: what is taken out of answers, and what is not.
+
 use super::*;
 use crate::case::{Request, Step};
 

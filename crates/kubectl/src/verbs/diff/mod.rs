@@ -67,7 +67,7 @@ pub async fn diff(ctx: &mut ClientContext, options: &DiffOptions) -> Result<Diff
             continue;
         }
         if manifest.name.is_empty() {
-            return Err(Failure::other("resource name may not be empty"));
+            return Err(Failure::unnamed());
         }
         let (live, merged) = forms(ctx, options, &manifest).await?;
         let (live, merged) = compared(options, live, merged);

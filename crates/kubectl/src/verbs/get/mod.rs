@@ -120,7 +120,7 @@ pub async fn get(ctx: &mut ClientContext, options: &GetOptions) -> Result<(), Fa
 
 /// Prints the response of the server for a path.
 pub async fn raw(ctx: &mut ClientContext, path: &str) -> Result<(), Failure> {
-    match ctx.request(Call::get(path)).await? {
+    match ctx.request(Call::raw(path)).await? {
         serde_json::Value::String(said) => ctx.print(&said),
         answer => ctx.println(&crate::print::compact(&answer)),
     }

@@ -213,7 +213,7 @@ fn a_liveness_probe_that_fails_has_the_container_killed_and_started_again() {
     life.until(21);
     assert_story(
         &life.take_story(),
-        r#"
+        "
         2.1 Created Container created
         2.1 Started Container started
         2.1 Running up initialized ready web:running
@@ -222,7 +222,7 @@ fn a_liveness_probe_that_fails_has_the_container_killed_and_started_again() {
         18.1 Killing Container web failed liveness probe, will be restarted
         18.1 Running up initialized web:running
         20.1 Running up initialized web:Completed(0)
-        "#,
+        ",
     );
     life.until(600);
     assert!(
