@@ -41,7 +41,7 @@ async fn names(client: kube::Client) -> Vec<String> {
     listed.items.into_iter().filter_map(|object| object.metadata.name).collect()
 }
 
-/// A7.1: the kubeconfig makes whoever reads it an administrator, and nobody else can read it.
+/// A7.1: the kubeconfig is an administrator's, and only its owner can read it.
 #[tokio::test]
 async fn the_kubeconfig_is_all_that_a_client_needs() {
     let scratch = Scratch::new("kubeconfig");

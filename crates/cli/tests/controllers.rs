@@ -29,7 +29,7 @@ use tokio::task::JoinHandle;
 const MANIFESTS: [&str; 4] = ["account.yaml", "roles.yaml", "controllers.yaml", "lease.yaml"];
 const SHOP: &str = "shop";
 
-/// A server on which these manifests are applied, somebody who plays the kubelet, and a namespace to work in.
+/// A server on which these manifests are applied, a simulated kubelet, and a namespace to work in.
 struct Cluster {
     client: Client,
     kubelet: JoinHandle<()>,
@@ -357,13 +357,16 @@ async fn one_works_at_a_time_and_the_other_takes_over() {
     api.create(&PostParams::default(), &deployment("web")).await.unwrap();
     cluster.rolled_out("web").await;
     for replica in [&leader, &waiting] {
-        assert!(replica.get("/healthz").ends_with("\r\n\r\nok"), "whoever waits is healthy, too");
+        assert!(
+            replica.get("/healthz").ends_with("\r\n\r\nok"),
+            "a process that waits for the lease is healthy, too"
+        );
     }
     assert!(leader.get("/metrics").contains("workqueue_adds_total{name=\"deployment\"}"));
     let wrote = |replica: &Replica| -> u64 {
         ["POST", "PUT", "PATCH", "DELETE"].iter().map(|method| replica.requests("method", method)).sum()
     };
-    assert_eq!(wrote(&waiting), 0, "whoever waits writes nothing");
+    assert_eq!(wrote(&waiting), 0, "a process that waits for the lease writes nothing");
     let before = cluster.holder().await;
     leader.kill();
     api.patch("web", &PatchParams::default(), &Patch::Merge(image("nginx:2"))).await.unwrap();
@@ -379,7 +382,7 @@ async fn one_works_at_a_time_and_the_other_takes_over() {
     }
 }
 
-/// What docs/switching.md relies on: nobody works without the right to the lease.
+/// docs/switching.md relies on this: without permission for the lease, no controller works.
 #[tokio::test]
 async fn the_binding_in_lease_yaml_is_the_switch() {
     let cluster = Cluster::with("deploy-switch", &MANIFESTS[..3]).await;
@@ -398,7 +401,11 @@ async fn the_binding_in_lease_yaml_is_the_switch() {
     let refused = replica.requests("code", "403");
     eventually("another try", async || (replica.requests("code", "403") > refused).then_some(())).await;
     let sizes = sets.list(&ListParams::default()).await.unwrap().items;
-    assert_eq!(sizes.iter().map(|set| set.spec.replicas).collect::<Vec<_>>(), [Some(2)], "nobody works");
+    assert_eq!(
+        sizes.iter().map(|set| set.spec.replicas).collect::<Vec<_>>(),
+        [Some(2)],
+        "no controller works"
+    );
 }
 
 /// The server is killed in the middle of rollouts and comes back with what it had acknowledged; the controllers, which

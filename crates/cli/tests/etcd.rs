@@ -197,7 +197,7 @@ async fn two_servers_on_one_etcd_serve_the_same_kinds() {
             }
             told
         });
-        let told = told.await.expect("a watch ends with its kind, whoever served it");
+        let told = told.await.expect("a watch ends with its kind, on any server");
         let [WatchEvent::Added(_), .., WatchEvent::Deleted(_)] = &told[..] else { panic!("{told:?}") };
     }
 }
@@ -222,7 +222,7 @@ async fn a_kind_that_one_server_was_killed_over_is_ended_by_the_other() {
     let mut watch = Box::pin(boats(&client).watch(&WatchParams::default(), "0").await.unwrap());
     let deletion = tokio::spawn(async move {
         let definitions: Api<CustomResourceDefinition> = Api::all(doomed);
-        // Whoever asked is never told.
+        // The client never gets a response.
         let _ = definitions.delete("boats.sea.example.com", &DeleteParams::default()).await;
     });
     while !matches!(watch.try_next().await.unwrap(), Some(WatchEvent::Deleted(_))) {}

@@ -78,7 +78,7 @@ pub enum KubeconfigEntry {
     Context,
     /// A server.
     Cluster,
-    /// Somebody with credentials.
+    /// Credentials.
     User,
 }
 

@@ -36,7 +36,7 @@ fn explained(all: &str, last: &str, server: &str) -> String {
     if lower.contains("received fatal alert") && lower.contains("certificate") {
         return format!(
             "the server does not accept the client certificate: {last}\n\
-             hint: it may have expired; get a new kubeconfig from whoever runs the cluster"
+             hint: it may have expired; get a new kubeconfig from the administrator of the cluster"
         );
     }
     if lower.contains("expired") {

@@ -190,8 +190,8 @@ mod tests {
             refused(status(two)).lines(),
             "The Deployment \"x\" is invalid: \n* spec.a: Required value\n* spec.b: wrong\n"
         );
-        let nobody = json!({"reason": "Invalid", "message": "m", "details": {"causes": [{"field": "patch", "message": "no"}]}});
-        assert_eq!(refused(nobody).lines(), "The request is invalid: patch: no\n");
+        let without_subject = json!({"reason": "Invalid", "message": "m", "details": {"causes": [{"field": "patch", "message": "no"}]}});
+        assert_eq!(refused(without_subject).lines(), "The request is invalid: patch: no\n");
     }
 
     /// K0.3, K0.4: the reason, what was being done, and the message.

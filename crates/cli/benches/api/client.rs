@@ -14,7 +14,7 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// Somebody who can connect.
+/// A client.
 pub(crate) struct Client {
     address: String,
     config: ClientConfig,

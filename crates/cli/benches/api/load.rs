@@ -8,7 +8,7 @@ use crate::client::{Client, Connection, Sender};
 pub(crate) const LOAD: &str = "load";
 pub(crate) const LISTED: &str = "listed";
 pub(crate) const MANY: &str = "many";
-/// Where the one object is that everybody watches.
+/// The path of the watched object.
 pub(crate) const WATCHED: &str = "watched";
 
 /// Makes the namespaces that the load goes to.

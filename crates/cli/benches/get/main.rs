@@ -29,7 +29,7 @@ const PODS: usize = 10_000;
 const NAMESPACES: usize = 4;
 const CONNECTIONS: usize = 16;
 const RUNS: usize = 7;
-/// The first line should be there before anybody thinks of waiting.
+/// The limit for the first line.
 const FIRST_LINE_MILLISECONDS: f64 = 200.0;
 
 fn main() {
@@ -86,7 +86,7 @@ async fn fill(client: &Client, pods: usize) {
     for nth in 0..NAMESPACES {
         let body = format!(r#"{{"metadata":{{"name":"shop-{nth}"}}}}"#);
         assert_eq!(sender.ask("POST", "/api/v1/namespaces", body).await.0, 201);
-        // Nobody else makes the account that pods run as.
+        // No controller creates the default service account here.
         let path = format!("/api/v1/namespaces/shop-{nth}/serviceaccounts");
         assert_eq!(sender.ask("POST", &path, r#"{"metadata":{"name":"default"}}"#).await.0, 201);
     }

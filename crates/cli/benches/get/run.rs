@@ -62,7 +62,7 @@ fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
 }
 
-/// The time that a process took, which is kept from its end until somebody asks how it ended.
+/// The CPU time of a process, which the kernel keeps until it is reaped.
 fn processor_milliseconds(id: u32) -> f64 {
     loop {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();

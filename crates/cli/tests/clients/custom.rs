@@ -126,7 +126,7 @@ fn is_told_what_is_wrong(kubectl: &Kubectl<'_>) {
     assert!(!said.is_success && said.text.contains("should be less than or equal to 20"), "{}", said.text);
 }
 
-/// Whoever watches is told of every change, and of the end when the definition takes the boats with it.
+/// A watch delivers every change, and the deletions when the definition is deleted.
 fn watches_to_the_end(kubectl: &Kubectl<'_>) {
     let mut watching = kubectl.start(&["get", "boats", "-w", "--no-headers"]);
     let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines().map(Result::unwrap);

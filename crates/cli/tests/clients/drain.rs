@@ -72,7 +72,7 @@ fn a_drain_waits_while_the_budget_forbids_it() {
     assert!(drained.text.contains("would violate the pod's disruption budget"), "{}", drained.text);
 }
 
-/// A wait for a Job would hang: whoever creates it is told so, unless it is a dry run.
+/// A wait for a Job would hang: its creation returns a warning, unless it is a dry run.
 #[test]
 fn creating_an_object_that_no_controller_acts_on_is_warned_of() {
     let server = InMemory::cluster_of(1);

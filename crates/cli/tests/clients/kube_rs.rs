@@ -83,7 +83,7 @@ async fn deletes_with_every_policy(deployments: &Api<Deployment>) {
     assert_eq!(lingering.finalizers(), ["orphan"]);
 }
 
-/// A4.2, A4.17: what happens while nobody watches is told by the watch that goes on from the last version.
+/// A4.2, A4.17: a watch from the last resource version delivers the changes since then.
 async fn watches_through_a_reconnect(config_maps: &Api<ConfigMap>) {
     let mut version =
         config_maps.list(&ListParams::default()).await.unwrap().metadata.resource_version.unwrap();

@@ -22,7 +22,7 @@ spec:
       - {name: side, image: 'side:1'}
 ";
 
-/// Somebody who edits a file has one thing to change in it.
+/// Edits one field of a file.
 const EDITOR: &str = "sed -i s/Hamburg/Bremen/";
 
 /// One kubectl, talking to one server.

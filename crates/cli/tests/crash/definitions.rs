@@ -2,7 +2,7 @@
 //! deleted.
 //!
 //! Each writer has a kind of its own. Whatever was acknowledged is there after a kill, a definition is either
-//! established with all its objects or gone with all of them, and no object is left in the store that nobody serves.
+//! established with all its objects or gone with all of them, and no object of an unserved kind is left in the store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -30,7 +30,7 @@ const OBJECTS_EACH: u64 = 25;
 /// The objects of a kind by name, with their versions; none if the kind is not defined.
 type Kept = Option<BTreeMap<String, String>>;
 
-/// One client that defines a kind which nobody else touches.
+/// A client that defines its own kind.
 struct Writer {
     definitions: Api<CustomResourceDefinition>,
     objects: Api<DynamicObject>,
@@ -41,11 +41,11 @@ struct Writer {
     told: Told,
 }
 
-/// What the writers and whoever kills the server tell each other.
+/// The state shared by the writers and the thread that kills the server.
 #[derive(Clone, Default)]
 struct Told {
     acknowledged: Arc<AtomicU64>,
-    /// How many definitions somebody has begun to delete.
+    /// The number of definitions whose deletion has started.
     forgetting: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
 }

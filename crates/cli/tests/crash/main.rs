@@ -34,10 +34,10 @@ const OBJECTS_EACH: u64 = 5;
 /// How long anything may take before we call it lost: a busy machine is slow.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What an object holds, as far as anybody was told: a number and the version it was written at.
+/// The acknowledged content of an object: a number and its resource version.
 type Held = Option<(u64, String)>;
 
-/// One client that writes objects nobody else writes.
+/// A client that writes its own objects.
 struct Writer {
     api: Api<ConfigMap>,
     number: u64,

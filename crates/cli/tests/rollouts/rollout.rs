@@ -28,7 +28,7 @@ impl Rollout {
             Server::start("127.0.0.1:0", &scratch.join("kubeconfig"), &["--in-memory", "--plain-http"]);
         let client = server.client().await;
         let account = from_value(json!({"metadata": {"name": "default"}})).unwrap();
-        // A pod needs its account, and nobody here makes accounts.
+        // A pod needs its service account, and no controller creates it here.
         Api::<ServiceAccount>::default_namespaced(client.clone())
             .create(&PostParams::default(), &account)
             .await
@@ -125,7 +125,7 @@ impl Rollout {
         self.status::<Deployment>("web", json!({"conditions": conditions})).await;
     }
 
-    /// Somebody records a warning about a pod.
+    /// Records a warning event of a pod.
     pub(crate) async fn warn(&self, pod: &str, reason: &str, message: &str) {
         self.record("Warning", "12:00:00", pod, [reason, message]).await;
     }

@@ -37,7 +37,7 @@ impl Drop for Scratch {
 /// A process of the binary; dropping it kills it.
 pub(crate) struct Process(Child);
 
-/// A server that keeps nothing and ends with the test, and a folder for whoever talks to it.
+/// An in-memory server that ends with the test, and a directory for its clients.
 pub(crate) struct InMemory {
     server: Server,
     folder: Scratch,

@@ -26,7 +26,7 @@ fn expired(shell_env: &ShellEnv, usage: ExtendedKeyUsagePurpose) -> (String, Str
     (params.signed_by(&key, &issuer).unwrap().pem(), key.serialize_pem())
 }
 
-/// A server that shows this certificate to everybody, and answers nobody.
+/// A TLS server with this certificate that never answers.
 fn serve(certificate: &str, key: &str) -> SocketAddr {
     let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()];
     let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();

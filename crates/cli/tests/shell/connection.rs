@@ -2,7 +2,7 @@
 
 use super::shell_env::ShellEnv;
 
-/// Three contexts: a server, the same one in another namespace, and one that nobody answers at.
+/// Three contexts: a server, the same one in another namespace, and one without a server.
 fn kubeconfig(shell_env: &ShellEnv, current: &str) -> String {
     let (url, authority) = (&shell_env.server.url, shell_env.pki("ca.crt"));
     let (certificate, key) = (shell_env.pki("admin.crt"), shell_env.pki("admin.key"));

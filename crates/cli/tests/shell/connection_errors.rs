@@ -106,7 +106,7 @@ fn a_wrong_kubeconfig_is_named_with_what_is_wrong_with_it() {
     is_told(&shell_env, "get pods --request-timeout=x", &good, "error: Invalid timeout value.", "");
 }
 
-/// K0.3.4 for nobody there; every other way not to be reached has its own line.
+/// K0.3.4 for a refused connection; each other connection error has its own message.
 #[test]
 fn a_server_that_cannot_be_reached_is_told_by_how() {
     let shell_env = ShellEnv::new("unreachable");

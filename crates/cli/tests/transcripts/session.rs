@@ -8,7 +8,7 @@ use crate::stage::Stage;
 /// One step of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Somebody types a command after `kubectl`.
+    /// A command, without `kubectl`.
     Command(String),
     /// Something else happens meanwhile.
     Meanwhile(Meanwhile),

@@ -279,7 +279,7 @@ async fn force_recreates_what_cannot_change() {
     assert_ne!(terminal.reads("deploy web", "{.metadata.uid}").await, before);
 }
 
-/// K1: a Deployment in a few words, which nobody has to have.
+/// K1: `create deployment`, with a dry run.
 #[tokio::test(start_paused = true)]
 async fn a_deployment_can_be_made_up() {
     let mut terminal = Terminal::new().await;

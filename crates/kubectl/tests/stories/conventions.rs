@@ -92,9 +92,9 @@ async fn errors_are_told_by_what_they_are() {
         .gets("deploy x", "")
         .await
         .fails("Error from server (NotFound): deployments.apps \"x\" not found\n");
-    let nobody = Failure::ConnectionRefused { address: "127.0.0.1:1".to_owned() };
+    let refused = Failure::ConnectionRefused { address: "127.0.0.1:1".to_owned() };
     assert_eq!(
-        nobody.lines(),
+        refused.lines(),
         "The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?\n"
     );
     assert_eq!(Failure::other("error: once is enough").lines(), "error: once is enough\n");

@@ -70,7 +70,7 @@ async fn a_cascade_is_always_sent() {
         terminal.wire.forget();
         deletes(&mut terminal, &DeleteOptions { cascade, wait: false, ..deletion("deploy web") }).await;
         assert_eq!(terminal.wire.writes()[0].body, json!({"propagationPolicy": sent}));
-        // Nobody collects garbage here, so whatever holds it is taken off by hand.
+        // There is no garbage collector here, so the finalizers are removed by hand.
         let free = json!({"metadata": {"finalizers": null}});
         let _ = terminal.stage.patch("deployments", "web", crate::stage::Form::Merge, &free).await;
     }

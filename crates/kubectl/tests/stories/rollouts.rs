@@ -31,7 +31,7 @@ async fn restarts(terminal: &mut Terminal, words: &str) -> CommandOutput {
     terminal.run(async |ctx| restart(ctx, &selection, &ResultPrinter::default()).await).await
 }
 
-/// A Deployment that somebody changed once: its second revision has a cause.
+/// A Deployment with two revisions; the second one has a change cause.
 async fn twice_rolled_out() -> Terminal {
     let mut terminal = Terminal::with_controllers().await;
     terminal.has_deployment("web", 1).await;

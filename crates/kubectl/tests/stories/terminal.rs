@@ -198,7 +198,7 @@ impl Terminal {
         }
     }
 
-    /// A Deployment that somebody made without `apply`.
+    /// A Deployment that was not created by `apply`.
     pub(crate) async fn has_deployment(&mut self, name: &str, replicas: u32) {
         let object: Value = serde_json::from_str(&manifest(name, replicas, "nginx:1")).unwrap();
         self.stage.create("deployments", &object).await.unwrap();

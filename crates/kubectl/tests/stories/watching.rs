@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use crate::stage::Form;
 use crate::terminal::{CommandOutput, Terminal, selected};
 
-/// Watches for a minute, while somebody scales `web` to 4 and then deletes it.
+/// Watches for a minute, while `web` is scaled to 4 and then deleted.
 async fn watches(terminal: &mut Terminal, words: &str, watching: WatchOptions) -> CommandOutput {
     let options = GetOptions { selection: selected(words), watching, ..GetOptions::default() };
     let (ctx, stage) = (&mut terminal.ctx, &terminal.stage);

@@ -53,7 +53,7 @@ impl Wire {
         self.sent().into_iter().filter(|sent| sent.method != "GET").collect()
     }
 
-    /// Says of the next so many writes that somebody else was faster.
+    /// Answers the next writes with a conflict.
     pub(crate) fn conflict(&self, times: usize) {
         *self.conflicts.lock().unwrap() = times;
     }
