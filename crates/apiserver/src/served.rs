@@ -15,6 +15,7 @@ use std::io::Write as _;
 use bytes::Bytes;
 use gantry_registry::custom::{Custom, Holds};
 use gantry_registry::decode::{self, Format, Gvk};
+use gantry_registry::empties::{self, Form};
 use gantry_registry::kinds::{Kind, Nature};
 use gantry_registry::{Refusal, conversion, defaults, encode};
 use gantry_store::Revision;
@@ -34,8 +35,9 @@ struct Cut {
     version: usize,
 }
 
-/// What is stored of an object: all of it but its version, which is taken out.
+/// What is stored of an object: all of it but its version and its empty lists and maps, which are taken out.
 pub(crate) fn stored(kind: &Kind, object: &mut Value) -> Bytes {
+    empties::drop_empties(Form::Stored, &kind.nature, object);
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("resourceVersion");
     }
@@ -61,6 +63,7 @@ pub(crate) fn stored(kind: &Kind, object: &mut Value) -> Bytes {
 /// read: the phase of a claim, and the labels that a Job gets together with its selector. The first update stores it too,
 /// and so counts a version even if it changes nothing else.
 pub(crate) fn stored_first(kind: &Kind, object: &mut Value) -> Bytes {
+    empties::drop_empties(Form::Stored, &kind.nature, object);
     if is_claim(kind) {
         let mut without_phase = object.clone();
         without_phase["status"] = json!({});
@@ -249,6 +252,7 @@ fn foreign(kind: &Kind, stored: &[u8]) -> Result<Value, Refusal> {
     };
     let mut object = conversion::from_storage(kind, read);
     defaults::apply(kind, &mut object);
+    empties::drop_empties(Form::Stored, &kind.nature, &mut object);
     if let Value::Object(members) = &mut object {
         members.insert("kind".to_owned(), json!(kind.kind));
         members.insert("apiVersion".to_owned(), json!(kind.api_version));

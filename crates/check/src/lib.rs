@@ -1,8 +1,7 @@
-//! Invariants that any cluster must satisfy, whoever runs it, as functions that return findings.
+//! Invariants that any cluster must satisfy, as functions that return findings.
 //!
-//! The checker shares no code with what it judges: it resolves limits and adds up pods by itself, in the plainest way,
-//! from the objects alone. Its only dependency is `gantry-model`. Nobody acts on a finding; tests and simulations fail
-//! on it.
+//! The checker shares no code with what it checks: it resolves limits and adds up pods by itself, in the simplest
+//! way, from the objects alone. Its only dependency is `gantry-model`. Tests and simulations fail on a finding.
 
 mod rollout;
 mod state;
@@ -12,7 +11,7 @@ pub use state::{reported, rolled_out};
 
 use std::fmt;
 
-/// Something that must not be.
+/// A violated invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The invariant, as a sentence.

@@ -4,16 +4,16 @@ use gantry_model::{Deployment, Limit, Name, ReplicaSet, RollingLimits, Strategy,
 
 use crate::{Finding, unless};
 
-/// Judges what one sync of a Deployment did to its sets: before and after, by name.
+/// Checks what one sync of a Deployment did to its sets: before and after, by name.
 ///
-/// Pods are counted by what is wished for: a pod that terminates is not.
+/// Pods are counted by `spec.replicas`: terminating pods are not.
 pub fn rollout_step(deployment: &Deployment, before: &[&ReplicaSet], after: &[&ReplicaSet]) -> Vec<Finding> {
     let wanted = deployment.replicas.get();
     let (surge, unavailable) = limits(deployment);
     let (total_before, total_after) = (total(before), total(after));
     let ceiling = wanted + surge;
     let mut findings = Vec::new();
-    // Recreate is not judged by its total: a legacy rollback request makes Kubernetes create the set of the present
+    // The total of Recreate is not checked: a legacy rollback request makes Kubernetes create the set of the current
     // template at its full size, beside the old one.
     findings.extend(unless(
         total_after <= total_before || total_after <= ceiling || deployment.strategy == Strategy::Recreate,
@@ -31,8 +31,8 @@ pub fn rollout_step(deployment: &Deployment, before: &[&ReplicaSet], after: &[&R
     }
     if is_rolling(deployment, before) {
         let floor = wanted - unavailable;
-        let available_before: i64 = before.iter().map(|set| lasting(set)).sum();
-        let available_after = available_before - given_up(before, after);
+        let available_before: i64 = before.iter().map(|set| available_within_size(set)).sum();
+        let available_after = available_before - scaled_down_available(before, after);
         findings.extend(unless(
             available_after >= available_before.min(floor),
             "no scale-down takes availability below the wanted number less maxUnavailable",
@@ -42,7 +42,7 @@ pub fn rollout_step(deployment: &Deployment, before: &[&ReplicaSet], after: &[&R
     findings
 }
 
-/// Whether the step is one of a rolling update, and not of scaling, for which the user asked.
+/// Whether the step is one of a rolling update, and not of scaling.
 fn is_rolling(deployment: &Deployment, sets: &[&ReplicaSet]) -> bool {
     let wanted = deployment.replicas.to_string();
     let sized_for_another = |set: &&ReplicaSet| {
@@ -54,14 +54,13 @@ fn is_rolling(deployment: &Deployment, sets: &[&ReplicaSet]) -> bool {
         && !sets.iter().any(sized_for_another)
 }
 
-/// Available pods that are no longer wished for: a smaller set gives up its unavailable pods first.
-fn given_up(before: &[&ReplicaSet], after: &[&ReplicaSet]) -> i64 {
-    before.iter().map(|set| (lasting(set) - size_of(after, &set.meta.name)).max(0)).sum()
+/// Available pods that were scaled down: a smaller set loses its unavailable pods first.
+fn scaled_down_available(before: &[&ReplicaSet], after: &[&ReplicaSet]) -> i64 {
+    before.iter().map(|set| (available_within_size(set) - size_of(after, &set.meta.name)).max(0)).sum()
 }
 
-/// Pods of a set that are available and wished for. A report that lags behind the last step speaks of more: those
-/// are on their way out, and nobody may count on them.
-fn lasting(set: &ReplicaSet) -> i64 {
+/// Available pods within the size of a set. A stale status reports more: those are terminating and must not count.
+fn available_within_size(set: &ReplicaSet) -> i64 {
     set.status.available.get().min(set.replicas.get())
 }
 
@@ -73,7 +72,7 @@ fn total(sets: &[&ReplicaSet]) -> i64 {
     sets.iter().map(|set| set.replicas.get()).sum()
 }
 
-/// Surge and unavailable in pods, by the book: percentages of the wanted number, up and down, never both nothing.
+/// Surge and unavailable in pods: percentages of the wanted number, rounded up and down, never both zero.
 fn limits(deployment: &Deployment) -> (i64, i64) {
     let Strategy::RollingUpdate(Ok(RollingLimits { surge, unavailable })) = &deployment.strategy else {
         return (0, 0);
@@ -94,7 +93,7 @@ fn limits(deployment: &Deployment) -> (i64, i64) {
 
 #[cfg(test)]
 mod tests {
-    use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, replica_set};
+    use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, replica_set};
 
     use super::*;
 
@@ -112,7 +111,7 @@ mod tests {
     fn a_step_within_the_limits_is_fine() {
         assert_eq!(broken((10, 10, 10), (0, 3)), [""; 0]);
         assert_eq!(broken((10, 8, 10), (3, 3)), [""; 0]);
-        assert_eq!(broken((10, 2, 2), (3, 3)), [""; 0], "pods that serve nobody may go");
+        assert_eq!(broken((10, 2, 2), (3, 3)), [""; 0], "unavailable pods may be removed");
         assert_eq!(broken((20, 19, 10), (3, 3)), [""; 0], "above the ceiling, but on the way down");
     }
 

@@ -1,10 +1,10 @@
-//! What must hold of a state, whatever led to it.
+//! Invariants of a state, whatever led to it.
 
 use gantry_model::{Deployment, Pod, ReplicaSet};
 
 use crate::{Finding, unless};
 
-/// Judges what a Deployment and its sets report: numbers that the API itself would refuse.
+/// Checks the statuses of a Deployment and its sets: numbers that the API itself would refuse.
 pub fn reported(deployment: &Deployment, sets: &[&ReplicaSet]) -> Vec<Finding> {
     let status = &deployment.status;
     let mut findings = Vec::new();
@@ -25,14 +25,14 @@ pub fn reported(deployment: &Deployment, sets: &[&ReplicaSet]) -> Vec<Finding> {
             || format!("{}: {status:?}", set.meta.name),
         ));
         let controllers = set.meta.owners.iter().filter(|owner| owner.controller).count();
-        findings.extend(unless(controllers <= 1, "nobody has two controllers", || {
+        findings.extend(unless(controllers <= 1, "no object has two controllers", || {
             format!("{} has {controllers}", set.meta.name)
         }));
     }
     findings
 }
 
-/// Judges a Deployment that has been left alone, all its pods ready, until nothing happens any more.
+/// Checks a Deployment without changes, all its pods ready, after everything has settled.
 pub fn rolled_out(deployment: &Deployment, sets: &[&ReplicaSet], pods: &[&Pod]) -> Vec<Finding> {
     let wanted = deployment.replicas.get();
     let status = &deployment.status;
@@ -67,7 +67,7 @@ pub fn rolled_out(deployment: &Deployment, sets: &[&ReplicaSet], pods: &[&Pod]) 
 
 #[cfg(test)]
 mod tests {
-    use gantry_testkit::{DeploymentWords, PodWords, ReplicaSetWords, deployment, pod, replica_set};
+    use gantry_testkit::{DeploymentBuilder, PodBuilder, ReplicaSetBuilder, deployment, pod, replica_set};
 
     use super::*;
 

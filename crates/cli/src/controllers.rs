@@ -131,7 +131,7 @@ impl ControllersFlags {
 fn identity() -> String {
     use gantry_apiserver::Surroundings as _;
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    format!("{}_{}", machine.trim(), gantry_serving::RealWorld.uid())
+    format!("{}_{}", machine.trim(), gantry_serving::SystemEnvironment.uid())
 }
 
 /// Certificates as the text that everybody else writes them in.

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use gantry_kubectl::{Failure, Refused};
-use gantry_view::{Listing, Objects};
+use gantry_view::{ApiObjects, Listing};
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use k8s_openapi::api::core::v1::{Event, Node, Pod};
@@ -19,7 +19,7 @@ use crate::cluster::Cluster;
 #[derive(Default)]
 pub(crate) struct Gathered {
     /// Each with all around it.
-    pub(crate) objects: Vec<Objects>,
+    pub(crate) objects: Vec<ApiObjects>,
     /// Why some were not found.
     pub(crate) failures: Vec<Failure>,
     /// What was left out because it may not be read.
@@ -37,7 +37,7 @@ pub(crate) async fn look(cluster: &Cluster, asked: &Asked) -> Result<Gathered, F
             for name in names {
                 let found = listing.deployments.iter().find(|it| it.metadata.name.as_ref() == Some(name));
                 match found {
-                    Some(deployment) => gathered.objects.push(listing.around(deployment)),
+                    Some(deployment) => gathered.objects.push(listing.objects_of(deployment)),
                     None => gathered.failures.push(not_found(name)),
                 }
             }
@@ -51,7 +51,7 @@ pub(crate) async fn look(cluster: &Cluster, asked: &Asked) -> Result<Gathered, F
                     list(cluster, *all_namespaces, &selected).await?
                 }
             };
-            gathered.objects = wanted.iter().map(|deployment| listing.around(deployment)).collect();
+            gathered.objects = wanted.iter().map(|deployment| listing.objects_of(deployment)).collect();
         }
     }
     Ok(gathered)
@@ -102,7 +102,7 @@ async fn listing(
 }
 
 /// Reads a Deployment, what its selector selects, and what is said about it.
-async fn objects(cluster: &Cluster, name: &str, notes: &mut Vec<String>) -> Result<Objects, Failure> {
+async fn objects(cluster: &Cluster, name: &str, notes: &mut Vec<String>) -> Result<ApiObjects, Failure> {
     let Cluster { client, namespace, .. } = cluster;
     let failure = |error| cluster.failure(error);
     let deployments: Api<Deployment> = Api::namespaced(client.clone(), namespace);
@@ -120,7 +120,7 @@ async fn objects(cluster: &Cluster, name: &str, notes: &mut Vec<String>) -> Resu
     );
     let pods = pods.map_err(failure)?.items;
     let on_nodes = nodes(cluster, &pods).await;
-    Ok(Objects {
+    Ok(ApiObjects {
         deployment,
         sets: sets.map_err(failure)?.items,
         pods,

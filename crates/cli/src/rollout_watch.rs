@@ -13,7 +13,7 @@ use clap::Args;
 use gantry_kubectl::Failure;
 use gantry_runtime::Clock;
 use gantry_view::live::{self, Log};
-use gantry_view::{Line, Next, Objects, Snapshot, Standing, Style, Waiting, why};
+use gantry_view::{ApiObjects, Line, RolloutState, Snapshot, Style, WaitDecision, WaitPolicy, why};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::asked::deployment_name;
@@ -104,14 +104,14 @@ struct Watch<'a> {
 
 impl Watch<'_> {
     /// Whether a look at the rollout was the last one.
-    fn is_over(&self, waiting: &mut Waiting, report: &why::Report) -> bool {
+    fn is_over(&self, waiting: &mut WaitPolicy, report: &why::Report) -> bool {
         let next = waiting.next(report.now, std::slice::from_ref(report));
         let is_timeout = waiting.is_timeout(report.now);
-        next == Next::End && (is_timeout || !self.flags.stay)
+        next == WaitDecision::End && (is_timeout || !self.flags.stay)
     }
 
     /// On the screen, until it is over or `q` is typed.
-    async fn show(&self, mut waiting: Waiting) -> Result<End, String> {
+    async fn show(&self, mut waiting: WaitPolicy) -> Result<End, String> {
         let clock = Clock::system();
         // Opened when there is something to follow: what is over already needs no screen.
         let mut terminal = None;
@@ -119,7 +119,7 @@ impl Watch<'_> {
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let end = loop {
             let Some(snapshot) = snapshot(&self.follower)? else { break End::Gone };
-            let standing = Standing::of(clock.now(), &snapshot);
+            let standing = RolloutState::of(clock.now(), &snapshot);
             let report = why::report(&standing, &self.commands);
             if self.is_over(&mut waiting, &report) {
                 break End::Seen(Box::new(report));
@@ -167,7 +167,7 @@ impl Watch<'_> {
     }
 
     /// In lines, until it is over.
-    async fn tell(&self, mut waiting: Waiting) -> Result<End, String> {
+    async fn tell(&self, mut waiting: WaitPolicy) -> Result<End, String> {
         let clock = Clock::system();
         let mut log = Log::new();
         let mut trouble = None;
@@ -206,6 +206,6 @@ fn snapshot(follower: &Follower) -> Result<Option<Snapshot>, String> {
     follower.objects().map(parsed).transpose()
 }
 
-fn parsed(objects: Objects) -> Result<Snapshot, String> {
+fn parsed(objects: ApiObjects) -> Result<Snapshot, String> {
     Snapshot::parse(objects).map_err(|error| format!("the server's answer cannot be read: {error}"))
 }

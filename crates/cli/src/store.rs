@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use gantry_runtime::chain;
-use gantry_store_embedded::{OpenError, Report, backup, check, restore};
+use gantry_store_embedded::{CheckReport, OpenError, backup, check, restore};
 
 use crate::output::{fail, print};
 
@@ -65,7 +65,7 @@ impl StoreCommand {
     }
 }
 
-fn describe(report: &Report) -> String {
+fn describe(report: &CheckReport) -> String {
     let mut text = format!(
         "in order: {} keys, {} bytes, revisions {} to {}\n",
         report.keys, report.live_bytes, report.bounds.floor, report.bounds.current

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use gantry_kubectl::Failure;
 use gantry_runtime::Clock;
 use gantry_view::why::{self, Report, Several};
-use gantry_view::{Next, Objects, Snapshot, Waiting};
+use gantry_view::{ApiObjects, Snapshot, WaitDecision, WaitPolicy};
 use tokio::time::Instant;
 
 use crate::asked::Asked;
@@ -73,8 +73,8 @@ struct Explained {
 
 impl WaitLimits {
     /// When waiting ends that begins now.
-    pub(crate) fn begin(&self) -> Waiting {
-        Waiting::new(Clock::system().now(), self.stuck_for, self.timeout())
+    pub(crate) fn begin(&self) -> WaitPolicy {
+        WaitPolicy::new(Clock::system().now(), self.stuck_for, self.timeout())
     }
 
     /// The most that may be waited, if there is a limit.
@@ -131,7 +131,7 @@ async fn look(flags: &WhyFlags, asked: &Asked, cluster: &Cluster) -> Result<Expl
     Ok(Explained { reports, failures: gathered.failures, notes: gathered.notes })
 }
 
-fn report(flags: &WhyFlags, asked: &Asked, objects: Objects) -> Result<Report, Failure> {
+fn report(flags: &WhyFlags, asked: &Asked, objects: ApiObjects) -> Result<Report, Failure> {
     let snapshot = Snapshot::parse(objects)
         .map_err(|error| Failure::other(format!("the server's answer cannot be read: {error}")))?;
     let namespace = snapshot.deployment.meta.key().namespace.to_string();
@@ -148,7 +148,9 @@ async fn wait(flags: &WhyFlags, asked: &Asked, cluster: &Cluster) -> Result<Expl
     let mut last = look(flags, asked, cluster).await?;
     let mut is_lost = false;
     loop {
-        if !last.failures.is_empty() || waiting.next(Clock::system().now(), &last.reports) == Next::End {
+        if !last.failures.is_empty()
+            || waiting.next(Clock::system().now(), &last.reports) == WaitDecision::End
+        {
             let verdict = several(asked, last.reports.clone()).verdict();
             flags.limits.tell_timeout(began, verdict);
             return Ok(last);

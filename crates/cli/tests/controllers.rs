@@ -14,8 +14,9 @@ use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{
-    ConfigMap, Event, Namespace, Pod, ReplicationController, Secret, ServiceAccount,
+    ConfigMap, Endpoints, Event, Namespace, Node, Pod, ReplicationController, Secret, Service, ServiceAccount,
 };
+use k8s_openapi::api::discovery::v1::EndpointSlice;
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::rbac::v1::{ClusterRole, RoleBinding};
 use k8s_openapi::serde::de::DeserializeOwned;
@@ -152,6 +153,7 @@ async fn the_roles_in_deploy_are_enough_for_everything_that_the_controllers_do()
     sets_are_orphaned_and_adopted(&cluster).await;
     budgets_are_counted(&cluster).await;
     roles_are_aggregated(&cluster).await;
+    services_get_endpoints(&cluster).await;
     assert_eq!(replica.requests("code", "403"), 0, "{:?}", replica.refused());
     what_is_deleted_takes_its_own_along(&cluster).await;
     assert_eq!(replica.refused(), Vec::<String>::new());
@@ -293,6 +295,37 @@ async fn budgets_are_counted(cluster: &Cluster) {
     }
     let at_once = DeleteParams { grace_period_seconds: Some(0), ..DeleteParams::default() };
     cluster.all::<Pod>().delete("once", &at_once).await.unwrap();
+}
+
+async fn services_get_endpoints(cluster: &Cluster) {
+    let nodes: Api<Node> = Api::all(cluster.client.clone());
+    nodes.create(&PostParams::default(), &object(json!({"metadata": {"name": "node"}}))).await.unwrap();
+    let pods = cluster.all::<Pod>();
+    let pod = object(json!({"metadata": {"name": "db", "labels": {"app": "db"}},
+        "spec": {"nodeName": "node", "containers": [{"name": "c", "image": "i"}]}}));
+    pods.create(&PostParams::default(), &pod).await.unwrap();
+    let status = Patch::Merge(json!({"status": {"podIP": "10.1.0.1", "podIPs": [{"ip": "10.1.0.1"}]}}));
+    pods.patch_status("db", &PatchParams::default(), &status).await.unwrap();
+    let (services, endpoints) = (cluster.all::<Service>(), cluster.all::<Endpoints>());
+    let service = object(
+        json!({"metadata": {"name": "db"}, "spec": {"selector": {"app": "db"}, "ports": [{"port": 80}]}}),
+    );
+    services.create(&PostParams::default(), &service).await.unwrap();
+    eventually("an address that is ready", async || {
+        let subsets = endpoints.get_opt("db").await.unwrap()?.subsets?;
+        subsets.first()?.addresses.as_ref()?.first().map(|address| address.ip.clone())
+    })
+    .await;
+    eventually("a slice with it", async || {
+        let slices = cluster.all::<EndpointSlice>().list(&ListParams::default()).await.unwrap().items;
+        slices.iter().flat_map(|slice| slice.endpoints.iter().flatten()).next().map(drop)
+    })
+    .await;
+    services.delete("db", &DeleteParams::background()).await.unwrap();
+    cluster.none_left::<Endpoints>("an end of the endpoints").await;
+    cluster.none_left::<EndpointSlice>("an end of the slices").await;
+    let at_once = DeleteParams { grace_period_seconds: Some(0), ..DeleteParams::default() };
+    pods.delete("db", &at_once).await.unwrap();
 }
 
 async fn what_is_deleted_takes_its_own_along(cluster: &Cluster) {

@@ -1,4 +1,4 @@
-//! A cluster that runs. What starts first stops last: the controllers before the server, the server before the store.
+//! A running cluster. What starts first stops last: the controllers before the server, the server before the store.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,33 +8,32 @@ use gantry_apiserver::{ApiServer, ApiService, Health};
 use gantry_controllers::Controller;
 use gantry_runtime::{Metrics, Tasks};
 use gantry_serving::kubeconfig::Kubeconfig;
-use gantry_serving::{Limits, Stopper};
+use gantry_serving::{ConnectionLimits, Stopper};
 use kube::Client;
 use tokio::task::JoinHandle;
 
 use crate::error::StartError;
 use crate::options::Options;
 use crate::ready::Readiness;
-use crate::server::{Prepared, Socket};
-use crate::storage::Opened;
+use crate::server::{PreparedServer, Socket};
+use crate::storage::OpenStore;
 
-/// How often events that are too old are removed.
+/// How often expired events are removed.
 const REMOVE_EVENTS_EVERY: Duration = Duration::from_secs(60);
-/// How often definitions that another server left half settled are looked for.
+/// How often definitions that another server left unfinished are completed.
 const SETTLE_EVERY: Duration = Duration::from_secs(2);
 
-/// A cluster that runs in this process. Dropping it stops it at once, [`Cluster::stop`] in order.
+/// A cluster in this process. Dropping it stops it at once, [`Cluster::stop`] gracefully.
 pub struct Cluster {
     server: ApiServer,
-    store: Arc<Opened>,
-    endpoint: Option<Served>,
+    store: Arc<OpenStore>,
+    endpoint: Option<RunningEndpoint>,
     tasks: Tasks,
     background: Vec<JoinHandle<()>>,
     options: Options,
 }
 
-/// The endpoint while it is served.
-struct Served {
+struct RunningEndpoint {
     kubeconfig: Kubeconfig,
     stopper: Option<Stopper>,
     serving: JoinHandle<()>,
@@ -56,20 +55,20 @@ impl Cluster {
     /// Starts a cluster and returns as soon as it serves; [`Cluster::ready`] waits for the rest.
     pub async fn launch(options: Options) -> Result<Self, StartError> {
         node_options(&options, Metrics::new()).check().map_err(StartError::Nodes)?;
-        let Prepared { server, store, authority, socket } = Prepared::open(&options).await?;
+        let PreparedServer { server, store, authority, socket } = PreparedServer::open(&options).await?;
         let background = vec![
             tokio::spawn(remove_old_events(server.clone())),
             tokio::spawn(settle_definitions(server.clone())),
             tokio::spawn(Arc::clone(&store).watch_disk()),
         ];
-        let endpoint = socket.map(|socket| Served::start(&server, socket));
+        let endpoint = socket.map(|socket| RunningEndpoint::start(&server, socket));
         let mut cluster = Self { server, store, endpoint, tasks: Tasks::new(), background, options };
-        cluster.join_members(authority);
+        cluster.start_components(authority);
         Ok(cluster)
     }
 
-    /// Returns when the API answers, the default service account exists, `admin`, `edit` and `view` have their rules and
-    /// every node is Ready; fails if a part of the cluster does before that.
+    /// Returns when the API responds, the default service account exists, `admin`, `edit` and `view` have their rules and
+    /// every node is Ready; fails if a component of the cluster does before that.
     pub async fn ready(&mut self) -> Result<(), StartError> {
         let names = &node_options(&self.options, Metrics::new());
         let readiness = Readiness {
@@ -83,22 +82,22 @@ impl Cluster {
         }
     }
 
-    /// A client in this process that may do everything, with `default` as its namespace.
+    /// A client in this process with all rights, with `default` as its namespace.
     pub fn client(&self) -> Client {
         self.client_as("gantry-cluster")
     }
 
-    /// How clients in other processes reach the API and are its administrator; none without an endpoint.
+    /// The administrator's kubeconfig for clients in other processes; `None` without an endpoint.
     pub fn kubeconfig(&self) -> Option<&Kubeconfig> {
         self.endpoint.as_ref().map(|endpoint| &endpoint.kubeconfig)
     }
 
-    /// Where the API is; none without an endpoint.
+    /// The URL of the API; `None` without an endpoint.
     pub fn url(&self) -> Option<&str> {
         self.kubeconfig().map(Kubeconfig::server)
     }
 
-    /// Returns when a part of the cluster fails, which is a bug or a broken disk; says what failed.
+    /// Returns when a component fails, which is a bug or a broken disk; returns what failed.
     pub async fn failed(&mut self) -> String {
         let served = async {
             match &mut self.endpoint {
@@ -112,7 +111,7 @@ impl Cluster {
         }
     }
 
-    /// Stops in order: controllers end, watches end, requests finish, the store is closed.
+    /// Stops gracefully: controllers end, watches end, requests finish, the store is closed.
     pub async fn stop(mut self) {
         self.background.iter().for_each(JoinHandle::abort);
         self.server.set_health(Health::ShuttingDown);
@@ -121,7 +120,7 @@ impl Cluster {
             if let Some(stopper) = served.stopper.take() {
                 stopper.stop();
             }
-            // It only fails if it panicked, which the panic itself has said.
+            // It only fails if it panicked, which is logged already.
             let _ = (&mut served.serving).await;
         }
     }
@@ -130,14 +129,14 @@ impl Cluster {
         Client::new(ApiService::for_master(self.server.clone(), user), "default")
     }
 
-    /// Starts everything but the server, each part as a client of it without a socket in between.
-    fn join_members(&mut self, authority: Option<String>) {
+    /// Starts everything but the server, each component as its in-process client.
+    fn start_components(&mut self, authority: Option<String>) {
         let metrics = Metrics::new();
         let signal = self.tasks.signal();
         let has_nodes = self.options.nodes > 0;
         if self.options.controllers {
             let mut options = gantry_controllers::Options {
-                // Every pod mounts it. Without TLS there is no authority, and it is published empty.
+                // Every pod mounts it. Without TLS there is no CA, and it is published empty.
                 root_ca: Some(authority.unwrap_or_default()),
                 metrics: metrics.clone(),
                 ..gantry_controllers::Options::default()
@@ -146,8 +145,10 @@ impl Cluster {
             if has_nodes {
                 options.controllers.extend(Controller::WITH_NODES);
             } else {
-                // The status of a budget is left to the tests, or the controllers of others, that set that of its pods.
-                options.controllers.remove(&Controller::Disruption);
+                // What follows the status of pods is left to the tests or external controllers that set it.
+                for controller in Controller::WITH_POD_STATUS {
+                    options.controllers.remove(&controller);
+                }
             }
             let run = gantry_controllers::run(self.client_as("gantry-controllers"), options, signal.clone());
             self.tasks.spawn("controllers", run);
@@ -184,11 +185,12 @@ impl fmt::Debug for Cluster {
     }
 }
 
-impl Served {
+impl RunningEndpoint {
     fn start(server: &ApiServer, socket: Socket) -> Self {
-        let Socket { listening, transport, kubeconfig } = socket;
+        let Socket { listener, transport, kubeconfig } = socket;
         let (stopper, stop) = Stopper::new();
-        let serving = tokio::spawn(listening.serve(server.clone(), transport, Limits::default(), stop));
+        let serving =
+            tokio::spawn(listener.serve(server.clone(), transport, ConnectionLimits::default(), stop));
         Self { kubeconfig, stopper: Some(stopper), serving }
     }
 }
@@ -200,7 +202,7 @@ fn node_options(options: &Options, metrics: Metrics) -> gantry_nodes::Options {
     }
 }
 
-/// Removes events that are too old, for as long as the server runs.
+/// Removes expired events, for as long as the server runs.
 async fn remove_old_events(server: ApiServer) {
     loop {
         tokio::time::sleep(REMOVE_EVENTS_EVERY).await;
@@ -210,7 +212,7 @@ async fn remove_old_events(server: ApiServer) {
     }
 }
 
-/// Settles definitions that no other server settles, for as long as the server runs.
+/// Completes definitions that no other server completes, for as long as the server runs.
 async fn settle_definitions(server: ApiServer) {
     loop {
         tokio::time::sleep(SETTLE_EVERY).await;

@@ -11,24 +11,24 @@ use gantry_store_embedded::OpenError;
 /// Why a cluster did not start.
 #[derive(Debug)]
 pub enum StartError {
-    /// The options for nodes cannot be met.
+    /// Invalid options for nodes.
     Nodes(InvalidOptions),
     /// The address cannot be served on.
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The directory cannot be opened.
     Directory(OpenError),
-    /// There are no certificates to serve with.
+    /// There are no certificates.
     Certificates(PkiError),
     /// The certificates cannot be used.
     Tls(TransportError),
-    /// The store does not do what it should.
+    /// The store fails.
     Store(String),
-    /// A part of the cluster failed before the cluster was ready.
+    /// A component failed before the cluster was ready.
     Failed(String),
 }
 

@@ -1,4 +1,4 @@
-//! What kind of cluster to start.
+//! The options of a cluster.
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -10,26 +10,26 @@ use gantry_nodes::behaviour::Profile;
 use gantry_registry::admission::{AddressRange, ServiceRanges};
 use gantry_store::Store;
 
-/// What kind of cluster to start. The default has three nodes, keeps everything in memory and opens no port.
+/// The options of a cluster. The default has three nodes, keeps everything in memory and opens no port.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The name of the cluster in its kubeconfig.
     pub name: String,
-    /// How many nodes to simulate; with 0 there is no scheduler either, and pods stay pending.
+    /// The number of simulated nodes; with 0 there is no scheduler either, and pods stay pending.
     pub nodes: usize,
-    /// How pods behave on the nodes.
+    /// The behaviour of pods on the nodes.
     pub profile: Profile,
     /// Whether the controllers run. Without them (and with no nodes) this is an API server alone.
     pub controllers: bool,
     /// Where objects are kept.
     pub storage: Storage,
-    /// The socket to serve on; none if the clients are all in this process.
+    /// The socket to serve on; `None` if all clients are in this process.
     pub endpoint: Option<Endpoint>,
-    /// Bearer tokens and the users that they stand for.
+    /// Bearer tokens and their users.
     pub tokens: Vec<StaticToken>,
-    /// The addresses that services are given.
+    /// The address range of services.
     pub services: AddressRange,
-    /// Whether pods need a service account that exists, and mount its token.
+    /// Whether pods need an existing service account, and mount its token.
     pub service_accounts: ServiceAccounts,
 }
 
@@ -41,25 +41,25 @@ pub enum Storage {
     Memory,
     /// In this directory, which is created if it does not exist.
     Directory(PathBuf),
-    /// In a store of the caller's, such as etcd.
+    /// In a store of the caller, such as etcd.
     Other(Arc<dyn Store>),
 }
 
 /// A socket to serve the API on, for clients in other processes.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// The address; port 0 stands for any free port.
+    /// Port 0 means any free port.
     pub address: SocketAddr,
-    /// The certificates; none for plain HTTP, where every client may do everything unless there are tokens.
+    /// The certificates; `None` for plain HTTP, where every client has all rights unless there are tokens.
     pub tls: Option<Tls>,
 }
 
 /// The certificates of an endpoint.
 #[derive(Clone, Debug, Default)]
 pub struct Tls {
-    /// The directory to keep the certificates in; none keeps them in memory.
+    /// The directory of the certificates; `None` keeps them in memory.
     pub directory: Option<PathBuf>,
-    /// More names and addresses that the server's certificate is to cover.
+    /// Additional names and addresses of the server certificate.
     pub names: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
-//! When a cluster is ready: the API answers, the default service account exists, `admin`, `edit` and `view` have their rules,
-//! every node is Ready.
+//! Readiness of a cluster: the API responds, the default service account exists, `admin`, `edit` and `view` have their
+//! rules, every node is Ready.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,10 +11,9 @@ use k8s_openapi::api::rbac::v1::ClusterRole;
 use kube::Client;
 use kube::api::{Api, ListParams};
 
-/// The pause between two looks grows from the first of these to the second: a large cluster is not slowed down by looks.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(200));
+/// The polling period grows from the first of these to the second: polling must not slow a large cluster down.
+const POLL_PERIODS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(200));
 
-/// What is waited for.
 pub(crate) struct Readiness {
     pub(crate) client: Client,
     /// Whether controllers run, which create the service account and aggregate roles.
@@ -26,11 +25,11 @@ pub(crate) struct Readiness {
 impl Readiness {
     /// Returns when the cluster is ready.
     pub(crate) async fn wait(&self) {
-        let mut pause = PAUSES.0;
-        // A request that fails is one more reason to wait: the server starts while this asks.
+        let mut pause = POLL_PERIODS.0;
+        // A failed request counts as not ready: the server may still be starting.
         while !self.is_ready().await.unwrap_or(false) {
             tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(PAUSES.1);
+            pause = (pause * 2).min(POLL_PERIODS.1);
         }
     }
 

@@ -6,39 +6,38 @@ use std::sync::Arc;
 use gantry_apiserver::{Access, ApiServer, Settings, UncontrolledKind};
 use gantry_registry::admission::ServiceRanges;
 use gantry_serving::kubeconfig::Kubeconfig;
-use gantry_serving::{Listening, Pki, RealWorld, ServerNames, Transport};
+use gantry_serving::{Listener, Pki, ServerNames, SystemEnvironment, Transport};
 
 use crate::error::StartError;
 use crate::options::{Endpoint, Options, Tls};
-use crate::storage::Opened;
+use crate::storage::OpenStore;
 use crate::uncontrolled::UNCONTROLLED;
 
-/// A server that is ready to serve.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedServer {
     pub(crate) server: ApiServer,
-    pub(crate) store: Arc<Opened>,
-    /// The certificate of the authority, in PEM, if there is TLS.
+    pub(crate) store: Arc<OpenStore>,
+    /// The CA certificate, as PEM, if there is TLS.
     pub(crate) authority: Option<String>,
     pub(crate) socket: Option<Socket>,
 }
 
-/// A socket that is bound and not served yet.
+/// A bound socket.
 pub(crate) struct Socket {
-    pub(crate) listening: Listening,
+    pub(crate) listener: Listener,
     pub(crate) transport: Transport,
     pub(crate) kubeconfig: Kubeconfig,
 }
 
-impl Prepared {
-    /// Opens everything and serves no request yet.
+impl PreparedServer {
+    /// Opens everything without serving requests yet.
     pub(crate) async fn open(options: &Options) -> Result<Self, StartError> {
-        // The address first: it is what is wrong most often, and nothing has been written yet.
-        let listening = match &options.endpoint {
+        // The address first: it fails most often, and nothing has been written yet.
+        let listener = match &options.endpoint {
             Some(endpoint) => Some(listen(endpoint.address).await?),
             None => None,
         };
-        let store = Arc::new(Opened::open(&options.storage)?);
-        let address = listening.as_ref().map(Listening::address);
+        let store = Arc::new(OpenStore::open(&options.storage)?);
+        let address = listener.as_ref().map(Listener::address);
         let pki = pki(options, address)?;
         let authority = pki.as_ref().map(|pki| pki.authority.clone());
         let defaults = Settings::default();
@@ -51,18 +50,18 @@ impl Prepared {
             uncontrolled: uncontrolled(options).to_vec(),
             ..defaults
         };
-        let socket = listening.map(|listening| socket(options, listening, pki.as_ref())).transpose()?;
-        let server = ApiServer::new(store.port(), Arc::new(RealWorld), settings);
+        let socket = listener.map(|listener| socket(options, listener, pki.as_ref())).transpose()?;
+        let server = ApiServer::new(store.port(), Arc::new(SystemEnvironment), settings);
         server.prepare().await.map_err(|refusal| StartError::Store(refusal.message))?;
         Ok(Self { server, store, authority, socket })
     }
 }
 
-async fn listen(address: SocketAddr) -> Result<Listening, StartError> {
-    Listening::on(address).await.map_err(|source| StartError::Listen { address, source })
+async fn listen(address: SocketAddr) -> Result<Listener, StartError> {
+    Listener::on(address).await.map_err(|source| StartError::Listen { address, source })
 }
 
-/// On plain HTTP without tokens every client may do everything, otherwise what the roles allow.
+/// On plain HTTP without tokens every client has all rights, otherwise RBAC decides.
 fn access(options: &Options) -> Access {
     let is_plain = options.endpoint.as_ref().is_some_and(|endpoint| endpoint.tls.is_none());
     if is_plain && options.tokens.is_empty() {
@@ -72,12 +71,12 @@ fn access(options: &Options) -> Access {
     }
 }
 
-/// The kinds to warn about. Without nodes, kubelets and controllers of others may be attached to this server.
+/// The kinds to warn about. Without nodes, external kubelets and controllers may use this server.
 fn uncontrolled(options: &Options) -> &'static [UncontrolledKind] {
     if options.nodes == 0 { &[] } else { &UNCONTROLLED }
 }
 
-/// The certificates. A cluster without a socket has them too: namespaces get the authority's as `kube-root-ca.crt`.
+/// The certificates. A cluster without a socket has them too: namespaces get the CA's as `kube-root-ca.crt`.
 fn pki(options: &Options, address: Option<SocketAddr>) -> Result<Option<Pki>, StartError> {
     let tls = match &options.endpoint {
         None => Tls::default(),
@@ -94,8 +93,8 @@ fn pki(options: &Options, address: Option<SocketAddr>) -> Result<Option<Pki>, St
     pki.map(Some).map_err(StartError::Certificates)
 }
 
-fn socket(options: &Options, listening: Listening, pki: Option<&Pki>) -> Result<Socket, StartError> {
-    let here = reachable(listening.address());
+fn socket(options: &Options, listener: Listener, pki: Option<&Pki>) -> Result<Socket, StartError> {
+    let here = reachable(listener.address());
     let (transport, kubeconfig) = match pki {
         None => (Transport::Plain, Kubeconfig::plain(format!("http://{here}"))),
         Some(pki) => (
@@ -103,7 +102,7 @@ fn socket(options: &Options, listening: Listening, pki: Option<&Pki>) -> Result<
             Kubeconfig::with_certificates(format!("https://{here}"), pki),
         ),
     };
-    Ok(Socket { listening, transport, kubeconfig: kubeconfig.named(&options.name) })
+    Ok(Socket { listener, transport, kubeconfig: kubeconfig.named(&options.name) })
 }
 
 /// The address for clients on this machine, which reach an unspecified address by loopback.
@@ -116,7 +115,7 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// The address that the service `kubernetes` leads to.
+/// The address of the service `kubernetes`.
 fn advertised(address: SocketAddr) -> SocketAddrV4 {
     match reachable(address).ip() {
         IpAddr::V4(ip) => SocketAddrV4::new(ip, address.port()),

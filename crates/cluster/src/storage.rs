@@ -1,4 +1,4 @@
-//! The store that the options ask for, opened.
+//! Opens the store of the options.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,16 +10,15 @@ use gantry_store_embedded::{EmbeddedStore, Options};
 use crate::error::StartError;
 use crate::options::Storage;
 
-/// A store that is ready.
-pub(crate) enum Opened {
+pub(crate) enum OpenStore {
     Embedded(Arc<EmbeddedStore>),
     Other(Arc<dyn Store>),
 }
 
-/// How often the disk's health is checked.
+/// How often the disk's state is checked.
 const CHECK_EVERY: Duration = Duration::from_secs(10);
 
-impl Opened {
+impl OpenStore {
     pub(crate) fn open(storage: &Storage) -> Result<Self, StartError> {
         match storage {
             Storage::Memory => Ok(Self::Other(Arc::new(MemoryStore::new(HistoryLimits::default())))),
@@ -38,7 +37,7 @@ impl Opened {
         }
     }
 
-    /// Logs what is wrong with the disk, when it goes wrong; ends by itself when the store is dropped.
+    /// Logs new failures of the disk; ends by itself when the store is dropped.
     pub(crate) async fn watch_disk(self: Arc<Self>) {
         let Self::Embedded(store) = &*self else { return };
         let store = Arc::downgrade(store);
@@ -47,15 +46,15 @@ impl Opened {
         loop {
             tokio::time::sleep(CHECK_EVERY).await;
             let Some(store) = store.upgrade() else { return };
-            let trouble = store.trouble();
-            if let Some(trouble) = trouble.as_ref().filter(|_| trouble != known) {
-                tracing::error!("{trouble}");
+            let failure = store.last_failure();
+            if let Some(failure) = failure.as_ref().filter(|_| failure != known) {
+                tracing::error!("{failure}");
             }
-            known = trouble;
+            known = failure;
         }
     }
 
-    /// Releases the directory, even if references to the store remain.
+    /// Unlocks the directory, even if references to the store remain.
     pub(crate) fn close(&self) {
         if let Self::Embedded(store) = self {
             store.close();

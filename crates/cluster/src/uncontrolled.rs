@@ -1,10 +1,10 @@
-//! The kinds that a cluster with simulated nodes stores and that none of its controllers acts on.
+//! The kinds that a cluster with simulated nodes stores without acting on them.
 
 use gantry_apiserver::UncontrolledKind;
 
 /// The kinds whose creation is answered with a warning.
 ///
-/// Services are not among them: every chart creates some, and without pods that run nothing is missed.
+/// Services are not among them: every chart creates some, and without running pods nothing is missed.
 pub(crate) const UNCONTROLLED: [UncontrolledKind; 6] = [
     uncontrolled("apps", "StatefulSet", "no pods are created for it"),
     uncontrolled("apps", "DaemonSet", "no pods are created for it"),

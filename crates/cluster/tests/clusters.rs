@@ -1,4 +1,4 @@
-//! Clusters in a process: ready when they say so, beside each other, with a socket if asked for, gone when dropped.
+//! Clusters in a process: ready when started, side by side, with a socket if requested, stopped when dropped.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -104,7 +104,7 @@ async fn a_node_that_was_made_to_fail_is_not_waited_for() {
     let failed = json!({"metadata": {"annotations": {"sim.gantry.dev/fail": "true"}}});
     nodes.patch("node-1", &PatchParams::default(), &Patch::Merge(failed)).await.unwrap();
     first.stop().await;
-    // What the node-lifecycle controller reports of it after a while.
+    // The condition that the node-lifecycle controller sets after a while.
     let silent = Cluster::start_with(Options { nodes: 0, controllers: false, ..options() }).await.unwrap();
     let nodes: Api<Node> = Api::all(silent.client());
     let unknown = json!({"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}});

@@ -1,4 +1,4 @@
-//! The recipe of docs/testing.md for Rust: a Deployment is rolled out in a cluster that lives in this test.
+//! The recipe of docs/testing.md for Rust: a Deployment is rolled out in a cluster inside this test.
 
 use std::time::Duration;
 

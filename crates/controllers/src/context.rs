@@ -1,4 +1,4 @@
-//! What every controller is given: a way to the server, a clock, somebody to tell events to.
+//! What every controller gets: an API client, clocks, metrics and an event recorder.
 
 use std::fmt::Display;
 
@@ -11,7 +11,6 @@ use gantry_runtime::{Api, Clock, EventRecorder, Informers, Metrics, Queue, Shutd
 
 use crate::options::{Options, Workers};
 
-/// What every controller is given.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
     pub(crate) api: Api,
@@ -22,7 +21,7 @@ pub(crate) struct Context {
     pub(crate) workers: Workers,
 }
 
-/// A process while it is put together: each controller asks for the informers it needs and leaves what to run.
+/// A process under construction: each controller requests informers and adds tasks.
 pub(crate) struct Assembly<'a> {
     pub(crate) context: Context,
     pub(crate) options: &'a Options,
@@ -35,12 +34,12 @@ impl<'a> Assembly<'a> {
         Self { context, options, informers: Informers::new(), runs: Vec::new() }
     }
 
-    /// Something to run until it is time to end.
+    /// Adds a task that runs until shutdown.
     pub(crate) fn run(&mut self, run: impl Future<Output = ()> + Send + 'static) {
         self.runs.push(Box::pin(run));
     }
 
-    /// Has workers take keys from a queue, once the copies that they read are there.
+    /// Runs workers on a queue, once the caches that they read are synced.
     pub(crate) fn work<K, F, W>(
         &mut self,
         queue: Queue<K>,
@@ -60,15 +59,15 @@ impl<'a> Assembly<'a> {
         });
     }
 
-    /// What there is to run, and the informers to run first.
+    /// The tasks, and the informers to start first.
     pub(crate) fn finish(self) -> (Informers, Vec<BoxFuture<'static, ()>>) {
         (self.informers, self.runs)
     }
 }
 
 impl Context {
-    /// Tells an event about a namespaced object.
-    pub(crate) fn tell(
+    /// Records an event about a namespaced object.
+    pub(crate) fn record_event(
         &self,
         source: &'static str,
         api_version: &'static str,

@@ -1,16 +1,16 @@
-//! What the server serves, asked in as few requests as it allows.
+//! Discovery of the served resources, in as few requests as the server allows.
 //!
-//! Servers since 1.27 tell everything in two documents. Older ones are asked group by group; a group that does not
-//! answer is noted and does not keep the others from being known.
+//! Servers since 1.27 return aggregated discovery in two documents. Older ones are asked group by group; a group
+//! whose discovery fails is recorded and does not affect the others.
 
 use std::collections::BTreeSet;
 
-use gantry_decide::gc::discovery::{Discovery, Offer, Standing};
+use gantry_decide::gc::discovery::{Discovery, ServedResource, VersionPreference};
 use gantry_decide::gc::{Resource, Scope};
 use gantry_runtime::{Api, Failure, Target};
 use serde_json::Value;
 
-/// Asks what is served; fails only if nothing at all could be learnt.
+/// Fails only if nothing could be discovered.
 pub(crate) async fn discover(api: &Api) -> Result<Discovery, Failure> {
     let (core, groups) = futures::join!(roots(api, "/api"), roots(api, "/apis"));
     let mut found = Discovery::default();
@@ -23,7 +23,7 @@ pub(crate) async fn discover(api: &Api) -> Result<Discovery, Failure> {
         }
     }
     match failure {
-        Some(failure) if found.offers.is_empty() => Err(failure),
+        Some(failure) if found.resources.is_empty() => Err(failure),
         _ => Ok(found),
     }
 }
@@ -32,7 +32,7 @@ async fn roots(api: &Api, path: &str) -> Result<Value, Failure> {
     api.get_discovery(&Target::path(path)).await
 }
 
-/// Reads one of the two documents.
+/// Parses an aggregated discovery document.
 fn aggregated(document: &Value, found: &mut Discovery) {
     for group in list(document, "items") {
         let name = text(&group["metadata"], "name");
@@ -43,7 +43,7 @@ fn aggregated(document: &Value, found: &mut Discovery) {
             let api_version = api_version(name, text(version, "version"));
             for resource in list(version, "resources") {
                 let kind = &resource["responseKind"];
-                found.offers.push(Offer {
+                found.resources.push(ServedResource {
                     resource: Resource {
                         api_version: api_version.clone(),
                         kind: text(kind, "kind").to_owned(),
@@ -51,36 +51,41 @@ fn aggregated(document: &Value, found: &mut Discovery) {
                         scope: scope(resource["scope"] == "Namespaced"),
                     },
                     verbs: verbs(resource),
-                    standing: if nth == 0 { Standing::Preferred } else { Standing::Other },
+                    preference: if nth == 0 {
+                        VersionPreference::Preferred
+                    } else {
+                        VersionPreference::Other
+                    },
                 });
             }
         }
     }
 }
 
-/// Asks every version of every group that a document of the old form names.
+/// Requests every version of every group of an unaggregated document.
 async fn one_by_one(api: &Api, document: &Value, found: &mut Discovery) {
-    let mut versions: Vec<(String, String, Standing)> = Vec::new();
+    let mut versions: Vec<(String, String, VersionPreference)> = Vec::new();
     for (nth, version) in list(document, "versions").iter().filter_map(Value::as_str).enumerate() {
-        let standing = if nth == 0 { Standing::Preferred } else { Standing::Other };
-        versions.push((String::new(), version.to_owned(), standing));
+        let preference = if nth == 0 { VersionPreference::Preferred } else { VersionPreference::Other };
+        versions.push((String::new(), version.to_owned(), preference));
     }
     for group in list(document, "groups") {
         let preferred = text(&group["preferredVersion"], "version");
         for version in list(group, "versions").iter().map(|version| text(version, "version")) {
-            let standing = if version == preferred { Standing::Preferred } else { Standing::Other };
-            versions.push((text(group, "name").to_owned(), version.to_owned(), standing));
+            let preference =
+                if version == preferred { VersionPreference::Preferred } else { VersionPreference::Other };
+            versions.push((text(group, "name").to_owned(), version.to_owned(), preference));
         }
     }
-    let asked = versions.into_iter().map(|(group, version, standing)| async move {
+    let asked = versions.into_iter().map(|(group, version, preference)| async move {
         let api_version = api_version(&group, &version);
         let root = if group.is_empty() { "/api" } else { "/apis" };
         let answer = api.get::<Value>(&Target::path(format!("{root}/{api_version}"))).await;
-        (group, api_version, standing, answer)
+        (group, api_version, preference, answer)
     });
-    for (group, api_version, standing, answer) in futures::future::join_all(asked).await {
+    for (group, api_version, preference, answer) in futures::future::join_all(asked).await {
         match answer {
-            Ok(resources) => found.offers.extend(offers(&api_version, standing, &resources)),
+            Ok(list) => found.resources.extend(resources(&api_version, preference, &list)),
             Err(failure) => {
                 tracing::debug!(group, %failure, "a group could not be asked what it serves");
                 found.failed_groups.insert(group);
@@ -89,11 +94,11 @@ async fn one_by_one(api: &Api, document: &Value, found: &mut Discovery) {
     }
 }
 
-/// Reads the resources of one version.
-fn offers(api_version: &str, standing: Standing, resources: &Value) -> Vec<Offer> {
+/// Parses the resources of one version.
+fn resources(api_version: &str, preference: VersionPreference, resources: &Value) -> Vec<ServedResource> {
     let whole = list(resources, "resources").iter().filter(|resource| !text(resource, "name").contains('/'));
     whole
-        .map(|resource| Offer {
+        .map(|resource| ServedResource {
             resource: Resource {
                 api_version: api_version.to_owned(),
                 kind: text(resource, "kind").to_owned(),
@@ -101,7 +106,7 @@ fn offers(api_version: &str, standing: Standing, resources: &Value) -> Vec<Offer
                 scope: scope(resource["namespaced"] == true),
             },
             verbs: verbs(resource),
-            standing,
+            preference,
         })
         .collect()
 }
@@ -132,15 +137,15 @@ mod tests {
 
     use super::*;
 
-    fn brief(found: &[Offer]) -> Vec<String> {
-        let line = |offer: &Offer| {
-            let Resource { api_version, kind, plural, scope } = &offer.resource;
-            format!("{api_version} {kind} {plural} {scope:?} {:?} {}", offer.standing, offer.verbs.len())
+    fn brief(found: &[ServedResource]) -> Vec<String> {
+        let line = |served: &ServedResource| {
+            let Resource { api_version, kind, plural, scope } = &served.resource;
+            format!("{api_version} {kind} {plural} {scope:?} {:?} {}", served.preference, served.verbs.len())
         };
         found.iter().map(line).collect()
     }
 
-    /// A1: the first version of a group is the preferred one, and a stale group is one that could not be asked.
+    /// A1: the first version of a group is the preferred one, and the discovery of a stale group counts as failed.
     #[test]
     fn everything_is_learnt_from_one_document() {
         let document = json!({"kind": "APIGroupDiscoveryList", "items": [{"metadata": {"name": "apps"}, "versions": [
@@ -150,17 +155,17 @@ mod tests {
         ]}]});
         let mut found = Discovery::default();
         aggregated(&document, &mut found);
-        assert_eq!(brief(&found.offers), ["apps/v1 Deployment deployments Namespaced Preferred 3"]);
+        assert_eq!(brief(&found.resources), ["apps/v1 Deployment deployments Namespaced Preferred 3"]);
         assert!(found.failed_groups.contains("apps"));
     }
 
     #[test]
     fn parts_of_resources_are_no_resources() {
-        let resources = json!({"resources": [
+        let list = json!({"resources": [
             {"name": "nodes", "kind": "Node", "namespaced": false, "verbs": ["get"]},
             {"name": "nodes/status", "kind": "Node", "namespaced": false, "verbs": ["get"]},
         ]});
-        let found = offers("v1", Standing::Preferred, &resources);
+        let found = resources("v1", VersionPreference::Preferred, &list);
         assert_eq!(brief(&found), ["v1 Node nodes Cluster Preferred 1"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Puts the chosen controllers together and runs them.
+//! Starts the selected controllers and runs them.
 
 use std::fmt;
 
@@ -8,24 +8,28 @@ use tokio::task::JoinSet;
 use crate::context::{Assembly, Context};
 use crate::options::{Controller, Options};
 use crate::{
-    cluster_role_aggregation, deployment, disruption, garbage_collector, namespace, node_lifecycle, pod_gc,
-    replica_set, root_ca, service_account, storage_protection,
+    cluster_role_aggregation, deployment, disruption, endpoint_slices, endpoints, garbage_collector,
+    namespace, node_lifecycle, pod_gc, replica_set, root_ca, service_account, storage_protection,
 };
 
-/// The name under which all writes are made.
+/// The field manager of all writes.
 const FIELD_MANAGER: &str = "gantry-controllers";
 
-/// A part of the controllers panicked; what it was is in the log.
+/// A task of the controllers panicked; the log has the details.
 ///
-/// The others may wait for it for ever, so all of them were ended. The process should start over.
+/// Other tasks may wait for it for ever, so all of them were stopped. The process should restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BrokeDown;
+pub struct ControllerPanicked;
 
-/// Runs controllers until it is time to end, and returns when all of it has ended.
+/// Runs controllers until shutdown, and returns when all tasks have ended.
 ///
-/// With a lease, waits for its turn first. A lease that is lost ends the turn; the controllers start over when it is
-/// their turn again, from nothing: what they remember of their own writes is only good as long as nobody else writes.
-pub async fn run(client: kube::Client, options: Options, shutdown: Shutdown) -> Result<(), BrokeDown> {
+/// With a lease, it waits for leadership first. When the lease is lost the controllers stop; they start with empty
+/// state when it is acquired again, because another process may have written meanwhile.
+pub async fn run(
+    client: kube::Client,
+    options: Options,
+    shutdown: Shutdown,
+) -> Result<(), ControllerPanicked> {
     let api = Api::new(client, FIELD_MANAGER, options.metrics.clone());
     let Some(lease) = &options.election else { return lead(api, &options, shutdown).await };
     let election = Election {
@@ -46,7 +50,7 @@ pub async fn run(client: kube::Client, options: Options, shutdown: Shutdown) -> 
     }
 }
 
-async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), BrokeDown> {
+async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), ControllerPanicked> {
     let (events, writer) = EventRecorder::new(api.clone(), options.clock.clone());
     let context = Context {
         api: api.clone(),
@@ -68,6 +72,8 @@ async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), Bro
             Controller::RootCa => root_ca::assemble(&mut assembly),
             Controller::Disruption => disruption::assemble(&mut assembly),
             Controller::ClusterRoleAggregation => cluster_role_aggregation::assemble(&mut assembly),
+            Controller::Endpoints => endpoints::assemble(&mut assembly),
+            Controller::EndpointSlice => endpoint_slices::assemble(&mut assembly),
             Controller::PodGc => pod_gc::assemble(&mut assembly),
             Controller::NodeLifecycle => node_lifecycle::assemble(&mut assembly),
             Controller::ClaimProtection => storage_protection::assemble_claims(&mut assembly),
@@ -89,16 +95,16 @@ async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), Bro
             }
             tracing::error!(%error, "a part of the controllers broke down; this is a bug, please report it");
             tasks.shutdown().await;
-            return Err(BrokeDown);
+            return Err(ControllerPanicked);
         }
     }
     Ok(())
 }
 
-impl fmt::Display for BrokeDown {
+impl fmt::Display for ControllerPanicked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a part of the controllers broke down")
     }
 }
 
-impl std::error::Error for BrokeDown {}
+impl std::error::Error for ControllerPanicked {}

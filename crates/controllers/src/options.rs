@@ -7,10 +7,10 @@ use std::str::FromStr;
 use gantry_decide::{deployment, gc, replica_set};
 use gantry_runtime::{Clock, Metrics, Timing};
 
-/// One of the controllers, in the order in which they are started and hear of a change.
+/// A controller. The order is that of starting and of informer subscriptions.
 ///
-/// A ReplicaSet hears of its new size before its Deployment does: a set that was sized by hand gets its pods before it is
-/// put right, as in a cluster that is not overloaded.
+/// A ReplicaSet is notified of its new size before its Deployment: a set that was scaled by hand gets its pods before
+/// it is scaled back, as in a Kubernetes cluster that is not overloaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Controller {
     /// Keeps the pods of ReplicaSets.
@@ -19,7 +19,7 @@ pub enum Controller {
     ReplicationController,
     /// Rolls Deployments out.
     Deployment,
-    /// Deletes what nobody owns any more.
+    /// Deletes objects whose owners are gone.
     GarbageCollector,
     /// Empties namespaces that are being deleted.
     Namespace,
@@ -31,34 +31,38 @@ pub enum Controller {
     Disruption,
     /// Keeps the rules of aggregated ClusterRoles.
     ClusterRoleAggregation,
+    /// Keeps the Endpoints of Services.
+    Endpoints,
+    /// Keeps the EndpointSlices of Services.
+    EndpointSlice,
     /// Deletes the pods of nodes that are gone. Only for clusters whose nodes Gantry runs.
     PodGc,
     /// Taints nodes that fall silent and evicts their pods. Only for clusters whose nodes Gantry runs.
     NodeLifecycle,
-    /// Lets deleted PersistentVolumeClaims go that no pod uses.
+    /// Removes the finalizer of deleted PersistentVolumeClaims that no pod uses.
     ClaimProtection,
-    /// Lets deleted PersistentVolumes go that are not bound.
+    /// Removes the finalizer of deleted PersistentVolumes that are not bound.
     VolumeProtection,
 }
 
-/// What to run, and how.
+/// The options of [`run`](crate::run).
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which controllers.
+    /// The controllers to run.
     pub controllers: BTreeSet<Controller>,
-    /// How many keys each works on at once.
+    /// Workers per controller.
     pub workers: Workers,
-    /// The certificate that [`Controller::RootCa`] hands out, as PEM.
+    /// The certificate that [`Controller::RootCa`] publishes, as PEM.
     pub root_ca: Option<String>,
-    /// Takes turns with others by a lease, if there may be others.
+    /// Leader election, if there may be other processes.
     pub election: Option<LeaseOptions>,
-    /// What time it is.
+    /// The time source.
     pub clock: Clock,
-    /// Where numbers are kept.
+    /// The metrics registry.
     pub metrics: Metrics,
 }
 
-/// How many keys are worked on at once.
+/// The number of workers per controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Workers {
     /// `--concurrent-deployment-syncs`.
@@ -73,26 +77,26 @@ pub struct Workers {
     pub namespace: usize,
 }
 
-/// The lease by which processes take turns.
+/// The lease for leader election.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaseOptions {
     /// Its namespace.
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// What tells this process from all others.
+    /// Identifies this process.
     pub identity: String,
-    /// How long everything takes.
+    /// Durations of the lease.
     pub timing: Timing,
 }
 
-/// A name that no controller has.
+/// An unknown controller name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownController(String);
 
 impl Controller {
-    /// All there are.
-    pub const ALL: [Self; 13] = [
+    /// All controllers.
+    pub const ALL: [Self; 15] = [
         Self::ReplicaSet,
         Self::ReplicationController,
         Self::Deployment,
@@ -102,6 +106,8 @@ impl Controller {
         Self::RootCa,
         Self::Disruption,
         Self::ClusterRoleAggregation,
+        Self::Endpoints,
+        Self::EndpointSlice,
         Self::PodGc,
         Self::NodeLifecycle,
         Self::ClaimProtection,
@@ -113,6 +119,9 @@ impl Controller {
 
     /// Those that only make sense where Gantry runs the nodes.
     pub const WITH_NODES: [Self; 2] = [Self::PodGc, Self::NodeLifecycle];
+
+    /// Those that follow the status of pods and nothing else.
+    pub const WITH_POD_STATUS: [Self; 3] = [Self::Disruption, Self::Endpoints, Self::EndpointSlice];
 
     /// Its name, which is kube-controller-manager's.
     pub fn name(self) -> &'static str {
@@ -126,6 +135,8 @@ impl Controller {
             Self::RootCa => "root-ca-certificate-publisher-controller",
             Self::Disruption => "disruption-controller",
             Self::ClusterRoleAggregation => "clusterrole-aggregation-controller",
+            Self::Endpoints => "endpoints-controller",
+            Self::EndpointSlice => "endpointslice-controller",
             Self::PodGc => "pod-garbage-collector-controller",
             Self::NodeLifecycle => "node-lifecycle-controller",
             Self::ClaimProtection => "persistentvolumeclaim-protection-controller",
@@ -145,6 +156,8 @@ impl Controller {
             Self::RootCa => "root-ca-cert-publisher",
             Self::Disruption => "disruption",
             Self::ClusterRoleAggregation => "clusterrole-aggregation",
+            Self::Endpoints => "endpoint",
+            Self::EndpointSlice => "endpointslice",
             Self::PodGc => "podgc",
             Self::NodeLifecycle => "nodelifecycle",
             Self::ClaimProtection => "pvc-protection",

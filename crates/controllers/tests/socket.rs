@@ -1,4 +1,4 @@
-//! The controllers as they meet any other cluster: through a socket, over TLS, as somebody with a certificate.
+//! The controllers against a cluster behind a socket: TLS and a client certificate.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -9,7 +9,7 @@ use gantry_apiserver::{Access, ApiServer, Settings};
 use gantry_controllers::{Options, run};
 use gantry_runtime::{Api, Metrics, Target};
 use gantry_serving::kubeconfig::Kubeconfig;
-use gantry_serving::{Limits, Listening, Pki, RealWorld, ServerNames, Stopper, Transport};
+use gantry_serving::{ConnectionLimits, Listener, Pki, ServerNames, Stopper, SystemEnvironment, Transport};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use serde_json::{Value, json};
 
@@ -20,25 +20,29 @@ async fn client(url: String, pki: &Pki) -> kube::Client {
     kube::Client::try_from(kube::Config::from_custom_kubeconfig(file, &options).await.unwrap()).unwrap()
 }
 
-/// With access control on and service accounts required, as a real cluster has it: the account comes first, the pods
-/// after it, and a client that left comes back to pods that are there.
+/// With RBAC on and service accounts required, as in a real cluster: the account comes first, then the pods, and a
+/// client that reconnects finds them.
 #[tokio::test]
 async fn a_deployment_is_rolled_out_over_tls() {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
     let settings = Settings { access: Access::rbac(), ..Settings::default() };
-    let server = ApiServer::new(store, Arc::new(RealWorld), settings);
+    let server = ApiServer::new(store, Arc::new(SystemEnvironment), settings);
     server.prepare().await.unwrap();
     let pki = Pki::in_memory(&ServerNames::default()).unwrap();
-    let listening = Listening::on("127.0.0.1:0".parse().unwrap()).await.unwrap();
-    let client = client(format!("https://{}", listening.address()), &pki).await;
+    let listener = Listener::on("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let client = client(format!("https://{}", listener.address()), &pki).await;
     let (stopper, stop) = Stopper::new();
-    let serving =
-        tokio::spawn(listening.serve(server, Transport::tls(&pki).unwrap(), Limits::default(), stop));
+    let serving = tokio::spawn(listener.serve(
+        server,
+        Transport::tls(&pki).unwrap(),
+        ConnectionLimits::default(),
+        stop,
+    ));
 
     let (switch, signal) = gantry_runtime::shutdown();
     let options = Options { root_ca: Some("PEM".to_owned()), ..Options::default() };
     let controllers = tokio::spawn(run(client.clone(), options, signal));
-    let api = Api::new(client, "somebody", Metrics::new());
+    let api = Api::new(client, "test", Metrics::new());
     let deployments = Target::path("/apis/apps/v1/namespaces/default/deployments");
     let web = json!({"metadata": {"name": "web"}, "spec": {
         "replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": {

@@ -9,10 +9,10 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use gantry_decide::deployment;
-use gantry_decide::replica_set::{self, Managed, Observed, Standing};
+use gantry_decide::replica_set::{self, ExpectationState, ManageResult, Observed};
 use gantry_model::{Deployment, Limit, Pod, ReplicaSet, Template, keys};
 use gantry_testkit::{
-    DeploymentWords, NOON, PodWords, ReplicaSetWords, deployment as a_deployment, noon_plus, pod,
+    DeploymentBuilder, NOON, PodBuilder, ReplicaSetBuilder, deployment as a_deployment, noon_plus, pod,
     replica_set as a_set, template,
 };
 use protocol::Case;
@@ -63,7 +63,7 @@ fn deciding(mut web: Deployment, sets: Vec<ReplicaSet>) -> Box<dyn FnMut()> {
 
 fn decide(web: &Deployment, sets: &[ReplicaSet]) -> deployment::Decision {
     let sets: Vec<_> = sets.iter().collect();
-    deployment::decide(NOON, &deployment::Observed { deployment: web, sets: &sets, pods: &[], setback: None })
+    deployment::decide(NOON, &deployment::Observed { deployment: web, sets: &sets, pods: &[], refused: None })
 }
 
 fn settled(count: usize) -> Box<dyn FnMut()> {
@@ -114,13 +114,13 @@ fn observing(size: u16, pods: usize) -> Box<dyn FnMut()> {
         let active: Vec<_> = pods.iter().collect();
         let observed = Observed {
             set: &set,
-            standing: Standing::Satisfied,
+            expectation_state: ExpectationState::Satisfied,
             related: active.clone(),
             active,
             terminating: Vec::new(),
         };
         let decision = replica_set::decide(NOON, black_box(&observed));
-        black_box(replica_set::report(NOON, &observed, &decision, &Managed::nothing()));
+        black_box(replica_set::report(NOON, &observed, &decision, &ManageResult::nothing()));
     })
 }
 

@@ -1,22 +1,21 @@
-//! Whose objects are whose: claiming, adopting and releasing, the same for ReplicaSets and for Pods.
+//! Ownership: claiming, adopting and releasing, the same for ReplicaSets and for Pods.
 
 use gantry_model::{Controlled, Meta, Selector, Uid};
 
-/// What a controller finds among the objects of its namespace.
+/// The objects of a namespace by what their would-be controller should do about them.
 #[derive(Debug, PartialEq)]
 pub struct Claims<'a, T> {
-    /// Its own, and matching: nothing to do.
+    /// Owned and matching: nothing to do.
     pub owned: Vec<&'a T>,
-    /// Nobody's, and matching: to be taken on.
+    /// Orphaned and matching: to be adopted.
     pub adopt: Vec<&'a T>,
-    /// Its own, but no longer matching: to be let go.
+    /// Owned, but no longer matching: to be released.
     pub release: Vec<&'a T>,
 }
 
-/// Sorts the objects of a namespace by what their would-be controller should do about them.
+/// Classifies the objects of a namespace for one owner.
 ///
-/// Adopting and releasing are for the living: an owner that is being deleted keeps what it has and takes nothing, and
-/// an object that is being deleted is not taken on.
+/// An owner that is being deleted neither adopts nor releases, and an object that is being deleted is not adopted.
 pub fn claim<'a, T: Controlled>(
     owner: &Meta,
     selector: &Selector,
@@ -37,24 +36,24 @@ pub fn claim<'a, T: Controlled>(
     claims
 }
 
-/// Why nothing may be adopted now. The sync fails and is tried again.
+/// Why nothing may be adopted now. The sync fails and is retried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AdoptionRefused {
     /// The owner is gone, or another object has its name.
     OwnerReplaced {
-        /// What the controller believed.
+        /// The uid that the controller expected.
         expected: Uid,
-        /// What is there now, if anything.
+        /// The uid that the live read returned, if any.
         found: Option<Uid>,
     },
     /// The owner is being deleted.
     OwnerDeleting,
 }
 
-/// Judges a fresh, uncached read of the owner, made once before the first adoption of a sync.
+/// Checks a live read of the owner, made once before the first adoption of a sync.
 ///
-/// The cache may be behind: without this an owner that was deleted and created again under the same name could take
-/// on what its predecessor left.
+/// The cache may be stale: without this check an owner that was deleted and recreated under the same name could adopt
+/// the objects of its predecessor.
 pub fn may_adopt(owner: &Uid, live: Option<&Meta>) -> Result<(), AdoptionRefused> {
     match live {
         Some(live) if live.uid == *owner && live.is_deleting() => Err(AdoptionRefused::OwnerDeleting),

@@ -2,7 +2,7 @@
 
 use gantry_model::Limit;
 
-/// The limit in pods; a share of a pod counts as a whole one.
+/// The limit in pods; a fraction of a pod counts as a whole one.
 pub(crate) fn round_up(limit: Limit, desired: i64) -> i64 {
     match limit {
         Limit::Count(count) => count.into(),

@@ -1,8 +1,8 @@
-//! When to look again.
+//! When to requeue a key.
 
 use std::time::Duration;
 
-/// When a decision wants to be made again, if nothing changes before.
+/// When a key is requeued if nothing changes before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
     /// Only when something changes.

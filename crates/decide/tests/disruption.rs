@@ -8,15 +8,15 @@ use std::time::Duration;
 use gantry_decide::Wake;
 use gantry_decide::disruption::triggers::{self, on_pod};
 use gantry_decide::disruption::{
-    Decision, Found, Lookup, Observed, Scale, controllers_to_ask, decide, find_scale,
+    Decision, Lookup, Observed, Scale, ScaleLookup, controllers_to_ask, decide, find_scale,
 };
 use gantry_model::{
     BudgetRequirement, ConditionStatus, Deployment, DisruptionBudget, DisruptionBudgetStatus, Limit, Name,
     Namespace, OwnerReference, Pod, ReplicaSet, Replicas, Uid,
 };
 use gantry_testkit::{
-    DeploymentWords as _, NOON, PodWords as _, ReplicaSetWords as _, deployment, labels, meta, noon_plus,
-    pod, replica_set, selector,
+    DeploymentBuilder as _, NOON, PodBuilder as _, ReplicaSetBuilder as _, deployment, labels, meta,
+    noon_plus, pod, replica_set, selector,
 };
 
 fn budget(requirement: BudgetRequirement) -> DisruptionBudget {
@@ -198,16 +198,16 @@ fn the_size_is_that_of_the_deployment_if_there_is_one() {
     let cache = Cache(web.clone(), replica_set("web-1").owned_by(&web).size(2), replica_set("lone").size(3));
     let scale = |owner: &OwnerReference| find_scale(&"default".into(), owner, &cache);
     let known = |controller: &str, replicas: u16| {
-        Found::Scale(Scale::Known { controller: controller.into(), replicas: Replicas::from(replicas) })
+        ScaleLookup::Scale(Scale::Known { controller: controller.into(), replicas: Replicas::from(replicas) })
     };
     assert_eq!(scale(&cache.1.reference()), known("uid-of-web", 5));
     assert_eq!(scale(&cache.2.reference()), known("uid-of-lone", 3));
     let db = OwnerReference::to_controller("apps/v1", "StatefulSet", &meta("db"));
     assert_eq!(scale(&db), known("uid-of-db", 7));
     let other = OwnerReference { uid: "another".into(), ..cache.2.reference() };
-    assert_eq!(scale(&other), Found::Elsewhere, "it has the name of one that is gone");
+    assert_eq!(scale(&other), ScaleLookup::NotCached, "it has the name of one that is gone");
     let custom = OwnerReference::to_controller("example.com/v1", "Boat", &meta("db"));
-    assert_eq!(scale(&custom), Found::Elsewhere);
+    assert_eq!(scale(&custom), ScaleLookup::NotCached);
 }
 
 struct Budgets(Vec<DisruptionBudget>);

@@ -11,9 +11,9 @@ pub enum ConditionStatus {
     True,
     /// It does not hold.
     False,
-    /// Nobody can say.
+    /// It is not known.
     Unknown,
-    /// A word that Kubernetes does not use, kept as it was found.
+    /// A value that Kubernetes does not use, kept as found.
     Other(String),
 }
 
@@ -22,11 +22,11 @@ pub enum ConditionStatus {
 pub enum DeploymentConditionType {
     /// Enough pods are available.
     Available,
-    /// The rollout moves, or is done.
+    /// The rollout progresses, or is complete.
     Progressing,
     /// A ReplicaSet could not create or delete pods.
     ReplicaFailure,
-    /// Somebody else's condition, carried along untouched.
+    /// A condition of another component, kept unchanged.
     Other(String),
 }
 
@@ -35,22 +35,22 @@ pub enum DeploymentConditionType {
 pub enum ReplicaSetConditionType {
     /// Pods could not be created or deleted.
     ReplicaFailure,
-    /// Somebody else's condition, carried along untouched.
+    /// A condition of another component, kept unchanged.
     Other(String),
 }
 
 /// One condition of a Deployment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeploymentCondition {
-    /// What it is about.
+    /// Its type.
     pub condition_type: DeploymentConditionType,
     /// Whether it holds.
     pub status: ConditionStatus,
-    /// Why, in one word.
+    /// One word in camel case.
     pub reason: String,
-    /// Why, for people.
+    /// A message.
     pub message: String,
-    /// When it was last written for a reason; the progress deadline counts from here.
+    /// When it was last written; the progress deadline counts from here.
     pub last_update: Option<Timestamp>,
     /// When its status last changed.
     pub last_transition: Option<Timestamp>,
@@ -59,20 +59,20 @@ pub struct DeploymentCondition {
 /// One condition of a ReplicaSet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplicaSetCondition {
-    /// What it is about.
+    /// Its type.
     pub condition_type: ReplicaSetConditionType,
     /// Whether it holds.
     pub status: ConditionStatus,
-    /// Why, in one word.
+    /// One word in camel case.
     pub reason: String,
-    /// Why, for people.
+    /// A message.
     pub message: String,
     /// When its status last changed.
     pub last_transition: Option<Timestamp>,
 }
 
 impl ConditionStatus {
-    /// The word on the wire.
+    /// The value on the wire.
     pub fn as_str(&self) -> &str {
         match self {
             Self::True => "True",
@@ -95,7 +95,7 @@ impl From<String> for ConditionStatus {
 }
 
 impl DeploymentConditionType {
-    /// The word on the wire.
+    /// The value on the wire.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Available => "Available",
@@ -118,7 +118,7 @@ impl From<String> for DeploymentConditionType {
 }
 
 impl ReplicaSetConditionType {
-    /// The word on the wire.
+    /// The value on the wire.
     pub fn as_str(&self) -> &str {
         match self {
             Self::ReplicaFailure => "ReplicaFailure",
@@ -137,7 +137,7 @@ impl From<String> for ReplicaSetConditionType {
 }
 
 impl DeploymentCondition {
-    /// Takes over a condition from the wire.
+    /// Parses a condition.
     pub fn parse(condition: wire::DeploymentCondition) -> Self {
         Self {
             condition_type: condition.type_.unwrap_or_default().into(),
@@ -149,7 +149,7 @@ impl DeploymentCondition {
         }
     }
 
-    /// The condition as the wire carries it.
+    /// The condition in its wire format.
     pub fn render(&self) -> wire::DeploymentCondition {
         wire::DeploymentCondition {
             type_: Some(self.condition_type.as_str().to_owned()),
@@ -163,7 +163,7 @@ impl DeploymentCondition {
 }
 
 impl ReplicaSetCondition {
-    /// Takes over a condition from the wire.
+    /// Parses a condition.
     pub fn parse(condition: wire::ReplicaSetCondition) -> Self {
         Self {
             condition_type: condition.type_.unwrap_or_default().into(),
@@ -174,7 +174,7 @@ impl ReplicaSetCondition {
         }
     }
 
-    /// The condition as the wire carries it.
+    /// The condition in its wire format.
     pub fn render(&self) -> wire::ReplicaSetCondition {
         wire::ReplicaSetCondition {
             type_: Some(self.condition_type.as_str().to_owned()),

@@ -1,4 +1,4 @@
-//! A Deployment as the rules see it.
+//! A Deployment as the rules need it.
 
 use k8s_openapi::api::apps::v1 as wire;
 
@@ -7,46 +7,46 @@ use crate::{
     Replicas, Selector, Template,
 };
 
-/// The API's way to say "no limit" in `progressDeadlineSeconds` and `revisionHistoryLimit`.
+/// The API's value for "no limit" in `progressDeadlineSeconds` and `revisionHistoryLimit`.
 const UNLIMITED: i32 = i32::MAX;
 
 /// A Deployment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deployment {
-    /// Who it is.
+    /// Its metadata.
     pub meta: Meta,
-    /// How many pods the user wants.
+    /// `spec.replicas`.
     pub replicas: Replicas,
-    /// Which ReplicaSets are its own; an invalid selector fails the sync.
+    /// Selects its ReplicaSets; an invalid selector fails the sync.
     pub selector: Result<Selector, InvalidSelector>,
-    /// What the pods should be.
+    /// The pod template.
     pub template: Template,
     /// How old pods give way to new ones.
     pub strategy: Strategy,
     /// How long a pod must be ready to count as available.
     pub min_ready_seconds: i32,
-    /// How many old ReplicaSets are kept; `None` keeps all.
+    /// The number of old ReplicaSets to keep; `None` keeps all.
     pub revision_history_limit: Option<Replicas>,
-    /// How many seconds may pass without progress; `None` for ever.
+    /// The progress deadline; `None` is none.
     pub progress_deadline_seconds: Option<i32>,
     /// Whether the rollout is on hold.
     pub paused: bool,
-    /// What was last reported.
+    /// The stored status.
     pub status: DeploymentStatus,
 }
 
-/// How old pods give way to new ones.
+/// How old pods are replaced by new ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Strategy {
-    /// All old pods go before the first new one comes.
+    /// All old pods terminate before the first new one is created.
     Recreate,
-    /// Old and new overlap within limits; a limit that cannot be read stops the rollout.
+    /// Old and new pods overlap within limits; an invalid limit fails the sync.
     RollingUpdate(Result<RollingLimits, InvalidLimit>),
-    /// A word that is no strategy, which fails the sync.
+    /// An unknown strategy, which fails the sync.
     Unknown(String),
 }
 
-/// How far a rolling update may go beyond and below the wanted number of pods.
+/// The limits of a rolling update above and below the wanted number of pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RollingLimits {
     /// `maxSurge`.
@@ -58,7 +58,7 @@ pub struct RollingLimits {
 /// What is reported of a Deployment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeploymentStatus {
-    /// The generation that this status speaks of.
+    /// The generation that this status is about.
     pub observed_generation: i64,
     /// Pods of all ReplicaSets.
     pub replicas: Replicas,
@@ -70,16 +70,16 @@ pub struct DeploymentStatus {
     pub available: Replicas,
     /// Pods that are missing for full availability.
     pub unavailable: Replicas,
-    /// Pods on their way out; `None` while some ReplicaSet does not say.
+    /// Terminating pods; `None` while some ReplicaSet does not report them.
     pub terminating: Option<Replicas>,
-    /// How often a new ReplicaSet's name was taken.
+    /// How often the name of a new ReplicaSet was in use.
     pub collision_count: Option<i32>,
     /// The conditions, in the order in which they were last set.
     pub conditions: Vec<DeploymentCondition>,
 }
 
 impl Deployment {
-    /// Takes over a Deployment that was read from an API server.
+    /// Parses a Deployment.
     pub fn parse(deployment: wire::Deployment) -> Result<Self, ParseError> {
         let spec = deployment.spec;
         let limited = |field: Option<i32>| field.filter(|limit| *limit != UNLIMITED);
@@ -117,7 +117,7 @@ impl Strategy {
 }
 
 impl DeploymentStatus {
-    /// Takes over a status from the wire.
+    /// Parses a status.
     pub fn parse(status: wire::DeploymentStatus) -> Self {
         Self {
             observed_generation: status.observed_generation.unwrap_or(0),
@@ -137,7 +137,7 @@ impl DeploymentStatus {
         }
     }
 
-    /// The status as the wire carries it: counters of zero are left out, except for `terminatingReplicas`.
+    /// The status in its wire format: counters of zero are left out, except for `terminatingReplicas`.
     pub fn render(&self) -> wire::DeploymentStatus {
         let conditions: Vec<_> = self.conditions.iter().map(DeploymentCondition::render).collect();
         wire::DeploymentStatus {
@@ -158,7 +158,7 @@ impl DeploymentStatus {
         self.conditions.iter().find(|condition| condition.condition_type == *condition_type)
     }
 
-    /// The condition that says how the rollout moves.
+    /// The Progressing condition.
     pub fn progressing(&self) -> Option<&DeploymentCondition> {
         self.condition(&DeploymentConditionType::Progressing)
     }

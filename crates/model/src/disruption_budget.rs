@@ -1,4 +1,4 @@
-//! A PodDisruptionBudget as the rules see it.
+//! A PodDisruptionBudget as the rules need it.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +13,17 @@ use crate::{
 /// A PodDisruptionBudget.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DisruptionBudget {
-    /// Who it is.
+    /// Its metadata.
     pub meta: Meta,
-    /// Which pods it protects; without a selector it protects none.
+    /// Selects the protected pods; without a selector there are none.
     pub selector: Option<Result<Selector, InvalidSelector>>,
     /// How many of them have to be healthy.
     pub requirement: BudgetRequirement,
-    /// What was last reported.
+    /// The stored status.
     pub status: DisruptionBudgetStatus,
 }
 
-/// How many pods have to be healthy, as it is written.
+/// How many pods have to be healthy, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BudgetRequirement {
     /// `minAvailable`: so many.
@@ -37,7 +37,7 @@ pub enum BudgetRequirement {
 /// What is reported of a PodDisruptionBudget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DisruptionBudgetStatus {
-    /// The generation that this status speaks of.
+    /// The generation that this status is about.
     pub observed_generation: i64,
     /// Pods whose eviction was allowed and that are not deleted yet, and when it was allowed.
     pub disrupted: BTreeMap<Name, Timestamp>,
@@ -56,22 +56,22 @@ pub struct DisruptionBudgetStatus {
 /// One condition of a PodDisruptionBudget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BudgetCondition {
-    /// What it is about.
+    /// Its type.
     pub condition_type: String,
     /// Whether it holds.
     pub status: ConditionStatus,
-    /// Why, in one word.
+    /// One word in camel case.
     pub reason: String,
-    /// Why, for people.
+    /// A message.
     pub message: String,
-    /// The generation that it speaks of.
+    /// The generation that it is about.
     pub observed_generation: i64,
     /// When its status last changed.
     pub last_transition: Option<Timestamp>,
 }
 
 impl DisruptionBudget {
-    /// Takes over a PodDisruptionBudget that was read from an API server.
+    /// Parses a PodDisruptionBudget.
     pub fn parse(budget: wire::PodDisruptionBudget) -> Result<Self, ParseError> {
         let spec = budget.spec.unwrap_or_default();
         let requirement = match (&spec.max_unavailable, &spec.min_available) {
@@ -94,7 +94,7 @@ impl DisruptionBudget {
 }
 
 impl DisruptionBudgetStatus {
-    /// Takes over a status from the wire.
+    /// Parses a status.
     pub fn parse(status: wire::PodDisruptionBudgetStatus) -> Self {
         let disrupted = status.disrupted_pods.unwrap_or_default().into_iter();
         Self {
@@ -108,7 +108,7 @@ impl DisruptionBudgetStatus {
         }
     }
 
-    /// The status as the wire carries it.
+    /// The status in its wire format.
     pub fn render(&self) -> wire::PodDisruptionBudgetStatus {
         let disrupted = self.disrupted.iter().map(|(pod, at)| (pod.to_string(), at.render()));
         wire::PodDisruptionBudgetStatus {
@@ -147,7 +147,7 @@ impl BudgetCondition {
     }
 }
 
-/// A generation for a field that is left out as long as none was observed.
+/// `None` for zero: the field is then left out.
 fn nonzero(generation: i64) -> Option<i64> {
     (generation != 0).then_some(generation)
 }

@@ -1,4 +1,4 @@
-//! Objects that do not exist yet: what a controller is about to create.
+//! Objects to create.
 
 use k8s_openapi::api::{apps::v1 as apps, core::v1 as core};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -16,33 +16,33 @@ pub struct ReplicaSetDraft {
     pub labels: Labels,
     /// Its annotations.
     pub annotations: Annotations,
-    /// The Deployment it belongs to.
+    /// The Deployment that owns it.
     pub owner: OwnerReference,
-    /// Its size from the first moment on.
+    /// Its initial size.
     pub replicas: Replicas,
-    /// Which pods are its own.
+    /// Selects its pods.
     pub selector: Selector,
-    /// What its pods are made from.
+    /// Its pod template.
     pub template: Template,
     /// How long a pod must be ready to count as available.
     pub min_ready_seconds: i32,
 }
 
-/// A Pod to create; the API server completes its name.
+/// A Pod to create; the API server generates its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PodDraft {
     /// Where it will live.
     pub namespace: Namespace,
-    /// What its name will begin with.
+    /// The prefix of its name.
     pub generate_name: String,
-    /// The ReplicaSet it belongs to.
+    /// The ReplicaSet that owns it.
     pub owner: OwnerReference,
     /// Its labels, annotations, finalizers and spec.
     pub template: Template,
 }
 
 impl ReplicaSetDraft {
-    /// The object as it is posted.
+    /// The object in its wire format.
     pub fn render(&self) -> apps::ReplicaSet {
         apps::ReplicaSet {
             metadata: ObjectMeta {
@@ -65,7 +65,7 @@ impl ReplicaSetDraft {
 }
 
 impl PodDraft {
-    /// The object as it is posted.
+    /// The object in its wire format.
     pub fn render(&self) -> core::Pod {
         let template = self.template.render();
         let meta = template.metadata.unwrap_or_default();
@@ -85,6 +85,7 @@ impl PodDraft {
     }
 }
 
-fn nonempty(map: &Labels) -> Option<Labels> {
+/// A map for a field that is left out if it is empty.
+pub(crate) fn nonempty(map: &Labels) -> Option<Labels> {
     (!map.is_empty()).then(|| map.clone())
 }

@@ -1,5 +1,5 @@
-//! Changes to objects that exist. An edit is applied to the whole object as it was read, and the result is put
-//! back under the resource version that came with it.
+//! Updates of existing objects. An edit is applied to the whole object as it was read, and the result is written with
+//! its resource version as precondition.
 
 use k8s_openapi::api::apps::v1 as wire;
 
@@ -8,7 +8,7 @@ use crate::{Annotations, Replicas, Template};
 /// A change to a ReplicaSet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplicaSetEdit {
-    /// The size it should have.
+    /// Its new size.
     pub replicas: Replicas,
     /// All its annotations.
     pub annotations: Annotations,
@@ -21,12 +21,12 @@ pub struct ReplicaSetEdit {
 pub struct DeploymentEdit {
     /// All its annotations.
     pub annotations: Annotations,
-    /// Another template, if it is to have one.
+    /// Another template, if it changes.
     pub template: Option<Template>,
 }
 
 impl ReplicaSetEdit {
-    /// Makes the change on an object as it was read.
+    /// Applies the update to the object as it was read.
     pub fn apply_to(&self, set: &mut wire::ReplicaSet) {
         set.metadata.annotations = Some(self.annotations.clone());
         set.spec.replicas = Some(self.replicas.render());
@@ -35,7 +35,7 @@ impl ReplicaSetEdit {
 }
 
 impl DeploymentEdit {
-    /// Makes the change on an object as it was read.
+    /// Applies the update to the object as it was read.
     pub fn apply_to(&self, deployment: &mut wire::Deployment) {
         deployment.metadata.annotations = Some(self.annotations.clone());
         if let Some(template) = &self.template {

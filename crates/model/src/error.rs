@@ -1,25 +1,25 @@
-//! What is said of an object that no conforming API server would hand out.
+//! Errors about objects that no conforming API server would return.
 
 use std::fmt;
 
-/// An object lacks something that every stored object has.
+/// An object lacks a field that every stored object has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     field: &'static str,
 }
 
 impl ParseError {
-    /// A field that the API server always sets is not there.
+    /// A field that the API server always sets is missing.
     pub(crate) fn missing(field: &'static str) -> Self {
         Self { field }
     }
 
-    /// The text of a field that the API server always sets.
+    /// The value of a field that the API server always sets.
     pub(crate) fn unless_set(field: Option<String>, path: &'static str) -> Result<String, Self> {
         field.filter(|text| !text.is_empty()).ok_or_else(|| Self::missing(path))
     }
 
-    /// Path of the field, as a person would write it in a manifest.
+    /// The path of the field, as in a manifest.
     pub fn field(&self) -> &'static str {
         self.field
     }

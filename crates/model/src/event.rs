@@ -1,4 +1,4 @@
-//! What the rules tell a person about an object.
+//! Events that the rules record.
 
 /// Whether an event is news or trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,7 +10,7 @@ pub enum EventType {
 }
 
 impl EventType {
-    /// The word on the wire.
+    /// The value on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Normal => "Normal",
@@ -19,24 +19,24 @@ impl EventType {
     }
 }
 
-/// An event about the object that is being decided on.
+/// An event about the object of a decision.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
     /// News or trouble.
     pub event_type: EventType,
     /// One word in camel case.
     pub reason: &'static str,
-    /// A sentence for people.
+    /// A message.
     pub message: String,
 }
 
 impl Event {
-    /// News.
+    /// A normal event.
     pub fn normal(reason: &'static str, message: String) -> Self {
         Self { event_type: EventType::Normal, reason, message }
     }
 
-    /// Trouble.
+    /// A warning.
     pub fn warning(reason: &'static str, message: String) -> Self {
         Self { event_type: EventType::Warning, reason, message }
     }

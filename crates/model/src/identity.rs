@@ -1,4 +1,4 @@
-//! Which object is meant: the coordinates that owner references, graphs and live reads share.
+//! Object identities, as used by owner references, the owner graph and live reads.
 
 use std::fmt;
 
@@ -6,24 +6,24 @@ use crate::{Name, Namespace, OwnerReference, Uid};
 
 /// One object of any kind, as a reference names it plus the namespace it is looked up in.
 ///
-/// Ordered by kind, API version, namespace, name and uid, in this order of fields: the garbage collector's choice
-/// among several identities for one uid (G2.9) is the order of this type.
+/// Ordered by kind, API version, namespace, name and uid: the garbage collector's choice among several identities for
+/// one uid (G2.9) is the order of this type.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Identity {
     /// Its kind.
     pub kind: String,
     /// Group and version of its kind.
     pub api_version: String,
-    /// The namespace it lives in; cluster-scoped objects have none.
+    /// Its namespace; `None` for cluster-scoped objects.
     pub namespace: Option<Namespace>,
     /// Its name there.
     pub name: Name,
-    /// Its uid, which alone tells it from a namesake.
+    /// Its uid, which alone distinguishes it from a later object of the same name.
     pub uid: Uid,
 }
 
 impl Identity {
-    /// The owner that a reference means when it is looked up in this namespace.
+    /// The owner of a reference when it is looked up in this namespace.
     pub fn of_owner(reference: &OwnerReference, namespace: Option<Namespace>) -> Self {
         Self {
             kind: reference.kind.clone(),
@@ -40,7 +40,7 @@ impl Identity {
         Self { namespace, ..self.clone() }
     }
 
-    /// Whether a reference names exactly this object, wherever it lives: a reference has no namespace.
+    /// Whether a reference names exactly this object, in whatever namespace: a reference has none.
     pub fn is_named_by(&self, reference: &OwnerReference) -> bool {
         self.uid == reference.uid
             && self.name == reference.name
@@ -73,7 +73,7 @@ mod tests {
         }
     }
 
-    /// G2.9: kind weighs most, then API version, namespace, name and uid.
+    /// G2.9: kind comes first, then API version, namespace, name and uid.
     #[test]
     fn identities_are_ordered_by_kind_version_namespace_name_and_uid() {
         let ascending = [

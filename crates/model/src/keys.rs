@@ -1,6 +1,6 @@
-//! The well-known keys and names that Kubernetes gives to labels, annotations and finalizers.
+//! The well-known keys and names of Kubernetes' labels, annotations and finalizers.
 
-/// Label that ties pods and ReplicaSets of one template together.
+/// The label of pods and ReplicaSets of one template.
 pub const HASH_LABEL: &str = "pod-template-hash";
 
 /// Revision of a Deployment's template, on the Deployment and on its ReplicaSets.
@@ -11,16 +11,33 @@ pub const REVISION_HISTORY: &str = "deployment.kubernetes.io/revision-history";
 pub const DESIRED_REPLICAS: &str = "deployment.kubernetes.io/desired-replicas";
 /// Replica count plus surge when the ReplicaSet was last sized.
 pub const MAX_REPLICAS: &str = "deployment.kubernetes.io/max-replicas";
-/// Legacy request to roll back, written by clients of long ago.
+/// Legacy request to roll back.
 pub const ROLLBACK_TO: &str = "deprecated.deployment.rollback.to";
 /// What `kubectl apply` last applied.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-/// How much a pod minds being deleted, compared with its siblings.
+/// The deletion cost of a pod, relative to the others of its set.
 pub const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
-/// Finalizer of an owner that is deleted after its dependents.
+/// Label of an EndpointSlice: the Service whose endpoints it holds.
+pub const SERVICE_NAME: &str = "kubernetes.io/service-name";
+/// Label of an EndpointSlice: who writes it.
+pub const SLICE_MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
+/// Label of an Endpoints object: who writes it.
+pub const ENDPOINTS_MANAGED_BY: &str = "endpoints.kubernetes.io/managed-by";
+/// Label of the endpoints of a Service that has no address of its own.
+pub const HEADLESS: &str = "service.kubernetes.io/headless";
+/// Annotation of endpoints: when the pod or Service last changed that they were written for.
+pub const LAST_CHANGE_TRIGGER_TIME: &str = "endpoints.kubernetes.io/last-change-trigger-time";
+/// Annotation of an Endpoints object that leaves out addresses because there are too many.
+pub const OVER_CAPACITY: &str = "endpoints.kubernetes.io/over-capacity";
+/// Annotation of an Endpoints object that clients of long ago used as a lock.
+pub const LEADER: &str = "control-plane.alpha.kubernetes.io/leader";
+/// Label of a node: the zone it is in.
+pub const ZONE: &str = "topology.kubernetes.io/zone";
+
+/// Finalizer of an owner that is being deleted in the foreground.
 pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
-/// Finalizer of an owner whose dependents are to survive it.
+/// Finalizer of an owner whose dependents are to be orphaned.
 pub const ORPHAN_FINALIZER: &str = "orphan";
 
 /// API version of PodDisruptionBudgets.

@@ -1,12 +1,12 @@
-//! The nouns of Gantry: what the rules speak of, parsed once at the edge.
+//! The objects that the rules work on, parsed once at the edge.
 //!
-//! Objects arrive as `k8s-openapi` types and are turned into the types of this crate by `parse`; from then on
-//! nobody asks again whether a replica count is set or a percentage is well formed. What the rules want written
-//! leaves as a *draft* (an object to create), an *edit* (a change to an object that exists) or a status, each of
-//! which renders itself back to `k8s-openapi`.
+//! Objects arrive as `k8s-openapi` types and are turned into the types of this crate by `parse`; afterwards no code
+//! has to check whether a replica count is set or a percentage is well formed. Writes leave as a *draft* (an object
+//! to create), an *edit* (an update of an existing object) or a status, each of which renders itself back to
+//! `k8s-openapi`.
 //!
-//! This crate never decides anything: it holds no arithmetic on replicas. It knows no clock, no client and no
-//! async, and its types do not derive `Serialize`: the wire format is `k8s-openapi`'s business.
+//! This crate never decides anything: it holds no arithmetic on replicas. It has no clock, client or async code, and
+//! its types do not derive `Serialize`: the wire format is `k8s-openapi`'s.
 //!
 //! Start with [`Deployment`], [`ReplicaSet`] and [`Pod`].
 
@@ -16,6 +16,7 @@ mod deployment;
 mod disruption_budget;
 mod draft;
 mod edit;
+mod endpoints;
 mod error;
 mod event;
 mod identity;
@@ -32,6 +33,7 @@ mod refusal;
 mod replica_set;
 mod replicas;
 mod selector;
+mod service;
 mod set_kind;
 mod template;
 mod time;
@@ -45,6 +47,10 @@ pub use deployment::{Deployment, DeploymentStatus, RollingLimits, Strategy};
 pub use disruption_budget::{BudgetCondition, BudgetRequirement, DisruptionBudget, DisruptionBudgetStatus};
 pub use draft::{PodDraft, ReplicaSetDraft};
 pub use edit::{DeploymentEdit, ReplicaSetEdit};
+pub use endpoints::{
+    Endpoint, EndpointAddress, EndpointConditions, EndpointHints, EndpointPort, EndpointSlice,
+    EndpointSliceDraft, EndpointSubset, EndpointTarget, Endpoints, EndpointsDraft, SliceContent,
+};
 pub use error::ParseError;
 pub use event::{Event, EventType};
 pub use identity::Identity;
@@ -53,11 +59,12 @@ pub use meta::{Annotations, Labels, Meta};
 pub use names::{Name, Namespace, ObjectKey, ResourceVersion, Uid};
 pub use object_metadata::ObjectMetadata;
 pub use owner::{Controlled, OwnerReference};
-pub use pod::{Phase, Pod, Readiness, Restarts};
+pub use pod::{ContainerPort, Phase, Pod, PodNetwork, Readiness, Restarts};
 pub use refusal::{Refusal, RefusalKind};
 pub use replica_set::{ReplicaSet, ReplicaSetStatus};
 pub use replicas::Replicas;
 pub use selector::{InvalidSelector, Requirement, Selector};
+pub use service::{ClusterIp, IpFamily, Service, ServicePort, TargetPort, TrafficDistribution};
 pub use set_kind::SetKind;
 pub use template::Template;
 pub use time::Timestamp;

@@ -1,4 +1,4 @@
-//! `maxSurge` and `maxUnavailable` as they are written: a count or a percentage.
+//! `maxSurge` and `maxUnavailable` as written: a count or a percentage.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub struct InvalidLimit {
 }
 
 impl Limit {
-    /// Reads a limit; one that is left out is zero.
+    /// Parses a limit; an absent one is zero.
     pub fn parse(field: Option<&IntOrString>) -> Result<Self, InvalidLimit> {
         match field {
             None => Ok(Self::Count(0)),

@@ -1,4 +1,4 @@
-//! Metadata that the rules look at, the same for every namespaced kind.
+//! The metadata that the rules need, the same for every namespaced kind.
 
 use std::collections::BTreeMap;
 
@@ -22,24 +22,24 @@ pub struct Meta {
     pub uid: Uid,
     /// The version that was read, the precondition of every full update.
     pub resource_version: ResourceVersion,
-    /// Counts changes of what the user asked for.
+    /// Increases with every change of the spec.
     pub generation: i64,
     /// What selectors match on.
     pub labels: Labels,
     /// Notes, some of them to the controllers.
     pub annotations: Annotations,
-    /// When it was created; unknown only for objects that no server has stamped.
+    /// When it was created; `None` only for objects that no server has stored.
     pub created: Option<Timestamp>,
-    /// When its deletion was asked for, if it was.
+    /// When its deletion was requested, if it was.
     pub deleting: Option<Timestamp>,
-    /// Whom it belongs to.
+    /// Its owner references.
     pub owners: Vec<OwnerReference>,
     /// Who has to agree before it goes.
     pub finalizers: Vec<String>,
 }
 
 impl Meta {
-    /// Takes over the metadata of an object that was read from an API server.
+    /// Parses the metadata of an object.
     pub fn parse(meta: ObjectMeta) -> Result<Self, ParseError> {
         Ok(Self {
             namespace: ParseError::unless_set(meta.namespace, "metadata.namespace")?.into(),
@@ -56,22 +56,22 @@ impl Meta {
         })
     }
 
-    /// Where the object is found.
+    /// Its namespace and name.
     pub fn key(&self) -> ObjectKey {
         ObjectKey { namespace: self.namespace.clone(), name: self.name.clone() }
     }
 
-    /// The one owner that manages the object, if it has one.
+    /// The owner that is its controller, if it has one.
     pub fn controller(&self) -> Option<&OwnerReference> {
         self.owners.iter().find(|owner| owner.controller)
     }
 
-    /// Whether the object with this uid manages this one.
+    /// Whether the object with this uid is its controller.
     pub fn is_controlled_by(&self, uid: &Uid) -> bool {
         self.controller().is_some_and(|owner| owner.uid == *uid)
     }
 
-    /// Whether its deletion was asked for.
+    /// Whether its deletion was requested.
     pub fn is_deleting(&self) -> bool {
         self.deleting.is_some()
     }

@@ -1,9 +1,9 @@
-//! Names, uids and versions: strings that must not be mistaken for one another.
+//! Names, uids and versions as distinct types.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Defines a string that is its own type, cheap to clone and ordered as text.
+/// Defines a distinct string type, cheap to clone and ordered as text.
 macro_rules! text {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -75,7 +75,7 @@ impl ResourceVersion {
     }
 }
 
-/// Where an object is found: the key of caches, queues and expectations.
+/// Namespace and name: the key of caches, queues and expectations.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectKey {
     /// The namespace it lives in.

@@ -1,7 +1,7 @@
-//! What the garbage collector sees of an object: metadata, and of any kind.
+//! The metadata of objects of any kind, for the garbage collector.
 //!
-//! [`crate::Meta`] is the metadata of the three kinds the controllers know, which are all namespaced; this is the
-//! metadata of everything else as well.
+//! [`crate::Meta`] is the metadata of the kinds the controllers parse, which are all namespaced; this is the metadata
+//! of everything else as well.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
@@ -10,20 +10,20 @@ use crate::{Identity, OwnerReference, ParseError, ResourceVersion, Timestamp, ke
 /// The part of an object's metadata that decides whether it is garbage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectMetadata {
-    /// Which object it is.
+    /// Its identity.
     pub identity: Identity,
-    /// Whom it belongs to.
+    /// Its owner references.
     pub owners: Vec<OwnerReference>,
     /// Who has to agree before it goes.
     pub finalizers: Vec<String>,
-    /// When its deletion was asked for, if it was.
+    /// When its deletion was requested, if it was.
     pub deleting: Option<Timestamp>,
     /// The version that was read, a precondition of writes.
     pub resource_version: ResourceVersion,
 }
 
 impl ObjectMetadata {
-    /// Takes over the metadata of an object of this kind that was read from an API server.
+    /// Parses the metadata of an object of this kind.
     pub fn parse(api_version: &str, kind: &str, meta: ObjectMeta) -> Result<Self, ParseError> {
         let identity = Identity {
             kind: kind.to_owned(),
@@ -41,7 +41,7 @@ impl ObjectMetadata {
         })
     }
 
-    /// Whether its deletion was asked for.
+    /// Whether its deletion was requested.
     pub fn is_deleting(&self) -> bool {
         self.deleting.is_some()
     }
@@ -51,12 +51,12 @@ impl ObjectMetadata {
         self.finalizers.iter().any(|held| held == finalizer)
     }
 
-    /// Whether it is being deleted after its dependents.
+    /// Whether it is being deleted in the foreground.
     pub fn is_deleting_dependents(&self) -> bool {
         self.is_deleting() && self.has_finalizer(keys::FOREGROUND_FINALIZER)
     }
 
-    /// Whether it is being deleted and its dependents are to survive it.
+    /// Whether it is being deleted and its dependents are to be orphaned.
     pub fn is_orphaning(&self) -> bool {
         self.is_deleting() && self.has_finalizer(keys::ORPHAN_FINALIZER)
     }
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(field(ObjectMeta { uid: Some(String::new()), ..stored() }), Err("metadata.uid"));
     }
 
-    /// G2.2: a finalizer says how an object is deleted only once it is being deleted.
+    /// G2.2: a finalizer determines the propagation only once the object is being deleted.
     #[test]
     fn finalizers_speak_only_of_what_is_being_deleted() {
         let parse = |finalizer: &str, deleting: bool| {

@@ -1,4 +1,4 @@
-//! The links from dependents to owners.
+//! Owner references.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as wire;
 
@@ -11,18 +11,18 @@ pub struct OwnerReference {
     pub api_version: String,
     /// The owner's kind.
     pub kind: String,
-    /// The owner's name, in the dependent's namespace or in none.
+    /// The owner's name, in the dependent's namespace or cluster-scoped.
     pub name: Name,
     /// The owner's identity.
     pub uid: Uid,
-    /// Whether the owner manages the dependent; at most one does.
+    /// Whether the owner is the controller; at most one is.
     pub controller: bool,
     /// Whether a foreground deletion of the owner waits for the dependent.
     pub block_owner_deletion: bool,
 }
 
 impl OwnerReference {
-    /// Takes over a reference from the wire.
+    /// Parses a reference.
     pub fn parse(reference: wire::OwnerReference) -> Self {
         Self {
             api_version: reference.api_version,
@@ -34,12 +34,12 @@ impl OwnerReference {
         }
     }
 
-    /// Takes over all references of an object.
+    /// Parses all references of an object.
     pub(crate) fn parse_all(references: Option<Vec<wire::OwnerReference>>) -> Vec<Self> {
         references.unwrap_or_default().into_iter().map(Self::parse).collect()
     }
 
-    /// The reference a controller puts on what it manages.
+    /// The reference that a controller sets on its objects.
     pub fn to_controller(api_version: &str, kind: &str, owner: &Meta) -> Self {
         Self {
             api_version: api_version.to_owned(),
@@ -51,7 +51,7 @@ impl OwnerReference {
         }
     }
 
-    /// The reference as the wire carries it.
+    /// The reference in its wire format.
     pub fn render(&self) -> wire::OwnerReference {
         wire::OwnerReference {
             api_version: self.api_version.clone(),
@@ -64,8 +64,8 @@ impl OwnerReference {
     }
 }
 
-/// Something that a controller can manage: a ReplicaSet or a Pod.
+/// An object that a controller can own: a ReplicaSet or a Pod.
 pub trait Controlled {
-    /// Its metadata, which holds its owners and the labels selectors match on.
+    /// Its metadata, which holds its owners and labels.
     fn meta(&self) -> &Meta;
 }

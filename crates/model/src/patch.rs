@@ -1,40 +1,40 @@
-//! The bodies of the patches with which controllers take on, let go, unblock and finalize objects.
+//! The bodies of patches that adopt, release, unblock and finalize objects.
 //!
-//! Strategic merge patches carry the uid of the object they mean. The API server takes a uid that differs from the
-//! stored one for an attempt to change it and refuses, so the patch never reaches a namesake. JSON merge patches
-//! replace whole lists and carry the version that was read instead, so they never undo somebody else's change.
+//! Strategic merge patches carry the uid of their object. The API server takes a different uid for an attempt to
+//! change it and refuses, so the patch never changes another object of the same name. JSON merge patches replace
+//! whole lists and carry the version that was read instead, so they never undo a concurrent change.
 
 use serde_json::{Value, json};
 
 use crate::{OwnerReference, ResourceVersion, Uid};
 
-/// A change to metadata that says nothing about the kind of the object.
+/// A change of metadata, for objects of any kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MetadataPatch {
-    /// Takes the owners with these uids off the object.
+    /// Removes the references to the owners with these uids.
     Release {
-        /// The object meant.
+        /// The object's uid.
         object: Uid,
         /// The owners to take off.
         owners: Vec<Uid>,
     },
-    /// Lets these owners go before the object does.
+    /// Makes these references no longer block the deletion of their owners.
     Unblock {
-        /// The object meant.
+        /// The object's uid.
         object: Uid,
         /// The references that are to block no longer.
         references: Vec<OwnerReference>,
     },
-    /// Gives the object this list of owners, for kinds that know no strategic merge.
+    /// Sets the list of owner references, for kinds without strategic merge patches.
     SetOwners {
-        /// The version whose list is replaced.
+        /// Precondition.
         version: ResourceVersion,
         /// The whole new list.
         owners: Vec<OwnerReference>,
     },
-    /// Gives the object this list of finalizers.
+    /// Sets the list of finalizers.
     SetFinalizers {
-        /// The version whose list is replaced.
+        /// Precondition.
         version: ResourceVersion,
         /// The whole new list.
         finalizers: Vec<String>,
@@ -59,7 +59,7 @@ impl MetadataPatch {
         }
     }
 
-    /// The body as the wire carries it.
+    /// The body in its wire format.
     pub fn body(&self) -> Value {
         match self {
             Self::Release { object, owners } => release(object, owners),
@@ -95,17 +95,17 @@ pub fn adopt(object: &Uid, owner: &OwnerReference) -> Value {
     }})
 }
 
-/// Strategic merge patch that takes the owners with these uids off the object.
+/// Strategic merge patch that removes the references to the owners with these uids.
 pub fn release<'a>(object: &Uid, owners: impl IntoIterator<Item = &'a Uid>) -> Value {
     let gone: Vec<_> =
         owners.into_iter().map(|uid| json!({"$patch": "delete", "uid": uid.as_str()})).collect();
     json!({"metadata": {"ownerReferences": gone, "uid": object.as_str()}})
 }
 
-/// Strategic merge patch after which these references of the object block their owners' deletion no longer.
+/// Strategic merge patch that makes these references no longer block their owners' deletion.
 ///
-/// The references are sent whole: one that was taken off meanwhile comes back as it was, and is collected again,
-/// where half a reference would have the API server refuse the patch.
+/// The references are sent whole: one that was removed meanwhile comes back as it was, and is collected again,
+/// whereas the API server would refuse a partial reference.
 pub fn unblock<'a>(object: &Uid, references: impl IntoIterator<Item = &'a OwnerReference>) -> Value {
     let unblocked: Vec<_> = references
         .into_iter()
@@ -118,13 +118,13 @@ pub fn unblock<'a>(object: &Uid, references: impl IntoIterator<Item = &'a OwnerR
     json!({"metadata": {"ownerReferences": unblocked, "uid": object.as_str()}})
 }
 
-/// JSON merge patch that gives the object this list of owners; an empty one is taken away.
+/// JSON merge patch that sets the list of owner references; an empty list removes the field.
 pub fn set_owners(version: &ResourceVersion, owners: &[OwnerReference]) -> Value {
     let list: Vec<_> = owners.iter().map(|owner| json!(owner.render())).collect();
     json!({"metadata": {"resourceVersion": version.as_str(), "ownerReferences": list_or_null(list)}})
 }
 
-/// JSON merge patch that gives the object this list of finalizers; an empty one is taken away.
+/// JSON merge patch that sets the list of finalizers; an empty list removes the field.
 pub fn set_finalizers(version: &ResourceVersion, finalizers: &[String]) -> Value {
     let list: Vec<_> = finalizers.iter().map(|finalizer| json!(finalizer)).collect();
     json!({"metadata": {"resourceVersion": version.as_str(), "finalizers": list_or_null(list)}})
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(adopt(&"rs-1".into(), &reference("u-1")), want);
     }
 
-    /// D4.3, R4.3, G6.1: the reference goes by its uid.
+    /// D4.3, R4.3, G6.1: the reference is removed by its uid.
     #[test]
     fn release_deletes_references_by_uid() {
         let patch =
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(patch.form().content_type(), "application/strategic-merge-patch+json");
     }
 
-    /// G6.1: custom resources get the remaining list whole, under the version that was read.
+    /// G6.1: custom resources get the remaining list whole, with the version that was read.
     #[test]
     fn the_fallback_for_releasing_lists_the_owners_that_stay() {
         let patch = |owners| MetadataPatch::SetOwners { version: "7".into(), owners };
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(patch(Vec::new()).form().content_type(), "application/merge-patch+json");
     }
 
-    /// G6.2: the blocking references, said to block no longer, and the uid as precondition.
+    /// G6.2: the blocking references with `blockOwnerDeletion: false`, and the uid as precondition.
     #[test]
     fn unblocking_repeats_the_references_with_blocking_switched_off() {
         let patch = MetadataPatch::Unblock { object: "rs-1".into(), references: vec![reference("u-1")] };
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(patch.form(), PatchForm::StrategicMerge);
     }
 
-    /// G6.2: where the list is replaced, a reference that does not block simply does not say so.
+    /// G6.2: where the list is replaced, a reference that does not block leaves the field out.
     #[test]
     fn the_fallback_for_unblocking_lists_all_owners() {
         let owners = vec![OwnerReference { block_owner_deletion: false, ..reference("u-1") }];
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(MetadataPatch::SetOwners { version: "7".into(), owners }.body(), want);
     }
 
-    /// G6.3: the finalizers that stay, or `null`, under the version that was read.
+    /// G6.3: the remaining finalizers, or `null`, with the version that was read.
     #[test]
     fn removing_a_finalizer_lists_the_ones_that_stay() {
         let patch = |finalizers| MetadataPatch::SetFinalizers { version: "7".into(), finalizers };

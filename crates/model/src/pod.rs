@@ -1,4 +1,4 @@
-//! A Pod as the rules see it.
+//! A Pod as the rules need it.
 
 use k8s_openapi::api::core::v1 as wire;
 
@@ -7,39 +7,67 @@ use crate::{Controlled, Meta, Name, ParseError, Timestamp, keys};
 /// A Pod.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pod {
-    /// Who it is.
+    /// Its metadata.
     pub meta: Meta,
     /// How far its life has come.
     pub phase: Phase,
-    /// The node it was assigned to.
+    /// The node it is assigned to.
     pub node: Option<Name>,
     /// Whether it serves.
     pub readiness: Readiness,
-    /// How often its containers had to be started again.
+    /// When it last became ready or stopped being it, if that was recorded.
+    pub readiness_changed: Option<Timestamp>,
+    /// Where it is reached.
+    pub network: PodNetwork,
+    /// The restart counts of its containers.
     pub restarts: Restarts,
-    /// How much it minds being deleted; zero unless a valid annotation says otherwise.
+    /// The deletion cost; zero unless a valid annotation says otherwise.
     pub deletion_cost: i32,
+}
+
+/// Where a pod is reached.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PodNetwork {
+    /// Its addresses.
+    pub ips: Vec<String>,
+    /// `spec.hostname`.
+    pub hostname: Option<String>,
+    /// `spec.subdomain`: the headless Service under which it has a name in DNS.
+    pub subdomain: Option<String>,
+    /// The ports that its containers declare, those of sidecars last.
+    pub ports: Vec<ContainerPort>,
+}
+
+/// A port that a container declares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContainerPort {
+    /// Its name; empty if it has none.
+    pub name: String,
+    /// Its number.
+    pub number: i32,
+    /// `TCP`, `UDP` or `SCTP`.
+    pub protocol: String,
 }
 
 /// How far a pod's life has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Accepted, not all containers started. Also what an empty or foreign phase is taken for.
+    /// Accepted, not all containers started. Also the meaning of an empty or unknown phase.
     Pending,
     /// At least one container runs.
     Running,
-    /// All containers ended well.
+    /// All containers have succeeded.
     Succeeded,
-    /// All containers ended, one of them badly.
+    /// All containers have terminated, one of them with a failure.
     Failed,
-    /// The node does not answer.
+    /// The state is unknown, because the node does not respond.
     Unknown,
 }
 
-/// Whether a pod serves.
+/// The `Ready` condition of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readiness {
-    /// It does not, or nobody has said.
+    /// Not ready, or without the condition.
     NotReady,
     /// It does.
     Ready {
@@ -51,14 +79,14 @@ pub enum Readiness {
 /// The highest restart counts of a pod's containers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Restarts {
-    /// Over the regular containers.
+    /// Of the regular containers.
     pub containers: i32,
-    /// Over the init containers that restart: the sidecars.
+    /// Of the restartable init containers (sidecars).
     pub sidecars: i32,
 }
 
 impl Pod {
-    /// Takes over a Pod that was read from an API server.
+    /// Parses a Pod.
     pub fn parse(pod: wire::Pod) -> Result<Self, ParseError> {
         let meta = Meta::parse(pod.metadata)?;
         let spec = pod.spec.unwrap_or_default();
@@ -66,19 +94,22 @@ impl Pod {
         Ok(Self {
             phase: Phase::parse(status.phase.as_deref()),
             readiness: Readiness::parse(status.conditions.as_deref().unwrap_or_default()),
+            readiness_changed: ready_condition(status.conditions.as_deref().unwrap_or_default())
+                .and_then(|ready| ready.last_transition_time.as_ref().map(Timestamp::parse)),
             restarts: Restarts::parse(&spec, &status),
+            network: PodNetwork::parse(&spec, &status),
             node: spec.node_name.filter(|node| !node.is_empty()).map(Name::from),
             deletion_cost: meta.annotations.get(keys::DELETION_COST).map_or(0, |cost| deletion_cost(cost)),
             meta,
         })
     }
 
-    /// Whether it counts: neither finished nor on its way out.
+    /// Whether it counts: neither terminated nor terminating.
     pub fn is_active(&self) -> bool {
         !self.phase.is_finished() && !self.meta.is_deleting()
     }
 
-    /// Whether it is on its way out and not finished yet.
+    /// Whether it is terminating and has not terminated yet.
     pub fn is_terminating(&self) -> bool {
         !self.phase.is_finished() && self.meta.is_deleting()
     }
@@ -106,12 +137,12 @@ impl Phase {
         }
     }
 
-    /// Whether nothing of the pod will run again.
+    /// Whether it has terminated: no container will run again.
     pub fn is_finished(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed)
     }
 
-    /// The word on the wire.
+    /// The value on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "Pending",
@@ -123,10 +154,48 @@ impl Phase {
     }
 }
 
+/// Only the first `Ready` condition counts.
+fn ready_condition(conditions: &[wire::PodCondition]) -> Option<&wire::PodCondition> {
+    conditions.iter().find(|condition| condition.type_ == "Ready")
+}
+
+impl PodNetwork {
+    fn parse(spec: &wire::PodSpec, status: &wire::PodStatus) -> Self {
+        let sidecars = spec.init_containers.iter().flatten().filter(|init| is_sidecar(init));
+        let containers = spec.containers.iter().chain(sidecars);
+        let ports = containers.flat_map(|container| container.ports.iter().flatten());
+        let mut ips: Vec<String> =
+            status.pod_ips.iter().flatten().map(|address| address.ip.clone()).collect();
+        if ips.is_empty() {
+            ips.extend(status.pod_ip.clone().filter(|ip| !ip.is_empty()));
+        }
+        Self {
+            ips,
+            hostname: spec.hostname.clone().filter(|name| !name.is_empty()),
+            subdomain: spec.subdomain.clone().filter(|name| !name.is_empty()),
+            ports: ports.map(ContainerPort::parse).collect(),
+        }
+    }
+}
+
+impl ContainerPort {
+    fn parse(port: &wire::ContainerPort) -> Self {
+        Self {
+            name: port.name.clone().unwrap_or_default(),
+            number: port.container_port,
+            protocol: port.protocol.clone().unwrap_or_else(|| "TCP".to_owned()),
+        }
+    }
+}
+
+/// Whether an init container keeps running beside the others.
+fn is_sidecar(container: &wire::Container) -> bool {
+    container.restart_policy.as_deref() == Some("Always")
+}
+
 impl Readiness {
-    /// Only the first `Ready` condition counts.
     fn parse(conditions: &[wire::PodCondition]) -> Self {
-        match conditions.iter().find(|condition| condition.type_ == "Ready") {
+        match ready_condition(conditions) {
             Some(ready) if ready.status == "True" => {
                 Self::Ready { since: ready.last_transition_time.as_ref().map(Timestamp::parse) }
             }
@@ -138,10 +207,7 @@ impl Readiness {
 impl Restarts {
     fn parse(spec: &wire::PodSpec, status: &wire::PodStatus) -> Self {
         let is_sidecar = |name: &str| {
-            spec.init_containers
-                .iter()
-                .flatten()
-                .any(|init| init.name == name && init.restart_policy.as_deref() == Some("Always"))
+            spec.init_containers.iter().flatten().any(|init| init.name == name && is_sidecar(init))
         };
         let containers = status.container_statuses.iter().flatten();
         let init_containers = status.init_container_statuses.iter().flatten();
@@ -156,7 +222,7 @@ impl Restarts {
     }
 }
 
-/// Reads a deletion cost: a 32-bit decimal without `+` and without leading zeros, else nothing at all.
+/// Parses a deletion cost: a 32-bit decimal without `+` and leading zeros, else `None`.
 fn deletion_cost(written: &str) -> i32 {
     let digits = written.strip_prefix('-').unwrap_or(written);
     let is_plain = digits == "0" || (!digits.starts_with('0') && !digits.starts_with('+'));

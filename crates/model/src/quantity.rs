@@ -1,7 +1,7 @@
 //! Resource quantities compared by value: `1000m` is `1`, `1Gi` is `1024Mi`.
 
-/// The value of a quantity in billionths, the finest step Kubernetes keeps; `None` if it is malformed or too large
-/// to tell, in which case only its text can be compared.
+/// The value of a quantity in billionths, the finest step of Kubernetes; `None` if it is malformed or too large, in
+/// which case only its text can be compared.
 pub fn in_nanos(written: &str) -> Option<i128> {
     let (negative, unsigned) = match written.as_bytes().first()? {
         b'-' => (true, &written[1..]),
@@ -28,7 +28,7 @@ pub fn in_nanos(written: &str) -> Option<i128> {
     Some(if negative { -magnitude } else { magnitude })
 }
 
-/// What a suffix stands for, as powers of two and of ten.
+/// The factor of a suffix, as powers of two and of ten.
 fn scale(suffix: &str) -> Option<(u32, i32)> {
     Some(match suffix {
         "" => (0, 0),

@@ -1,32 +1,32 @@
-//! What an API server answers when it does not do what was asked, as far as the rules care.
+//! Failed requests, classified as far as the rules need it.
 
 use std::fmt;
 
-/// An answer that is not the one hoped for, or the lack of any.
+/// A failed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// What the rules make of it.
     pub kind: RefusalKind,
-    /// What is said to people: the error's text, word for word.
+    /// The error's message, verbatim.
     pub message: String,
 }
 
-/// The few refusals that the rules tell apart.
+/// The failures that the rules distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
-    /// The object is gone: 404.
+    /// The object does not exist: 404.
     NotFound,
-    /// Another object has the name: 409 with reason `AlreadyExists`.
+    /// The name is in use: 409 with reason `AlreadyExists`.
     AlreadyExists,
-    /// The object is not what the precondition said it was: 409.
+    /// A precondition failed: 409.
     Conflict,
-    /// The object cannot be changed like that, for instance because another one has its name now: 422.
+    /// The change is invalid, for instance because the name belongs to another uid now: 422.
     Invalid,
-    /// The kind does not take patches of this form: 415.
+    /// The kind does not support this patch type: 415.
     UnsupportedForm,
-    /// The namespace is being deleted and takes nothing new: an error with cause `NamespaceTerminating`.
+    /// The namespace is terminating: an error with cause `NamespaceTerminating`.
     NamespaceTerminating,
-    /// Anything else: a quota, a missing permission, an answer that never came.
+    /// Anything else: a quota, a missing permission, a timeout.
     Other,
 }
 
@@ -36,7 +36,7 @@ impl Refusal {
         Self { kind, message: message.into() }
     }
 
-    /// A refusal that the rules make nothing special of.
+    /// A failure without special handling.
     pub fn other(message: impl Into<String>) -> Self {
         Self::new(RefusalKind::Other, message)
     }

@@ -1,4 +1,4 @@
-//! A ReplicaSet as the rules see it.
+//! A ReplicaSet as the rules need it.
 
 use k8s_openapi::api::apps::v1 as wire;
 
@@ -10,28 +10,28 @@ use crate::{
 /// A ReplicaSet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplicaSet {
-    /// Which kind keeps the pods: ReplicationControllers live by the same rules.
+    /// ReplicationControllers follow the same rules.
     pub kind: SetKind,
-    /// Who it is.
+    /// Its metadata.
     pub meta: Meta,
-    /// How many pods it should have.
+    /// `spec.replicas`.
     pub replicas: Replicas,
-    /// Which pods are its own; an invalid selector makes it sit still.
+    /// Selects its pods; with an invalid selector it does nothing.
     pub selector: Result<Selector, InvalidSelector>,
-    /// What its pods are made from.
+    /// The pod template.
     pub template: Template,
     /// How long a pod must be ready to count as available.
     pub min_ready_seconds: i32,
-    /// What was last reported.
+    /// The stored status.
     pub status: ReplicaSetStatus,
 }
 
 /// What is reported of a ReplicaSet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplicaSetStatus {
-    /// The generation that this status speaks of.
+    /// The generation that this status is about.
     pub observed_generation: i64,
-    /// Pods that are neither finished nor terminating.
+    /// Pods that are neither terminated nor terminating.
     pub replicas: Replicas,
     /// Those of them that carry all labels of the template.
     pub fully_labeled: Replicas,
@@ -39,14 +39,14 @@ pub struct ReplicaSetStatus {
     pub ready: Replicas,
     /// Those of them that have been ready long enough.
     pub available: Replicas,
-    /// Pods on their way out; `None` if nobody said.
+    /// Terminating pods; `None` if unknown.
     pub terminating: Option<Replicas>,
     /// The conditions, in the order in which they were last set.
     pub conditions: Vec<ReplicaSetCondition>,
 }
 
 impl ReplicaSet {
-    /// Takes over a ReplicaSet that was read from an API server.
+    /// Parses a ReplicaSet.
     pub fn parse(set: wire::ReplicaSet) -> Result<Self, ParseError> {
         let spec = set.spec;
         Ok(Self {
@@ -60,7 +60,7 @@ impl ReplicaSet {
         })
     }
 
-    /// Whether it should have any pods. Its status plays no part in this.
+    /// Whether it should have any pods, whatever its status.
     pub fn is_active(&self) -> bool {
         !self.replicas.is_zero()
     }
@@ -73,7 +73,7 @@ impl Controlled for ReplicaSet {
 }
 
 impl ReplicaSetStatus {
-    /// Takes over a status from the wire.
+    /// Parses a status.
     pub fn parse(status: wire::ReplicaSetStatus) -> Self {
         Self {
             observed_generation: status.observed_generation.unwrap_or(0),
@@ -91,7 +91,7 @@ impl ReplicaSetStatus {
         }
     }
 
-    /// The status as the wire carries it: `replicas` always, the other counters when they are not zero.
+    /// The status in its wire format: `replicas` always, the other counters when they are not zero.
     pub fn render(&self) -> wire::ReplicaSetStatus {
         let conditions: Vec<_> = self.conditions.iter().map(ReplicaSetCondition::render).collect();
         wire::ReplicaSetStatus {
@@ -105,7 +105,7 @@ impl ReplicaSetStatus {
         }
     }
 
-    /// The condition that says that pods could not be created or deleted.
+    /// The ReplicaFailure condition.
     pub fn replica_failure(&self) -> Option<&ReplicaSetCondition> {
         self.conditions
             .iter()

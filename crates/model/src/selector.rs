@@ -1,4 +1,4 @@
-//! Label selectors: which objects a Deployment or a ReplicaSet calls its own.
+//! Label selectors.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,25 +9,25 @@ use crate::Labels;
 
 /// A well-formed selector.
 ///
-/// `k8s-openapi` reads a missing selector as an empty one, and the API refuses both, so there is no third case.
+/// `k8s-openapi` parses a missing selector as an empty one, and the API refuses both, so there is no third case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selector {
-    /// Nothing is required, so everything matches. Controllers refuse to act on it.
+    /// Without requirements, so everything matches. Controllers refuse to act on it.
     Everything,
-    /// All of these hold.
+    /// All requirements hold.
     All(Vec<Requirement>),
 }
 
-/// One condition on an object's labels.
+/// A requirement on an object's labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Requirement {
-    /// The label is there with this value: an entry of `matchLabels`.
+    /// The label has this value: an entry of `matchLabels`.
     Equals(String, String),
-    /// The label is there with one of these values.
+    /// The label has one of these values.
     In(String, Vec<String>),
     /// The label is absent or has another value.
     NotIn(String, Vec<String>),
-    /// The label is there.
+    /// The label exists.
     Exists(String),
     /// The label is absent.
     DoesNotExist(String),
@@ -40,7 +40,7 @@ pub struct InvalidSelector {
 }
 
 impl Selector {
-    /// Reads a selector off the wire.
+    /// Parses a selector.
     pub fn parse(selector: LabelSelector) -> Result<Self, InvalidSelector> {
         let labels = selector.match_labels.unwrap_or_default().into_iter();
         let mut all: Vec<_> = labels.map(|(key, value)| Requirement::Equals(key, value)).collect();
@@ -58,7 +58,7 @@ impl Selector {
         }
     }
 
-    /// Whether an orphan with these labels is one that a controller should look at.
+    /// Whether an orphan with these labels may be adopted.
     ///
     /// Stricter than [`matches`](Self::matches): an orphan without labels matches nothing, and a selector of
     /// everything matches no orphan.
@@ -66,7 +66,7 @@ impl Selector {
         !labels.is_empty() && *self != Self::Everything && self.matches(labels)
     }
 
-    /// The selector with one label more to match, as a ReplicaSet has it.
+    /// The selector with one more label, as a ReplicaSet has it.
     #[must_use]
     pub fn with_label(&self, key: &str, value: &str) -> Self {
         let mut all = match self {
@@ -78,7 +78,7 @@ impl Selector {
         Self::All(all)
     }
 
-    /// The selector as the wire carries it.
+    /// The selector in its wire format.
     pub fn render(&self) -> LabelSelector {
         let requirements = match self {
             Self::Everything => &[][..],

@@ -1,6 +1,6 @@
-//! The two kinds that keep so many pods alike: ReplicaSets, and ReplicationControllers, which came before them.
+//! ReplicaSets and ReplicationControllers.
 //!
-//! They differ in their group, in how they write their selector and in one counter. The rules are the same.
+//! They differ in their group, in their selector's format and in one counter. The rules are the same.
 
 use k8s_openapi::api::{apps::v1 as apps, core::v1 as core};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
@@ -33,14 +33,14 @@ impl SetKind {
         }
     }
 
-    /// Whether its status has a place for the pods on their way out.
+    /// Whether its status counts terminating pods.
     pub fn counts_terminating(self) -> bool {
         self == Self::ReplicaSet
     }
 }
 
 impl ReplicaSet {
-    /// Takes over a ReplicationController that was read from an API server.
+    /// Parses a ReplicationController.
     pub fn parse_replication_controller(controller: core::ReplicationController) -> Result<Self, ParseError> {
         let spec = controller.spec.unwrap_or_default();
         let status = controller.status.unwrap_or_default();
@@ -67,14 +67,14 @@ impl ReplicaSet {
         Ok(Self { kind: SetKind::ReplicationController, ..Self::parse(set)? })
     }
 
-    /// The reference that its pods carry.
+    /// The owner reference of its pods.
     pub fn reference(&self) -> OwnerReference {
         OwnerReference::to_controller(self.kind.api_version(), self.kind.as_str(), &self.meta)
     }
 }
 
 impl ReplicaSetStatus {
-    /// The status as a ReplicationController carries it.
+    /// The status in a ReplicationController's wire format.
     pub fn render_replication_controller(&self) -> core::ReplicationControllerStatus {
         let status = self.render();
         core::ReplicationControllerStatus {

@@ -1,4 +1,4 @@
-//! Instants as the rules see them. There is no `now` here: it is always passed in.
+//! Timestamps. There is no `now` here: it is always passed in.
 
 use std::fmt;
 use std::time::Duration;
@@ -31,33 +31,33 @@ impl Timestamp {
         self.0
     }
 
-    /// Reads an instant off the wire; what lies beyond the years 1677 to 2262 is clamped.
+    /// Parses a time; times beyond the years 1677 to 2262 are clamped.
     pub fn parse(time: &Time) -> Self {
         let nanos = time.0.as_nanosecond();
         let clamped = nanos.clamp(i128::from(i64::MIN), i128::from(i64::MAX));
         Self(i64::try_from(clamped).unwrap_or(i64::MAX))
     }
 
-    /// The instant as the wire carries it, in whole seconds.
+    /// The time in its wire format, in whole seconds.
     pub fn render(self) -> Time {
         // Every i64 of nanoseconds is within jiff's range, so the fallback is never taken.
         let instant = jiff::Timestamp::from_second(self.0.div_euclid(1_000_000_000));
         Time(instant.unwrap_or(jiff::Timestamp::UNIX_EPOCH))
     }
 
-    /// The same instant cut to the whole second that the wire would carry.
+    /// The time truncated to the whole seconds of the wire format.
     #[must_use]
     pub fn to_whole_seconds(self) -> Self {
         Self(self.0 - self.0.rem_euclid(1_000_000_000))
     }
 
-    /// The instant `by` later.
+    /// The time `by` later.
     #[must_use]
     pub fn plus(self, by: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(by.as_nanos()).unwrap_or(i64::MAX)))
     }
 
-    /// How long this instant lies after `earlier`; zero if it does not.
+    /// The duration since `earlier`; zero if this is not later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }

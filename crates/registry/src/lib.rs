@@ -16,6 +16,7 @@ pub mod conversion;
 pub mod custom;
 pub mod decode;
 pub mod defaults;
+pub mod empties;
 pub mod encode;
 pub mod jsonpath;
 pub mod kinds;

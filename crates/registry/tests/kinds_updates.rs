@@ -103,10 +103,10 @@ fn most_of_a_stateful_set_stays() {
     scaled["spec"]["template"]["spec"]["containers"][0]["image"] = json!("y");
     assert_eq!(validation::update(sets, &old, &scaled), Judged::default());
     let mut renamed = old.clone();
-    renamed["spec"]["serviceName"] = json!("other");
+    renamed["spec"]["serviceName"] = json!("other.name");
     assert_eq!(
         texts(&validation::update(sets, &old, &renamed)),
-        ["spec.serviceName: Invalid value: \"other\": field is immutable"]
+        ["spec.serviceName: Invalid value: \"other.name\": field is immutable"]
     );
 }
 
@@ -176,6 +176,7 @@ fn old_oddities_are_not_warned_about_again() {
     assert_eq!(validation::create(deployments, &old).warnings.len(), 1);
     let mut new = old.clone();
     new["spec"]["template"]["spec"]["nodeSelector"] = json!({"beta.kubernetes.io/arch": "arm64"});
+    new["metadata"]["generation"] = json!(2);
     assert_eq!(
         validation::update(deployments, &old, &new).warnings,
         [

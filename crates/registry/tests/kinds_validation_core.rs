@@ -287,6 +287,28 @@ fn what_is_not_served_is_not_kept() {
     assert_eq!(created(kind("", "ServiceAccount"), account)["secrets"], json!([{"name": "a"}, {}]));
 }
 
+/// As on Kubernetes: an update is not taken for one that removes what an older version stored.
+#[test]
+fn what_an_older_version_stored_is_kept() {
+    let pod = |image: &str, signal: Value| {
+        let container = json!({"name": "c", "image": image, "lifecycle": signal});
+        json!({"metadata": {"name": "a"}, "spec": {"containers": [container]}})
+    };
+    let signal = json!({"stopSignal": "SIGTERM"});
+    let updated = |stored: &Value, object: Value| match lifecycle::update(
+        stored,
+        object,
+        Part::Main,
+        kind("", "Pod"),
+    ) {
+        Updated::Store(object) => object["spec"]["containers"][0]["lifecycle"].clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(updated(&pod("i:1", signal.clone()), pod("i:2", signal.clone())), signal);
+    let without = pod("i:1", json!({"preStop": {"sleep": {"seconds": 1}}}));
+    assert_eq!(updated(&without, pod("i:2", signal)), Value::Null);
+}
+
 /// A2.5: only the server counts generations, and another uid than the stored one is seen by validation.
 #[test]
 fn generations_and_uids_of_clients_are_not_kept() {

@@ -1,4 +1,4 @@
-//! One client of an API server: requests with time limits, retries that the server asks for, answers classified once.
+//! A client of an API server: timeouts, retries that the server requests, and classified errors.
 
 use std::time::Duration;
 
@@ -13,30 +13,30 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::failure::{Failure, chain};
+use crate::log_throttle::LogThrottle;
 use crate::metrics::Metrics;
-use crate::repeats::Repeats;
 use crate::request::{Deletion, Form, Target};
 
-/// How long a request may take, and a watch until it begins.
+/// The timeout of a request, and of a watch until it begins.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// How often a request is sent again because the server asked for it; client-go's number.
+/// How often a request is repeated because the server asked for it; as in client-go.
 const RETRIES_MAX: u32 = 10;
-/// How long a server is left alone that is too busy to say how long.
+/// The delay if a busy server does not give one.
 const RETRY_AFTER_DEFAULT: Duration = Duration::from_secs(1);
 
-/// An API server, as one writer sees it.
+/// A client with a field manager.
 #[derive(Clone)]
 pub struct Api {
     client: kube::Client,
     manager: &'static str,
     metrics: Metrics,
-    repeats: Repeats,
+    log_throttle: LogThrottle,
 }
 
 impl Api {
-    /// A writer of this name. The name is what `metadata.managedFields` shows.
+    /// The field manager is what `metadata.managedFields` shows.
     pub fn new(client: kube::Client, manager: &'static str, metrics: Metrics) -> Self {
-        Self { client, manager, metrics, repeats: Repeats::default() }
+        Self { client, manager, metrics, log_throttle: LogThrottle::default() }
     }
 
     /// Where this writer counts its requests.
@@ -44,27 +44,27 @@ impl Api {
         &self.metrics
     }
 
-    /// Which events of this writer were logged already.
-    pub(crate) fn repeats(&self) -> &Repeats {
-        &self.repeats
+    /// Limits the log lines about repeated events.
+    pub(crate) fn log_throttle(&self) -> &LogThrottle {
+        &self.log_throttle
     }
 
-    /// Reads past every cache.
+    /// Reads live, bypassing every cache.
     pub async fn get<T: DeserializeOwned>(&self, target: &Target) -> Result<T, Failure> {
         self.send(target.get(Form::Whole)).await
     }
 
-    /// Reads the metadata past every cache.
+    /// Reads the metadata live, bypassing every cache.
     pub async fn get_metadata<T: DeserializeOwned>(&self, target: &Target) -> Result<T, Failure> {
         self.send(target.get(Form::Metadata)).await
     }
 
-    /// Asks what is served, in one document if the server knows how.
+    /// Requests discovery, aggregated if the server supports it.
     pub async fn get_discovery<T: DeserializeOwned>(&self, target: &Target) -> Result<T, Failure> {
         self.send(target.discovery()).await
     }
 
-    /// Lists a collection in one answer.
+    /// Lists a collection in one response.
     pub async fn list<T: DeserializeOwned>(
         &self,
         target: &Target,
@@ -82,7 +82,7 @@ impl Api {
         self.send(target.create(self.manager, encoded(object)?)).await
     }
 
-    /// Puts an object, or a part of it, under the version it carries.
+    /// Replaces an object or a subresource, with its resource version as precondition.
     pub async fn replace<T>(&self, target: &Target, object: &impl Serialize) -> Result<T, Failure>
     where
         T: DeserializeOwned,
@@ -111,7 +111,7 @@ impl Api {
         self.send::<Value>(target.delete(deletion)).await.map(drop)
     }
 
-    /// Opens a stream of lines, for a watch. The server ends it when it likes, but has to begin in time.
+    /// Opens a stream of lines, for a watch. It has to begin within the timeout; the server ends it.
     pub(crate) async fn stream(
         &self,
         request: Request<Vec<u8>>,
@@ -171,7 +171,7 @@ impl Api {
     }
 }
 
-/// The answer, or that there was none.
+/// The response, or a timeout.
 async fn in_time<T>(answer: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let timed_out = || Failure::unanswered(format!("no answer within {} s", REQUEST_TIMEOUT.as_secs()));
     tokio::time::timeout(REQUEST_TIMEOUT, answer).await.unwrap_or_else(|_| Err(timed_out()))

@@ -1,4 +1,4 @@
-//! The two clocks of a shell: the wall's, which may step, and one that only goes forward.
+//! The two clocks of a process: the system clock, which may step, and a monotonic one.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,19 +7,19 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use gantry_model::Timestamp;
 use tokio::time::Instant;
 
-/// The time, as far as this process can know it.
+/// The time source of a process.
 ///
-/// What is compared with times in objects (deadlines, `minReadySeconds`) is asked of the wall. What only measures
-/// (queues, back-off, leases) is asked of tokio's clock, which tests can stop.
+/// Times that are compared with times in objects (deadlines, `minReadySeconds`) come from the system clock. Durations
+/// (queues, back-off, leases) come from tokio's clock, which tests can stop.
 #[derive(Clone)]
 pub struct Clock {
-    wall: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    system_time: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     started: Instant,
     started_at: Timestamp,
 }
 
 impl Clock {
-    /// The clock of the machine.
+    /// The system clock.
     pub fn system() -> Self {
         Self::new(|| {
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -27,29 +27,29 @@ impl Clock {
         })
     }
 
-    /// A clock that shows what this function says.
-    pub fn new(wall: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        let started_at = wall();
-        Self { wall: Arc::new(wall), started: Instant::now(), started_at }
+    /// A clock that returns what this function returns.
+    pub fn new(system_time: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        let started_at = system_time();
+        Self { system_time: Arc::new(system_time), started: Instant::now(), started_at }
     }
 
-    /// A clock that shows `start` now and goes as tokio's does: stopped when a test has stopped that.
+    /// A clock that starts at `start` and follows tokio's: stopped when a test has stopped that.
     pub fn of_tokio(start: Timestamp) -> Self {
         let started = Instant::now();
-        Self { wall: Arc::new(move || start.plus(started.elapsed())), started, started_at: start }
+        Self { system_time: Arc::new(move || start.plus(started.elapsed())), started, started_at: start }
     }
 
-    /// What the wall shows.
+    /// The system time.
     pub fn now(&self) -> Timestamp {
-        (self.wall)()
+        (self.system_time)()
     }
 
-    /// A time that never steps back: where the wall stood at the start, plus what has passed since.
+    /// A monotonic time: the system time at the start, plus what has passed since.
     pub fn steady(&self) -> Timestamp {
         self.started_at.plus(self.started.elapsed())
     }
 
-    /// When tokio's clock will show this steady time.
+    /// The tokio instant of this monotonic time.
     pub fn instant(&self, steady: Timestamp) -> Instant {
         let after: Duration = steady.since(self.started_at);
         self.started.checked_add(after).unwrap_or_else(|| self.started + Duration::from_secs(1 << 30))

@@ -1,11 +1,11 @@
-//! Events on their way to the server: folded by `decide`, written behind everybody's back.
+//! Writes events to the server: correlated by `decide`, asynchronously to the syncs that record them.
 //!
-//! A sync hands its event over and goes on. If more pile up than fit, the newest are dropped and counted: an event is
-//! never worth a late sync.
+//! A sync hands its event over and continues. If more are queued than fit, the newest are dropped and counted: an
+//! event is never worth a late sync.
 
 use std::time::Duration;
 
-use gantry_decide::events::{EventRecord, Recorder, Recording, Subject};
+use gantry_decide::events::{EventCorrelator, EventRecord, Recording, Subject};
 use gantry_decide::gc::Resource;
 use gantry_model::patch::PatchForm;
 use gantry_model::{Event, EventType, RefusalKind, Timestamp};
@@ -19,46 +19,44 @@ use crate::api::Api;
 use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::informer::resource_of;
+use crate::log_throttle::LogThrottle;
 use crate::metrics::Metrics;
-use crate::repeats::Repeats;
 use crate::request::Target;
 use crate::shutdown::Shutdown;
 
-/// How many events may wait to be written; client-go's number. A burst of 500 pods fits.
-const WAITING_MAX: usize = 1000;
-/// So many objects have their events written side by side.
-const LANES: usize = 8;
-/// How many events may wait in one lane; the queue before it is where most of them wait.
-const LANE_WAITING_MAX: usize = 16;
-/// How often an event is tried that no server answers; client-go's numbers, like the next.
+/// The maximum number of queued events; as in client-go. A burst of 500 pods fits.
+const QUEUE_MAX: usize = 1000;
+/// The number of concurrent writers; each object has one of them.
+const SHARDS: usize = 8;
+/// The queue length of one writer; most events wait in the queue before it.
+const SHARD_QUEUE_MAX: usize = 16;
+/// How often an unanswered event is tried; as in client-go, like the next.
 const TRIES_MAX: u32 = 12;
-/// How long between two tries.
 const RETRY_EVERY: Duration = Duration::from_secs(10);
 
-/// Takes events. Cheap to clone.
+/// Records events. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct EventRecorder {
-    queue: mpsc::Sender<Told>,
+    queue: mpsc::Sender<PendingEvent>,
     clock: Clock,
     metrics: Metrics,
 }
 
-/// Writes them: run it once.
+/// Writes the recorded events: run it once.
 #[derive(Debug)]
 pub struct EventWriter {
-    queue: mpsc::Receiver<Told>,
+    queue: mpsc::Receiver<PendingEvent>,
     api: Api,
 }
 
 /// Writes the events of some objects, one after the other.
 #[derive(Debug)]
-struct Lane {
+struct EventShard {
     api: Api,
 }
 
-/// One event as it was told.
 #[derive(Debug)]
-struct Told {
+struct PendingEvent {
     source: &'static str,
     subject: Subject,
     event: Event,
@@ -66,16 +64,16 @@ struct Told {
 }
 
 impl EventRecorder {
-    /// Both ends of the way to the server.
+    /// The recorder and its writer.
     pub fn new(api: Api, clock: Clock) -> (Self, EventWriter) {
-        let (sender, receiver) = mpsc::channel(WAITING_MAX);
+        let (sender, receiver) = mpsc::channel(QUEUE_MAX);
         let metrics = api.metrics().clone();
         (Self { queue: sender, clock, metrics }, EventWriter { queue: receiver, api })
     }
 
-    /// Tells an event that `source` has to say about `subject`. Never waits, never fails.
+    /// Records an event of `source` about `subject`. Never waits, never fails.
     pub fn record(&self, source: &'static str, subject: Subject, event: Event) {
-        let told = Told { source, subject, event, now: self.clock.now() };
+        let told = PendingEvent { source, subject, event, now: self.clock.now() };
         if let Err(full) = self.queue.try_send(told) {
             self.metrics.count("gantry_events_dropped_total", &[("source", source)]);
             let (mpsc::error::TrySendError::Full(told) | mpsc::error::TrySendError::Closed(told)) = full;
@@ -85,43 +83,47 @@ impl EventRecorder {
 }
 
 impl EventWriter {
-    /// Writes events until it is time to end.
+    /// Writes events until shutdown.
     pub async fn run(self, shutdown: Shutdown) {
         let Self { queue, api } = self;
-        let mut lanes = Vec::new();
+        let mut shards = Vec::new();
         let mut tasks = JoinSet::new();
-        for _ in 0..LANES {
-            let (lane, waiting) = mpsc::channel(LANE_WAITING_MAX);
-            lanes.push(lane);
-            tasks.spawn(Lane { api: api.clone() }.run(waiting, shutdown.clone()));
+        for _ in 0..SHARDS {
+            let (lane, waiting) = mpsc::channel(SHARD_QUEUE_MAX);
+            shards.push(lane);
+            tasks.spawn(EventShard { api: api.clone() }.run(waiting, shutdown.clone()));
         }
-        shutdown.unless(fold(queue, lanes, api.repeats())).await;
+        shutdown.unless(correlate(queue, shards, api.log_throttle())).await;
         while tasks.join_next().await.is_some() {}
     }
 }
 
-/// Folds what was told, and hands each recording to the lane of its object, where order is kept.
-async fn fold(mut queue: mpsc::Receiver<Told>, lanes: Vec<mpsc::Sender<Recording>>, repeats: &Repeats) {
-    let mut recorder = Recorder::new();
+/// Correlates recorded events, and passes each to the writer of its object, which keeps their order.
+async fn correlate(
+    mut queue: mpsc::Receiver<PendingEvent>,
+    shards: Vec<mpsc::Sender<Recording>>,
+    log_throttle: &LogThrottle,
+) {
+    let mut recorder = EventCorrelator::new();
     while let Some(told) = queue.recv().await {
         let lane = told.subject.uid.as_str().bytes().fold(0_usize, |sum, byte| sum + usize::from(byte));
         let recording = recorder.record(told.source, &told.subject, &told.event, told.now);
         if matches!(recording, Recording::Create(_)) {
-            told.log(repeats);
+            told.log(log_throttle);
         }
-        // A lane ends when everything does, and then it does not matter any more.
-        let _ = lanes[lane % LANES].send(recording).await;
+        // A writer ends only at shutdown, when events are dropped anyway.
+        let _ = shards[lane % SHARDS].send(recording).await;
     }
 }
 
-impl Told {
-    /// Logs what goes wrong, folded; how a rollout goes on is in the events, how it ended is logged by its controller.
-    fn log(&self, repeats: &Repeats) {
+impl PendingEvent {
+    /// Logs warnings, throttled; the progress of a rollout is in the events, its end is logged by its controller.
+    fn log(&self, log_throttle: &LogThrottle) {
         let Self { subject, event, now, .. } = self;
         let (kind, message) = (&subject.kind, &event.message);
         let namespace = subject.namespace.as_ref().map_or("", gantry_model::Namespace::as_str);
         let about = format!("{kind} {namespace}/{}", subject.name);
-        match (event.event_type, repeats.count(subject, event, *now)) {
+        match (event.event_type, log_throttle.count(subject, event, *now)) {
             (EventType::Warning, Some(1)) => tracing::warn!("{about}: {message}"),
             (EventType::Warning, Some(count)) => {
                 tracing::warn!("{about}: {message} (the {count}th like this)");
@@ -131,7 +133,7 @@ impl Told {
     }
 }
 
-impl Lane {
+impl EventShard {
     async fn run(self, mut waiting: mpsc::Receiver<Recording>, shutdown: Shutdown) {
         while let Some(Some(recording)) = shutdown.unless(waiting.recv()).await {
             if shutdown.unless(self.write(recording)).await.is_none() {
@@ -153,7 +155,7 @@ impl Lane {
             match written {
                 Ok(()) => return,
                 Err(failure) if failure.code.is_some() => {
-                    // The server has an opinion and will not change it: the namespace is going, or we may not.
+                    // The server has refused it: the namespace is terminating, or access is denied.
                     tracing::debug!(event = %record.name, %failure, "an event was refused");
                     return;
                 }
@@ -184,7 +186,7 @@ fn events() -> Resource {
     resource_of::<core::Event>()
 }
 
-/// The event as the wire carries it.
+/// The event in its wire format.
 fn render(record: &EventRecord) -> core::Event {
     let subject = &record.subject;
     core::Event {

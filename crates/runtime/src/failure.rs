@@ -1,4 +1,4 @@
-//! What went wrong with a request, read off the answer once.
+//! Failed requests, classified.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,26 +9,26 @@ use kube::core::Status;
 /// A request that was not answered as hoped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What the rules make of it, and its words.
+    /// Its classification for the rules, and its message.
     pub refusal: Refusal,
-    /// The HTTP status of the answer; `None` if there was none.
+    /// The HTTP status; `None` if there was no response.
     pub code: Option<u16>,
-    /// How long the server asks to be left alone.
+    /// The delay that the server asks for.
     pub retry_after: Option<Duration>,
 }
 
 impl Failure {
-    /// No answer came.
+    /// There was no response.
     pub(crate) fn unanswered(what: impl fmt::Display) -> Self {
         Self { refusal: Refusal::other(what.to_string()), code: None, retry_after: None }
     }
 
-    /// An answer came, and this is what is wrong with it.
+    /// The response is not usable.
     pub(crate) fn unreadable(code: u16, what: impl fmt::Display) -> Self {
         Self { refusal: Refusal::other(what.to_string()), code: Some(code), retry_after: None }
     }
 
-    /// The server answered with this status and body.
+    /// An error response.
     pub(crate) fn answered(code: u16, retry_after: Option<&str>, body: &[u8]) -> Self {
         let status = serde_json::from_slice::<Status>(body).unwrap_or_else(|_| {
             let text = String::from_utf8_lossy(body);
@@ -44,7 +44,7 @@ impl Failure {
         failure
     }
 
-    /// The server sent this status, in an answer or in a watch.
+    /// A `Status` object, in a response or in a watch.
     pub(crate) fn of_status(code: u16, status: &Status) -> Self {
         let details = status.details.as_ref();
         let terminating = details
@@ -66,17 +66,17 @@ impl Failure {
         }
     }
 
-    /// Whether it takes a person to put right: rights that are missing do not come by waiting.
+    /// Whether permissions are missing, which does not change by waiting.
     pub(crate) fn is_of_rights(&self) -> bool {
         matches!(self.code, Some(401 | 403))
     }
 
-    /// Whether the version that was asked for is no longer, or not yet, known.
+    /// Whether the requested version is compacted, or not reached yet.
     pub(crate) fn is_gone(&self) -> bool {
         matches!(self.code, Some(410 | 504))
     }
 
-    /// What the rules make of it.
+    /// Its classification for the rules.
     pub fn kind(&self) -> RefusalKind {
         self.refusal.kind
     }
@@ -96,9 +96,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// An error with all its causes: a client's own text seldom says why.
-///
-/// A cause that is quoted already is not said twice.
+/// An error with all its causes, each once: a client's own text seldom says why.
 pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

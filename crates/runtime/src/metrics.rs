@@ -1,25 +1,25 @@
-//! Numbers about this process, under the names Kubernetes gives them. A host takes a [`snapshot`](Metrics::snapshot)
-//! and shows it as it likes; [`render`] is the usual way.
+//! Metrics of this process, under Kubernetes' names. A host takes a [`snapshot`](Metrics::snapshot); [`render`]
+//! writes the usual text format.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The upper bounds of durations in seconds: from 10 ns to a day's seventh, by tens, as client-go's work queues have
-/// them.
+/// The upper bounds of duration histograms in seconds: powers of ten from 10 ns to 10 s, as for client-go's work
+/// queues.
 const BOUNDS: [f64; 10] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0];
 
-/// All numbers of one process. Cheap to clone; all clones count together.
+/// All metrics of one process. Cheap to clone; clones share their values.
 #[derive(Clone, Default)]
 pub struct Metrics {
     shared: Arc<Mutex<Shared>>,
 }
 
-/// One number with its name and labels.
+/// A value with its name and labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// The name of the family.
+    /// The name of the metric.
     pub name: &'static str,
     /// What tells it from others of its family.
     pub labels: Labels,
@@ -36,19 +36,18 @@ pub enum Value {
     Gauge(f64),
     /// How often something was at most so much.
     Histogram {
-        /// Upper bounds and how many were below each.
+        /// Upper bounds and cumulative counts.
         buckets: Vec<(f64, u64)>,
-        /// All together.
+        /// The sum of all observations.
         sum: f64,
-        /// How many there were.
+        /// The number of observations.
         count: u64,
     },
 }
 
-/// What tells a number from others of its family.
 type Labels = Vec<(&'static str, String)>;
 
-/// Where numbers come from that are only worth computing when somebody looks.
+/// Computes samples when a snapshot is taken.
 type Source = Box<dyn Fn(&mut Vec<Sample>) + Send>;
 
 #[derive(Default)]
@@ -58,12 +57,12 @@ struct Shared {
 }
 
 impl Metrics {
-    /// No numbers yet.
+    /// Without any metrics.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts one more.
+    /// Increments a counter.
     pub fn count(&self, name: &'static str, labels: &[(&'static str, &str)]) {
         let mut shared = self.lock();
         if let Value::Counter(count) = shared.series(name, labels, Value::Counter(0)) {
@@ -71,12 +70,12 @@ impl Metrics {
         }
     }
 
-    /// Sets a number that goes up and down.
+    /// Sets a gauge.
     pub fn set(&self, name: &'static str, labels: &[(&'static str, &str)], to: f64) {
         *self.lock().series(name, labels, Value::Gauge(0.0)) = Value::Gauge(to);
     }
 
-    /// Records how long something took.
+    /// Records a duration in a histogram.
     pub fn observe(&self, name: &'static str, labels: &[(&'static str, &str)], took: Duration) {
         let empty = Value::Histogram { buckets: BOUNDS.map(|bound| (bound, 0)).to_vec(), sum: 0.0, count: 0 };
         let mut shared = self.lock();
@@ -90,12 +89,12 @@ impl Metrics {
         }
     }
 
-    /// Adds numbers that are computed when somebody looks.
+    /// Adds samples that are computed when a snapshot is taken.
     pub fn source(&self, source: impl Fn(&mut Vec<Sample>) + Send + 'static) {
         self.lock().sources.push(Box::new(source));
     }
 
-    /// All numbers as they are now, by name.
+    /// All samples, by name.
     pub fn snapshot(&self) -> Vec<Sample> {
         let shared = self.lock();
         let stored = shared.series.iter();

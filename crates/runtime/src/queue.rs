@@ -1,4 +1,4 @@
-//! The work queue of `decide` with workers around it: it waits, wakes, locks and counts, and decides nothing.
+//! The work queue of `decide` with workers: it waits, wakes, locks and counts, and decides nothing.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use gantry_decide::Wake;
-use gantry_decide::queue::{Outcome, Retry, RetryPolicy, WorkQueue};
+use gantry_decide::queue::{Outcome, RetryDecision, RetryPolicy, WorkQueue};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -15,10 +15,10 @@ use crate::clock::Clock;
 use crate::metrics::{Metrics, Sample, Value};
 use crate::shutdown::Shutdown;
 
-/// How long a worker may finish what it has in hand when it is time to end.
+/// How long a running sync may take after shutdown was requested.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// A work queue. Cheap to clone; all clones are one.
+/// A work queue. Cheap to clone; clones share their keys.
 pub struct Queue<K> {
     shared: Arc<Shared<K>>,
 }
@@ -33,7 +33,7 @@ struct Shared<K> {
 }
 
 impl<K: Ord + Clone + fmt::Display + Send + Sync + 'static> Queue<K> {
-    /// An empty queue of this name, which its metrics carry.
+    /// The name is the label of its metrics.
     pub fn new(name: &'static str, clock: Clock, metrics: &Metrics) -> Self {
         let shared = Shared {
             name,
@@ -52,36 +52,36 @@ impl<K: Ord + Clone + fmt::Display + Send + Sync + 'static> Queue<K> {
         queue
     }
 
-    /// Asks for work on `key` as soon as possible.
+    /// Adds `key`, to be processed as soon as possible.
     pub fn add(&self, key: K) {
         let now = self.shared.clock.steady();
         self.lock().add(key, now);
         self.shared.ready.notify_one();
     }
 
-    /// Asks for work on `key` when `delay` has passed.
+    /// Adds `key` after `delay`.
     pub fn add_after(&self, key: K, delay: Duration) {
         let now = self.shared.clock.steady();
         self.lock().add_after(key, delay, now);
-        // Whoever waits for a later key has to hear that there is an earlier one.
+        // A worker that waits for a later key has to wake for an earlier one.
         self.shared.ready.notify_one();
     }
 
-    /// Asks for another try of `key` when the rate limit allows it.
+    /// Adds `key` when the rate limit allows it.
     pub fn add_rate_limited(&self, key: K) {
         let now = self.shared.clock.steady();
         self.lock().add_rate_limited(key, now);
         self.shared.ready.notify_one();
     }
 
-    /// How many keys want a worker.
+    /// The number of keys that need a worker.
     pub fn depth(&self) -> u64 {
         self.lock().depth()
     }
 
-    /// Runs so many workers until it is time to end, and returns when the last has finished.
+    /// Runs so many workers until shutdown, and returns when the last has finished.
     ///
-    /// A key whose work panics counts as failed: one broken sync must not take the others down.
+    /// A panic in the work counts as a failure of its key: one broken sync must not stop the others.
     pub async fn work<F, W>(&self, workers: usize, policy: RetryPolicy, shutdown: Shutdown, work: F)
     where
         F: Fn(K) -> W + Clone + Send + 'static,
@@ -109,7 +109,7 @@ impl<K: Ord + Clone + fmt::Display + Send + Sync + 'static> Queue<K> {
         while tasks.join_next().await.is_some() {}
     }
 
-    /// What becomes of a key whose work panicked.
+    /// The result of a sync that panicked.
     fn panicked(&self, key: &K) -> (Outcome, Wake) {
         tracing::error!(queue = self.shared.name, %key, "the sync broke down; this is a bug, please report it");
         (Outcome::Failure, Wake::OnChange)
@@ -120,7 +120,7 @@ impl<K: Ord + Clone + fmt::Display + Send + Sync + 'static> Queue<K> {
         loop {
             let ready = self.shared.ready.notified();
             let mut ready = std::pin::pin!(ready);
-            // Listening before looking: a key that is added in between is not missed.
+            // Registers before checking: a key that is added in between is not missed.
             ready.as_mut().enable();
             let wake = {
                 let mut queue = self.lock();
@@ -160,7 +160,7 @@ impl<K: Ord + Clone + fmt::Display + Send + Sync + 'static> Queue<K> {
         drop(queue);
         self.shared.ready.notify_one();
         self.shared.observe("workqueue_work_duration_seconds", took);
-        if retry == Retry::GiveUp {
+        if retry == RetryDecision::GiveUp {
             tracing::warn!(queue = self.shared.name, %key, "failed too often; it rests until something changes");
         }
     }
@@ -221,7 +221,7 @@ mod tests {
         (Queue::new("web", Clock::of_tokio(Timestamp::EPOCH), &metrics), metrics)
     }
 
-    /// Runs the queue until the clock has moved so far, and tells what was worked on and when.
+    /// Runs the queue until the clock has advanced so far, and returns which keys were processed and when.
     async fn worked(
         queue: &Queue<&'static str>,
         workers: usize,
@@ -260,7 +260,7 @@ mod tests {
         assert!((Duration::from_secs(3)..Duration::from_millis(3010)).contains(&at), "{at:?}");
     }
 
-    /// D2.1: one key is never in two hands, and what is added meanwhile runs again.
+    /// D2.1: a key has one worker at a time, and a key added meanwhile runs again.
     #[tokio::test(start_paused = true)]
     async fn one_key_has_one_worker() {
         let (queue, _) = queue();
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!((runs.load(Ordering::SeqCst), most.load(Ordering::SeqCst)), (4, 1));
     }
 
-    /// D2.3: a failing key comes back, later each time, and its numbers show it.
+    /// D2.3: a failing key is retried with growing delays, and its metrics show it.
     #[tokio::test(start_paused = true)]
     async fn a_failing_key_comes_back_later_each_time() {
         let (queue, metrics) = queue();

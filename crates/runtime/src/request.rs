@@ -1,7 +1,6 @@
 //! Requests to an API server, built without sending them.
 //!
-//! Every write names its field manager and asks for strict validation: a field that the server does not know is a
-//! mistake of ours, and we want to hear of it.
+//! Every write has a field manager and strict validation: an unknown field is a bug of ours.
 
 use gantry_decide::gc::{Propagation, Resource, Scope};
 use gantry_model::patch::PatchForm;
@@ -9,31 +8,31 @@ use gantry_model::{Name, Namespace, ResourceVersion, Uid};
 use http::{Method, Request, header};
 use serde_json::{Value, json};
 
-/// What is asked for of objects.
+/// How much of the objects is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// All of them.
+    /// The whole object.
     Whole,
-    /// Their metadata only.
+    /// The metadata only.
     Metadata,
 }
 
-/// Where a request goes: a collection, an object or a part of one.
+/// The path of a request: a collection, an object or a subresource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     path: String,
 }
 
-/// How an object is to be deleted.
+/// Delete options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deletion {
-    /// What becomes of its dependents; the kind's own way if nothing is said.
+    /// What happens to its dependents; the kind's default if `None`.
     pub propagation: Option<Propagation>,
-    /// Which object is meant, whoever has the name.
+    /// Precondition: the object's uid.
     pub uid: Option<Uid>,
-    /// Which version of it.
+    /// Precondition: the object's resource version.
     pub version: Option<ResourceVersion>,
-    /// How long it may take; the object's own way if nothing is said.
+    /// The grace period; the object's default if `None`.
     pub grace_seconds: Option<u32>,
 }
 
@@ -54,12 +53,12 @@ impl Target {
         Self { path: format!("{collection}/{}", escaped(name.as_str())) }
     }
 
-    /// A part of this object, like `status`.
+    /// A subresource, like `status`.
     pub fn part(&self, part: &str) -> Self {
         Self { path: format!("{}/{part}", self.path) }
     }
 
-    /// A path as it stands, for what is not a resource: discovery, health.
+    /// A path that is not a resource: discovery, health.
     pub fn path(path: impl Into<String>) -> Self {
         Self { path: path.into() }
     }
@@ -96,7 +95,7 @@ impl Target {
             Form::Metadata => "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
         };
         let mut request = self.request(Method::GET, query, accept, None, Vec::new());
-        // A compressed stream would be held back until a block is full.
+        // A compressed stream would be buffered until a block is full.
         request.headers_mut().insert(header::ACCEPT_ENCODING, header::HeaderValue::from_static("identity"));
         request
     }
@@ -145,7 +144,7 @@ impl Target {
         }
         let mut request = Request::new(body);
         *request.method_mut() = method;
-        // Every byte was escaped that a path may not have, so the fallback is never taken.
+        // All special bytes are escaped, so the fallback is never taken.
         *request.uri_mut() = uri.parse().unwrap_or_default();
         let headers = request.headers_mut();
         let mut set = |name, value: &str| {
@@ -162,7 +161,7 @@ impl Target {
 }
 
 impl Deletion {
-    /// In the background: the dependents are looked at when it is gone.
+    /// In the background: dependents are collected afterwards.
     pub fn background() -> Self {
         Self { propagation: Some(Propagation::Background), ..Self::default() }
     }
@@ -185,7 +184,7 @@ impl Deletion {
     }
 }
 
-/// A text as it may stand in a path segment or a query.
+/// A text, percent-encoded for a path segment or a query.
 fn escaped(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     text.bytes()

@@ -1,12 +1,12 @@
-//! Shutting down as a value: whoever holds the switch turns it once, whoever holds the signal can wait for it.
+//! Shutdown as a value: the switch requests it, the signal waits for it.
 
 use tokio::sync::watch;
 
-/// The switch. Dropping it turns it as well, so that nothing outlives its host.
+/// Requests the shutdown. Dropping it does the same, so that nothing outlives its host.
 #[derive(Debug)]
 pub struct Switch(watch::Sender<bool>);
 
-/// Says whether it is time to end.
+/// The signal.
 #[derive(Clone, Debug)]
 pub struct Shutdown(watch::Receiver<bool>);
 
@@ -17,26 +17,26 @@ pub fn shutdown() -> (Switch, Shutdown) {
 }
 
 impl Switch {
-    /// Asks everybody to end.
+    /// Requests the shutdown.
     pub fn turn(&self) {
         self.0.send_replace(true);
     }
 }
 
 impl Shutdown {
-    /// Returns when it is time to end.
+    /// Returns when shutdown is requested.
     pub async fn wait(&self) {
         let mut receiver = self.0.clone();
-        // An error means that the switch is gone, which is the same thing.
+        // An error means that the switch was dropped, which requests the shutdown.
         let _ = receiver.wait_for(|over| *over).await;
     }
 
-    /// Whether it is time to end.
+    /// Whether shutdown is requested.
     pub fn is_over(&self) -> bool {
         *self.0.borrow() || self.0.has_changed().is_err()
     }
 
-    /// Runs something until it ends or it is time to end, whichever is first; `None` for the latter.
+    /// Runs a future until it ends or shutdown is requested, whichever is first; `None` for the latter.
     pub async fn unless<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;

@@ -1,7 +1,7 @@
-//! What it costs to place a pod. `cargo xtask bench place` prints time and instructions per pod.
+//! The cost of scheduling a pod. `cargo xtask bench place` prints time and instructions per pod.
 //!
-//! Sizes come in pairs, so that growth can be read off: twice the nodes must cost about twice as much, and pods that are
-//! there already nothing.
+//! Sizes come in pairs, so that growth can be read off: twice the nodes must cost about twice as much, and pods that
+//! are already assigned nothing.
 
 #[path = "../../../xtask/benches/protocol/mod.rs"]
 mod protocol;
@@ -9,7 +9,7 @@ mod protocol;
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use gantry_scheduler::place::{Cluster, Node, Placement, Pod, place};
+use gantry_scheduler::place::{ClusterState, Node, Placement, PodInfo, place};
 use protocol::Case;
 use serde_json::{Value, json};
 
@@ -58,34 +58,34 @@ fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
         .unwrap_or_else(|error| panic!("an object of this benchmark is malformed: {error}"))
 }
 
-fn cluster(nodes: usize, pods_each: usize) -> Cluster {
-    let mut cluster = Cluster::default();
+fn cluster(nodes: usize, pods_each: usize) -> ClusterState {
+    let mut cluster = ClusterState::default();
     for n in 0..nodes {
         cluster.set_node(node(n));
         for m in 0..pods_each {
-            cluster.occupy(&Pod::parse(&read(pod(n * 1000 + m, "250m"))), &format!("node-{n}"));
+            cluster.add_pod(&PodInfo::parse(&read(pod(n * 1000 + m, "250m"))), &format!("node-{n}"));
         }
     }
     cluster
 }
 
-/// One pod comes and goes.
+/// Schedules one pod and removes it again.
 fn placing(nodes: usize, pods_each: usize) -> Box<dyn FnMut()> {
     let mut cluster = cluster(nodes, pods_each);
-    let new = Pod::parse(&read(pod(999_999, "250m")));
+    let new = PodInfo::parse(&read(pod(999_999, "250m")));
     Box::new(move || {
         if let Placement::Node(node) = place(black_box(&cluster), black_box(&new)) {
-            cluster.occupy(&new, &node);
+            cluster.add_pod(&new, &node);
         }
-        cluster.vacate(new.uid());
+        cluster.remove_pod(new.uid());
     })
 }
 
 fn nowhere(nodes: usize) -> Box<dyn FnMut()> {
     let cluster = cluster(nodes, 10);
-    let new = Pod::parse(&read(pod(999_999, "65")));
+    let new = PodInfo::parse(&read(pod(999_999, "65")));
     Box::new(move || {
-        if let Placement::Nowhere(reasons) = place(black_box(&cluster), black_box(&new)) {
+        if let Placement::Unschedulable(reasons) = place(black_box(&cluster), black_box(&new)) {
             black_box(reasons.to_string());
         }
     })
@@ -94,6 +94,6 @@ fn nowhere(nodes: usize) -> Box<dyn FnMut()> {
 fn parsing() -> Box<dyn FnMut()> {
     let wire = read(pod(1, "250m"));
     Box::new(move || {
-        black_box(Pod::parse(black_box(&wire)));
+        black_box(PodInfo::parse(black_box(&wire)));
     })
 }

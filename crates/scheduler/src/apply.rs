@@ -1,4 +1,4 @@
-//! Carrying out: bindings, and words for pods that found no place.
+//! Carries out tasks: bindings, and conditions and events of unschedulable pods.
 
 use gantry_decide::gc::Resource;
 use gantry_model::patch::PatchForm;
@@ -8,45 +8,44 @@ use gantry_runtime::{Api, EventRecorder, Failure, Target};
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
 
-use crate::desk::{Became, Task};
-use crate::observe::SeenPod;
+use crate::cache::{Task, TaskResult};
+use crate::observe::CachedPod;
 use crate::place::SCHEDULER_NAME;
 
-/// Carries out a task and says what became of it.
 pub(crate) async fn carry_out(
     task: Task,
     api: Api,
     events: EventRecorder,
     now: Timestamp,
-) -> (ObjectKey, String, Became) {
-    let (pod, became) = match task {
+) -> (ObjectKey, String, TaskResult) {
+    let (pod, result) = match task {
         Task::Bind { pod, node } => {
-            let became = match bind(&pod, &node, &api).await {
+            let result = match bind(&pod, &node, &api).await {
                 Ok(()) => {
                     let key = pod.key();
                     let message = format!("Successfully assigned {}/{} to {node}", key.namespace, key.name);
                     events.record(SCHEDULER_NAME, pod.subject(), Event::normal("Scheduled", message));
-                    Became::Bound
+                    TaskResult::Bound
                 }
                 Err(failure) => failed(&pod, "bind", &failure),
             };
-            (pod, became)
+            (pod, result)
         }
-        Task::Explain { pod, message } => {
+        Task::ReportUnschedulable { pod, message } => {
             events.record(SCHEDULER_NAME, pod.subject(), Event::warning("FailedScheduling", message.clone()));
-            let became = match explain(&pod, &message, &api, now).await {
-                Ok(()) => Became::Explained,
-                Err(failure) => failed(&pod, "explain", &failure),
+            let result = match report_unschedulable(&pod, &message, &api, now).await {
+                Ok(()) => TaskResult::ReportedUnschedulable,
+                Err(failure) => failed(&pod, "report", &failure),
             };
-            (pod, became)
+            (pod, result)
         }
     };
-    let labels = [("profile", SCHEDULER_NAME), ("result", became.word())];
+    let labels = [("profile", SCHEDULER_NAME), ("result", result.metric_label())];
     api.metrics().count("scheduler_schedule_attempts_total", &labels);
-    (pod.key(), pod.pod.uid().to_owned(), became)
+    (pod.key(), pod.pod.uid().to_owned(), result)
 }
 
-async fn bind(pod: &SeenPod, node: &str, api: &Api) -> Result<(), Failure> {
+async fn bind(pod: &CachedPod, node: &str, api: &Api) -> Result<(), Failure> {
     let key = pod.key();
     let body = json!({
         "apiVersion": "v1",
@@ -57,8 +56,13 @@ async fn bind(pod: &SeenPod, node: &str, api: &Api) -> Result<(), Failure> {
     api.create::<Value>(&target(&key).part("binding"), &body).await.map(drop)
 }
 
-async fn explain(pod: &SeenPod, message: &str, api: &Api, now: Timestamp) -> Result<(), Failure> {
-    let since = pod.unplaced_since().cloned().unwrap_or_else(|| now.render());
+async fn report_unschedulable(
+    pod: &CachedPod,
+    message: &str,
+    api: &Api,
+    now: Timestamp,
+) -> Result<(), Failure> {
+    let since = pod.unschedulable_since().cloned().unwrap_or_else(|| now.render());
     let condition = json!({
         "type": "PodScheduled",
         "status": "False",
@@ -72,16 +76,16 @@ async fn explain(pod: &SeenPod, message: &str, api: &Api, now: Timestamp) -> Res
     api.patch::<Value>(&target(&pod.key()).part("status"), PatchForm::StrategicMerge, &body).await.map(drop)
 }
 
-fn failed(pod: &SeenPod, what: &str, failure: &Failure) -> Became {
+fn failed(pod: &CachedPod, what: &str, failure: &Failure) -> TaskResult {
     let key = pod.key();
     match failure.kind() {
         RefusalKind::NotFound | RefusalKind::Conflict | RefusalKind::Invalid => {
-            tracing::debug!(pod = %key, what, %failure, "the pod is not as it was");
-            Became::Gone
+            tracing::debug!(pod = %key, what, %failure, "the pod has changed");
+            TaskResult::Stale
         }
         _ => {
-            tracing::warn!(pod = %key, what, %failure, "a pod could not be placed; trying again");
-            Became::Failed
+            tracing::warn!(pod = %key, what, %failure, "scheduling a pod failed; retrying");
+            TaskResult::Failed
         }
     }
 }

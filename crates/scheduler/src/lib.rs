@@ -1,21 +1,21 @@
-//! The scheduler: which node a pod goes to, and telling the API so.
+//! The scheduler: assigns pods to nodes and writes the binding to the API.
 //!
 //! ```text
-//! observe (informers) ─► desk: who waits (line), who sits where (place::Cluster) ─► place ─► apply (bind, or say why not)
+//! informers (observe) ─► cache + scheduling_queue ─► place ─► bind, or report FailedScheduling (apply)
 //! ```
 //!
-//! [`place`] is the decision: a cluster as plain data and one pod in, a node or the reasons against all of them out. It
-//! knows no client, no async and no clock, and neither does the line. The desk has one writer, the task of [`run`]:
-//! a pod counts on its node from the moment it is sent there, before any informer shows it.
+//! [`place`] is the decision: a cluster as plain data and one pod in, a node or the reasons against all of them out.
+//! `place`, `cache` and `scheduling_queue` know no client, no async and no clock. The cache has one writer, the task
+//! of [`run`]: a pod counts on its node from the moment it is assumed to be bound, before an informer shows it.
 //!
-//! *Invariant:* at any time at most one request about a pod is under way, so a late word that a pod found no place never
-//! follows its binding.
+//! *Invariant:* at most one request about a pod is in flight at any time, so a late `Unschedulable` condition never
+//! follows the pod's binding.
 
 mod apply;
-mod desk;
-mod line;
+mod cache;
 mod observe;
 pub mod place;
 mod run;
+mod scheduling_queue;
 
 pub use run::{Options, run};

@@ -1,4 +1,4 @@
-//! What the scheduler keeps of pods and nodes: parsed when they arrive, and no more than the decision looks at.
+//! Informers of the scheduler, and pods and nodes parsed to what the decision reads.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,36 +14,33 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-use crate::place::{Node, Pod, Standing};
+use crate::place::{Node, PodInfo, SchedulingState};
 
-/// A pod as the scheduler keeps it.
 #[derive(Debug)]
-pub(crate) struct SeenPod {
+pub(crate) struct CachedPod {
     id: Id,
-    pub(crate) pod: Pod,
-    pub(crate) standing: Standing,
+    pub(crate) pod: PodInfo,
+    pub(crate) state: SchedulingState,
     pub(crate) generation: Option<i64>,
-    /// What the pod says about its place so far.
-    pub(crate) told: Option<core::PodCondition>,
+    /// The `PodScheduled` condition.
+    pub(crate) scheduled_condition: Option<core::PodCondition>,
 }
 
-/// A node as the scheduler keeps it.
 #[derive(Debug)]
-pub(crate) struct SeenNode {
+pub(crate) struct CachedNode {
     id: Id,
     pub(crate) node: Node,
 }
 
-/// What changed since somebody last looked: keys, each once, so that there are never more than objects.
+/// Keys that changed since the last `take`, each once.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Changes {
-    keys: Arc<Mutex<Changed>>,
-    bell: Arc<Notify>,
+pub(crate) struct ChangedKeys {
+    sets: Arc<Mutex<KeySets>>,
+    notify: Arc<Notify>,
 }
 
-/// Keys of what changed.
 #[derive(Debug, Default)]
-pub(crate) struct Changed {
+pub(crate) struct KeySets {
     pub(crate) pods: BTreeSet<ObjectKey>,
     pub(crate) nodes: BTreeSet<ObjectKey>,
     pub(crate) claims: BTreeSet<ObjectKey>,
@@ -51,11 +48,10 @@ pub(crate) struct Changed {
     pub(crate) classes: BTreeSet<ObjectKey>,
 }
 
-/// What the scheduler follows.
 #[derive(Clone, Debug)]
-pub(crate) struct Caches {
-    pub(crate) pods: Informer<SeenPod>,
-    pub(crate) nodes: Informer<SeenNode>,
+pub(crate) struct Informers {
+    pub(crate) pods: Informer<CachedPod>,
+    pub(crate) nodes: Informer<CachedNode>,
     pub(crate) claims: Informer<Plain<core::PersistentVolumeClaim>>,
     pub(crate) volumes: Informer<Plain<core::PersistentVolume>>,
     pub(crate) classes: Informer<Plain<StorageClass>>,
@@ -68,40 +64,44 @@ struct Id {
     version: ResourceVersion,
 }
 
-impl Changes {
-    /// Hears of everything these informers hear of.
-    pub(crate) fn of(caches: &Caches) -> Self {
+impl ChangedKeys {
+    /// Subscribes to all informers.
+    pub(crate) fn of(informers: &Informers) -> Self {
         let changes = Self::default();
-        changes.follow(&caches.pods, |changed| &mut changed.pods);
-        changes.follow(&caches.nodes, |changed| &mut changed.nodes);
-        changes.follow(&caches.claims, |changed| &mut changed.claims);
-        changes.follow(&caches.volumes, |changed| &mut changed.volumes);
-        changes.follow(&caches.classes, |changed| &mut changed.classes);
+        changes.subscribe(&informers.pods, |changed| &mut changed.pods);
+        changes.subscribe(&informers.nodes, |changed| &mut changed.nodes);
+        changes.subscribe(&informers.claims, |changed| &mut changed.claims);
+        changes.subscribe(&informers.volumes, |changed| &mut changed.volumes);
+        changes.subscribe(&informers.classes, |changed| &mut changed.classes);
         changes
     }
 
-    fn follow<T: Cached>(&self, informer: &Informer<T>, keys: fn(&mut Changed) -> &mut BTreeSet<ObjectKey>) {
+    fn subscribe<T: Cached>(
+        &self,
+        informer: &Informer<T>,
+        keys: fn(&mut KeySets) -> &mut BTreeSet<ObjectKey>,
+    ) {
         let changes = self.clone();
-        informer.subscribe(move |change| changes.note(|changed| keys(changed).insert(change.object().key())));
+        informer
+            .subscribe(move |change| changes.update(|changed| keys(changed).insert(change.object().key())));
     }
 
     /// Returns when something has changed.
-    pub(crate) async fn heard(&self) {
-        self.bell.notified().await;
+    pub(crate) async fn changed(&self) {
+        self.notify.notified().await;
     }
 
-    /// What has changed.
-    pub(crate) fn take(&self) -> Changed {
-        std::mem::take(&mut self.keys.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn take(&self) -> KeySets {
+        std::mem::take(&mut self.sets.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn note(&self, note: impl FnOnce(&mut Changed) -> bool) {
-        note(&mut self.keys.lock().unwrap_or_else(PoisonError::into_inner));
-        self.bell.notify_one();
+    fn update(&self, update: impl FnOnce(&mut KeySets) -> bool) {
+        update(&mut self.sets.lock().unwrap_or_else(PoisonError::into_inner));
+        self.notify.notify_one();
     }
 }
 
-impl Caches {
+impl Informers {
     pub(crate) fn new() -> Self {
         Self {
             pods: Informer::new(resource_of::<core::Pod>()),
@@ -114,7 +114,7 @@ impl Caches {
 
     /// Follows the server until it is time to end.
     pub(crate) fn start(&self, tasks: &mut JoinSet<()>, api: &Api, shutdown: &Shutdown) {
-        fn follow<T: Cached>(
+        fn run<T: Cached>(
             informer: &Informer<T>,
             api: &Api,
             shutdown: &Shutdown,
@@ -122,11 +122,11 @@ impl Caches {
             let (informer, api, shutdown) = (informer.clone(), api.clone(), shutdown.clone());
             async move { informer.run(api, shutdown).await }
         }
-        tasks.spawn(follow(&self.pods, api, shutdown));
-        tasks.spawn(follow(&self.nodes, api, shutdown));
-        tasks.spawn(follow(&self.claims, api, shutdown));
-        tasks.spawn(follow(&self.volumes, api, shutdown));
-        tasks.spawn(follow(&self.classes, api, shutdown));
+        tasks.spawn(run(&self.pods, api, shutdown));
+        tasks.spawn(run(&self.nodes, api, shutdown));
+        tasks.spawn(run(&self.claims, api, shutdown));
+        tasks.spawn(run(&self.volumes, api, shutdown));
+        tasks.spawn(run(&self.classes, api, shutdown));
     }
 
     /// Returns when all of it is known: before, a pod might be sent to a node that is full.
@@ -141,7 +141,7 @@ impl Caches {
     }
 }
 
-impl SeenPod {
+impl CachedPod {
     /// Who it is, for events.
     pub(crate) fn subject(&self) -> Subject {
         Subject {
@@ -155,9 +155,10 @@ impl SeenPod {
     }
 
     /// Since when the pod says that it has no place, if it does.
-    pub(crate) fn unplaced_since(&self) -> Option<&Time> {
-        let told = self.told.as_ref().filter(|condition| condition.status == "False");
-        told.and_then(|condition| condition.last_transition_time.as_ref())
+    pub(crate) fn unschedulable_since(&self) -> Option<&Time> {
+        let scheduled_condition =
+            self.scheduled_condition.as_ref().filter(|condition| condition.status == "False");
+        scheduled_condition.and_then(|condition| condition.last_transition_time.as_ref())
     }
 }
 
@@ -170,20 +171,21 @@ impl Id {
     }
 }
 
-impl Cached for SeenPod {
+impl Cached for CachedPod {
     type Wire = core::Pod;
     const FORM: Form = Form::Whole;
 
     fn parse(resource: &Resource, wire: core::Pod) -> Result<Self, ParseError> {
         let conditions =
             wire.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
-        let told = conditions.iter().find(|condition| condition.type_ == "PodScheduled").cloned();
+        let scheduled_condition =
+            conditions.iter().find(|condition| condition.type_ == "PodScheduled").cloned();
         Ok(Self {
             id: Id::parse(resource, &wire.metadata)?,
-            pod: Pod::parse(&wire),
-            standing: Standing::of(&wire),
+            pod: PodInfo::parse(&wire),
+            state: SchedulingState::of(&wire),
             generation: wire.metadata.generation,
-            told,
+            scheduled_condition,
         })
     }
     fn key(&self) -> ObjectKey {
@@ -197,7 +199,7 @@ impl Cached for SeenPod {
     }
 }
 
-impl Cached for SeenNode {
+impl Cached for CachedNode {
     type Wire = core::Node;
     const FORM: Form = Form::Whole;
 

@@ -1,120 +1,119 @@
-//! The scheduler at work: one task that keeps the desk, and a bounded number of requests under way.
+//! The scheduler's main loop: one task that owns the cache, and a bounded number of requests in flight.
 
 use gantry_runtime::{Api, Clock, EventRecorder, Metrics, Shutdown};
 use tokio::task::JoinSet;
 
 use crate::apply;
-use crate::desk::Desk;
-use crate::observe::{Caches, Changed, Changes};
+use crate::cache::SchedulerCache;
+use crate::observe::{ChangedKeys, Informers, KeySets};
 
 /// How the scheduler runs.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How many requests may be under way at once. More than a server answers at once only makes all of them late.
+    /// Requests in flight at once. More than a server answers at once only makes all of them late.
     pub requests_max: usize,
-    /// What it takes the time from.
+    /// The time source.
     pub clock: Clock,
-    /// Where it counts.
+    /// The registry for its metrics.
     pub metrics: Metrics,
 }
 
-/// What `metadata.managedFields` shows.
+/// The field manager in `metadata.managedFields`.
 const MANAGER: &str = "gantry-scheduler";
 
-/// Places pods until it is time to end.
+/// Schedules pods until shutdown, and returns when no request is in flight.
 ///
-/// Returns when nothing is under way any more. It may run beside another scheduler of another name; two of the same name
-/// disturb each other, though no pod is ever bound twice.
+/// It may run beside a scheduler of another name. Two of the same name compete, though no pod is bound twice.
 pub async fn run(client: kube::Client, options: Options, shutdown: Shutdown) {
     let Options { requests_max, clock, metrics } = options;
     let api = Api::new(client, MANAGER, metrics);
     let mut tasks = JoinSet::new();
-    let caches = Caches::new();
-    let changes = Changes::of(&caches);
+    let informers = Informers::new();
+    let changes = ChangedKeys::of(&informers);
     let (events, writer) = EventRecorder::new(api.clone(), clock.clone());
     tasks.spawn(writer.run(shutdown.clone()));
-    caches.start(&mut tasks, &api, &shutdown);
-    if shutdown.unless(caches.synced()).await.is_some() {
-        let office = Office { caches, changes, api, events, clock, requests_max: requests_max.max(1) };
-        office.work(&shutdown).await;
+    informers.start(&mut tasks, &api, &shutdown);
+    if shutdown.unless(informers.synced()).await.is_some() {
+        let scheduler =
+            Scheduler { informers, changes, api, events, clock, requests_max: requests_max.max(1) };
+        scheduler.run(&shutdown).await;
     }
     while tasks.join_next().await.is_some() {}
 }
 
-/// Everything around the desk.
-struct Office {
-    caches: Caches,
-    changes: Changes,
+struct Scheduler {
+    informers: Informers,
+    changes: ChangedKeys,
     api: Api,
     events: EventRecorder,
     clock: Clock,
     requests_max: usize,
 }
 
-impl Office {
-    async fn work(&self, shutdown: &Shutdown) {
-        let mut desk = Desk::default();
-        let mut under_way = JoinSet::new();
+impl Scheduler {
+    async fn run(&self, shutdown: &Shutdown) {
+        let mut cache = SchedulerCache::default();
+        let mut in_flight = JoinSet::new();
         loop {
-            self.look(&mut desk);
-            while under_way.len() < self.requests_max
-                && let Some(task) = desk.next_task(self.clock.steady())
+            self.update_cache(&mut cache);
+            while in_flight.len() < self.requests_max
+                && let Some(task) = cache.next_task(self.clock.steady())
             {
                 let (api, events) = (self.api.clone(), self.events.clone());
-                under_way.spawn(apply::carry_out(task, api, events, self.clock.now()));
+                in_flight.spawn(apply::carry_out(task, api, events, self.clock.now()));
             }
             tokio::select! {
                 () = shutdown.wait() => break,
-                () = self.changes.heard() => {}
-                () = self.sleep(&desk) => {}
-                Some(Ok((key, uid, became))) = under_way.join_next() => {
-                    desk.finish(&key, &uid, became, self.clock.steady());
+                () = self.changes.changed() => {}
+                () = self.sleep(&cache) => {}
+                Some(Ok((key, uid, result))) = in_flight.join_next() => {
+                    cache.finish(&key, &uid, result, self.clock.steady());
                 }
             }
         }
-        while under_way.join_next().await.is_some() {}
+        while in_flight.join_next().await.is_some() {}
     }
 
-    /// Brings the desk up to date with what the informers have heard.
-    fn look(&self, desk: &mut Desk) {
+    /// Brings the cache up to date with the informers.
+    fn update_cache(&self, cache: &mut SchedulerCache) {
         let changed = self.changes.take();
-        self.look_at_storage(&changed, desk);
+        self.update_storage(&changed, cache);
         if !changed.nodes.is_empty() {
-            let nodes = self.caches.nodes.read();
-            changed.nodes.iter().for_each(|key| desk.see_node(key, nodes.get(key)));
+            let nodes = self.informers.nodes.read();
+            changed.nodes.iter().for_each(|key| cache.update_node(key, nodes.get(key)));
         }
         if !changed.pods.is_empty() {
-            let pods = self.caches.pods.read();
-            changed.pods.iter().for_each(|key| desk.see_pod(key, pods.get(key)));
+            let pods = self.informers.pods.read();
+            changed.pods.iter().for_each(|key| cache.update_pod(key, pods.get(key)));
         }
     }
 
-    fn look_at_storage(&self, changed: &Changed, desk: &mut Desk) {
+    fn update_storage(&self, changed: &KeySets, cache: &mut SchedulerCache) {
         for key in &changed.claims {
-            let claim = self.caches.claims.read().get(key).cloned();
-            desk.see_storage(|storage| match claim {
+            let claim = self.informers.claims.read().get(key).cloned();
+            cache.update_storage(|storage| match claim {
                 Some(claim) => storage.set_claim(&claim.wire),
                 None => storage.remove_claim(key.namespace.as_str(), key.name.as_str()),
             });
         }
         for key in &changed.volumes {
-            let volume = self.caches.volumes.read().get(key).cloned();
-            desk.see_storage(|storage| match volume {
+            let volume = self.informers.volumes.read().get(key).cloned();
+            cache.update_storage(|storage| match volume {
                 Some(volume) => storage.set_volume(&volume.wire),
                 None => storage.remove_volume(key.name.as_str()),
             });
         }
         for key in &changed.classes {
-            let class = self.caches.classes.read().get(key).cloned();
-            desk.see_storage(|storage| match class {
+            let class = self.informers.classes.read().get(key).cloned();
+            cache.update_storage(|storage| match class {
                 Some(class) => storage.set_class(&class.wire),
                 None => storage.remove_class(key.name.as_str()),
             });
         }
     }
 
-    async fn sleep(&self, desk: &Desk) {
-        match desk.next_wake() {
+    async fn sleep(&self, cache: &SchedulerCache) {
+        match cache.next_wake() {
             Some(wake) => tokio::time::sleep_until(self.clock.instant(wake)).await,
             None => std::future::pending().await,
         }
@@ -122,7 +121,7 @@ impl Office {
 }
 
 impl Options {
-    /// The machine's clock, and requests enough to keep a server in the same process busy.
+    /// The system clock, and enough requests to keep a server in the same process busy.
     pub fn new(metrics: Metrics) -> Self {
         Self { requests_max: 32, clock: Clock::system(), metrics }
     }

@@ -56,7 +56,7 @@ impl Cluster {
         self.server.create("pods", &pod(name, &json!({"containers": containers}))).await;
     }
 
-    async fn place_of(&self, name: &str) -> Option<String> {
+    async fn node_of(&self, name: &str) -> Option<String> {
         let pod = self.server.get("pods", name).await.unwrap();
         pod["spec"]["nodeName"].as_str().map(str::to_owned)
     }
@@ -76,64 +76,64 @@ async fn seconds(seconds: u64) {
     tokio::time::sleep(Duration::from_secs(seconds)).await;
 }
 
-/// A8.1: a binding names the pod by uid, and the pod then says that it is scheduled.
+/// A8.1: a binding names the pod by uid, and sets the `PodScheduled` condition.
 #[tokio::test(start_paused = true)]
-async fn a_pod_is_bound_and_told_so() {
+async fn a_pod_is_bound_and_its_condition_set() {
     let mut cluster = Cluster::start().await;
     cluster.node("a", "4").await;
     cluster.pod("web", "1").await;
     seconds(1).await;
-    assert_eq!(cluster.place_of("web").await.as_deref(), Some("a"));
+    assert_eq!(cluster.node_of("web").await.as_deref(), Some("a"));
     assert_eq!(cluster.condition("web").await["status"], "True");
     assert_eq!(cluster.server.events("web").await, ["Scheduled Successfully assigned default/web to a"]);
     cluster.stop_scheduler().await;
 }
 
-/// A8.3: a pod that finds no place says why, and goes when there is one.
+/// A8.3: an unschedulable pod says why in its condition, and is bound once a node fits.
 #[tokio::test(start_paused = true)]
-async fn a_pod_without_a_place_says_why_and_waits_for_one() {
+async fn an_unschedulable_pod_says_why_and_waits() {
     let mut cluster = Cluster::start().await;
     cluster.pod("web", "2").await;
     seconds(1).await;
     assert_eq!(cluster.condition("web").await["message"], "no nodes available to schedule pods");
     cluster.node("small", "1").await;
     seconds(15).await;
-    let told = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: \
+    let message = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: \
                 1 Preemption is not helpful for scheduling.";
     let condition = cluster.condition("web").await;
-    assert_eq!((&condition["reason"], &condition["message"]), (&json!("Unschedulable"), &json!(told)));
+    assert_eq!((&condition["reason"], &condition["message"]), (&json!("Unschedulable"), &json!(message)));
     assert_eq!(condition["lastTransitionTime"], "2026-01-01T12:00:00Z", "it is as long without a place");
     let events = cluster.server.events("web").await;
-    assert!(events.contains(&format!("FailedScheduling {told}")), "{events:?}");
+    assert!(events.contains(&format!("FailedScheduling {message}")), "{events:?}");
     let version = cluster.server.get("pods", "web").await.unwrap()["metadata"]["resourceVersion"].clone();
     seconds(3600).await;
     let later = cluster.server.get("pods", "web").await.unwrap()["metadata"]["resourceVersion"].clone();
     assert_eq!(version, later, "nothing changes, so nothing is written");
     cluster.node("large", "4").await;
     seconds(11).await;
-    assert_eq!(cluster.place_of("web").await.as_deref(), Some("large"));
+    assert_eq!(cluster.node_of("web").await.as_deref(), Some("large"));
     cluster.stop_scheduler().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn room_that_becomes_free_is_used() {
+async fn resources_that_become_free_are_used() {
     let mut cluster = Cluster::start().await;
     cluster.node("a", "4").await;
     cluster.pod("first", "3").await;
     seconds(1).await;
     cluster.pod("second", "3").await;
     seconds(1).await;
-    assert_eq!(cluster.place_of("second").await, None);
+    assert_eq!(cluster.node_of("second").await, None);
     let over = json!({"status": {"phase": "Succeeded"}});
     cluster.server.patch("pods", "first", Some("status"), &over).await;
     seconds(11).await;
-    assert_eq!(cluster.place_of("second").await.as_deref(), Some("a"));
+    assert_eq!(cluster.node_of("second").await.as_deref(), Some("a"));
     cluster.stop_scheduler().await;
 }
 
-/// Pods that come all at once are counted before any informer shows where they went.
+/// Pods of a burst are counted before an informer shows their nodes.
 #[tokio::test(start_paused = true)]
-async fn a_burst_fills_the_nodes_and_no_node_beyond_its_size() {
+async fn a_burst_fills_the_nodes_without_overcommitting_one() {
     let mut cluster = Cluster::start().await;
     for name in ["a", "b", "c"] {
         cluster.node(name, "4").await;
@@ -151,9 +151,9 @@ async fn a_burst_fills_the_nodes_and_no_node_beyond_its_size() {
     cluster.stop_scheduler().await;
 }
 
-/// 2.6: gates come first, and pods of other schedulers are theirs.
+/// 2.6: gated pods and pods of other schedulers are left alone.
 #[tokio::test(start_paused = true)]
-async fn pods_of_others_and_gated_ones_are_left_alone() {
+async fn gated_pods_and_pods_of_other_schedulers_are_left_alone() {
     let mut cluster = Cluster::start().await;
     cluster.node("a", "4").await;
     let containers = json!([{"name": "app", "image": "nginx:1"}]);
@@ -162,7 +162,7 @@ async fn pods_of_others_and_gated_ones_are_left_alone() {
     let theirs = json!({"containers": containers, "schedulerName": "other"});
     cluster.server.create("pods", &pod("theirs", &theirs)).await;
     seconds(60).await;
-    assert_eq!((cluster.place_of("gated").await, cluster.place_of("theirs").await), (None, None));
+    assert_eq!((cluster.node_of("gated").await, cluster.node_of("theirs").await), (None, None));
     cluster
         .server
         .patch(
@@ -173,11 +173,11 @@ async fn pods_of_others_and_gated_ones_are_left_alone() {
         )
         .await;
     seconds(1).await;
-    assert_eq!(cluster.place_of("gated").await.as_deref(), Some("a"));
+    assert_eq!(cluster.node_of("gated").await.as_deref(), Some("a"));
     cluster.stop_scheduler().await;
 }
 
-/// A pod waits for its claim, and goes when the claim is there and bound.
+/// A pod waits for its claim, and is bound when the claim exists and is bound.
 #[tokio::test(start_paused = true)]
 async fn a_pod_waits_for_its_claim_and_for_the_volume() {
     let mut cluster = Cluster::start().await;
@@ -214,12 +214,12 @@ async fn a_pod_waits_for_its_claim_and_for_the_volume() {
     let bound = json!({"status": {"phase": "Bound"}});
     cluster.server.patch("persistentvolumeclaims", "data", Some("status"), &bound).await;
     seconds(11).await;
-    assert_eq!(cluster.place_of("web").await.as_deref(), Some("a"));
+    assert_eq!(cluster.node_of("web").await.as_deref(), Some("a"));
     cluster.stop_scheduler().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_scheduler_goes_on_where_the_old_one_was() {
+async fn a_restarted_scheduler_continues() {
     let mut cluster = Cluster::start().await;
     cluster.node("a", "4").await;
     cluster.pod("first", "3").await;
@@ -229,8 +229,8 @@ async fn a_new_scheduler_goes_on_where_the_old_one_was() {
     cluster.pod("third", "1").await;
     cluster.start_scheduler();
     seconds(2).await;
-    assert_eq!(cluster.place_of("second").await, None, "the first one has the room");
-    assert_eq!(cluster.place_of("third").await.as_deref(), Some("a"));
+    assert_eq!(cluster.node_of("second").await, None, "the first one has the room");
+    assert_eq!(cluster.node_of("third").await.as_deref(), Some("a"));
     cluster.server.delete("nodes", "a").await;
     cluster.pod("fourth", "1").await;
     seconds(2).await;

@@ -1,10 +1,10 @@
-//! Whom a client certificate names: its common name is the user, its organizations are the groups.
+//! The user of a client certificate: its common name is the user, its organizations are the groups.
 
 use gantry_registry::access::User;
 use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer as _;
 
-/// The user of a certificate that was verified already; one without a common name names nobody.
+/// The user of a verified certificate; `None` without a common name.
 pub(crate) fn user(der: &[u8]) -> Option<User> {
     let (_, certificate) = X509Certificate::from_der(der).ok()?;
     let subject = certificate.subject();

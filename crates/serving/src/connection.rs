@@ -1,4 +1,4 @@
-//! One connection: who is at the other end, what is spoken, and requests until either side has had enough.
+//! One connection: TLS, the user, the HTTP version, and requests until either side closes it.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -13,25 +13,23 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
-use crate::clients::{Shown, shown};
-use crate::lenient::Lenient;
-use crate::listening::Limits;
-use crate::served::Served;
+use crate::client_cert_verifier::{ClientCertificate, verify};
+use crate::request_line_escaper::RequestLineEscaper;
+use crate::response_body::ResponseBody;
+use crate::server::ConnectionLimits;
 use crate::stop::Stop;
 use crate::tls::Transport;
 
-/// What all connections have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Connections {
     pub(crate) server: ApiServer,
     pub(crate) transport: Transport,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ConnectionLimits,
     pub(crate) stop: Stop,
 }
 
-/// The version of HTTP that a connection speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spoken {
+enum HttpVersion {
     Http1,
     Http2,
 }
@@ -39,10 +37,10 @@ enum Spoken {
 impl Connections {
     /// Serves one connection to its end.
     pub(crate) async fn serve(self: Arc<Self>, socket: TcpStream) {
-        // An answer that waits for more to say would wait in vain.
+        // Responses are written whole, so delaying them would gain nothing.
         let _ = socket.set_nodelay(true);
         match &self.transport {
-            Transport::Plain => self.speak(Spoken::Http1, socket, Shown::Nothing).await,
+            Transport::Plain => self.serve_http(HttpVersion::Http1, socket, ClientCertificate::Nothing).await,
             Transport::Tls { config, clients } => {
                 let shaking = TlsAcceptor::from(Arc::clone(config)).accept(socket);
                 let stream = match tokio::time::timeout(self.limits.handshake, shaking).await {
@@ -51,15 +49,18 @@ impl Connections {
                     Err(_) => return tracing::debug!("a client took too long over its TLS handshake"),
                 };
                 let (_, session) = stream.get_ref();
-                let user = shown(&**clients, session.peer_certificates());
-                let spoken =
-                    if session.alpn_protocol() == Some(b"h2") { Spoken::Http2 } else { Spoken::Http1 };
-                self.speak(spoken, stream, user).await;
+                let user = verify(&**clients, session.peer_certificates());
+                let version = if session.alpn_protocol() == Some(b"h2") {
+                    HttpVersion::Http2
+                } else {
+                    HttpVersion::Http1
+                };
+                self.serve_http(version, stream, user).await;
             }
         }
     }
 
-    async fn speak<S>(&self, spoken: Spoken, stream: S, user: Shown)
+    async fn serve_http<S>(&self, version: HttpVersion, stream: S, user: ClientCertificate)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -69,10 +70,10 @@ impl Connections {
         });
         let mut stop = self.stop.clone();
         // Both arms look alike, but hyper's two connections have no trait in common.
-        let ended = match spoken {
-            Spoken::Http1 => {
-                let connection =
-                    http1(&self.limits).serve_connection(TokioIo::new(Lenient::new(stream)), service);
+        let ended = match version {
+            HttpVersion::Http1 => {
+                let connection = http1(&self.limits)
+                    .serve_connection(TokioIo::new(RequestLineEscaper::new(stream)), service);
                 let mut connection = std::pin::pin!(connection);
                 tokio::select! {
                     ended = connection.as_mut() => ended,
@@ -82,7 +83,7 @@ impl Connections {
                     }
                 }
             }
-            Spoken::Http2 => {
+            HttpVersion::Http2 => {
                 let connection = http2(&self.limits).serve_connection(TokioIo::new(stream), service);
                 let mut connection = std::pin::pin!(connection);
                 tokio::select! {
@@ -103,40 +104,40 @@ impl Connections {
 async fn answer(
     server: &ApiServer,
     stop: &Stop,
-    user: Shown,
+    user: ClientCertificate,
     mut request: Request<Incoming>,
-) -> Response<Served> {
+) -> Response<ResponseBody> {
     match user {
-        Shown::Nothing => {}
-        Shown::User(user) => {
+        ClientCertificate::Nothing => {}
+        ClientCertificate::User(user) => {
             request.extensions_mut().insert(user);
         }
-        Shown::Unverified(unverified) => {
+        ClientCertificate::Unverified(unverified) => {
             request.extensions_mut().insert(unverified);
         }
     }
-    server.serve(request).await.map(|body| Served::new(body, stop))
+    server.serve(request).await.map(|body| ResponseBody::new(body, stop))
 }
 
-fn http1(limits: &Limits) -> http1::Builder {
+fn http1(limits: &ConnectionLimits) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.idle);
     builder
 }
 
-fn http2(limits: &Limits) -> http2::Builder<TokioExecutor> {
+fn http2(limits: &ConnectionLimits) -> http2::Builder<TokioExecutor> {
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder
         .timer(TokioTimer::new())
         .max_concurrent_streams(limits.streams)
         .keep_alive_interval(limits.ping_every)
-        .keep_alive_timeout(limits.ping_patience)
+        .keep_alive_timeout(limits.ping_timeout)
         .initial_stream_window_size(STREAM_WINDOW_BYTES)
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES);
     builder
 }
 
-/// Most bodies fit, so that their senders need not wait for more room.
+/// Most bodies fit, so that their senders need not wait.
 const STREAM_WINDOW_BYTES: u32 = 256 << 10;
 /// What all requests of a connection may send before any of it is read: four bodies of the largest size.
 const CONNECTION_WINDOW_BYTES: u32 = 12 << 20;

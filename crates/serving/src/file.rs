@@ -1,27 +1,24 @@
-//! Files that are there as a whole or not at all, and that only those can read who may.
+//! Atomic file writes with permissions.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Who may read a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Readers {
-    /// Its owner.
-    Owner,
-    /// Everybody.
-    Everybody,
+pub(crate) enum FileMode {
+    OwnerOnly,
+    WorldReadable,
 }
 
-/// Writes a file in one step, replacing what was there.
-pub(crate) fn write(path: &Path, text: &str, readers: Readers) -> io::Result<()> {
+/// Writes a file atomically, replacing an existing one.
+pub(crate) fn write(path: &Path, text: &str, readers: FileMode) -> io::Result<()> {
     let mode = match readers {
-        Readers::Owner => 0o600,
-        Readers::Everybody => 0o644,
+        FileMode::OwnerOnly => 0o600,
+        FileMode::WorldReadable => 0o644,
     };
     let beside = beside(path);
-    // Of a process with the same number that was killed while it wrote.
+    // Left by a process with the same id that was killed while it wrote.
     let _ = fs::remove_file(&beside);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&beside)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
@@ -30,10 +27,10 @@ pub(crate) fn write(path: &Path, text: &str, readers: Readers) -> io::Result<()>
         let _ = fs::remove_file(&beside);
     }
     renamed?;
-    File::open(folder(path))?.sync_all()
+    File::open(parent_directory(path))?.sync_all()
 }
 
-/// Reads a file; `None` if there is none.
+/// `None` if the file does not exist.
 pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
@@ -42,8 +39,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// The folder of a file.
-pub(crate) fn folder(path: &Path) -> &Path {
+pub(crate) fn parent_directory(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

@@ -1,4 +1,4 @@
-//! Kubeconfigs: how people and programs are told where a server is and who they are to it.
+//! Kubeconfig files for clients of a server.
 
 use std::fmt;
 use std::io;
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use gantry_registry::decode::base64;
 
-use crate::file::{self, Readers};
+use crate::file::{self, FileMode};
 use crate::pki::{Certified, Pki};
 
-/// Where a server is, and how to be its administrator.
+/// The address of a server, and its administrator's credentials.
 #[derive(Clone, Debug)]
 pub struct Kubeconfig {
     name: String,
@@ -35,10 +35,10 @@ pub enum KubeconfigError {
     },
 }
 
-/// What the cluster and its context are called unless another name is given.
+/// The default name of the cluster and its context.
 const NAME: &str = "gantry";
 
-/// How a file begins that may be written again.
+/// The first line of files that may be overwritten.
 const MARK: &str = "# Written by gantry, and written again at every start.\n";
 
 impl Kubeconfig {
@@ -82,7 +82,7 @@ impl Kubeconfig {
         )
     }
 
-    /// Writes the file, for its owner alone. A file that is not ours is left as it is.
+    /// Writes the file, readable by its owner only. A file that Gantry did not write is left alone.
     pub fn write(&self, path: &Path) -> Result<(), KubeconfigError> {
         let io = |doing: &str| {
             let doing = format!("{doing} {}", path.display());
@@ -92,8 +92,8 @@ impl Kubeconfig {
         if before.is_some_and(|text| !text.is_empty() && !text.starts_with(MARK)) {
             return Err(KubeconfigError::NotOurs { file: path.to_owned() });
         }
-        std::fs::create_dir_all(file::folder(path)).map_err(io("making the folder of"))?;
-        file::write(path, &self.render(), Readers::Owner).map_err(io("writing"))
+        std::fs::create_dir_all(file::parent_directory(path)).map_err(io("making the folder of"))?;
+        file::write(path, &self.render(), FileMode::OwnerOnly).map_err(io("writing"))
     }
 }
 

@@ -1,30 +1,30 @@
-//! From sockets to the API server: connections, TLS, certificates, kubeconfigs, and the real world around a server.
+//! From sockets to the API server: connections, TLS, certificates, kubeconfigs, and the system environment.
 //!
 //! ```text
-//! socket ─► TLS (who is it?) ─► HTTP/1.1 or HTTP/2 ─► ApiServer::serve ─► an answer, or a watch
+//! socket ─► TLS (client certificate) ─► HTTP/1.1 or HTTP/2 ─► ApiServer::serve ─► a response, or a watch
 //! ```
 //!
-//! [`Pki`] makes and keeps the certificates, [`kubeconfig`] hands them to people, [`Listening`] serves until it is told
-//! to stop, and [`RealWorld`] is the clock and the chance of a server that is not simulated.
+//! [`Pki`] creates and stores the certificates, [`kubeconfig`] writes them for clients, [`Listener`] serves until it
+//! is stopped, and [`SystemEnvironment`] is the real clock and randomness.
 //!
-//! *Invariant:* this crate knows no object. What a request means is the API server's business, and what of it is
-//! allowed too; here it is only found out who a client's certificate says it is.
+//! *Invariant:* this crate knows no objects. The meaning of requests and their authorization belong to the API
+//! server; here only the user of a client certificate is determined.
 
 mod certificate_user;
-mod clients;
+mod client_cert_verifier;
 mod connection;
 mod file;
 pub mod kubeconfig;
-mod lenient;
-mod listening;
 mod pki;
-mod real_world;
-mod served;
+mod request_line_escaper;
+mod response_body;
+mod server;
 mod stop;
+mod system_environment;
 mod tls;
 
-pub use listening::{Limits, Listening};
 pub use pki::{Certified, Pki, PkiError, ServerNames};
-pub use real_world::RealWorld;
+pub use server::{ConnectionLimits, Listener};
 pub use stop::{Stop, Stopper};
+pub use system_environment::SystemEnvironment;
 pub use tls::{Transport, TransportError};

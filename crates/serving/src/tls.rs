@@ -1,4 +1,4 @@
-//! How connections are made safe: TLS with certificates on both sides, or, for development, not at all.
+//! TLS with certificates on both sides, or, for development, plain HTTP.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig};
 
-use crate::clients::Clients;
+use crate::client_cert_verifier::AcceptAnyClientCert;
 use crate::pki::Pki;
 
-/// What goes over the sockets.
+/// The transport of connections.
 #[derive(Clone, Debug)]
 pub enum Transport {
-    /// TLS; who shows a certificate of our authority is who it says.
+    /// TLS; a certificate of our CA authenticates its user.
     Tls {
-        /// What is shown to clients, and asked of them.
+        /// The server's certificate, and the request for client certificates.
         config: Arc<ServerConfig>,
-        /// Says whether a certificate that a client showed is of our authority.
+        /// Verifies client certificates with our CA.
         clients: Arc<dyn ClientCertVerifier>,
     },
     /// Plain HTTP/1.1, for development on loopback.
@@ -29,31 +29,31 @@ pub enum Transport {
 /// Why certificates cannot be used.
 #[derive(Debug)]
 pub enum TransportError {
-    /// A text holds no certificate or key.
+    /// A PEM text has no certificate or key.
     Pem(pem::Error),
-    /// The authority cannot verify clients.
-    Clients(VerifierBuilderError),
-    /// TLS refuses what it is given.
+    /// The CA cannot verify clients.
+    AcceptAnyClientCert(VerifierBuilderError),
+    /// rustls rejects the configuration.
     Tls(rustls::Error),
 }
 
 impl Transport {
-    /// TLS with these certificates, over which HTTP/2 or HTTP/1.1 is spoken, whichever the client prefers.
+    /// TLS with these certificates, with HTTP/2 or HTTP/1.1, as the client prefers.
     pub fn tls(pki: &Pki) -> Result<Self, TransportError> {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let authority = certificate(&pki.authority)?;
         let mut roots = RootCertStore::empty();
         roots.add(authority.clone()).map_err(TransportError::Tls)?;
-        // A client without a certificate may have a token, or be content with what is open to everybody.
+        // A client without a certificate may have a token, or be anonymous.
         let clients = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
             .allow_unauthenticated()
             .build()
-            .map_err(TransportError::Clients)?;
+            .map_err(TransportError::AcceptAnyClientCert)?;
         let key = PrivateKeyDer::from_pem_slice(pki.server.key.as_bytes()).map_err(TransportError::Pem)?;
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(TransportError::Tls)?
-            .with_client_cert_verifier(Arc::new(Clients::of(Arc::clone(&clients))))
+            .with_client_cert_verifier(Arc::new(AcceptAnyClientCert::of(Arc::clone(&clients))))
             .with_single_cert(vec![certificate(&pki.server.certificate)?], key)
             .map_err(TransportError::Tls)?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
@@ -61,7 +61,7 @@ impl Transport {
         Ok(Self::Tls { config: Arc::new(config), clients })
     }
 
-    /// The scheme of a URL that leads here.
+    /// The URL scheme.
     pub fn scheme(&self) -> &'static str {
         match self {
             Self::Tls { .. } => "https",
@@ -78,7 +78,7 @@ impl fmt::Display for TransportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Pem(_) => "a certificate or key cannot be read",
-            Self::Clients(_) => "the authority's certificate cannot verify clients",
+            Self::AcceptAnyClientCert(_) => "the authority's certificate cannot verify clients",
             Self::Tls(_) => "TLS does not work with these certificates",
         })
     }
@@ -88,7 +88,7 @@ impl std::error::Error for TransportError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Pem(error) => Some(error),
-            Self::Clients(error) => Some(error),
+            Self::AcceptAnyClientCert(error) => Some(error),
             Self::Tls(error) => Some(error),
         }
     }

@@ -7,7 +7,7 @@ mod harness;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gantry_serving::{Limits, Pki, ServerNames};
+use gantry_serving::{ConnectionLimits, Pki, ServerNames};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use gantry_store::{
     Answer, Bounds, Fetched, Key, ListRequest, Page, Prefix, Revision, Store, Transaction, Watch,
@@ -18,16 +18,16 @@ use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// How long anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// The header of somebody whom the server knows by a token.
+/// The timeout of everything, on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// The header of a client with a token.
 const TOKEN: &str = "authorization: Bearer known\r\n";
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 /// A0.1, A0.3: both protocols, several requests on one connection, and the headers that clients rely on.
 #[tokio::test]
 async fn both_protocols_are_spoken_and_connections_stay() {
-    let running = Running::with(Limits::default()).await;
+    let running = Running::with(ConnectionLimits::default()).await;
     let mut one = running.http1().await;
     for _ in 0..3 {
         one.ready().await.unwrap();
@@ -51,10 +51,10 @@ async fn both_protocols_are_spoken_and_connections_stay() {
     }
 }
 
-/// A4.8: what no URI may hold is taken all the same, as a person types it.
+/// A4.8: characters that a URI may not hold are accepted in a query.
 #[tokio::test]
 async fn a_query_may_hold_what_a_uri_may_not() {
-    let running = Running::with(Limits::default()).await;
+    let running = Running::with(ConnectionLimits::default()).await;
     let mut stream = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
     let asked =
         format!("GET {CONFIG_MAPS}?labelSelector=tier>1 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
@@ -64,10 +64,10 @@ async fn a_query_may_hold_what_a_uri_may_not() {
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("ConfigMapList"), "{answer}");
 }
 
-/// A0.2, A7.2: a certificate is asked for, not demanded; one of another authority is worth less than none.
+/// A0.2, A7.2: a certificate is requested, not required; one of another CA is rejected.
 #[tokio::test]
 async fn clients_may_come_without_a_certificate_but_not_with_a_false_one() {
-    let running = Running::with(Limits::default()).await;
+    let running = Running::with(ConnectionLimits::default()).await;
     let mut anonymous = running.tls("http/1.1", None).await.unwrap();
     anonymous.write_all(b"GET /version HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
     let mut answer = String::new();
@@ -84,10 +84,10 @@ async fn clients_may_come_without_a_certificate_but_not_with_a_false_one() {
     }
 }
 
-/// A7.1, A7.2: a certificate says who somebody is; without one, and without a token, nobody gets far.
+/// A7.1, A7.2: a certificate authenticates its user; without one, and without a token, a client is anonymous.
 #[tokio::test]
 async fn a_certificate_says_who_somebody_is() {
-    let running = Running::with(Limits::default()).await;
+    let running = Running::with(ConnectionLimits::default()).await;
     let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}).to_string();
     let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
     let response = running.http2().await.send_request(request("POST", path, review)).await.unwrap();
@@ -112,7 +112,7 @@ async fn a_certificate_says_who_somebody_is() {
 /// A0.11: a body that is announced or turns out to be too large is refused, though its rest never comes.
 #[tokio::test]
 async fn a_body_that_is_too_large_is_refused_while_it_comes() {
-    let running = Running::with(Limits::default()).await;
+    let running = Running::with(ConnectionLimits::default()).await;
     let announced = format!("POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\ncontent-length: 3145729\r\n\r\n{{");
     let mut endless = format!("POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n");
     for _ in 0..49 {
@@ -132,7 +132,7 @@ async fn a_body_that_is_too_large_is_refused_while_it_comes() {
         let mut answer = vec![0; 4096];
         let mut length = 0;
         while !answer[..length].ends_with(b"}\n") {
-            let read = tokio::time::timeout(PATIENCE, reader.read(&mut answer[length..])).await;
+            let read = tokio::time::timeout(TIMEOUT, reader.read(&mut answer[length..])).await;
             length += read.expect("the answer does not wait for the body").unwrap();
         }
         let answer = String::from_utf8_lossy(&answer[..length]).into_owned();
@@ -145,10 +145,10 @@ async fn a_body_that_is_too_large_is_refused_while_it_comes() {
     assert_eq!(response.status(), 200, "the server lives on");
 }
 
-/// A0.11: who sends all of it before listening hears the refusal, too, and not just a connection that breaks.
+/// A0.11: a client that sends all of it before reading gets the refusal, too, and not just a closed connection.
 #[tokio::test]
 async fn who_sends_a_body_that_is_too_large_to_its_end_hears_the_refusal() {
-    let running = Running::with(Limits::default()).await;
+    let running = Running::with(ConnectionLimits::default()).await;
     let body = " ".repeat(8 << 20);
     for _ in 0..5 {
         let mut stream = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
@@ -162,17 +162,17 @@ async fn who_sends_a_body_that_is_too_large_to_its_end_hears_the_refusal() {
     }
 }
 
-/// A0.10: a client that does not send what it promised is told so when the time is over.
+/// A0.10: a client that does not send its whole body gets a timeout error.
 #[tokio::test]
 async fn a_body_that_does_not_come_is_given_up() {
-    let running = Running::with(Limits::default()).await;
+    let running = Running::with(ConnectionLimits::default()).await;
     let mut stream = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
     let head =
         format!("POST {CONFIG_MAPS}?timeout=200ms HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{{");
     stream.write_all(head.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
-    // The connection is of no more use, and ends.
-    let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await.unwrap();
+    // The connection cannot be reused, and is closed.
+    let _ = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut answer)).await.unwrap();
     let answer = String::from_utf8_lossy(&answer);
     assert!(answer.starts_with("HTTP/1.1 504 Gateway Timeout\r\n"), "{answer}");
     assert!(answer.contains("Timeout: request did not complete within the allotted timeout"), "{answer}");
@@ -182,22 +182,23 @@ async fn a_body_that_does_not_come_is_given_up() {
 async fn clients_that_hang_are_cut_off() {
     let short = Duration::from_millis(200);
     // Two servers: on a busy machine a handshake that is meant to succeed may take longer than that.
-    let without_handshake = Running::with(Limits { handshake: short, ..Limits::default() }).await;
+    let without_handshake =
+        Running::with(ConnectionLimits { handshake: short, ..ConnectionLimits::default() }).await;
     let mut silent = TcpStream::connect(without_handshake.address).await.unwrap();
     let mut rest = Vec::new();
-    tokio::time::timeout(PATIENCE, silent.read_to_end(&mut rest)).await.expect("no handshake").unwrap();
-    let without_head = Running::with(Limits { idle: short, ..Limits::default() }).await;
+    tokio::time::timeout(TIMEOUT, silent.read_to_end(&mut rest)).await.expect("no handshake").unwrap();
+    let without_head = Running::with(ConnectionLimits { idle: short, ..ConnectionLimits::default() }).await;
     let mut slow = without_head.tls("http/1.1", None).await.unwrap();
-    // The server may have given up already.
+    // The server may have closed the connection already.
     let _ = slow.write_all(b"GET /version HTTP/1.1\r\nhost: ").await;
-    let _ = tokio::time::timeout(PATIENCE, slow.read_to_end(&mut rest)).await.expect("no whole head");
+    let _ = tokio::time::timeout(TIMEOUT, slow.read_to_end(&mut rest)).await.expect("no whole head");
     assert!(rest.is_empty() || rest.starts_with(b"HTTP/1.1 408"), "{}", String::from_utf8_lossy(&rest));
 }
 
-/// A9.8: all the watches of a client on one connection, and none of them in the way of a request.
+/// A9.8: all the watches of a client on one connection, and none of them blocks a request.
 #[tokio::test]
 async fn hundreds_of_watches_fit_on_one_connection() {
-    let running = Running::with(Limits::default()).await;
+    let running = Running::with(ConnectionLimits::default()).await;
     let mut sender = running.http2().await;
     let mut watches = Vec::new();
     for _ in 0..300 {
@@ -213,7 +214,7 @@ async fn hundreds_of_watches_fit_on_one_connection() {
     for watch in &mut watches {
         let mut told = Vec::new();
         while !String::from_utf8_lossy(&told).contains("\"name\":\"news\"") {
-            let frame = tokio::time::timeout(PATIENCE, watch.frame()).await.unwrap();
+            let frame = tokio::time::timeout(TIMEOUT, watch.frame()).await.unwrap();
             told.extend_from_slice(&frame.expect("the watch goes on").unwrap().into_data().unwrap());
         }
     }
@@ -222,7 +223,7 @@ async fn hundreds_of_watches_fit_on_one_connection() {
 /// A0.1: every watch of an HTTP/1.1 client has a connection of its own.
 #[tokio::test]
 async fn one_client_may_have_many_connections() {
-    let running = Running::with(Limits::default()).await;
+    let running = Running::with(ConnectionLimits::default()).await;
     let mut watches = Vec::new();
     for _ in 0..150 {
         let mut sender = running.http1().await;
@@ -237,18 +238,19 @@ async fn one_client_may_have_many_connections() {
 /// Returns when the server has read the head of a request and waits for its body.
 async fn is_awaited(stream: &mut (impl AsyncRead + Unpin)) {
     let mut answer = [0; "HTTP/1.1 100 Continue\r\n\r\n".len()];
-    let read = tokio::time::timeout(PATIENCE, stream.read_exact(&mut answer)).await;
+    let read = tokio::time::timeout(TIMEOUT, stream.read_exact(&mut answer)).await;
     read.expect("the server asks for the body").unwrap();
     assert_eq!(&answer, b"HTTP/1.1 100 Continue\r\n\r\n");
 }
 
 #[tokio::test]
 async fn when_the_server_stops_watches_end_and_requests_finish() {
-    let running = Running::with(Limits { farewell: PATIENCE, ..Limits::default() }).await;
+    let running =
+        Running::with(ConnectionLimits { shutdown_grace: TIMEOUT, ..ConnectionLimits::default() }).await;
     let (mut one, mut two) = (running.http1().await, running.http2().await);
     let watch = || request("GET", &format!("{CONFIG_MAPS}?watch=true"), "");
     let watches = [one.send_request(watch()).await.unwrap(), two.send_request(watch()).await.unwrap()];
-    // A request whose body comes only after the server was told to stop.
+    // A request whose body comes only after shutdown was requested.
     let mut late = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
     let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "late"}}).to_string();
     let length = object.len();
@@ -269,12 +271,16 @@ async fn when_the_server_stops_watches_end_and_requests_finish() {
     let mut answer = Vec::new();
     let _ = late.read_to_end(&mut answer).await;
     assert!(answer.starts_with(b"HTTP/1.1 201 Created\r\n"), "{}", String::from_utf8_lossy(&answer));
-    assert!(stopping.await.unwrap() < PATIENCE);
+    assert!(stopping.await.unwrap() < TIMEOUT);
 }
 
 #[tokio::test]
 async fn who_does_not_finish_is_cut_off_when_the_server_stops() {
-    let running = Running::with(Limits { farewell: Duration::from_millis(300), ..Limits::default() }).await;
+    let running = Running::with(ConnectionLimits {
+        shutdown_grace: Duration::from_millis(300),
+        ..ConnectionLimits::default()
+    })
+    .await;
     let mut hanging = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
     let head = format!(
         "POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\nexpect: 100-continue\r\n\r\n"
@@ -282,13 +288,13 @@ async fn who_does_not_finish_is_cut_off_when_the_server_stops() {
     hanging.write_all(head.as_bytes()).await.unwrap();
     is_awaited(&mut hanging).await;
     let took = running.stop().await;
-    assert!((Duration::from_millis(300)..PATIENCE).contains(&took), "{took:?}");
+    assert!((Duration::from_millis(300)..TIMEOUT).contains(&took), "{took:?}");
 }
 
-/// A9.7: large lists are compressed for those who ask, and for nobody else.
+/// A9.7: large lists are compressed on request only.
 #[tokio::test]
 async fn large_answers_are_compressed_on_request() {
-    let running = Running::with(Limits::default()).await;
+    let running = Running::with(ConnectionLimits::default()).await;
     let mut sender = running.http1().await;
     let data = "x".repeat(200_000);
     let object =
@@ -309,8 +315,8 @@ async fn large_answers_are_compressed_on_request() {
 
 #[tokio::test]
 async fn a_panic_costs_one_request_and_nothing_else() {
-    let store = Arc::new(Trapped(MemoryStore::new(HistoryLimits::default())));
-    let running = Running::over(store, Limits::default()).await;
+    let store = Arc::new(PanickingStore(MemoryStore::new(HistoryLimits::default())));
+    let running = Running::over(store, ConnectionLimits::default()).await;
     let mut sender = running.http1().await;
     let response = sender.send_request(request("GET", &format!("{CONFIG_MAPS}/trap"), "")).await.unwrap();
     assert_eq!(response.status(), 500);
@@ -320,11 +326,11 @@ async fn a_panic_costs_one_request_and_nothing_else() {
     assert_eq!(response.status(), 404);
 }
 
-/// A store that panics when it is asked for one thing.
+/// A store that panics on one request.
 #[derive(Debug)]
-struct Trapped(MemoryStore);
+struct PanickingStore(MemoryStore);
 
-impl Store for Trapped {
+impl Store for PanickingStore {
     fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched> {
         assert!(!format!("{key:?}").contains("trap"), "this is the panic of a test");
         self.0.get(key)

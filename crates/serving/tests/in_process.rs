@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures::TryStreamExt as _;
 use gantry_apiserver::{Access, ApiServer, ApiService, Settings};
-use gantry_serving::RealWorld;
+use gantry_serving::SystemEnvironment;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -19,7 +19,7 @@ async fn client() -> kube::Client {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
     let server = ApiServer::new(
         store,
-        Arc::new(RealWorld),
+        Arc::new(SystemEnvironment),
         Settings { access: Access::rbac(), ..Settings::default() },
     );
     server.prepare().await.unwrap();

@@ -1,7 +1,7 @@
-//! A world as the conformance recordings of Kubernetes show one, so that both can be compared.
+//! Snapshots of a world in the form of the conformance recordings of Kubernetes, to compare both.
 //!
-//! What is a race inside Kubernetes is masked there and here in the same way: why a rollout under way progresses, and
-//! which of several like events were folded together.
+//! Races inside Kubernetes are masked in both: why a running rollout progresses, and which of several similar events
+//! were aggregated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,14 @@ use serde_json::{Map, Value, json};
 
 use crate::story::Player;
 
-/// Takes snapshots of one story, and remembers which events were folded.
+/// Takes snapshots of one story, and remembers which events were aggregated.
 #[derive(Clone, Debug, Default)]
-pub struct Camera {
-    folded: BTreeSet<(String, String, String)>,
+pub struct Snapshotter {
+    aggregated: BTreeSet<(String, String, String)>,
 }
 
-impl Camera {
-    /// What the cluster looks like now.
+impl Snapshotter {
+    /// The current state of the cluster.
     pub fn snapshot(&mut self, player: &Player) -> Value {
         let cluster = &player.world.cluster;
         let deployments: Vec<_> =
@@ -47,13 +47,13 @@ impl Camera {
             .collect();
         for [kind, name, _, reason, message] in &events {
             if message.starts_with("(combined") {
-                self.folded.insert((kind.clone(), name.clone(), reason.clone()));
+                self.aggregated.insert((kind.clone(), name.clone(), reason.clone()));
             }
         }
         events = events
             .into_iter()
             .map(|[kind, name, event_type, reason, message]| {
-                let is_folded = self.folded.contains(&(kind.clone(), name.clone(), reason.clone()));
+                let is_folded = self.aggregated.contains(&(kind.clone(), name.clone(), reason.clone()));
                 let message = if is_folded { "*".to_owned() } else { message };
                 [kind, name, event_type, reason, message]
             })
@@ -64,13 +64,13 @@ impl Camera {
 
 /// Real names replaced: `set0` for a set, `set0-POD` for a pod of it.
 fn alias(player: &Player, text: &str) -> String {
-    let with_sets = player.shorten(text, |place| format!("set{place}"));
+    let with_sets = player.shorten(text, |index| format!("set{index}"));
     let mut words = Vec::new();
     for word in with_sets.split(' ') {
         let is_pod = word
             .strip_prefix("set")
             .and_then(|rest| rest.split_once('-'))
-            .is_some_and(|(place, suffix)| place.bytes().all(|b| b.is_ascii_digit()) && suffix.len() == 5);
+            .is_some_and(|(index, suffix)| index.bytes().all(|b| b.is_ascii_digit()) && suffix.len() == 5);
         words.push(match word.split_once('-') {
             Some((set, _)) if is_pod => format!("{set}-POD"),
             _ => word.to_owned(),

@@ -1,4 +1,4 @@
-//! A cluster with its controllers, and a clock that only moves when told.
+//! A cluster with its controllers, and a virtual clock.
 
 use std::time::Duration;
 
@@ -6,83 +6,83 @@ use gantry_decide::deployment::Decision;
 use gantry_decide::events::EventRecord;
 use gantry_model::{Name, ObjectKey, Phase, Pod, Readiness, Timestamp};
 
-use crate::cluster::Cluster;
-use crate::controllers::Telling;
+use crate::cluster::SimCluster;
+use crate::controllers::EventLog;
 use crate::controllers::deployment::{self, Deployments};
 use crate::controllers::garbage::Garbage;
 use crate::controllers::replica_set::ReplicaSets;
-use crate::dice::Dice;
+use crate::rng::Rng;
 
-/// How long nothing may happen for the world to count as settled.
+/// How long nothing may happen until the world counts as settled.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// The most syncs between two moves of the clock. No real cluster comes near; whoever reaches it runs in a circle.
+/// The most syncs without the clock advancing; more mean an endless loop.
 const SYNCS_MAX: usize = 100_000;
 
 /// A cluster with its controllers in virtual time.
 #[derive(Clone, Debug)]
 pub struct World {
     /// The objects.
-    pub cluster: Cluster,
+    pub cluster: SimCluster,
     deployments: Deployments,
     replica_sets: ReplicaSets,
     garbage: Garbage,
-    telling: Telling,
-    turns: Turns,
-    /// How many pods were bound, for the next to go to another node.
+    event_log: EventLog,
+    interleaving: Interleaving,
+    /// The number of bound pods; each goes to another node.
     bound: usize,
-    /// Whether nodes finish terminating pods by themselves.
+    /// Whether terminating pods are deleted by themselves.
     pub reaping: bool,
 }
 
-/// Who is next when several controllers have work.
+/// The order of the controllers when several have work.
 #[derive(Clone, Debug)]
-pub enum Turns {
-    /// The ReplicaSet controller, the garbage collector, the Deployment controller: a Deployment is looked at again
-    /// once its sets have reacted, which is how it goes in a cluster that is not overloaded.
-    InStep,
-    /// Anybody, as the dice fall.
-    Shuffled(Dice),
+pub enum Interleaving {
+    /// The ReplicaSet controller, the garbage collector, the Deployment controller: a Deployment is synced again
+    /// after its sets have reacted, as in a cluster that is not overloaded.
+    FixedOrder,
+    /// Random.
+    Random(Rng),
 }
 
 impl World {
     /// An empty world.
-    pub fn new(start: Timestamp, turns: Turns) -> Self {
+    pub fn new(start: Timestamp, interleaving: Interleaving) -> Self {
         Self {
-            cluster: Cluster::new(start),
+            cluster: SimCluster::new(start),
             deployments: Deployments::new(),
             replica_sets: ReplicaSets::new(),
             garbage: Garbage::new(),
-            telling: Telling::new(),
-            turns,
+            event_log: EventLog::new(),
+            interleaving,
             bound: 0,
             reaping: true,
         }
     }
 
-    /// The time.
+    /// The virtual time.
     pub fn now(&self) -> Timestamp {
         self.cluster.now
     }
 
-    /// All events, as an API server would hold them.
+    /// All events, as an API server would store them.
     pub fn events(&self) -> impl Iterator<Item = &EventRecord> {
-        self.telling.events.values()
+        self.event_log.events.values()
     }
 
-    /// What the controllers did since the last call, a line each.
+    /// The steps of the controllers since the last call, a line each.
     pub fn take_trace(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.telling.trace)
+        std::mem::take(&mut self.event_log.trace)
     }
 
-    /// What would be decided about a Deployment if it were looked at now.
-    pub fn outlook(&self, name: &str) -> Option<Decision> {
-        deployment::outlook(&self.cluster, &Cluster::key(name), None)
+    /// The decision about a Deployment if it were synced now.
+    pub fn preview_decision(&self, name: &str) -> Option<Decision> {
+        deployment::preview_decision(&self.cluster, &SimCluster::key(name), None)
     }
 
     // === time ===
 
-    /// Lets the controllers work until nothing happens for half a second.
+    /// Runs the controllers until nothing happens for half a second.
     pub fn settle(&mut self) {
         loop {
             self.work_now();
@@ -97,7 +97,7 @@ impl World {
         }
     }
 
-    /// Lets so much time pass, with everything that happens in it.
+    /// Advances the clock by `duration`, with everything that happens in it.
     pub fn pass(&mut self, duration: Duration) {
         let end = self.now().plus(duration);
         loop {
@@ -111,7 +111,7 @@ impl World {
         self.work_now();
     }
 
-    /// Does all that can be done without time passing.
+    /// Does all work that is due now.
     ///
     /// # Panics
     /// If that never ends: two controllers undo each other's work.
@@ -119,16 +119,16 @@ impl World {
         let mut syncs = 0;
         while self.step() {
             syncs += 1;
-            assert!(syncs < SYNCS_MAX, "the controllers run in a circle: {:?}", self.telling.trace.last());
+            assert!(syncs < SYNCS_MAX, "the controllers run in a circle: {:?}", self.event_log.trace.last());
         }
     }
 
     /// Does one sync, or completes one deletion. Returns whether there was anything to do.
     pub fn step(&mut self) -> bool {
         self.deliver_changes();
-        let first = match &mut self.turns {
-            Turns::InStep => 0,
-            Turns::Shuffled(dice) => dice.roll(3),
+        let first = match &mut self.interleaving {
+            Interleaving::FixedOrder => 0,
+            Interleaving::Random(rng) => rng.below(3),
         };
         let worked = (0..3).any(|turn| self.work_of((first + turn) % 3));
         worked || (self.reaping && self.reap())
@@ -136,9 +136,9 @@ impl World {
 
     fn work_of(&mut self, controller: usize) -> bool {
         match controller {
-            0 => self.replica_sets.work(&mut self.cluster, &mut self.telling),
-            1 => self.garbage.work(&mut self.cluster, &mut self.telling),
-            _ => self.deployments.work(&mut self.cluster, &mut self.telling),
+            0 => self.replica_sets.work(&mut self.cluster, &mut self.event_log),
+            1 => self.garbage.work(&mut self.cluster, &mut self.event_log),
+            _ => self.deployments.work(&mut self.cluster, &mut self.event_log),
         }
     }
 
@@ -146,7 +146,7 @@ impl World {
         for change in self.cluster.take_changes() {
             self.deployments.watch(&change, &self.cluster);
             self.replica_sets.watch(&change, &self.cluster);
-            self.garbage.watch(&change, &self.cluster, &mut self.telling);
+            self.garbage.watch(&change, &self.cluster, &mut self.event_log);
         }
     }
 
@@ -162,18 +162,18 @@ impl World {
 
     // === what nodes do ===
 
-    /// A pod runs, and is ready or not; one that had no node gets one.
+    /// Sets a pod to running, ready or not; binds it first if necessary.
     pub fn run_pod(&mut self, pod: &Name, ready: bool) {
         self.set_pod(pod, Phase::Running, ready);
     }
 
-    /// A pod ends badly.
+    /// Sets a pod to failed.
     pub fn fail_pod(&mut self, pod: &Name) {
         self.set_pod(pod, Phase::Failed, false);
     }
 
     fn set_pod(&mut self, pod: &Name, phase: Phase, ready: bool) {
-        let key = ObjectKey { namespace: Cluster::NAMESPACE.into(), name: pod.clone() };
+        let key = ObjectKey { namespace: SimCluster::NAMESPACE.into(), name: pod.clone() };
         let since = Some(self.now().to_whole_seconds());
         if self.cluster.pods.get(&key).is_some_and(|pod| pod.node.is_none()) {
             let node = Name::from(format!("node-{}", self.bound % 3));
@@ -186,7 +186,7 @@ impl World {
         });
     }
 
-    /// The nodes say of every terminating pod that it is gone. Returns whether there was one.
+    /// Deletes every terminating pod. Returns whether there was one.
     pub fn reap(&mut self) -> bool {
         let terminating =
             self.cluster.pods.iter().filter(|pod| pod.meta.is_deleting() && pod.meta.finalizers.is_empty());

@@ -1,4 +1,4 @@
-//! Random worlds: people, nodes and controllers in any order, judged after every single sync.
+//! Random worlds: users, kubelets and controllers in any order, checked after every single sync.
 //!
 //! A failing case is printed as a story and can be played with `gantry simulate`; its seed is kept in
 //! `properties.regressions` and tried first from then on. `PROPTEST_CASES=100000` searches longer.
@@ -7,7 +7,7 @@
 
 use gantry_model::{Deployment, ReplicaSet};
 use gantry_sim::story::{Command, Player};
-use gantry_sim::{Dice, Turns};
+use gantry_sim::{Interleaving, Rng};
 use proptest::prelude::*;
 use proptest::test_runner::{FailurePersistence, FileFailurePersistence};
 
@@ -45,14 +45,13 @@ fn story() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-/// The sets of the Deployment.
 fn sets(player: &Player, deployment: &Deployment) -> Vec<ReplicaSet> {
     let owned = |set: &&ReplicaSet| set.meta.is_controlled_by(&deployment.meta.uid);
     player.world.cluster.replica_sets().filter(owned).cloned().collect()
 }
 
-/// Works sync by sync until nothing can be done without time passing, and judges each.
-fn work_and_judge(player: &mut Player) -> Result<(), TestCaseError> {
+/// Works sync by sync until nothing is due, and checks each.
+fn work_and_check(player: &mut Player) -> Result<(), TestCaseError> {
     for syncs in 0.. {
         prop_assert!(syncs < 20_000, "the controllers run in a circle");
         let Some(before) = player.world.cluster.deployment("web").cloned() else { return Ok(()) };
@@ -70,14 +69,14 @@ fn work_and_judge(player: &mut Player) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Plays a line without letting the world settle, then works it off under the eyes of the checker.
-fn play_and_judge(player: &mut Player, line: &str) -> Result<(), TestCaseError> {
+/// Plays a line without letting the world settle, then works sync by sync, with checks.
+fn play_and_check(player: &mut Player, line: &str) -> Result<(), TestCaseError> {
     let command = Command::parse(line).unwrap();
-    // What cannot be done at this moment (an undo without history) is left out of the story.
+    // What cannot be done now (an undo without history) is left out of the story.
     if player.act(&command).is_ok() {
-        work_and_judge(player)?;
+        work_and_check(player)?;
         player.settle();
-        work_and_judge(player)?;
+        work_and_check(player)?;
     }
     Ok(())
 }
@@ -90,20 +89,20 @@ fn kept() -> Box<dyn FailurePersistence> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 4000, failure_persistence: Some(kept()), ..ProptestConfig::default() })]
 
-    /// Never more pods wished for than N + S, never a scale-down below N − U; and left alone with healthy pods, every
-    /// world ends in a complete rollout in which nothing happens any more.
+    /// The sets' sizes never exceed N + S, no scale-down goes below N − U; and with healthy pods every world ends in
+    /// a complete rollout in which nothing happens any more.
     #[test]
     fn any_story_stays_within_its_limits_and_ends_well(lines in story(), seed in any::<u64>()) {
-        let mut player = Player::new(Turns::Shuffled(Dice::new(seed)));
+        let mut player = Player::new(Interleaving::Random(Rng::new(seed)));
         for line in &lines {
-            play_and_judge(&mut player, line)?;
+            play_and_check(&mut player, line)?;
         }
         for line in ["change paused=false strategy=RollingUpdate", "reap on"] {
-            play_and_judge(&mut player, line)?;
+            play_and_check(&mut player, line)?;
         }
         for _ in 0..200 {
-            play_and_judge(&mut player, "ready all")?;
-            play_and_judge(&mut player, "wait 30")?;
+            play_and_check(&mut player, "ready all")?;
+            play_and_check(&mut player, "wait 30")?;
             if player.unready(None).is_empty() {
                 break;
             }
@@ -112,23 +111,23 @@ proptest! {
         let sets = sets(&player, &web);
         let pods: Vec<_> = player.world.cluster.pods().collect();
         let findings = gantry_check::rolled_out(&web, &sets.iter().collect::<Vec<_>>(), &pods);
-        prop_assert!(findings.is_empty(), "{}\n{}", findings[0], player.tell());
-        let outlook = player.world.outlook("web").unwrap();
-        prop_assert!(outlook.steps.is_empty() && outlook.waiting_on.is_empty(), "{outlook:?}");
+        prop_assert!(findings.is_empty(), "{}\n{}", findings[0], player.record());
+        let preview_decision = player.world.preview_decision("web").unwrap();
+        prop_assert!(preview_decision.steps.is_empty() && preview_decision.waiting_on.is_empty(), "{preview_decision:?}");
     }
 
     /// The same story and seed give the same world, to the letter.
     #[test]
     fn the_same_story_goes_the_same_way(lines in story(), seed in any::<u64>()) {
-        let telling = || {
-            let mut player = Player::new(Turns::Shuffled(Dice::new(seed)));
+        let event_log = || {
+            let mut player = Player::new(Interleaving::Random(Rng::new(seed)));
             let played: Vec<_> = lines.iter().filter_map(|line| {
                 let command = Command::parse(line).unwrap();
                 player.play(&command).ok()?;
-                Some(player.tell())
+                Some(player.record())
             }).collect();
             played.join("\n")
         };
-        prop_assert_eq!(telling(), telling());
+        prop_assert_eq!(event_log(), event_log());
     }
 }

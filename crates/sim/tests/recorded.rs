@@ -1,11 +1,12 @@
-//! What Kubernetes 1.37 did, recorded, and what the rules do in virtual time: the same snapshots, step by step.
+//! Plays the scenarios recorded on Kubernetes 1.37 with the rules in virtual time, and compares the snapshots step by
+//! step.
 //!
-//! With controllers that take turns in step, everything must be the same; with controllers that take turns as the dice fall,
-//! everything but the events, which tell the way that was taken.
+//! With controllers in a fixed order everything must be the same; in random order everything but the events, which
+//! depend on the path.
 
-use gantry_sim::snapshot::Camera;
+use gantry_sim::snapshot::Snapshotter;
 use gantry_sim::story::{Command, Player};
-use gantry_sim::{Dice, Turns};
+use gantry_sim::{Interleaving, Rng};
 use gantry_testkit::recorded::{self, Scenario};
 use serde_json::Value;
 
@@ -19,13 +20,13 @@ fn the_rules_do_what_kubernetes_did() {
     for scenario in recorded::scenarios() {
         let name = &scenario.name;
         let parts = ["deployments", "sets", "pods", "events"];
-        if let Some(difference) = compare(&scenario, Turns::InStep, &parts) {
+        if let Some(difference) = compare(&scenario, Interleaving::FixedOrder, &parts) {
             differences.push(format!("{name}: {difference}"));
         }
         for seed in 0..SEEDS {
             played += 1;
-            let turns = Turns::Shuffled(Dice::new(seed));
-            if let Some(difference) = compare(&scenario, turns, &["deployments", "sets", "pods"]) {
+            let interleaving = Interleaving::Random(Rng::new(seed));
+            if let Some(difference) = compare(&scenario, interleaving, &["deployments", "sets", "pods"]) {
                 differences.push(format!("{name} with seed {seed}: {difference}"));
                 break;
             }
@@ -35,15 +36,15 @@ fn the_rules_do_what_kubernetes_did() {
     assert_eq!(played, 49 * SEEDS, "every scenario was played with every seed");
 }
 
-fn compare(scenario: &Scenario, turns: Turns, parts: &[&str]) -> Option<String> {
-    match snapshots(scenario, turns) {
+fn compare(scenario: &Scenario, interleaving: Interleaving, parts: &[&str]) -> Option<String> {
+    match snapshots(scenario, interleaving) {
         Ok(snapshots) => recorded::difference(&scenario.snapshots, &snapshots, parts),
         Err(problem) => Some(problem),
     }
 }
 
-fn snapshots(scenario: &Scenario, turns: Turns) -> Result<Vec<Value>, String> {
-    let (mut player, mut camera) = (Player::new(turns), Camera::default());
+fn snapshots(scenario: &Scenario, interleaving: Interleaving) -> Result<Vec<Value>, String> {
+    let (mut player, mut camera) = (Player::new(interleaving), Snapshotter::default());
     let mut snapshots = Vec::new();
     for step in &scenario.steps {
         let command = Command::parse(&step.command)?;
@@ -54,7 +55,7 @@ fn snapshots(scenario: &Scenario, turns: Turns) -> Result<Vec<Value>, String> {
             }
         } else {
             player.play(&command)?;
-            if step.is_shown {
+            if step.has_snapshot {
                 snapshots.push(camera.snapshot(&player));
             }
         }

@@ -1,6 +1,6 @@
-//! The stories in `stories/`: each is played, and what happened must be what stands there.
+//! Plays the stories in `stories/` and compares the results.
 //!
-//! `cargo xtask stories` plays them and writes down what happened, to be reviewed as prose.
+//! `cargo xtask stories` rewrites them, to be reviewed as prose.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 #![allow(clippy::disallowed_methods, reason = "the texts to compare with are files")]
@@ -22,12 +22,12 @@ fn stories() -> Vec<PathBuf> {
 fn every_story_goes_as_it_is_told() {
     let mut wrong = Vec::new();
     for path in stories() {
-        let told = std::fs::read_to_string(&path).unwrap();
+        let event = std::fs::read_to_string(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let played = story::play(&told).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let played = story::play(&event).unwrap_or_else(|error| panic!("{name}: {error}"));
         if std::env::var_os(REWRITE).is_some() {
             std::fs::write(&path, &played).unwrap();
-        } else if let Some(difference) = first_difference(&told, &played) {
+        } else if let Some(difference) = first_difference(&event, &played) {
             wrong.push(format!("{name}:{difference}"));
         }
     }
@@ -51,8 +51,8 @@ fn a_story_that_makes_no_sense_says_where_and_why() {
 }
 
 /// The line number and the two lines where the texts first differ.
-fn first_difference(told: &str, played: &str) -> Option<String> {
-    let (mut told_lines, mut played_lines) = (told.lines(), played.lines());
+fn first_difference(event: &str, played: &str) -> Option<String> {
+    let (mut told_lines, mut played_lines) = (event.lines(), played.lines());
     for number in 1.. {
         match (told_lines.next(), played_lines.next()) {
             (None, None) => return None,

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gantry_store::suite::{Subject, workload};
+use gantry_store::suite::{StoreUnderTest, workload};
 use gantry_store_embedded::{EmbeddedStore, Options};
 
 const OBJECTS: usize = 100_000;
@@ -33,7 +33,7 @@ async fn measure_all() {
     let directory = parent.join(format!("gantry-bench-{}", std::process::id()));
     raw_sync(&parent);
     start_empty(&directory);
-    let store: Subject = Arc::new(open(&directory));
+    let store: StoreUnderTest = Arc::new(open(&directory));
     for writers in [1, 16, 64, 1000] {
         print_writes(&workload::durable_writes(&store, writers, 1024, Duration::from_secs(3)).await);
     }
@@ -92,7 +92,7 @@ fn print_writes(writes: &workload::Writes) {
 
 async fn fill(directory: &Path) {
     let before = resident_bytes();
-    let store: Subject = Arc::new(open(directory));
+    let store: StoreUnderTest = Arc::new(open(directory));
     let took = workload::fill(&store, OBJECTS, OBJECT_BYTES).await;
     let grown = resident_bytes().saturating_sub(before);
     println!(

@@ -1,7 +1,7 @@
-//! A copy of everything in one file, taken while the store is in use, and a store made from it.
+//! A backup in one file, taken while the store is in use, and the restore from it.
 //!
-//! A backup reads the files like recovery does, beside the process that writes them: they only grow, or are replaced as a
-//! whole. What is removed under its eyes makes it start over.
+//! A backup reads the files like recovery does, beside the process that writes them: they only grow, or are replaced
+//! as a whole. If a file is removed meanwhile, it starts over.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,11 @@ use gantry_store::{Item, Revision};
 use crate::disk::{Directory, Disk};
 use crate::error::OpenError;
 use crate::lock::DirectoryLock;
+use crate::maintenance;
 use crate::options::Options;
 use crate::recovery;
 use crate::segment::{self, Header};
 use crate::snapshot;
-use crate::upkeep;
 
 /// What a backup holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Backup {
     pub keys: usize,
 }
 
-/// What a restore made.
+/// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
     /// The revision of the backup.
@@ -39,16 +39,16 @@ pub struct Restored {
     pub keys: usize,
 }
 
-/// How often a backup starts over when the store replaces its files meanwhile; a snapshot is minutes from the next.
+/// How often a backup starts over when the store replaces its files meanwhile; snapshots are minutes apart.
 const ATTEMPTS: usize = 5;
 
-/// How many revisions a restored store skips, so that none is given out twice: clients may have seen later ones than the
-/// backup knows, and would not notice that time went back. A million writes a day would take years.
+/// How many revisions a restored store skips, so that none is used twice: clients may have seen later ones than the
+/// backup has, and would not notice that the state went back. A million writes a day would take years.
 const SKIPPED: u64 = 1_000_000_000;
 
 const FIRST_SEGMENT: u64 = 1;
 
-/// Writes everything a store knows now into a file. The store may be in use.
+/// Writes the current state of a store into a file. The store may be in use.
 pub fn backup(directory: impl AsRef<Path>, file: impl AsRef<Path>) -> Result<Backup, OpenError> {
     let file = file.as_ref();
     if file.exists() {
@@ -59,20 +59,20 @@ pub fn backup(directory: impl AsRef<Path>, file: impl AsRef<Path>) -> Result<Bac
     let (target, name) = place_of(file)?;
     let header = snapshot::Header { revision, first_segment: FIRST_SEGMENT };
     write_state(&target, &name, header, &state)?;
-    // Read back what was written: a backup that cannot be restored is none.
+    // Reads back what was written: a backup that cannot be restored is useless.
     let keys = snapshot::load(&target, &name)?.keys.len();
     Ok(Backup { file: file.to_owned(), revision, keys })
 }
 
-/// Makes a store from a backup, in a directory that is empty or does not exist.
+/// Creates a store from a backup, in a directory that is empty or does not exist.
 ///
-/// It continues well behind the revision of the backup, and remembers no history: every client starts over.
+/// It continues well after the revision of the backup, and has no history: every client has to list again.
 pub fn restore(file: impl AsRef<Path>, directory: impl AsRef<Path>) -> Result<Restored, OpenError> {
     let (source, name) = place_of(file.as_ref())?;
     let backup = snapshot::load(&source, &name)?;
     let path = directory.as_ref();
     let disk = Directory::create(path).map_err(OpenError::writing(path))?;
-    let names = disk.names().map_err(OpenError::reading(path))?;
+    let names = disk.names().map_err(OpenError::read(path))?;
     if let Some(name) = names.iter().find(|name| *name != "LOCK") {
         return Err(OpenError::NotEmpty { path: disk.path(name) });
     }
@@ -84,7 +84,7 @@ pub fn restore(file: impl AsRef<Path>, directory: impl AsRef<Path>) -> Result<Re
     // The snapshot first: a directory with a log and no snapshot would look like an empty store.
     write_state(&disk, &snapshot::name(continues_at), header, &state)?;
     let options = Options::default();
-    let first = Header { number: FIRST_SEGMENT, nonce: upkeep::nonce((options.clock)(), FIRST_SEGMENT) };
+    let first = Header { number: FIRST_SEGMENT, nonce: maintenance::nonce((options.clock)(), FIRST_SEGMENT) };
     let prepared = segment::prepare(&disk, first, options.segment_bytes_min);
     prepared.map_err(OpenError::writing(&disk.path(&segment::name(FIRST_SEGMENT))))?;
     Ok(Restored { revision, continues_at, keys: state.live().len() })

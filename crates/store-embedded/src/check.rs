@@ -1,4 +1,4 @@
-//! Reading everything once, to know that it can be read.
+//! Verifies a store's files by reading all of them.
 
 use std::path::Path;
 
@@ -11,9 +11,9 @@ use crate::lock::DirectoryLock;
 use crate::recovery::{self, Recovered};
 use crate::segment;
 
-/// What a check found in a directory that is in order.
+/// The result of a check without errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct CheckReport {
     /// From which revision to which the store remembers.
     pub bounds: Bounds,
     /// Live keys.
@@ -26,7 +26,7 @@ pub struct Report {
     pub segments: Vec<SegmentReport>,
     /// Bytes of a last write that a crash interrupted; the next start removes them.
     pub torn_bytes: u64,
-    /// Files nobody needs; the next start removes them.
+    /// Unreferenced files; the next start removes them.
     pub leftovers: Vec<String>,
 }
 
@@ -43,19 +43,19 @@ pub struct SegmentReport {
     pub frames: u64,
 }
 
-/// Reads all files of a store nobody is using, and changes nothing.
-pub fn check(directory: impl AsRef<Path>) -> Result<Report, OpenError> {
+/// Reads all files of a store that is not in use, and changes nothing.
+pub fn check(directory: impl AsRef<Path>) -> Result<CheckReport, OpenError> {
     let path = directory.as_ref();
     let _lock = DirectoryLock::take(path)?;
     check_disk(&Directory::existing(path))
 }
 
-pub(crate) fn check_disk(disk: &dyn Disk) -> Result<Report, OpenError> {
-    // Nothing is forgotten, so that every change is really replayed from what is on disk.
-    Ok(Report::from(recovery::read(disk, HistoryLimits::UNLIMITED)?))
+pub(crate) fn check_disk(disk: &dyn Disk) -> Result<CheckReport, OpenError> {
+    // Without history limits, so that every change is replayed from disk.
+    Ok(CheckReport::from(recovery::read(disk, HistoryLimits::UNLIMITED)?))
 }
 
-impl From<Recovered> for Report {
+impl From<Recovered> for CheckReport {
     fn from(recovered: Recovered) -> Self {
         let usage = recovered.state.usage();
         let segments = recovered.segments.iter().map(|read| SegmentReport {

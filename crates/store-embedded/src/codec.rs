@@ -1,15 +1,14 @@
 //! Transactions and items as bytes. Lengths come first; numbers are little-endian.
 //!
-//! Decoding trusts nothing: it is run on checksummed bytes only, and yet every length is checked.
+//! Decoding trusts nothing: it runs on checksummed bytes only, and yet every length is checked.
 
 use bytes::Bytes;
 use gantry_store::{Item, Key, Op, Revision, Transaction};
 
-/// Bytes that do not say what they should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed(pub(crate) &'static str);
 
-/// What is left to decode.
+/// The bytes left to decode.
 #[derive(Clone, Debug)]
 pub(crate) struct Input<'a>(pub(crate) &'a [u8]);
 
@@ -102,7 +101,7 @@ impl Input<'_> {
     }
 
     fn key(&mut self) -> Result<Key, Malformed> {
-        // In memory of its own: a key cut from a segment would keep the whole segment alive.
+        // With its own memory: a key sliced from a segment would keep the whole segment alive.
         Key::new(self.value()?).map_err(|_| Malformed("a key of an impossible length"))
     }
 

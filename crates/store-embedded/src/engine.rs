@@ -1,4 +1,4 @@
-//! The store without threads: batches in, durable and visible state out. One writer, no waiting but for the disk.
+//! The store without threads: batches in, durable and visible state out. One writer; blocks on the disk only.
 
 use std::io;
 use std::sync::Arc;
@@ -10,21 +10,21 @@ use crate::disk::{Disk, DiskFile};
 use crate::error::OpenError;
 use crate::frame::{self, Kind};
 use crate::log::Log;
+use crate::maintenance::{self, Maintenance};
 use crate::options::Options;
 use crate::recovery::{self, Recovered, Tail};
 use crate::segment::{self, Header, Segment};
-use crate::upkeep::{self, Upkeep};
 
 /// A store and its log.
 #[derive(Debug)]
 pub(crate) struct Engine {
     live: Arc<Live>,
     log: Log,
-    upkeep: Arc<Upkeep>,
+    maintenance: Arc<Maintenance>,
 }
 
-/// What became of a batch: an answer for each transaction, and watchers to wake.
-pub(crate) struct Outcome {
+/// The result of a batch: a response for each transaction, and wakers of watchers.
+pub(crate) struct BatchResult {
     pub(crate) answers: Vec<Result<Revision, Error>>,
     pub(crate) wakes: Option<Wakes>,
 }
@@ -40,16 +40,16 @@ impl Engine {
             None => (first_segment(&*disk, files.current, &options)?, segment::HEADER_BYTES as u64),
         };
         let live = Live::new(state);
-        let upkeep = Arc::new(Upkeep::new(disk, Arc::clone(&live), options, files, segment.bytes));
-        Ok(Self { live, log: Log::new(Arc::clone(&upkeep), segment, end), upkeep })
+        let maintenance = Arc::new(Maintenance::new(disk, Arc::clone(&live), options, files, segment.bytes));
+        Ok(Self { live, log: Log::new(Arc::clone(&maintenance), segment, end), maintenance })
     }
 
     pub(crate) fn live(&self) -> &Arc<Live> {
         &self.live
     }
 
-    pub(crate) fn upkeep(&self) -> &Arc<Upkeep> {
-        &self.upkeep
+    pub(crate) fn maintenance(&self) -> &Arc<Maintenance> {
+        &self.maintenance
     }
 
     /// Why nothing can be written any more, if so.
@@ -57,13 +57,13 @@ impl Engine {
         self.log.stopped()
     }
 
-    /// Decides, makes durable, and then shows a batch.
-    pub(crate) fn commit(&mut self, batch: impl IntoIterator<Item = Transaction>) -> Outcome {
+    /// Decides on a batch, makes it durable, and then visible.
+    pub(crate) fn commit(&mut self, batch: impl IntoIterator<Item = Transaction>) -> BatchResult {
         let mut staged = Staged::default();
         let stage = |transaction| self.live.stage(&mut staged, transaction);
         let mut answers: Vec<_> = batch.into_iter().map(stage).collect();
         if staged.is_empty() {
-            return Outcome { answers, wakes: None };
+            return BatchResult { answers, wakes: None };
         }
         let at_millis = self.now();
         let base = self.live.bounds().current;
@@ -73,16 +73,16 @@ impl Engine {
             .log
             .append(base, at_millis, bytes, |nonce| frame::batch(nonce, base, at_millis, transactions))
         {
-            Ok(()) => Outcome { answers, wakes: Some(self.live.publish(staged, at_millis)) },
+            Ok(()) => BatchResult { answers, wakes: Some(self.live.publish(staged, at_millis)) },
             Err(error) => {
-                // A conflict with a change that was then not made is no conflict anyone may be told about.
+                // A conflict with a change that was then not made must not be reported.
                 answers.fill(Err(error));
-                Outcome { answers, wakes: None }
+                BatchResult { answers, wakes: None }
             }
         }
     }
 
-    /// Forgets history, durably: the floor does not go back with a restart.
+    /// Compacts history durably: the floor does not go back with a restart.
     pub(crate) fn compact(&mut self, through: Revision) -> Result<(), Error> {
         let bounds = self.live.bounds();
         if through > bounds.current {
@@ -97,27 +97,28 @@ impl Engine {
         self.live.compact(through)
     }
 
-    /// Marks that everything is durable, so that the next start can tell damage from a crash even in the last frame.
+    /// Records that everything is durable, so that the next start can tell damage from a crash even in the last
+    /// frame.
     pub(crate) fn close(&mut self) {
         let (base, at_millis) = (self.live.bounds().current, self.now());
         let mark = |nonce| frame::mark(nonce, Kind::Close, base, at_millis);
-        // Without the mark the next start is as after a crash, which it is made for.
+        // Without that record the next start is as after a crash.
         let _ = self.log.append(base, at_millis, frame::HEADER_BYTES, mark);
     }
 
     fn now(&self) -> u64 {
-        (self.upkeep.options.clock)()
+        (self.maintenance.options.clock)()
     }
 }
 
-/// An upper bound of the frame's size: it decides only whether a segment has room.
+/// An upper bound of the frame's size: it decides only whether a segment has space.
 fn frame_bytes(transactions: &[Transaction]) -> usize {
     let ops: usize = transactions.iter().map(|transaction| transaction.ops().len()).sum();
     let data: usize = transactions.iter().map(Transaction::bytes).sum();
     frame::HEADER_BYTES + data + ops * 17 + transactions.len() * 4 + frame::ALIGNMENT
 }
 
-/// Makes what was read durable before anything is built on it, and only then removes what it makes superfluous.
+/// Makes what was read durable before anything is built on it, and only then removes what it supersedes.
 fn make_durable(disk: &dyn Disk, recovered: &Recovered) -> Result<(), OpenError> {
     let syncing = || OpenError::io(format!("syncing {}", disk.path("").display()));
     disk.sync_names().map_err(syncing())?;
@@ -137,12 +138,12 @@ fn make_durable(disk: &dyn Disk, recovered: &Recovered) -> Result<(), OpenError>
 }
 
 fn first_segment(disk: &dyn Disk, number: u64, options: &Options) -> Result<Segment, OpenError> {
-    let header = Header { number, nonce: upkeep::nonce((options.clock)(), number) };
+    let header = Header { number, nonce: maintenance::nonce((options.clock)(), number) };
     let path = disk.path(&segment::name(number));
     segment::prepare(disk, header, options.segment_bytes_min).map_err(OpenError::writing(&path))
 }
 
-/// Opens the last segment for writing, after erasing what a crash tore.
+/// Opens the last segment for writing, after erasing a torn frame.
 fn repair(disk: &dyn Disk, tail: &Tail) -> Result<Segment, OpenError> {
     let name = segment::name(tail.header.number);
     let path = disk.path(&name);

@@ -13,27 +13,27 @@ pub enum OpenError {
     InUse {
         /// The directory.
         directory: PathBuf,
-        /// The other process, if it said who it is.
+        /// The other process, if it is known.
         pid: Option<u32>,
     },
     /// The files are not what was written.
     Corrupt(Corruption),
     /// A restore would overwrite something.
     NotEmpty {
-        /// What is there already.
+        /// What exists already.
         path: PathBuf,
     },
     /// The operating system refused.
     Io {
         /// What was attempted, e.g. "reading 000000000001.log".
         doing: String,
-        /// What it said.
+        /// The error.
         source: io::Error,
     },
 }
 
 impl OpenError {
-    /// Damage at a place in a file.
+    /// Damage at an offset of a file.
     pub(crate) fn damaged(file: PathBuf, offset: u64, found: impl Into<String>) -> Self {
         let advice = "nothing was changed; restore the latest backup into an empty directory with \
                       `gantry store restore`, or put the undamaged file back"
@@ -45,7 +45,7 @@ impl OpenError {
         move |source| Self::Io { doing: doing.into(), source }
     }
 
-    pub(crate) fn reading(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+    pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         Self::io(format!("reading {}", path.display()))
     }
 

@@ -1,4 +1,4 @@
-//! Frames: the unit of the log that is there as a whole or not at all.
+//! Frames: the unit of the log that is complete or absent.
 //!
 //! One group commit is one frame. The next is not begun before this one is synced, so at most one frame, the last, can be
 //! torn by a crash. Hence the rule of recovery: a frame that does not check out is a torn tail if no good frame
@@ -52,13 +52,13 @@ pub(crate) struct Frame<'a> {
     pub(crate) bytes: usize,
 }
 
-/// What is found where a frame may begin.
+/// What is at an offset where a frame may begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Found<'a> {
+pub(crate) enum ScannedFrame<'a> {
     Frame(Frame<'a>),
     /// Nothing was ever written here.
     Nothing,
-    /// Something that is no frame.
+    /// Something that is not a frame.
     Broken(&'static str),
 }
 
@@ -85,21 +85,21 @@ pub(crate) fn mark(nonce: u64, kind: Kind, base: Revision, at_millis: u64) -> Ve
 }
 
 /// Reads what is at an offset of a segment.
-pub(crate) fn read(segment: &[u8], offset: usize, nonce: u64) -> Found<'_> {
-    let Some(bytes) = segment.get(offset..) else { return Found::Nothing };
+pub(crate) fn read(segment: &[u8], offset: usize, nonce: u64) -> ScannedFrame<'_> {
+    let Some(bytes) = segment.get(offset..) else { return ScannedFrame::Nothing };
     let Some((header, rest)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
         return if bytes.iter().all(|byte| *byte == 0) {
-            Found::Nothing
+            ScannedFrame::Nothing
         } else {
-            Found::Broken("half a header")
+            ScannedFrame::Broken("half a header")
         };
     };
     if header.iter().all(|byte| *byte == 0) {
-        return Found::Nothing;
+        return ScannedFrame::Nothing;
     }
     match parse(header, rest, nonce) {
-        Ok(frame) => Found::Frame(frame),
-        Err(Malformed(why)) => Found::Broken(why),
+        Ok(frame) => ScannedFrame::Frame(frame),
+        Err(Malformed(why)) => ScannedFrame::Broken(why),
     }
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn find(segment: &[u8], from: usize, nonce: u64) -> Option<usize> {
     let mut offset = from.next_multiple_of(ALIGNMENT);
     while let Some(word) = segment.get(offset..offset + ALIGNMENT) {
         // Most of a segment's end was never written; no frame begins with a length of zero and a checksum of zero.
-        if word != [0; ALIGNMENT] && matches!(read(segment, offset, nonce), Found::Frame(_)) {
+        if word != [0; ALIGNMENT] && matches!(read(segment, offset, nonce), ScannedFrame::Frame(_)) {
             return Some(offset);
         }
         offset += ALIGNMENT;
@@ -124,7 +124,7 @@ impl Frame<'_> {
         if input.is_empty() { Ok(transactions) } else { Err(Malformed("more bytes than transactions")) }
     }
 
-    /// The revision history is forgotten before, of a compaction.
+    /// The new floor, of a compaction.
     pub(crate) fn floor(&self) -> Result<Revision, Malformed> {
         Input(self.payload).revision()
     }
@@ -184,7 +184,7 @@ fn parse<'a>(header: &[u8; HEADER_BYTES], rest: &'a [u8], nonce: u64) -> Result<
     let padded_payload =
         rest.get(..padded - HEADER_BYTES).ok_or(Malformed("a frame longer than its segment"))?;
     let payload = &padded_payload[..bytes];
-    // Cheap questions first: looking for frames in megabytes of other bytes asks them at every eighth byte.
+    // Cheap checks first: the search for frames runs them at every eighth byte.
     let kind = Kind::from_code(kind)?;
     let base = Revision::new(base).ok_or(Malformed("a revision of zero"))?;
     if sum != checksum(nonce, length, &header[8..], payload) {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::error::OpenError;
 
-/// The right to use a directory, given back when dropped or when the process ends, however it ends.
+/// The exclusive use of a directory, released when dropped or when the process ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct DirectoryLock {
     _file: File,
@@ -15,7 +15,7 @@ pub(crate) struct DirectoryLock {
 const NAME: &str = "LOCK";
 
 impl DirectoryLock {
-    /// Takes the directory, or says who has it.
+    /// Locks the directory, or returns which process has it.
     pub(crate) fn take(directory: &Path) -> Result<Self, OpenError> {
         let path = directory.join(NAME);
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);

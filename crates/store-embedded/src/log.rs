@@ -1,13 +1,13 @@
-//! The log as its one writer sees it: append, and know that it is durable.
+//! The log: appends frames durably.
 //!
-//! What happens when the disk says no:
+//! Disk errors:
 //!
-//! - *No room.* The frame is taken back (its header is overwritten with zeros, synced), the write is refused, and the next
-//!   one tries again. If it cannot be taken back, the log stops as below.
-//! - *A write fails otherwise.* The same: taken back and refused.
-//! - *A sync fails otherwise.* The kernel may have dropped the pages and a second sync would say "fine" about data that is
-//!   not there. Nothing is retried: the outcome of this batch is unknown, and the log takes no more. A restart reads
-//!   what is really there and writes its last frame anew before it goes on.
+//! - *No space.* The frame is undone (its header is overwritten with zeros, synced), the write is refused, and the next
+//!   one tries again. If it cannot be undone, the log stops as below.
+//! - *A write fails otherwise.* The same: undone and refused.
+//! - *A sync fails otherwise.* The kernel may have dropped the pages, and a second sync would report success for data
+//!   that is not there. Nothing is retried: the outcome of this batch is unknown, and the log accepts no more. A restart
+//!   reads what is really there and writes its last frame anew before it continues.
 
 use std::io;
 use std::sync::Arc;
@@ -16,13 +16,12 @@ use gantry_store::{Error, Revision};
 
 use crate::disk::is_full;
 use crate::frame::{self, Kind};
+use crate::maintenance::Maintenance;
 use crate::segment::Segment;
-use crate::upkeep::Upkeep;
 
-/// The end of the log.
 #[derive(Debug)]
 pub(crate) struct Log {
-    upkeep: Arc<Upkeep>,
+    maintenance: Arc<Maintenance>,
     segment: Segment,
     /// Where the next frame goes.
     end: u64,
@@ -38,13 +37,13 @@ enum LogState {
     },
 }
 
-/// Bytes of the frame that says the log goes on elsewhere; there is always room for it.
+/// Bytes of the frame that seals a segment; there is always space for it.
 const SEAL_BYTES: u64 = frame::HEADER_BYTES as u64;
 
 impl Log {
     /// The log that ends in this segment, at this offset.
-    pub(crate) fn new(upkeep: Arc<Upkeep>, segment: Segment, end: u64) -> Self {
-        Self { upkeep, segment, end, state: LogState::Open }
+    pub(crate) fn new(maintenance: Arc<Maintenance>, segment: Segment, end: u64) -> Self {
+        Self { maintenance, segment, end, state: LogState::Open }
     }
 
     /// Whether the disk has failed for good.
@@ -55,7 +54,7 @@ impl Log {
         }
     }
 
-    /// Appends a frame, made for the nonce of the segment it goes to, and returns when it is durable.
+    /// Appends a frame, encoded with the nonce of its segment, and returns when it is durable.
     pub(crate) fn append(
         &mut self,
         base: Revision,
@@ -71,20 +70,21 @@ impl Log {
         self.write(&frame)
     }
 
-    /// Goes on in the next segment if this one has no room.
+    /// Switches to the next segment if this one has no space.
     fn make_room(&mut self, base: Revision, at_millis: u64, bytes: u64) -> Result<(), Error> {
         if self.end + bytes + SEAL_BYTES <= self.segment.bytes {
             return Ok(());
         }
         // First the next segment, then the seal: a sealed segment always has a successor.
         let need = bytes + SEAL_BYTES + crate::segment::HEADER_BYTES as u64;
-        let next = self.upkeep.take_spare(self.segment.number + 1, need).map_err(|error| refused(&error))?;
+        let next =
+            self.maintenance.take_spare(self.segment.number + 1, need).map_err(|error| refused(&error))?;
         let seal = frame::mark(self.segment.nonce, Kind::Seal, base, at_millis);
         if let Err(error) = self.write(&seal) {
-            self.upkeep.give_back_spare(next);
+            self.maintenance.give_back_spare(next);
             return Err(not_begun(error));
         }
-        self.upkeep.sealed(self.segment.number, self.segment.bytes, base);
+        self.maintenance.sealed(self.segment.number, self.segment.bytes, base);
         self.segment = next;
         self.end = crate::segment::HEADER_BYTES as u64;
         Ok(())
@@ -104,7 +104,7 @@ impl Log {
         }
     }
 
-    /// Makes sure the frame that failed is not there after a crash.
+    /// Makes sure that the failed frame is not there after a crash.
     fn take_back(&mut self, cause: &io::Error) -> Error {
         let erased = self.segment.file.write_at(&[0; frame::HEADER_BYTES], self.end);
         match erased.and_then(|()| self.segment.file.sync()) {
@@ -129,7 +129,7 @@ fn refused(cause: &io::Error) -> Error {
     }
 }
 
-/// What is unknown is whether the segment was sealed; the batch itself was not written.
+/// It is unknown whether the segment was sealed; the batch itself was not written.
 fn not_begun(error: Error) -> Error {
     match error {
         Error::OutcomeUnknown { why } => Error::Unavailable { why },

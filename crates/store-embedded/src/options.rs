@@ -1,4 +1,4 @@
-//! What can be chosen about an embedded store.
+//! The options of an embedded store.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use gantry_store::memory::HistoryLimits;
 /// How an embedded store is to behave.
 #[derive(Clone)]
 pub struct Options {
-    /// How much of the past is kept, in memory and on disk.
+    /// The limits of history, in memory and on disk.
     pub history: HistoryLimits,
-    /// How large the first log segment is; each next one is twice as large, up to the maximum.
+    /// The size of the first log segment; each next one is twice as large, up to the maximum.
     pub segment_bytes_min: u64,
-    /// How large a log segment gets.
+    /// The maximum size of a log segment.
     pub segment_bytes_max: u64,
-    /// A snapshot is written when it makes this much of the log superfluous, or half of the live data if that is more.
+    /// A snapshot is written when it supersedes this much of the log, or half of the live data if that is more.
     pub garbage_bytes_min: u64,
-    /// Milliseconds since 1970; decides only when history is old.
+    /// Milliseconds since 1970; used only for the age limit of history.
     pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
 }
 

@@ -1,7 +1,8 @@
-//! From files to state: the snapshot, then every frame of the log after it. Reads only; what is to be repaired is a result.
+//! From files to state: the snapshot, then every frame of the log after it. Reads only; repairs are part of the
+//! result.
 //!
-//! What a crash can leave behind is repaired: unfinished files, files a snapshot made superfluous, a torn last frame.
-//! What it cannot is damage, and the store does not open over it.
+//! What a crash can leave behind is repaired: unfinished and superseded files, a torn last frame. Anything else is
+//! damage, and the store refuses to open.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,23 +13,22 @@ use gantry_store::memory::{HistoryLimits, State};
 use crate::codec::Malformed;
 use crate::disk::{Disk, read_into};
 use crate::error::OpenError;
-use crate::frame::{self, Found, Frame, Kind};
+use crate::frame::{self, Frame, Kind, ScannedFrame};
+use crate::maintenance::{Files, Sealed};
 use crate::segment::{self, Header};
 use crate::snapshot;
-use crate::upkeep::{Files, Sealed};
 
-/// What a directory holds.
 #[derive(Debug)]
 pub(crate) struct Recovered {
     pub(crate) state: State,
     pub(crate) files: Files,
-    /// Where the log ends; `None` in a directory that holds no store yet.
+    /// Where the log ends; `None` in a directory without a store.
     pub(crate) tail: Option<Tail>,
     /// `None` in a log without frames.
     pub(crate) last_frame: Option<LastFrame>,
-    /// Files nobody needs.
+    /// Unreferenced files.
     pub(crate) leftovers: Vec<String>,
-    /// What was read, for a report.
+    /// The segments, for a report.
     pub(crate) segments: Vec<Read>,
     pub(crate) snapshot_bytes: u64,
 }
@@ -40,14 +40,14 @@ pub(crate) struct Tail {
     pub(crate) bytes: u64,
     /// Where the next frame goes.
     pub(crate) end: u64,
-    /// Bytes behind the end that a crash left there.
+    /// Bytes after the end that a crash left there.
     pub(crate) torn_bytes: u64,
 }
 
 /// The last frame of the log, to be written once more.
 ///
-/// It was read from the cache. A process that was killed before its sync, or one whose sync failed, may have left it there
-/// and not on disk; every frame before it is safe, because the next one is only written after a sync.
+/// It was read from the page cache. A process that was killed before its sync, or whose sync failed, may have left it
+/// there and not on disk; every frame before it is durable, because the next one is only written after a sync.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LastFrame {
     pub(crate) segment: u64,
@@ -55,7 +55,6 @@ pub(crate) struct LastFrame {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// What one segment held.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Read {
     pub(crate) number: u64,
@@ -66,7 +65,7 @@ pub(crate) struct Read {
 
 /// Reads a directory.
 pub(crate) fn read(disk: &dyn Disk, limits: HistoryLimits) -> Result<Recovered, OpenError> {
-    let names = disk.names().map_err(OpenError::reading(&disk.path("")))?;
+    let names = disk.names().map_err(OpenError::read(&disk.path("")))?;
     let snapshot_at = names.iter().filter_map(|name| snapshot::revision_of(name)).max();
     let (state, first_segment, snapshot_bytes) = match snapshot_at {
         None => (State::empty(limits), 1, 0),
@@ -78,7 +77,7 @@ pub(crate) fn read(disk: &dyn Disk, limits: HistoryLimits) -> Result<Recovered, 
     };
     let numbers = segment_numbers(disk, &names, first_segment, snapshot_at)?;
     let mut replay = Replay::new(disk, state);
-    // One buffer for all segments: most of the time of a start is touching memory for the first time.
+    // One buffer for all segments: most of the time of a start is first access to memory.
     let mut buffer = Vec::new();
     for number in &numbers {
         replay.segment(*number, &mut buffer)?;
@@ -137,7 +136,7 @@ struct Replay<'a> {
     tail: Option<Tail>,
     last_frame: Option<LastFrame>,
     segments: Vec<Read>,
-    /// Segments that were made but not used.
+    /// Segments that were created but not used.
     spares: Vec<String>,
 }
 
@@ -151,7 +150,7 @@ impl<'a> Replay<'a> {
     fn segment(&mut self, number: u64, bytes: &mut Vec<u8>) -> Result<(), OpenError> {
         let name = segment::name(number);
         let path = self.disk.path(&name);
-        read_into(self.disk, &name, bytes).map_err(OpenError::reading(&path))?;
+        read_into(self.disk, &name, bytes).map_err(OpenError::read(&path))?;
         let header = Header::decode(bytes).map_err(|why| OpenError::damaged(path.clone(), 0, why))?;
         if header.number != number {
             return Err(OpenError::damaged(
@@ -176,7 +175,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// A segment after one that was not sealed: it was made, but never used, or the log has a hole.
+    /// A segment after one that was not sealed: it was created, but never used, or the log has a gap.
     fn behind_the_end(
         &mut self,
         tail: &Tail,
@@ -193,7 +192,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Replays the frames of a segment; says how many there were and whether the last one seals it.
+    /// Replays the frames of a segment; returns how many there were and whether the last one seals it.
     fn frames(&mut self, name: &str, bytes: &[u8], tail: &mut Tail) -> Result<(u64, bool), OpenError> {
         let nonce = tail.header.nonce;
         let mut frames = 0;
@@ -201,7 +200,7 @@ impl<'a> Replay<'a> {
         loop {
             let offset = usize::try_from(tail.end).unwrap_or(usize::MAX);
             match frame::read(bytes, offset, nonce) {
-                Found::Frame(frame) => {
+                ScannedFrame::Frame(frame) => {
                     let found = |Malformed(why)| OpenError::damaged(self.disk.path(name), tail.end, why);
                     Self::apply(&mut self.state, &mut self.reached, self.known, &frame).map_err(found)?;
                     frames += 1;
@@ -214,7 +213,7 @@ impl<'a> Replay<'a> {
                     }
                 }
                 other => {
-                    let why = if let Found::Broken(why) = other { why } else { "zeros" };
+                    let why = if let ScannedFrame::Broken(why) = other { why } else { "zeros" };
                     if frame::find(bytes, offset, nonce).is_some() {
                         let found = format!("{why}, and valid changes behind it");
                         return Err(OpenError::damaged(self.disk.path(name), tail.end, found));
@@ -228,7 +227,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Notes the last frame of a segment, if it has one.
+    /// Records the last frame of a segment, if it has one.
     fn remember(&mut self, segment: u64, last: Option<Range<usize>>, bytes: &[u8]) {
         if let Some(last) = last {
             let (offset, bytes) = (last.start as u64, bytes[last].to_vec());
@@ -262,7 +261,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Checks what only the whole log can tell.
+    /// Checks that need the whole log.
     fn finish(&mut self) -> Result<(), OpenError> {
         let Some(last) = self.segments.last() else { return Ok(()) };
         if self.tail.is_none() {

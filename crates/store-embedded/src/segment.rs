@@ -1,7 +1,7 @@
-//! Segments: the files the log is cut into.
+//! Segments: the files of the log.
 //!
-//! A segment is made in full before it is used: zeros to its end, synced, and only then given its name. Appending to it
-//! therefore never changes the file's size or its place on disk, and a sync has nothing but the data to write.
+//! A segment is prepared before it is used: zeros to its end, synced, and only then given its name. Appending
+//! therefore never changes the file's size or its extents, and a sync has nothing but the data to write.
 
 use std::io;
 
@@ -18,7 +18,6 @@ pub(crate) struct Segment {
     pub(crate) bytes: u64,
 }
 
-/// What a segment begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) number: u64,
@@ -44,12 +43,12 @@ pub(crate) fn number_of(name: &str) -> Option<u64> {
     name.strip_suffix(SUFFIX)?.parse().ok()
 }
 
-/// Makes a segment, or leaves nothing behind.
+/// Creates a segment, or leaves nothing behind.
 pub(crate) fn prepare(disk: &dyn Disk, header: Header, bytes: u64) -> io::Result<Segment> {
     let name = name(header.number);
     let unfinished = format!("{name}{UNFINISHED}");
     let file = write_zeros(disk, &unfinished, header, bytes).inspect_err(|_| {
-        // Whatever it was, the room is needed; a file that cannot be removed is removed at the next start.
+        // The space is needed; a file that cannot be removed is removed at the next start.
         let _ = disk.remove(&unfinished);
     })?;
     disk.rename(&unfinished, &name)?;

@@ -8,14 +8,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
-use gantry_store::memory::Reading;
+use gantry_store::memory::SteppedRead;
 use gantry_store::{Item, Key, Revision, Versioned};
 
 use crate::codec::{self, Input, Malformed};
 use crate::disk::{Disk, DiskFile};
 use crate::error::OpenError;
 
-/// What a snapshot says about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     /// The revision of the state.
@@ -36,7 +35,7 @@ const MAGIC: [u8; 8] = *b"gantrysn";
 const VERSION: u32 = 1;
 const HEADER_BYTES: usize = 32;
 const BLOCK_HEADER_BYTES: usize = 16;
-/// Large enough to be read at the disk's speed, small enough not to be noticed in memory.
+/// Large enough for the disk's full speed, small enough for memory.
 const BLOCK_BYTES: usize = 256 << 10;
 /// A block holds at least one item, whatever its size; beyond this it is damage.
 const BLOCK_BYTES_MAX: usize = BLOCK_BYTES + (8 << 20);
@@ -53,13 +52,13 @@ pub(crate) fn revision_of(name: &str) -> Option<Revision> {
     Revision::new(name.strip_suffix(SUFFIX)?.parse().ok()?)
 }
 
-/// Writes what a reading shows as the snapshot of its revision, or leaves nothing behind.
-pub(crate) fn write(disk: &dyn Disk, mut reading: Reading<'_>, first_segment: u64) -> io::Result<()> {
-    let header = Header { revision: reading.at(), first_segment };
-    write_as(disk, &name(reading.at()), header, || reading.take(ITEMS_AT_ONCE).map_err(io::Error::other))
+/// Writes a read's items as the snapshot of its revision, or leaves nothing behind.
+pub(crate) fn write(disk: &dyn Disk, mut read: SteppedRead<'_>, first_segment: u64) -> io::Result<()> {
+    let header = Header { revision: read.at(), first_segment };
+    write_as(disk, &name(read.at()), header, || read.take(ITEMS_AT_ONCE).map_err(io::Error::other))
 }
 
-/// Writes a snapshot under a name; `more` gives the next items, none at the end.
+/// Writes a snapshot under a name; `more` returns the next items, none at the end.
 pub(crate) fn write_as(
     disk: &dyn Disk,
     name: &str,
@@ -69,17 +68,17 @@ pub(crate) fn write_as(
     let unfinished = format!("{name}.new");
     let written = disk.create(&unfinished).and_then(|file| write_blocks(&*file, header, more));
     written.inspect_err(|_| {
-        // The room may be what was missing; a file that cannot be removed is removed at the next start.
+        // The space is needed; a file that cannot be removed is removed at the next start.
         let _ = disk.remove(&unfinished);
     })?;
     disk.rename(&unfinished, name)?;
     disk.sync_names()
 }
 
-/// Reads a snapshot back, or says where it is damaged.
+/// Reads a snapshot back, or returns where it is damaged.
 pub(crate) fn load(disk: &dyn Disk, name: &str) -> Result<Snapshot, OpenError> {
     let path = disk.path(name);
-    let file = disk.open(name).map_err(OpenError::reading(&path))?;
+    let file = disk.open(name).map_err(OpenError::read(&path))?;
     let mut blocks = Blocks { file: &*file, path: path.clone(), offset: 0 };
     let header = blocks.header()?;
     let mut items: Vec<(Key, Versioned)> = Vec::new();
@@ -149,7 +148,7 @@ fn write_block(file: &dyn DiskFile, offset: u64, block: &[u8], count: u64) -> io
     Ok(offset + (header.len() + block.len()) as u64)
 }
 
-/// The offset is covered too: a block in another block's place is damage.
+/// The offset is covered too: a block at another block's offset is damage.
 fn checksum(offset: u64, length: u32, count: u64, block: &[u8]) -> u32 {
     let sum = crc32c::crc32c(&offset.to_le_bytes());
     let sum = crc32c::crc32c_append(sum, &length.to_le_bytes());
@@ -199,7 +198,7 @@ impl Blocks<'_> {
 
     fn read(&mut self, bytes: usize) -> Result<Vec<u8>, OpenError> {
         let mut buffer = vec![0; bytes];
-        let read = self.file.read_at(&mut buffer, self.offset).map_err(OpenError::reading(&self.path))?;
+        let read = self.file.read_at(&mut buffer, self.offset).map_err(OpenError::read(&self.path))?;
         if read < bytes {
             let end = self.offset + read as u64;
             return Err(OpenError::damaged(

@@ -1,4 +1,4 @@
-//! The port over the engine: reads from memory, writes through the writer.
+//! The port over the engine: reads from memory, writes through the writer thread.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -14,24 +14,24 @@ use tokio::sync::oneshot;
 use crate::disk::{Directory, Disk};
 use crate::engine::Engine;
 use crate::error::OpenError;
-use crate::keeper::{self, Trouble};
 use crate::lock::DirectoryLock;
+use crate::maintenance::{Maintenance, MaintenanceRequest};
+use crate::maintenance_thread::{self, LastFailure};
 use crate::options::Options;
-use crate::upkeep::{Chores, Upkeep};
 use crate::writer::{self, Queue, Request};
 
 /// A durable store in a directory of its own.
 ///
-/// Dropping it waits for what is being written and leaves the directory to the next one.
+/// Dropping it waits for writes in progress and unlocks the directory.
 #[derive(Debug)]
 pub struct EmbeddedStore {
     live: Arc<Live>,
     queue: Arc<Queue>,
-    upkeep: Arc<Upkeep>,
-    trouble: Trouble,
+    maintenance: Arc<Maintenance>,
+    last_failure: LastFailure,
     stopped: Arc<OnceLock<String>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    // Last, so that it is given back after everything else has ended.
+    // Last, so that it is released after everything else has ended.
     lock: Mutex<Option<DirectoryLock>>,
 }
 
@@ -46,18 +46,20 @@ impl EmbeddedStore {
         Ok(store)
     }
 
-    /// Opens the store on any disk, locked by nobody.
+    /// Opens the store on any disk, without a lock.
     pub(crate) fn start(disk: Arc<dyn Disk>, options: Options) -> Result<Self, OpenError> {
         let engine = Engine::open(disk, options)?;
-        let (live, upkeep) = (Arc::clone(engine.live()), Arc::clone(engine.upkeep()));
+        let (live, maintenance) = (Arc::clone(engine.live()), Arc::clone(engine.maintenance()));
         let (queue, stopped) = (Arc::<Queue>::default(), Arc::<OnceLock<String>>::default());
         let starting = || OpenError::io("starting the store's threads");
         let writer = writer::start(engine, Arc::clone(&queue), Arc::clone(&stopped)).map_err(starting())?;
         let (threads, lock) = (Mutex::new(vec![writer]), Mutex::default());
-        let store = Self { live, queue, upkeep, trouble: Trouble::default(), stopped, threads, lock };
-        let keeper =
-            keeper::start(Arc::clone(&store.upkeep), Arc::clone(&store.trouble)).map_err(starting())?;
-        store.threads.lock().unwrap_or_else(PoisonError::into_inner).push(keeper);
+        let store =
+            Self { live, queue, maintenance, last_failure: LastFailure::default(), stopped, threads, lock };
+        let maintenance_thread =
+            maintenance_thread::start(Arc::clone(&store.maintenance), Arc::clone(&store.last_failure))
+                .map_err(starting())?;
+        store.threads.lock().unwrap_or_else(PoisonError::into_inner).push(maintenance_thread);
         Ok(store)
     }
 
@@ -66,27 +68,27 @@ impl EmbeddedStore {
         self.live.usage()
     }
 
-    /// What is wrong with the disk, for people: why nothing can be written, or what could not be tidied up lately.
-    pub fn trouble(&self) -> Option<String> {
+    /// The state of the disk: why nothing can be written, or why the last maintenance failed.
+    pub fn last_failure(&self) -> Option<String> {
         if let Some(why) = self.stopped.get() {
             return Some(why.clone());
         }
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.last_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Writes what waits, ends every watch, and leaves the directory to the next one. Later writes are refused.
+    /// Completes queued writes, ends every watch, and unlocks the directory. Later writes are refused.
     pub fn close(&self) {
         self.queue.close();
-        self.upkeep.call(Chores::Quit);
+        self.maintenance.request_run(MaintenanceRequest::Quit);
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
-            // A thread that panicked has said so; there is nothing to add.
+            // A panic of a thread is reported by the thread itself.
             let _ = thread.join();
         }
         self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Sends the writer a request and waits for its answer.
+    /// Sends the writer a request and waits for its response.
     async fn ask<T>(
         &self,
         request: impl FnOnce(oneshot::Sender<Result<T, Error>>) -> Request,

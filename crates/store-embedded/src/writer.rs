@@ -1,6 +1,6 @@
-//! The one thread that writes, and the queue in front of it.
+//! The writer thread and its queue.
 //!
-//! Whoever arrives while a batch is being synced shares the next one: that is all of group commit.
+//! Requests that arrive while a batch is being synced share the next one: group commit.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -9,9 +9,9 @@ use std::time::Duration;
 use gantry_store::{Error, Revision, Transaction};
 use tokio::sync::oneshot;
 
-use crate::engine::{Engine, Outcome};
+use crate::engine::{BatchResult, Engine};
 
-/// What waits to be written.
+/// The queued requests.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: Mutex<Waiting>,
@@ -24,21 +24,21 @@ struct Waiting {
     closed: bool,
 }
 
-/// Something for the writer to do.
 #[derive(Debug)]
 pub(crate) enum Request {
     Commit { transaction: Transaction, answer: oneshot::Sender<Result<Revision, Error>> },
     Compact { through: Revision, answer: oneshot::Sender<Result<(), Error>> },
 }
 
-/// Requests that wait at most. Their callers wait too, so there are as many as clients; beyond this, something is wrong and
-/// saying so is better than growing.
+/// The maximum number of queued requests. Their callers wait too, so there are as many as clients; beyond this, an
+/// error is better than growing.
 const WAITING_MAX: usize = 1 << 16;
 
-/// Bytes of one batch at most, so that the first in a long queue does not wait for the last.
+/// The maximum size of one batch, so that the first in a long queue does not wait for the last.
 const BATCH_BYTES_MAX: usize = 4 << 20;
 
-/// How long a batch is held open for the writers of the batch before, who are about to come back. A sync takes longer.
+/// How long a batch is held open for the writers of the previous batch, which are about to come back. A sync takes
+/// longer.
 const LINGER: Duration = Duration::from_micros(60);
 
 impl Queue {
@@ -57,13 +57,13 @@ impl Queue {
         Ok(())
     }
 
-    /// Lets nobody in any more; what waits is still written.
+    /// Refuses new requests; queued ones are still written.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.arrived.notify_one();
     }
 
-    /// Everything that waits, as soon as something does; `None` when it is closed and empty.
+    /// All queued requests, as soon as there is one; `None` when the queue is closed and empty.
     fn take(&self, last_batch: usize) -> Option<Vec<Request>> {
         let idle = |waiting: &mut Waiting| waiting.requests.is_empty() && !waiting.closed;
         let waited = self.arrived.wait_while(self.lock(), idle);
@@ -84,7 +84,7 @@ impl Queue {
 
 /// Starts the writer; it ends when the queue is closed and empty.
 ///
-/// Should the log stop for good, `stopped` says why from then on.
+/// If the log stops for good, `stopped` has the reason from then on.
 pub(crate) fn start(
     mut engine: Engine,
     queue: Arc<Queue>,
@@ -116,7 +116,7 @@ fn write(engine: &mut Engine, requests: Vec<Request>) {
             }
             Request::Compact { through, answer } => {
                 std::mem::take(&mut batch).write(engine);
-                // Who does not wait for the answer any more does not need it.
+                // A caller that has gone does not need the response.
                 let _ = answer.send(engine.compact(through));
             }
         }
@@ -124,7 +124,7 @@ fn write(engine: &mut Engine, requests: Vec<Request>) {
     batch.write(engine);
 }
 
-/// Transactions to be written together, and who waits for each.
+/// Transactions to be written together, and the senders of their responses.
 #[derive(Default)]
 struct Batch {
     transactions: Vec<Transaction>,
@@ -143,9 +143,9 @@ impl Batch {
         if self.transactions.is_empty() {
             return;
         }
-        let Outcome { answers, wakes } = engine.commit(self.transactions);
+        let BatchResult { answers, wakes } = engine.commit(self.transactions);
         for (waiting, answer) in self.answers.into_iter().zip(answers) {
-            // Who does not wait for the answer any more does not need it.
+            // A caller that has gone does not need the response.
             let _ = waiting.send(answer);
         }
         if let Some(wakes) = wakes {

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gantry_store::suite::{Dice, is_long_run, key, seeds};
+use gantry_store::suite::{Rng, is_long_run, key, seeds};
 use gantry_store::{Revision, Store, Transaction};
 use gantry_store_embedded::{EmbeddedStore, Options, check};
 
@@ -42,10 +42,10 @@ async fn kill_many() {
     let scratch = Scratch::new("kill");
     let kills = if is_long_run() { 200 } else { 10 };
     let seed = seeds(1, 1).next().unwrap_or_default();
-    let mut dice = Dice::new(seed);
+    let mut rng = Rng::new(seed);
     let mut acknowledged = Acknowledged::new();
     for kill in 0..kills {
-        let new = run_and_kill(scratch.path(), Duration::from_millis(1 + dice.below(80)));
+        let new = run_and_kill(scratch.path(), Duration::from_millis(1 + rng.below(80)));
         let highest = acknowledged.values().map(|(_, revision)| *revision).max();
         for (name, (number, revision)) in new {
             assert!(Some(revision) > highest, "kill {kill}: revision {revision} was given out before");

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gantry_store::suite::{Subject, workload};
+use gantry_store::suite::{StoreUnderTest, workload};
 use gantry_store_embedded::{EmbeddedStore, Options};
 use gantry_store_etcd::{EtcdStore, LostAnswers, Settings};
 
@@ -30,7 +30,7 @@ const VALUE_BYTES: usize = 1024;
 /// One store under measurement.
 struct Contender {
     name: &'static str,
-    store: Subject,
+    store: StoreUnderTest,
 }
 
 fn main() {
@@ -67,7 +67,7 @@ async fn measure() {
     let _ = std::fs::remove_dir_all(directory);
 }
 
-async fn on(etcd: &Etcd, lost_answers: LostAnswers) -> Subject {
+async fn on(etcd: &Etcd, lost_answers: LostAnswers) -> StoreUnderTest {
     let store =
         EtcdStore::new(&Settings { lost_answers, ..etcd.settings() }).expect("the settings are right");
     store.ready().await.expect("etcd answers");

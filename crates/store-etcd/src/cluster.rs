@@ -1,4 +1,4 @@
-//! Calls to the cluster: at whichever member answers, as our user, within a deadline.
+//! Calls to the cluster: at any member that responds, as our user, within a deadline.
 
 use std::time::Duration;
 
@@ -9,23 +9,22 @@ use tokio::time::Instant;
 use tonic::Streaming;
 use tonic::metadata::AsciiMetadataValue;
 
-use crate::fault::{Fault, Refusal};
+use crate::fault::{EtcdRefusal, Fault};
 use crate::members::{Link, Members};
 use crate::rpc::{self, Method};
 use crate::settings::{BadSettings, Credentials, Settings};
 use crate::wire::{AuthenticateRequest, WatchRequest, WatchResponse};
 
-/// The cluster as this process uses it.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     members: Members,
     credentials: Option<Credentials>,
-    /// The token our user was given last. Held while asking for one, so that a crowd asks once.
+    /// The current token of our user. Locked while requesting one, so that concurrent requests share it.
     token: Mutex<Option<AsciiMetadataValue>>,
     request_timeout: Duration,
 }
 
-/// How long to wait before trying again, growing with every try.
+/// The delay before a retry, which grows with every try.
 #[derive(Debug)]
 pub(crate) struct Backoff(Duration);
 
@@ -42,13 +41,13 @@ impl Cluster {
         })
     }
 
-    /// When a request that starts now has to be done.
+    /// The deadline of a request that starts now.
     pub(crate) fn deadline(&self) -> Instant {
         Instant::now() + self.request_timeout
     }
 
-    /// Repeats a request that may be done twice until it is answered, refused or late.
-    pub(crate) async fn insist<Q, A>(&self, method: Method<Q, A>, request: &Q) -> Result<A, Fault>
+    /// Repeats an idempotent request until it is answered, refused or late.
+    pub(crate) async fn retry<Q, A>(&self, method: Method<Q, A>, request: &Q) -> Result<A, Fault>
     where
         Q: Message + Clone + 'static,
         A: Message + Default + 'static,
@@ -58,7 +57,7 @@ impl Cluster {
         loop {
             let fault = match self.once(method, request.clone(), deadline).await {
                 Ok(answer) => return Ok(answer),
-                Err(Fault::Refused(refusal)) if !matches!(refusal, Refusal::NotNow { .. }) => {
+                Err(Fault::Refused(refusal)) if !matches!(refusal, EtcdRefusal::NotNow { .. }) => {
                     return Err(Fault::Refused(refusal));
                 }
                 Err(fault) => fault,
@@ -69,7 +68,7 @@ impl Cluster {
         }
     }
 
-    /// Sends a request once; only a refused token makes it try again, because then nothing was done.
+    /// Sends a request once; only an invalid token makes it retry, because then nothing was done.
     pub(crate) async fn once<Q, A>(
         &self,
         method: Method<Q, A>,
@@ -90,9 +89,9 @@ impl Cluster {
         let answer = rpc::unary(link.channel.clone(), method, request.clone(), token.as_ref(), within).await;
         let fault = match answer {
             Ok(answer) => return Ok(answer),
-            Err(status) => self.judge(&status, &link).await,
+            Err(status) => self.fault_of(&status, &link).await,
         };
-        if fault != Fault::Refused(Refusal::Token) || self.credentials.is_none() {
+        if fault != Fault::Refused(EtcdRefusal::Token) || self.credentials.is_none() {
             return Err(fault);
         }
         let token = self.token(&link, token).await?;
@@ -100,11 +99,11 @@ impl Cluster {
         let answer = rpc::unary(link.channel.clone(), method, request, token.as_ref(), within).await;
         match answer {
             Ok(answer) => Ok(answer),
-            Err(status) => Err(self.judge(&status, &link).await),
+            Err(status) => Err(self.fault_of(&status, &link).await),
         }
     }
 
-    /// Opens a watch stream, and says over which connection.
+    /// Opens a watch stream, and returns its connection.
     pub(crate) async fn stream<S>(
         &self,
         requests: impl FnOnce(&Link) -> S,
@@ -119,8 +118,8 @@ impl Cluster {
         match rpc::streaming(link.channel.clone(), rpc::WATCH, requests, token.as_ref(), within).await {
             Ok(stream) => Ok((link, stream)),
             Err(status) => {
-                let fault = self.judge(&status, &link).await;
-                if fault == Fault::Refused(Refusal::Token) {
+                let fault = self.fault_of(&status, &link).await;
+                if fault == Fault::Refused(EtcdRefusal::Token) {
                     self.forget_token().await;
                 }
                 Err(fault)
@@ -128,12 +127,12 @@ impl Cluster {
         }
     }
 
-    /// What the end of a call or stream means; a connection that did not carry an answer is given up.
-    pub(crate) async fn judge(&self, status: &tonic::Status, link: &Link) -> Fault {
+    /// The meaning of the end of a call or stream; a connection that failed is closed.
+    pub(crate) async fn fault_of(&self, status: &tonic::Status, link: &Link) -> Fault {
         let fault = Fault::of(status, &link.url);
         match &fault {
-            // Cut off from its cluster: another member may not be.
-            Fault::NotSent { .. } | Fault::Doubtful { .. } | Fault::Refused(Refusal::NotNow { .. }) => {
+            // The member is cut off from its cluster: another one may not be.
+            Fault::NotSent { .. } | Fault::Doubtful { .. } | Fault::Refused(EtcdRefusal::NotNow { .. }) => {
                 self.members.leave(link).await;
             }
             Fault::Refused(_) => {}
@@ -141,7 +140,7 @@ impl Cluster {
         fault
     }
 
-    /// Makes the next request ask for a new token.
+    /// Makes the next request use a new token.
     pub(crate) async fn forget_token(&self) {
         *self.token.lock().await = None;
     }
@@ -164,8 +163,8 @@ impl Cluster {
         let answer = match answer {
             Ok(answer) => answer,
             Err(status) => {
-                // Whatever became of it, the request it was for has not been sent.
-                return Err(match self.judge(&status, link).await {
+                // In any case, the request it was for has not been sent.
+                return Err(match self.fault_of(&status, link).await {
                     Fault::Doubtful { why } => Fault::NotSent { why },
                     other => other,
                 });
@@ -178,7 +177,7 @@ impl Cluster {
         Ok(Some(fresh))
     }
 
-    /// How long one try may take: with several members, half of the time is left for another one.
+    /// The timeout of one try: with several members, half of the time is left for another one.
     fn attempt_time(&self, deadline: Instant) -> Duration {
         let left = deadline.saturating_duration_since(Instant::now());
         if self.members.count() > 1 { left.min(self.request_timeout / 2) } else { left }

@@ -1,8 +1,8 @@
-//! Forgetting old history, by one of the processes that share an etcd.
+//! Compaction of old history, by one of the processes that share an etcd.
 //!
-//! All of them know one key, Kubernetes' own `compact_rev_key`. Each wakes once per interval with the version of that key
-//! it saw last and tries to be the one who writes the next. Who succeeds compacts to the revision it saw an interval ago;
-//! the others take note of the version and sleep on. kube-apiservers do the same with the same key, so that ours and
+//! All of them use one key, Kubernetes' own `compact_rev_key`. Each wakes once per interval with the version of that
+//! key it saw last and tries to write the next. The one that succeeds compacts to the revision it saw an interval
+//! ago; the others record the version and sleep on. kube-apiservers do the same with the same key, so that ours and
 //! theirs take turns.
 
 use std::sync::Weak;
@@ -23,17 +23,17 @@ use crate::wire::{Compare, RangeRequest, RequestOp, TxnRequest};
 
 const COMPACT_KEY: &[u8] = b"compact_rev_key";
 
-/// Marks swept away per transaction; etcd takes 128 operations.
+/// Marks removed per transaction; etcd accepts 128 operations.
 const SWEEP: i64 = 100;
 
-/// What one process remembers from one interval to the next.
+/// The state between two intervals.
 #[derive(Debug)]
 struct Compactor {
     /// The version of the key we saw last, 0 when it was absent.
     version: i64,
     /// The store's revision an interval ago; `None` on the first wake-up.
     behind: Option<i64>,
-    /// When we last looked at idle marks, and the revision of then.
+    /// When idle marks were last checked, and the revision then.
     sweep: (Instant, i64),
 }
 
@@ -43,13 +43,12 @@ pub(crate) async fn run(store: Weak<Shared>, interval: Duration) {
     loop {
         tokio::time::sleep(interval).await;
         let Some(store) = store.upgrade() else { return };
-        // A failure is not told to anyone: what could not be compacted now is compacted an interval later.
+        // Failures are ignored: what could not be compacted now is compacted an interval later.
         let _ = compactor.turn(&store).await;
     }
 }
 
 impl Compactor {
-    /// One wake-up.
     async fn turn(&mut self, store: &Shared) -> Result<(), Error> {
         let key = Bytes::from_static(COMPACT_KEY);
         let behind = self.behind.unwrap_or(0);
@@ -58,7 +57,7 @@ impl Compactor {
             success: vec![RequestOp::put(key.clone(), behind.to_string().into())],
             failure: vec![RequestOp::get(key)],
         };
-        let answer = store.cluster.insist(rpc::TXN, &request).await?;
+        let answer = store.cluster.retry(rpc::TXN, &request).await?;
         self.behind = Some(answer.revision());
         if !answer.succeeded {
             let found = answer.responses.first().and_then(|response| response.found());
@@ -72,9 +71,9 @@ impl Compactor {
         self.sweep(&store.cluster, answer.revision()).await
     }
 
-    /// Removes marks that were not used for long: those of processes that are gone, and of bursts that are over.
+    /// Removes marks that were not used for long: those of dead processes, and of past bursts.
     ///
-    /// Whoever still has such a mark notices at its next write and takes a new one.
+    /// A process that still has such a mark notices at its next write and takes a new one.
     async fn sweep(&mut self, cluster: &Cluster, now_at: i64) -> Result<(), Error> {
         let (since, untouched_since) = self.sweep;
         if since.elapsed() < MARK_IDLE {
@@ -89,7 +88,7 @@ impl Compactor {
     }
 }
 
-/// Removes some marks last written at or before this revision, and says how many there were.
+/// Removes some marks last written at or before this revision, and returns how many there were.
 pub(crate) async fn sweep_some(cluster: &Cluster, through: i64) -> Result<i64, Error> {
     let Range { start: key, end: range_end } = Range::ours();
     let old = RangeRequest {
@@ -100,15 +99,15 @@ pub(crate) async fn sweep_some(cluster: &Cluster, through: i64) -> Result<i64, E
         max_mod_revision: through,
         ..RangeRequest::default()
     };
-    let found = cluster.insist(rpc::RANGE, &old).await?.kvs;
+    let found = cluster.retry(rpc::RANGE, &old).await?.kvs;
     let mut request = TxnRequest::default();
     for kv in &found {
         request.compare.push(Compare::modified_at(kv.key.clone(), kv.mod_revision));
         request.success.push(RequestOp::delete(kv.key.clone()));
     }
     if !found.is_empty() {
-        // If one of them was used meanwhile none is removed; there is a next time.
-        cluster.insist(rpc::TXN, &request).await?;
+        // If one of them was used meanwhile none is removed; the next run tries again.
+        cluster.retry(rpc::TXN, &request).await?;
     }
     Ok(i64::try_from(found.len()).unwrap_or(SWEEP))
 }
@@ -122,7 +121,7 @@ mod tests {
     use crate::EtcdStore;
     use crate::etcd::Etcd;
 
-    /// A mark that is gone costs its owner one more try, and one that was used since is not removed.
+    /// A removed mark costs its owner one more try, and one that was used since is not removed.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn marks_nobody_used_for_long_are_swept_away() {
         let etcd = Etcd::quick();

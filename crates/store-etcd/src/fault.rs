@@ -1,4 +1,4 @@
-//! What an error of a request means: whether etcd can have done it, and what to tell people.
+//! The meaning of request errors: whether etcd can have carried it out, and the message.
 
 use std::error::Error as StdError;
 use std::fmt::Write as _;
@@ -7,44 +7,44 @@ use std::path::PathBuf;
 use gantry_store::{Corruption, Error};
 use tonic::{Code, ConnectError, Status};
 
-/// Why a request has no answer of the kind that was asked for.
+/// Why a request has no regular response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It never left this process.
+    /// It was not sent.
     NotSent { why: String },
-    /// etcd answered that it will not do it.
-    Refused(Refusal),
-    /// It was sent, and the answer is missing: etcd may have done it, may do it later, or never.
+    /// etcd refused it.
+    Refused(EtcdRefusal),
+    /// It was sent, and the response is missing: etcd may have done it, may do it later, or never.
     Doubtful { why: String },
 }
 
-/// etcd's own reasons, as far as they lead to something different here.
+/// etcd's error codes, as far as they are handled differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// The revision is forgotten.
+pub(crate) enum EtcdRefusal {
+    /// The revision is compacted.
     Compacted,
     /// The revision is in the future.
     FutureRevision,
-    /// The quota of the database is used up. The one refusal of a write that may come although the write was done:
-    /// the member that notices applies it and then complains.
+    /// The quota of the database is exceeded. The one refusal of a write that may come although the write was done:
+    /// the member that notices applies it first and then returns the error.
     NoSpace,
-    /// The request has more bytes than etcd takes.
+    /// The request exceeds etcd's size limit.
     TooLarge,
     /// The token of our user is no longer valid.
     Token,
-    /// Not now: too many requests wait, or the member knows no leader.
+    /// Temporary: too many requests are queued, or the member has no leader.
     NotNow { why: String },
     /// The members' data differ.
     Corrupt { why: String },
-    /// Never: not permitted, not understood.
+    /// Permanent: not permitted, not understood.
     Never { why: String },
 }
 
 impl Fault {
-    /// Judges the status a call ended with; `to` is the member that was asked.
+    /// Classifies the status of a call; `to` is the member.
     ///
-    /// Only what etcd itself is known to say before it does anything counts as a refusal. Everything else, errors nobody
-    /// has thought of included, leaves the outcome in doubt.
+    /// Only errors that etcd is known to return before it does anything count as a refusal. Everything else, unknown
+    /// errors included, leaves the outcome in doubt.
     pub(crate) fn of(status: &Status, to: &str) -> Self {
         if is_connect_error(status) {
             return Self::NotSent { why: format!("{to}: {}", chain(status)) };
@@ -55,7 +55,7 @@ impl Fault {
         }
     }
 
-    /// The error of a request that changes nothing, or of which it is known that it changed nothing.
+    /// The error of a request that changed nothing.
     pub(crate) fn into_error(self) -> Error {
         match self {
             Self::NotSent { why } | Self::Doubtful { why } => Error::Unavailable { why },
@@ -64,7 +64,7 @@ impl Fault {
     }
 }
 
-impl Refusal {
+impl EtcdRefusal {
     /// The error for refusals that carry all they need.
     pub(crate) fn into_error(self) -> Error {
         match self {
@@ -86,17 +86,17 @@ impl Refusal {
     }
 }
 
-/// What etcd takes unless `--max-request-bytes` says otherwise.
+/// etcd's default of `--max-request-bytes`.
 const ETCD_REQUEST_BYTES: usize = 1_572_864;
 
-/// The words for a used-up quota.
+/// The error for an exceeded quota.
 pub(crate) fn out_of_space() -> Error {
     let why = "etcd is over its quota (alarm NOSPACE): compact and defragment it or raise --quota-backend-bytes, then \
                run `etcdctl alarm disarm`; reads and deletes go on";
     Error::OutOfSpace { why: why.to_owned() }
 }
 
-/// The error and all its causes in one line, each said once.
+/// The error and all its causes in one line, each once.
 pub(crate) fn chain(error: &dyn StdError) -> String {
     let mut words = error.to_string();
     let mut cause = error.source();
@@ -111,7 +111,7 @@ pub(crate) fn chain(error: &dyn StdError) -> String {
     words
 }
 
-/// The words of a status, with its causes but without its metadata.
+/// The message of a status, with its causes but without its metadata.
 pub(crate) fn describe(status: &Status) -> String {
     let causes = status.source().map(chain).unwrap_or_default();
     match (status.message(), causes.as_str()) {
@@ -134,32 +134,32 @@ fn is_connect_error(status: &Status) -> bool {
     false
 }
 
-fn refusal(code: Code, message: &str) -> Option<Refusal> {
+fn refusal(code: Code, message: &str) -> Option<EtcdRefusal> {
     let why = || message.trim_start_matches("etcdserver: ").to_owned();
     Some(match message {
-        "etcdserver: mvcc: required revision has been compacted" => Refusal::Compacted,
-        "etcdserver: mvcc: required revision is a future revision" => Refusal::FutureRevision,
-        "etcdserver: mvcc: database space exceeded" => Refusal::NoSpace,
-        "etcdserver: request is too large" => Refusal::TooLarge,
-        "etcdserver: invalid auth token" | "etcdserver: revision of auth store is old" => Refusal::Token,
+        "etcdserver: mvcc: required revision has been compacted" => EtcdRefusal::Compacted,
+        "etcdserver: mvcc: required revision is a future revision" => EtcdRefusal::FutureRevision,
+        "etcdserver: mvcc: database space exceeded" => EtcdRefusal::NoSpace,
+        "etcdserver: request is too large" => EtcdRefusal::TooLarge,
+        "etcdserver: invalid auth token" | "etcdserver: revision of auth store is old" => EtcdRefusal::Token,
         "etcdserver: too many requests" => {
-            Refusal::NotNow { why: "etcd is overloaded: too many requests wait".into() }
+            EtcdRefusal::NotNow { why: "etcd is overloaded: too many requests wait".into() }
         }
         "etcdserver: no leader" => {
-            Refusal::NotNow { why: "etcd has no leader: too few of its members reach each other".into() }
+            EtcdRefusal::NotNow { why: "etcd has no leader: too few of its members reach each other".into() }
         }
-        "etcdserver: corrupt cluster" => Refusal::Corrupt { why: why() },
-        // The member's gRPC layer, before etcd sees the request.
-        _ if code == Code::ResourceExhausted && message.contains("larger than max") => Refusal::TooLarge,
+        "etcdserver: corrupt cluster" => EtcdRefusal::Corrupt { why: why() },
+        // From the member's gRPC layer, before etcd sees the request.
+        _ if code == Code::ResourceExhausted && message.contains("larger than max") => EtcdRefusal::TooLarge,
         _ if code == Code::Unimplemented => {
-            Refusal::Never { why: format!("this is no etcd we know: {message}") }
+            EtcdRefusal::Never { why: format!("this is no etcd we know: {message}") }
         }
         _ if !message.starts_with("etcdserver: ") => return None,
         _ => match code {
             Code::InvalidArgument
             | Code::PermissionDenied
             | Code::Unauthenticated
-            | Code::FailedPrecondition => Refusal::Never { why: format!("etcd refuses: {}", why()) },
+            | Code::FailedPrecondition => EtcdRefusal::Never { why: format!("etcd refuses: {}", why()) },
             _ => return None,
         },
     })
@@ -180,13 +180,13 @@ mod tests {
             other => unreachable!("{message}: {other:?}"),
         };
         let compacted = "etcdserver: mvcc: required revision has been compacted";
-        assert_eq!(refused(Code::OutOfRange, compacted), Refusal::Compacted);
+        assert_eq!(refused(Code::OutOfRange, compacted), EtcdRefusal::Compacted);
         let space = "etcdserver: mvcc: database space exceeded";
-        assert_eq!(refused(Code::ResourceExhausted, space), Refusal::NoSpace);
+        assert_eq!(refused(Code::ResourceExhausted, space), EtcdRefusal::NoSpace);
         let large = "grpc: received message larger than max (4194341 vs. 2097152)";
-        assert_eq!(refused(Code::ResourceExhausted, large), Refusal::TooLarge);
+        assert_eq!(refused(Code::ResourceExhausted, large), EtcdRefusal::TooLarge);
         let denied = refused(Code::PermissionDenied, "etcdserver: permission denied");
-        assert_eq!(denied, Refusal::Never { why: "etcd refuses: permission denied".into() });
+        assert_eq!(denied, EtcdRefusal::Never { why: "etcd refuses: permission denied".into() });
     }
 
     #[test]

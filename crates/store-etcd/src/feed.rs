@@ -1,4 +1,4 @@
-//! What lies between the task that follows etcd and the watch's reader: a queue of notices, and the reader's wishes.
+//! The queue between the task that follows etcd and the reader of the watch.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,12 +7,11 @@ use std::task::{Context, Poll, Waker};
 use gantry_store::{Error, Event, Notice, Revision, Watching};
 use tokio::sync::Notify;
 
-/// Both ends of one watch.
 #[derive(Debug, Default)]
 pub(crate) struct Feed {
     queue: Mutex<Queue>,
-    /// Wakes the follower: there is room again, progress is wanted, or the reader is gone.
-    nudge: Notify,
+    /// Wakes the follower: there is space again, progress is requested, or the reader is gone.
+    wake_follower: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -25,12 +24,11 @@ struct Queue {
     is_reader_gone: bool,
 }
 
-/// Whether more can come.
 #[derive(Debug, Default)]
 enum End {
     #[default]
     Open,
-    /// After what is queued, this.
+    /// After the queued notices, this error.
     Failing(Error),
     Closed,
 }
@@ -39,14 +37,14 @@ enum End {
 #[derive(Debug)]
 pub(crate) struct Reader(Arc<Feed>);
 
-/// What may wait for a reader before the follower lets go of etcd. It comes back for the rest when there is room: etcd
-/// keeps history on disk, we would keep it in memory.
+/// The queue limits at which the follower closes its etcd stream. It reopens it for the rest when there is space:
+/// etcd keeps history on disk, this process would keep it in memory.
 const NOTICES_MAX: usize = 4096;
 const BYTES_MAX: usize = 8 << 20;
 
 impl Feed {
     /// Queues whole revisions at once, so that a reader never waits in the middle of one.
-    pub(crate) fn tell(&self, events: Vec<Event>) {
+    pub(crate) fn deliver(&self, events: Vec<Event>) {
         if events.is_empty() {
             return;
         }
@@ -56,7 +54,7 @@ impl Feed {
         queue.wake_reader();
     }
 
-    /// Queues a progress mark behind everything told so far.
+    /// Queues a progress notice.
     pub(crate) fn mark(&self, revision: Revision) {
         let mut queue = self.lock();
         queue.notices.push_back(Notice::Progress(revision));
@@ -78,20 +76,20 @@ impl Feed {
         self.lock().is_reader_gone
     }
 
-    /// Whether progress was asked for since the last call.
-    pub(crate) fn take_progress_wish(&self) -> bool {
+    /// Whether progress was requested since the last call.
+    pub(crate) fn take_progress_request(&self) -> bool {
         std::mem::take(&mut self.lock().progress_wanted)
     }
 
-    /// Waits until the reader wants something; it may already have.
-    pub(crate) async fn nudged(&self) {
-        self.nudge.notified().await;
+    /// Waits for the reader's next request.
+    pub(crate) async fn woken(&self) {
+        self.wake_follower.notified().await;
     }
 
-    /// Waits until there is room for much more, or the reader is gone.
-    pub(crate) async fn room(&self) {
+    /// Waits until the queue is mostly empty, or the reader is gone.
+    pub(crate) async fn wait_for_space(&self) {
         while !self.is_reader_gone() && self.lock().is_above(NOTICES_MAX / 2, BYTES_MAX / 2) {
-            self.nudged().await;
+            self.woken().await;
         }
     }
 
@@ -127,7 +125,7 @@ impl Watching for Reader {
                 queue.bytes = queue.bytes.saturating_sub(weight(event));
             }
             if was_above && !queue.is_above(NOTICES_MAX / 2, BYTES_MAX / 2) {
-                self.0.nudge.notify_one();
+                self.0.wake_follower.notify_one();
             }
             return Poll::Ready(Some(Ok(notice)));
         }
@@ -149,7 +147,7 @@ impl Watching for Reader {
 
     fn request_progress(&mut self) {
         self.0.lock().progress_wanted = true;
-        self.0.nudge.notify_one();
+        self.0.wake_follower.notify_one();
     }
 }
 
@@ -158,7 +156,7 @@ impl Drop for Reader {
         let mut queue = self.0.lock();
         queue.is_reader_gone = true;
         queue.notices.clear();
-        self.0.nudge.notify_one();
+        self.0.wake_follower.notify_one();
     }
 }
 

@@ -1,12 +1,12 @@
-//! Which keys of etcd are the caller's, and the ranges that stand for prefixes.
+//! The caller's keys in etcd, and the ranges of prefixes.
 
 use bytes::Bytes;
 use gantry_store::{Error, Key, Prefix, Transaction};
 
-/// Where our bookkeeping starts. It sorts before letters, digits and `/`.
+/// The prefix of our own keys. It sorts before letters, digits and `/`.
 pub(crate) const OURS: &[u8] = b"!gantry/";
 
-/// The first key behind our bookkeeping, and the first that can be the caller's.
+/// The first key after our own, and the first that can be the caller's.
 const OURS_END: &[u8] = b"!gantry0";
 
 /// The keys from `start` up to but without `end`, as etcd spells them.
@@ -23,23 +23,23 @@ impl Range {
         Self { start: Bytes::copy_from_slice(start), end: end_of(prefix) }
     }
 
-    /// The same keys, and everything from our bookkeeping on.
+    /// The same keys, and everything from our own on.
     pub(crate) fn widened(prefix: &Prefix) -> Self {
         Self { start: Bytes::from_static(OURS), end: end_of(prefix) }
     }
 
-    /// All of our bookkeeping.
+    /// All of our own keys.
     pub(crate) fn ours() -> Self {
         Self { start: Bytes::from_static(OURS), end: Bytes::from_static(OURS_END) }
     }
 }
 
 fn end_of(prefix: &Prefix) -> Bytes {
-    // A single zero byte means "and everything behind" to etcd.
+    // A single zero byte means "to the end" to etcd.
     prefix.end().map_or(Bytes::from_static(&[0]), Bytes::from)
 }
 
-/// Refuses to write where our bookkeeping is, and where lists and watches would not show it.
+/// Refuses writes to our own keys, and to keys that lists and watches would not show.
 pub(crate) fn check(transaction: &Transaction) -> Result<(), Error> {
     match transaction.ops().find(|(key, _)| key.as_bytes() < OURS_END) {
         None => Ok(()),

@@ -1,13 +1,14 @@
-//! Marks: how we find out what became of a write whose answer was lost.
+//! Marks: how to find out whether a write happened whose response was lost.
 //!
-//! The trouble. A connection breaks after a transaction was sent. It may have been done; it may be done a moment later,
-//! while it waits in a follower or in the log of the leader; or never. Reading the keys does not tell: what is not there
-//! now may come, and what is there, or gone, may be someone else's doing, byte for byte the same.
+//! The problem. A connection breaks after a transaction was sent. It may have been done; it may be done a moment
+//! later, while it is queued in a follower or in the log of the leader; or never. Reading the keys does not tell:
+//! what is not there now may come, and what is there, or gone, may be the effect of another write with the same
+//! bytes.
 //!
-//! The mark. Every transaction also writes a number to a key of ours that no other write uses meanwhile, on the condition
-//! that this key is still at the revision we know. So the transaction has left its number there, or it has not happened.
-//! To make sure that it never will, the mark is *withdrawn*: deleted on the same condition. Of the transaction and the
-//! withdrawal only one can ever be done, because revisions do not repeat. So:
+//! The mark. Every transaction also writes a number to a key of ours that no other write uses meanwhile, on the
+//! condition that this key is still at the known revision. So the transaction has left its number there, or it has
+//! not happened. To make sure that it never will, the mark is *withdrawn*: deleted on the same condition. Only one of
+//! transaction and withdrawal can ever succeed, because revisions do not repeat. So:
 //!
 //! | the withdrawal                         | the write                                      |
 //! |----------------------------------------|------------------------------------------------|
@@ -17,12 +18,12 @@
 //! |                                        | its answer lost too, was done                  |
 //! | has no answer                          | is still in doubt; withdraw again              |
 //!
-//! This holds for creates, updates, deletes and any mix of them. Deleting costs no quota, so it also works when etcd is
-//! full. Marks nobody has used for [`MARK_IDLE`](crate::settings::MARK_IDLE) are swept away by the compactor; every
-//! question about a mark is asked well before that.
+//! This holds for creates, updates, deletes and any mix of them. Deleting needs no quota, so it also works when etcd
+//! is full. Marks that were unused for [`MARK_IDLE`](crate::settings::MARK_IDLE) are removed by the compactor; every
+//! withdrawal comes well before that.
 //!
-//! What stays in doubt: etcd does not come back within the resolve timeout; and the transactions that cannot be marked,
-//! see `write`.
+//! What stays in doubt: etcd does not come back within the resolve timeout; and the transactions without a mark, see
+//! `write`.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -33,48 +34,47 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use crate::cluster::{Backoff, Cluster};
-use crate::fault::{Fault, Refusal};
+use crate::fault::{EtcdRefusal, Fault};
 use crate::keyspace::OURS;
 use crate::rpc;
 use crate::wire::{Compare, RequestOp, TxnRequest, TxnResponse};
 
 /// A key of ours in etcd that one write at a time may use.
 ///
-/// A mark that is dropped instead of given back is never used again: whoever drops it, a cancelled request for one, does
-/// not know what became of its write.
+/// A mark that is dropped instead of returned, by a cancelled request for instance, is never used again: the outcome
+/// of its write is unknown.
 #[derive(Debug)]
 pub(crate) struct Mark {
     key: Bytes,
-    /// The revision the key is at.
     modified: i64,
-    /// The number of the write that uses the mark, one more for each.
+    /// The number of the write that uses the mark.
     write: u64,
 }
 
-/// The marks of this process that nobody uses at the moment.
+/// The unused marks of this process.
 #[derive(Debug)]
 pub(crate) struct Marks {
-    /// Last in, first out: in quiet times most marks rest, and are swept away.
+    /// Last in, first out: in quiet times most marks stay unused, and are removed.
     idle: Mutex<Vec<Mark>>,
-    /// Our name, different from that of every other process and every run.
+    /// Unique for every process and every run.
     name: String,
     made: AtomicU64,
 }
 
-/// What became of a write.
+/// The outcome of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum WriteOutcome {
     /// It happened, at this revision.
     Done(i64),
-    /// It did not and never will.
+    /// It did not happen and never will.
     NotDone,
-    /// It could not be found out in time.
+    /// It could not be determined in time.
     Unknown { why: String },
 }
 
 impl Marks {
     pub(crate) fn new() -> Self {
-        // Two random keys of the standard library's hasher: 128 bits nobody else draws.
+        // Two random keys of the standard library's hasher: 128 bits.
         let random = || RandomState::new().build_hasher().finish();
         let name = format!("{:016x}{:016x}", random(), random());
         Self { idle: Mutex::default(), name, made: AtomicU64::new(0) }
@@ -89,12 +89,12 @@ impl Marks {
         }
     }
 
-    /// Gives back a mark of whose last write the outcome is known.
+    /// Returns a mark whose last write has a known outcome.
     pub(crate) fn give_back(&self, mark: Mark) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(mark);
     }
 
-    /// A new mark. If the answer is lost its key is not used again; the next try takes another.
+    /// A new mark. If the response is lost its key is not used again; the next try takes another.
     async fn make(&self, cluster: &Cluster, deadline: Instant) -> Result<Mark, Fault> {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let mut key = OURS.to_vec();
@@ -108,7 +108,7 @@ impl Marks {
         let answer = cluster.once(rpc::TXN, request, deadline).await?;
         if !answer.succeeded {
             let why = "a new bookkeeping key of ours exists already in etcd".to_owned();
-            return Err(Fault::Refused(Refusal::Never { why }));
+            return Err(Fault::Refused(EtcdRefusal::Never { why }));
         }
         Ok(Mark { key, modified: answer.revision(), write: 0 })
     }
@@ -128,14 +128,14 @@ impl Mark {
         Self { modified: revision, ..self }
     }
 
-    /// Whether the answer to a failed transaction shows the mark as we know it.
+    /// Whether the response to a failed transaction shows the mark at its known revision.
     pub(crate) fn is_known_in(&self, answer: &TxnResponse) -> bool {
         let found = answer.responses.first().and_then(|response| response.found());
         found.is_some_and(|kv| kv.mod_revision == self.modified)
     }
 
-    /// Finds out what became of the write that used this mark last, and makes it final.
-    pub(crate) async fn withdraw(self, cluster: &Cluster, deadline: Instant) -> Outcome {
+    /// Determines the outcome of the write that used this mark last, and makes it final.
+    pub(crate) async fn withdraw(self, cluster: &Cluster, deadline: Instant) -> WriteOutcome {
         let request = TxnRequest {
             compare: vec![self.untouched()],
             success: vec![RequestOp::delete(self.key.clone())],
@@ -149,19 +149,21 @@ impl Mark {
                 Err(Fault::Refused(refusal)) => refusal.into_error().to_string(),
             };
             if !backoff.pause_before(deadline).await {
-                return Outcome::Unknown { why };
+                return WriteOutcome::Unknown { why };
             }
         }
     }
 
-    fn read_withdrawal(&self, answer: &TxnResponse) -> Outcome {
+    fn read_withdrawal(&self, answer: &TxnResponse) -> WriteOutcome {
         if answer.succeeded {
-            return Outcome::NotDone;
+            return WriteOutcome::NotDone;
         }
         match answer.responses.first().and_then(|response| response.found()) {
-            None => Outcome::NotDone,
-            Some(kv) if kv.value == self.number() => Outcome::Done(kv.mod_revision),
-            Some(_) => Outcome::Unknown { why: "someone else wrote to our bookkeeping in etcd".to_owned() },
+            None => WriteOutcome::NotDone,
+            Some(kv) if kv.value == self.number() => WriteOutcome::Done(kv.mod_revision),
+            Some(_) => {
+                WriteOutcome::Unknown { why: "another process wrote to a reserved key in etcd".to_owned() }
+            }
         }
     }
 
@@ -195,10 +197,10 @@ mod tests {
     #[test]
     fn the_withdrawal_tells_what_became_of_the_write() {
         let done = TxnResponse { succeeded: true, ..TxnResponse::default() };
-        assert_eq!(mark().read_withdrawal(&done), Outcome::NotDone);
-        assert_eq!(mark().read_withdrawal(&holding("3")), Outcome::Done(9));
-        assert_eq!(mark().read_withdrawal(&found(Vec::new())), Outcome::NotDone);
-        assert!(matches!(mark().read_withdrawal(&holding("2")), Outcome::Unknown { .. }));
+        assert_eq!(mark().read_withdrawal(&done), WriteOutcome::NotDone);
+        assert_eq!(mark().read_withdrawal(&holding("3")), WriteOutcome::Done(9));
+        assert_eq!(mark().read_withdrawal(&found(Vec::new())), WriteOutcome::NotDone);
+        assert!(matches!(mark().read_withdrawal(&holding("2")), WriteOutcome::Unknown { .. }));
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! The members of the cluster, and the connection to the one we use.
+//! The members of the cluster, and the connection to the current one.
 //!
-//! All requests go to one member until it fails; then the next one is tried. Connecting is a step of its own, so that a
-//! request that could not be sent is known not to have been sent.
+//! All requests go to one member until it fails; then the next one is tried. Connecting is a step of its own, so that
+//! a request that could not be sent is known not to have been sent.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,10 +14,9 @@ use crate::rpc;
 use crate::settings::{BadSettings, ProgressMarks, Settings};
 use crate::wire::StatusRequest;
 
-/// Every member we know.
 pub(crate) struct Members {
     all: Vec<Member>,
-    /// The member to ask first.
+    /// The member to try first.
     preferred: AtomicUsize,
     progress: ProgressMarks,
     settings: Settings,
@@ -26,7 +25,7 @@ pub(crate) struct Members {
 struct Member {
     url: String,
     endpoint: Endpoint,
-    /// The connection, if there is one. Held while connecting, so that a crowd connects once.
+    /// The connection, if there is one. Locked while connecting, so that concurrent requests share it.
     link: Mutex<Option<Link>>,
 }
 
@@ -35,10 +34,10 @@ struct Member {
 pub(crate) struct Link {
     pub(crate) channel: Channel,
     pub(crate) url: String,
-    /// Whether this member's progress answers never overtake changes.
+    /// Whether this member's progress responses never overtake changes.
     pub(crate) progress_in_order: bool,
     member: usize,
-    /// Tells this connection from the one that replaces it.
+    /// Distinguishes this connection from its replacement.
     number: usize,
 }
 
@@ -59,7 +58,6 @@ impl Members {
         })
     }
 
-    /// How many there are.
     pub(crate) fn count(&self) -> usize {
         self.all.len()
     }
@@ -81,7 +79,7 @@ impl Members {
         Err(Fault::NotSent { why: format!("etcd cannot be reached: {}", reasons.join("; ")) })
     }
 
-    /// Gives up a connection that failed; the next request goes to the next member.
+    /// Closes a failed connection; the next request goes to the next member.
     pub(crate) async fn leave(&self, link: &Link) {
         let Some(member) = self.all.get(link.member) else { return };
         let mut held = member.link.lock().await;
@@ -99,7 +97,7 @@ impl Members {
             return Ok(link.clone());
         }
         let url = member.url.clone();
-        // The endpoint's own timeout covers TCP alone; a host that accepts and then says nothing must not hold us up.
+        // The endpoint's own timeout covers TCP alone; a host that accepts and then sends nothing must not block us.
         let within = self.settings.connect_timeout;
         let channel = tokio::time::timeout(within, member.endpoint.connect())
             .await
@@ -109,7 +107,7 @@ impl Members {
             ProgressMarks::Native => true,
             ProgressMarks::InOrder => false,
             ProgressMarks::ByVersion => {
-                // The first exchange also shows that this is etcd, and alive.
+                // The first exchange also verifies that this is a live etcd.
                 let status = rpc::unary(channel.clone(), rpc::STATUS, StatusRequest {}, None, within).await;
                 progress_in_order(
                     &status
@@ -124,7 +122,7 @@ impl Members {
         Ok(link)
     }
 
-    /// What may be behind a connection that broke right after it was made; the TLS layer does not pass the reason on.
+    /// The possible cause of a connection that broke right after it was made; the TLS layer does not pass it on.
     fn hint(&self, url: &str) -> &'static str {
         match &self.settings.tls {
             Some(tls) if url.starts_with("https") => match tls.identity {
@@ -141,9 +139,9 @@ fn next_link_number() -> usize {
     LINKS.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Whether etcd of this version answers progress requests behind all changes it has not sent yet.
+/// Whether etcd of this version sends progress responses after all pending changes.
 ///
-/// It does since 3.4.25 and 3.5.8 (etcd issue 15220). What we cannot read, we do not trust.
+/// It does since 3.4.25 and 3.5.8 (etcd issue 15220). Unknown versions are not trusted.
 fn progress_in_order(version: &str) -> bool {
     let number = |part: Option<&str>| part.and_then(|part| part.split('-').next()?.parse::<u32>().ok());
     let mut parts = version.split('.');

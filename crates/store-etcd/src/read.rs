@@ -1,4 +1,4 @@
-//! Reads: one key, pages of keys, and how far history reaches.
+//! Reads: one key, pages of keys, and the bounds of history.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -7,16 +7,16 @@ use gantry_store::{Bounds, Error, Fetched, Key, ListRequest, Page, Revision};
 
 use crate::cluster::Cluster;
 use crate::convert::{item, number, revision, versioned};
-use crate::fault::{Fault, Refusal};
+use crate::fault::{EtcdRefusal, Fault};
 use crate::keyspace::Range;
 use crate::rpc;
 use crate::watch;
 use crate::wire::{CompactionRequest, RangeRequest, RangeResponse};
 
-/// The keys asked for at once. A list of everything is read in steps, so that etcd never has to build it as one message.
+/// The page size of requests. A full list is read in steps, so that etcd never has to build it as one message.
 const STEP: i64 = 1000;
 
-/// What we know of etcd's floor: it is at least this, and only ever rises.
+/// A lower bound of etcd's floor, which only ever rises.
 #[derive(Debug)]
 pub(crate) struct Floor(AtomicI64);
 
@@ -39,7 +39,7 @@ impl Floor {
 /// Reads one key.
 pub(crate) async fn get(cluster: &Cluster, key: &Key) -> Result<Fetched, Error> {
     let request = RangeRequest { key: Bytes::copy_from_slice(key.as_bytes()), ..RangeRequest::default() };
-    let answer = cluster.insist(rpc::RANGE, &request).await?;
+    let answer = cluster.retry(rpc::RANGE, &request).await?;
     Ok(Fetched { revision: revision(answer.revision()), found: answer.kvs.first().map(versioned) })
 }
 
@@ -47,7 +47,7 @@ pub(crate) async fn get(cluster: &Cluster, key: &Key) -> Result<Fetched, Error> 
 pub(crate) async fn list(cluster: &Cluster, floor: &Floor, request: ListRequest) -> Result<Page, Error> {
     let mut range = Range::of(&request.prefix, request.start.as_ref());
     let limit = request.limit.map(|limit| i64::try_from(limit.get()).unwrap_or(i64::MAX));
-    // The first step decides the revision all others are read at.
+    // The first step decides the revision of all others.
     let mut at = request.at.map(number);
     let mut items = Vec::new();
     loop {
@@ -75,19 +75,21 @@ pub(crate) async fn list(cluster: &Cluster, floor: &Floor, request: ListRequest)
 async fn list_step(cluster: &Cluster, range: &Range, limit: i64, at: i64) -> Result<RangeResponse, Fault> {
     let Range { start: key, end: range_end } = range.clone();
     let request = RangeRequest { key, range_end, limit, revision: at, ..RangeRequest::default() };
-    cluster.insist(rpc::RANGE, &request).await
+    cluster.retry(rpc::RANGE, &request).await
 }
 
 /// The floor and the current revision.
 ///
-/// etcd has no call for its floor. But reading at a revision below it is refused, so while the floor we know can be read,
-/// it is the floor; otherwise a watch that starts too early is told.
+/// etcd has no call for its floor. But reading below it is refused, so while the known floor can be read, it is the
+/// floor; otherwise a watch that starts too early returns it.
 pub(crate) async fn bounds(cluster: &Cluster, floor: &Floor) -> Result<Bounds, Error> {
     loop {
         let known = floor.get();
         match probe(cluster, known).await {
             Ok(current) => return Ok(Bounds { floor: revision(known), current: revision(current) }),
-            Err(Fault::Refused(Refusal::Compacted)) => floor.raise(watch::floor_above(cluster, known).await?),
+            Err(Fault::Refused(EtcdRefusal::Compacted)) => {
+                floor.raise(watch::floor_above(cluster, known).await?);
+            }
             Err(fault) => return Err(fault.into_error()),
         }
     }
@@ -98,34 +100,34 @@ pub(crate) async fn current(cluster: &Cluster) -> Result<i64, Fault> {
     probe(cluster, 0).await
 }
 
-/// The current revision, if the state at another one can be read; 0 asks for no other.
+/// The current revision, if the given revision can be read; 0 means the current one.
 async fn probe(cluster: &Cluster, at: i64) -> Result<i64, Fault> {
     let key = Range::ours().start;
     let request = RangeRequest { key, revision: at, keys_only: true, limit: 1, ..RangeRequest::default() };
-    Ok(cluster.insist(rpc::RANGE, &request).await?.revision())
+    Ok(cluster.retry(rpc::RANGE, &request).await?.revision())
 }
 
-/// Forgets history.
+/// Compacts history.
 pub(crate) async fn compact(cluster: &Cluster, floor: &Floor, through: Revision) -> Result<(), Error> {
-    match cluster.insist(rpc::COMPACT, &CompactionRequest { revision: number(through) }).await {
+    match cluster.retry(rpc::COMPACT, &CompactionRequest { revision: number(through) }).await {
         Ok(_) => floor.raise(number(through)),
-        // Somebody, or a try of ours whose answer was lost, has done it.
-        Err(Fault::Refused(Refusal::Compacted)) => {}
+        // Another process, or a try of ours whose response was lost, has done it.
+        Err(Fault::Refused(EtcdRefusal::Compacted)) => {}
         Err(Fault::Refused(refusal)) => return Err(explain(cluster, floor, refusal).await),
         Err(fault) => return Err(fault.into_error()),
     }
     Ok(())
 }
 
-/// The error for a refused revision, with the bound it broke.
-pub(crate) async fn explain(cluster: &Cluster, floor: &Floor, refusal: Refusal) -> Error {
+/// The error for a refused revision, with the bound it violates.
+pub(crate) async fn explain(cluster: &Cluster, floor: &Floor, refusal: EtcdRefusal) -> Error {
     let bounds = match refusal {
-        Refusal::Compacted | Refusal::FutureRevision => bounds(cluster, floor).await,
+        EtcdRefusal::Compacted | EtcdRefusal::FutureRevision => bounds(cluster, floor).await,
         other => return other.into_error(),
     };
     match (refusal, bounds) {
         (_, Err(error)) => error,
-        (Refusal::Compacted, Ok(Bounds { floor, .. })) => Error::Compacted { floor },
+        (EtcdRefusal::Compacted, Ok(Bounds { floor, .. })) => Error::Compacted { floor },
         (_, Ok(Bounds { current, .. })) => Error::FutureRevision { current },
     }
 }

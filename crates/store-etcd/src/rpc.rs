@@ -14,7 +14,7 @@ use tonic_prost::ProstCodec;
 
 use crate::wire;
 
-/// A method that takes `Q` and answers `A`.
+/// A method with request `Q` and response `A`.
 pub(crate) struct Method<Q, A> {
     path: &'static str,
     types: PhantomData<fn(Q) -> A>,
@@ -46,7 +46,7 @@ pub(crate) const AUTHENTICATE: Method<wire::AuthenticateRequest, wire::Authentic
 pub(crate) const STATUS: Method<wire::StatusRequest, wire::StatusResponse> =
     Method::new("/etcdserverpb.Maintenance/Status");
 
-/// Calls a method that answers once. The deadline is told to etcd and kept here.
+/// Calls a unary method. The deadline is sent to etcd and enforced here.
 pub(crate) async fn unary<Q, A>(
     channel: Channel,
     method: Method<Q, A>,
@@ -59,7 +59,7 @@ where
     A: Message + Default + 'static,
 {
     let mut request = with_metadata(body, token);
-    // A little later than we give up ourselves, with words of our own.
+    // A little later than our own timeout, which has a better message.
     request.set_timeout(within + Duration::from_millis(100));
     let mut grpc = prepared(channel);
     let call = async {
@@ -72,7 +72,7 @@ where
     }
 }
 
-/// Calls a method that takes and answers a stream, until the answer begins.
+/// Calls a streaming method, and returns when the response begins.
 pub(crate) async fn streaming<Q, A>(
     channel: Channel,
     method: Method<Q, A>,
@@ -96,7 +96,7 @@ where
     }
 }
 
-/// etcd bounds what it sends by its own limits; a limit here would only make large lists unreadable.
+/// etcd has its own limits; a limit here would only make large lists unreadable.
 fn prepared(channel: Channel) -> Grpc<Channel> {
     Grpc::new(channel).max_decoding_message_size(usize::MAX)
 }
@@ -107,7 +107,7 @@ async fn ready(grpc: &mut Grpc<Channel>) -> Result<(), Status> {
 
 fn with_metadata<T>(body: T, token: Option<&AsciiMetadataValue>) -> Request<T> {
     let mut request = Request::new(body);
-    // A member that is cut off from its cluster says so at once instead of letting us wait.
+    // A member that is cut off from its cluster then says so at once instead of letting us wait.
     request.metadata_mut().insert("hasleader", AsciiMetadataValue::from_static("true"));
     if let Some(token) = token {
         request.metadata_mut().insert("token", token.clone());

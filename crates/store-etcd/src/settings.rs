@@ -1,4 +1,4 @@
-//! Where etcd is, who we are to it, and how long we wait for it.
+//! Endpoints, credentials and timeouts of etcd.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,33 +10,33 @@ use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
 pub struct Settings {
     /// The client URLs of the members, `http://host:port` or `https://host:port`.
     pub endpoints: Vec<String>,
-    /// How to trust the members and be trusted; `https` endpoints need it.
+    /// Required for `https` endpoints.
     pub tls: Option<Tls>,
-    /// Name and password, where etcd's authentication is switched on and no certificate names the user.
+    /// Name and password, where etcd's authentication is enabled and no certificate names the user.
     pub credentials: Option<Credentials>,
-    /// How long to wait for a connection to one member.
+    /// The timeout for connecting to one member.
     pub connect_timeout: Duration,
-    /// How long a request may take, tries at other members included.
+    /// The timeout of a request, tries at other members included.
     pub request_timeout: Duration,
-    /// How long to find out what became of a write whose answer was lost, beyond `request_timeout`.
+    /// How long to resolve a write whose response was lost, beyond `request_timeout`.
     pub resolve_timeout: Duration,
-    /// How much history to keep, twice: history older than one to two intervals is compacted away.
+    /// History older than one to two intervals is compacted.
     ///
-    /// Processes that share an etcd, kube-apiservers included, agree on one of them per interval. `None` leaves
-    /// compaction to others.
+    /// Processes that share an etcd, kube-apiservers included, elect one of them per interval. `None` disables
+    /// compaction.
     pub compact_every: Option<Duration>,
-    /// Where progress marks come from.
+    /// The source of progress notices.
     pub progress: ProgressMarks,
-    /// What to do about a write whose answer was lost.
+    /// What to do about a write whose response was lost.
     pub lost_answers: LostAnswers,
 }
 
-/// Trust, in PEM.
+/// TLS material, as PEM.
 #[derive(Clone)]
 pub struct Tls {
-    /// The certificates of the authorities that sign the members' certificates.
+    /// The CA certificates of the members.
     pub authorities: Vec<u8>,
-    /// Our certificate and its key, where etcd asks for one.
+    /// Our client certificate and its key, where etcd requires one.
     pub identity: Option<(Vec<u8>, Vec<u8>)>,
     /// The name in the members' certificates, if it is not the host of their URLs.
     pub server_name: Option<String>,
@@ -51,51 +51,51 @@ pub struct Credentials {
     pub password: String,
 }
 
-/// How a watch learns that it has been told everything up to a revision.
+/// How a watch learns that it has all changes up to a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgressMarks {
-    /// Whichever is right for the version of the member.
+    /// By the version of the member.
     ByVersion,
-    /// From etcd's progress answers. Before 3.4.25 and 3.5.8 they may overtake changes.
+    /// From etcd's progress responses. Before 3.4.25 and 3.5.8 they may overtake changes.
     Native,
     /// From changes alone: the watch is widened to keys that change with every write of ours.
     InOrder,
 }
 
-/// What to do about a write whose answer was lost.
+/// What to do about a write whose response was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LostAnswers {
-    /// Find out what became of it. Every write carries a mark for that, a second small key.
+    /// Find out whether it happened. Every write carries a mark for that, a second small key.
     Resolve,
-    /// Report the outcome as unknown, as a kube-apiserver does; writes are then no more than Kubernetes'.
+    /// Report the outcome as unknown, as a kube-apiserver does; writes then have no extra key.
     Report,
 }
 
-/// Why these settings cannot work.
+/// Invalid settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BadSettings {
     /// There is no endpoint.
     NoEndpoint,
-    /// The endpoint is no URL we can use.
+    /// The endpoint is not a usable URL.
     Endpoint {
         /// As it was given.
         endpoint: String,
         /// The reason.
         why: String,
     },
-    /// The endpoint is `https`, and nothing says whom to trust.
+    /// The endpoint is `https`, and there is no CA certificate.
     Untrusted {
         /// As it was given.
         endpoint: String,
     },
-    /// The timeouts add up to more than marks of writes are kept for.
+    /// The timeouts exceed the lifetime of marks.
     TooPatient,
 }
 
-/// How long a mark of a write (see `mark`) stays in etcd untouched before it may be swept away.
+/// How long an unused mark (see `mark`) stays in etcd.
 pub(crate) const MARK_IDLE: Duration = Duration::from_mins(10);
 
-/// etcd's own floor for keep-alive pings is 5 s; a client that pings more often is cut off.
+/// etcd's minimum for keep-alive pings is 5 s; a client that pings more often is disconnected.
 const PING_INTERVAL: Duration = Duration::from_secs(10);
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -119,7 +119,7 @@ impl Settings {
         }
     }
 
-    /// Checks the settings and turns every endpoint into something that can be connected to.
+    /// Checks the settings and parses every endpoint.
     pub(crate) fn parse(&self) -> Result<Vec<Endpoint>, BadSettings> {
         if self.endpoints.is_empty() {
             return Err(BadSettings::NoEndpoint);

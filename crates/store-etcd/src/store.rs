@@ -1,4 +1,4 @@
-//! The store: the port's methods, each a line, over what the process shares.
+//! The store: the port's methods over the shared state.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use gantry_store::{
 };
 
 use crate::cluster::Cluster;
-use crate::fault::{Fault, Refusal};
+use crate::fault::{EtcdRefusal, Fault};
 use crate::mark::Marks;
 use crate::read::{self, Floor};
 use crate::settings::{BadSettings, LostAnswers, Settings};
@@ -17,13 +17,12 @@ use crate::{compactor, watch};
 
 /// A store on an etcd cluster.
 ///
-/// It needs a tokio runtime: watches are followed, and history is compacted, by tasks of it.
+/// It needs a tokio runtime: tasks follow watches and compact history.
 #[derive(Debug)]
 pub struct EtcdStore {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// What all of a store's work has in common.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) cluster: Arc<Cluster>,
@@ -34,7 +33,7 @@ pub(crate) struct Shared {
 }
 
 impl EtcdStore {
-    /// Prepares a store without talking to etcd, which may be down; the first request connects.
+    /// Creates a store without connecting to etcd; the first request does.
     pub fn new(settings: &Settings) -> Result<Self, BadSettings> {
         let shared = Shared {
             cluster: Arc::new(Cluster::new(settings)?),
@@ -50,18 +49,18 @@ impl EtcdStore {
         Ok(Self { shared })
     }
 
-    /// Waits until etcd answers us, or says why it does not.
+    /// Waits until etcd responds, or returns why it does not.
     pub async fn ready(&self) -> Result<(), Error> {
         let Shared { cluster, marks, lost_answers, .. } = &*self.shared;
         read::current(cluster).await?;
         if *lost_answers == LostAnswers::Report {
             return Ok(());
         }
-        // The first mark is made here, so that the first write takes the next revision as all later ones do.
+        // The first mark is created here, so that the first write takes the next revision as all later ones do.
         match marks.take(cluster, cluster.deadline()).await {
             Ok(mark) => marks.give_back(mark),
-            // Reads and deletes go on, and whoever deletes makes room.
-            Err(Fault::Refused(Refusal::NoSpace)) => {}
+            // Reads and deletes continue, and deletes free space.
+            Err(Fault::Refused(EtcdRefusal::NoSpace)) => {}
             Err(fault) => return Err(fault.into_error()),
         }
         Ok(())

@@ -1,12 +1,12 @@
-//! Watches: a task per watch that follows etcd, across lost connections, and feeds the reader.
+//! Watches: a task per watch that follows etcd, across lost connections, and fills the reader's queue.
 //!
-//! *No gap, no repetition.* The follower knows the last revision it has told completely, and every stream starts there:
-//! at that revision, not behind it, and what it has told is dropped. Starting behind it would be wrong, because etcd takes
-//! a start at the very revision it compacted, where a delete is already forgotten.
+//! *No gap, no repetition.* The follower knows the last revision it has delivered completely, and every stream starts
+//! there: at that revision, not after it, and what it has delivered is dropped. Starting after it would be wrong,
+//! because etcd accepts a start at the very revision it compacted, where a delete is already lost.
 //!
-//! *Progress.* A watch asks etcd, which answers when everything before has been sent. Old versions answer too early (see
-//! `members`). There, the stream is widened to our bookkeeping and all keys up to the prefix: it then sees every write of
-//! every process of ours, in order, and a revision it has seen is a revision it is past.
+//! *Progress.* A watch asks etcd, which responds when everything before has been sent. Old versions respond too early
+//! (see `members`). There, the stream is widened to our own keys and all keys up to the prefix: it then sees every
+//! write of every process of ours, in order, and a revision it has seen is a revision it is past.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use tokio::time::Instant;
 use tonic::Streaming;
 
 use crate::cluster::{Backoff, Cluster};
-use crate::convert::{Told, event, number, revision};
-use crate::fault::{Fault, Refusal};
+use crate::convert::{ConvertedEvent, event, number, revision};
+use crate::fault::{EtcdRefusal, Fault};
 use crate::feed::{Feed, Reader};
 use crate::keyspace::{OURS, Range};
 use crate::members::Link;
@@ -33,55 +33,50 @@ use crate::wire::{
     WatchRequestKind, WatchResponse,
 };
 
-/// Everything a follower needs, and how far it is.
 struct Follower {
     cluster: Arc<Cluster>,
     floor: Arc<Floor>,
     feed: Arc<Feed>,
     prefix: Prefix,
-    /// Where the watch starts.
     after: i64,
-    /// Every change up to here has been told.
-    told: i64,
+    /// Every change up to here has been delivered.
+    delivered: i64,
     progress: Progress,
-    rights: Rights,
+    permission: WatchPermission,
 }
 
-/// An open stream of etcd.
 struct Current {
     link: Link,
     responses: Streaming<WatchResponse>,
     requests: mpsc::Sender<WatchRequest>,
-    /// The events of a response that came in pieces so far.
+    /// The events so far of a fragmented response.
     pieces: Vec<WatchEvent>,
 }
 
-/// What the reader wants to know about progress.
+/// The reader's progress request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Progress {
     NotWanted,
-    /// Wanted: ask how far the store is.
+    /// Requested: read the store's revision.
     Wanted,
-    /// Wanted at or behind this revision; remind etcd at this time.
+    /// Requested at or after this revision; repeat the request to etcd at this time.
     Toward {
         goal: i64,
         remind_at: Instant,
     },
 }
 
-/// Whether etcd lets us watch.
+/// Whether etcd permits the watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rights {
+enum WatchPermission {
     Granted,
-    /// Denied once, perhaps because our token expired. etcd says the same for both.
-    Doubted,
+    /// Denied once, perhaps because our token expired. etcd returns the same error for both.
+    DeniedOnce,
 }
 
-/// Why the follower stops following a stream.
 enum Stop {
-    /// Nobody reads.
     ReaderGone,
-    /// The reader is too far behind.
+    /// The reader's queue is full.
     Full,
     /// The stream broke.
     Broken,
@@ -89,16 +84,16 @@ enum Stop {
     Failed(Error),
 }
 
-/// The requests of one stream, as the protocol wants them.
+/// The requests of one stream.
 struct Requests(mpsc::Receiver<WatchRequest>);
 
-/// How long etcd may take to answer a progress request before it is asked again: it does not answer while it is behind.
+/// How long etcd may take to answer a progress request before it is repeated: it does not answer while it is behind.
 const REMINDER: Duration = Duration::from_millis(250);
 
-/// A create request and some progress requests; more are not worth queueing.
+/// A create request and some progress requests.
 const REQUESTS_MAX: usize = 4;
 
-/// Starts a watch; when it returns, etcd has accepted it.
+/// Starts a watch; returns when etcd has accepted it.
 pub(crate) async fn start(
     cluster: &Arc<Cluster>,
     floor: &Arc<Floor>,
@@ -112,9 +107,9 @@ pub(crate) async fn start(
         feed: Arc::clone(&feed),
         prefix,
         after: number(after),
-        told: number(after),
+        delivered: number(after),
         progress: Progress::NotWanted,
-        rights: Rights::Granted,
+        permission: WatchPermission::Granted,
     };
     let deadline = cluster.deadline();
     let mut backoff = Backoff::default();
@@ -150,7 +145,7 @@ pub(crate) async fn floor_above(cluster: &Cluster, at: i64) -> Result<i64, Error
                         return Ok(response.compact_revision);
                     }
                     Ok(Ok(Some(response))) if !response.canceled => {}
-                    Ok(Err(status)) => break cluster.judge(&status, &link).await,
+                    Ok(Err(status)) => break cluster.fault_of(&status, &link).await,
                     _ => {
                         break Fault::Doubtful {
                             why: "etcd does not tell its compacted revision".to_owned(),
@@ -165,9 +160,9 @@ pub(crate) async fn floor_above(cluster: &Cluster, at: i64) -> Result<i64, Error
     }
 }
 
-/// Whether trying again would not help; a token can be renewed, a busy member be avoided.
-fn is_final(refusal: &Refusal) -> bool {
-    !matches!(refusal, Refusal::NotNow { .. } | Refusal::Token)
+/// Whether a retry would not help; a token can be renewed, a busy member be avoided.
+fn is_final(refusal: &EtcdRefusal) -> bool {
+    !matches!(refusal, EtcdRefusal::NotNow { .. } | EtcdRefusal::Token)
 }
 
 impl Follower {
@@ -193,11 +188,11 @@ impl Follower {
             match stop {
                 Stop::ReaderGone => return,
                 Stop::Failed(error) => return self.feed.fail(error),
-                Stop::Full => self.feed.room().await,
+                Stop::Full => self.feed.wait_for_space().await,
                 Stop::Broken => {
                     tokio::select! {
                         () = backoff.pause() => {}
-                        () = self.feed.nudged() => {}
+                        () = self.feed.woken() => {}
                     }
                 }
             }
@@ -207,7 +202,7 @@ impl Follower {
         }
     }
 
-    /// Opens a stream at the last revision told.
+    /// Opens a stream at the last delivered revision.
     async fn open(&mut self) -> Result<Current, Fault> {
         let (requests, receiver) = mpsc::channel(REQUESTS_MAX);
         let (link, responses) = self
@@ -219,24 +214,26 @@ impl Follower {
             })
             .await?;
         let mut current = Current { link, responses, requests, pieces: Vec::new() };
-        // Nothing else comes before this answer.
+        // Nothing else comes before this response.
         match tokio::time::timeout_at(self.cluster.deadline(), current.responses.message()).await {
             Ok(Ok(Some(response))) if response.created && !response.canceled => {
-                self.rights = Rights::Granted;
+                self.permission = WatchPermission::Granted;
                 Ok(current)
             }
             Ok(Ok(Some(response))) => Err(Fault::Refused(self.denied(&response.cancel_reason).await)),
-            Ok(Err(status)) => Err(self.cluster.judge(&status, &current.link).await),
+            Ok(Err(status)) => Err(self.cluster.fault_of(&status, &current.link).await),
             _ => Err(Fault::Doubtful { why: format!("{}: the watch was not answered", current.link.url) }),
         }
     }
 
-    /// The first denial costs us our token, the second is believed.
-    async fn denied(&mut self, why: &str) -> Refusal {
+    /// The first denial drops our token, the second one is final.
+    async fn denied(&mut self, why: &str) -> EtcdRefusal {
         self.cluster.forget_token().await;
-        match std::mem::replace(&mut self.rights, Rights::Doubted) {
-            Rights::Granted => Refusal::Token,
-            Rights::Doubted => Refusal::Never { why: format!("etcd refuses to watch: {why}") },
+        match std::mem::replace(&mut self.permission, WatchPermission::DeniedOnce) {
+            WatchPermission::Granted => EtcdRefusal::Token,
+            WatchPermission::DeniedOnce => {
+                EtcdRefusal::Never { why: format!("etcd refuses to watch: {why}") }
+            }
         }
     }
 
@@ -246,7 +243,7 @@ impl Follower {
         WatchCreateRequest {
             key: range.start,
             range_end: range.end,
-            start_revision: self.told,
+            start_revision: self.delivered,
             progress_notify: true,
             prev_kv: true,
             fragment: true,
@@ -260,14 +257,14 @@ impl Follower {
         loop {
             let step = tokio::select! {
                 response = current.responses.message() => match response {
-                    Ok(Some(response)) => self.hear(&mut current, response).await,
+                    Ok(Some(response)) => self.handle(&mut current, response).await,
                     Ok(None) => Err(Stop::Broken),
                     Err(status) => {
-                        self.cluster.judge(&status, &current.link).await;
+                        self.cluster.fault_of(&status, &current.link).await;
                         Err(Stop::Broken)
                     }
                 },
-                () = self.feed.nudged() => Ok(()),
+                () = self.feed.woken() => Ok(()),
                 () = self.progress.due() => self.seek_progress(&current).await,
             };
             if let Err(stop) = step {
@@ -279,27 +276,27 @@ impl Follower {
             if self.feed.is_full() {
                 return Stop::Full;
             }
-            if self.feed.take_progress_wish() {
+            if self.feed.take_progress_request() {
                 self.progress = Progress::Wanted;
             }
-            self.tell_progress();
+            self.deliver_progress();
         }
     }
 
-    async fn hear(&mut self, current: &mut Current, response: WatchResponse) -> Result<(), Stop> {
+    async fn handle(&mut self, current: &mut Current, response: WatchResponse) -> Result<(), Stop> {
         if response.compact_revision > 0 {
             return Err(Stop::Failed(Error::Compacted { floor: revision(response.compact_revision) }));
         }
         if response.canceled {
-            // For instance after the user's rights changed. Opening anew tells whether it is final.
+            // For instance after the user's permissions changed. Reopening shows whether it is final.
             return Err(Stop::Broken);
         }
         let is_mark = response.events.is_empty() && !response.created && !response.fragment;
         if is_mark && current.pieces.is_empty() {
-            // Marks without being asked are always in order; the answers to requests (-1) are where etcd's bug was.
+            // Unrequested progress is always in order; the responses to requests (-1) are where etcd's bug was.
             let at = response.header.map_or(0, |header| header.revision);
             if response.watch_id >= 0 || current.link.progress_in_order {
-                self.told = self.told.max(at);
+                self.delivered = self.delivered.max(at);
             }
             return Ok(());
         }
@@ -308,50 +305,52 @@ impl Follower {
             return Ok(());
         }
         let events = std::mem::take(&mut current.pieces);
-        self.tell(events).await
+        self.deliver(events).await
     }
 
-    /// Tells the reader what is new and its.
-    async fn tell(&mut self, heard: Vec<WatchEvent>) -> Result<(), Stop> {
+    /// Delivers the new events under the prefix.
+    async fn deliver(&mut self, heard: Vec<WatchEvent>) -> Result<(), Stop> {
         let reached = heard.iter().filter_map(|event| Some(event.kv.as_ref()?.mod_revision)).max();
         let mut events = Vec::with_capacity(heard.len());
         for heard in heard.into_iter().filter(|event| self.is_to_be_told(event)) {
             match event(heard) {
-                Told::Event(event) => events.push(event),
-                Told::Unnameable => {}
-                Told::PreviousForgotten => return Err(Stop::Failed(self.forgotten().await)),
+                ConvertedEvent::Event(event) => events.push(event),
+                ConvertedEvent::Unnameable => {}
+                ConvertedEvent::PreviousForgotten => return Err(Stop::Failed(self.forgotten().await)),
             }
         }
-        // etcd tells them in the order of the transaction, which need not have been ours.
+        // etcd sends them in the order of the transaction, which need not be the key order.
         events.sort_by(|one, other| (one.revision, &one.key).cmp(&(other.revision, &other.key)));
-        self.feed.tell(events);
-        self.told = self.told.max(reached.unwrap_or(0));
+        self.feed.deliver(events);
+        self.delivered = self.delivered.max(reached.unwrap_or(0));
         Ok(())
     }
 
     fn is_to_be_told(&self, event: &WatchEvent) -> bool {
         let Some(kv) = &event.kv else { return false };
-        kv.mod_revision > self.told && kv.key.starts_with(self.prefix.as_bytes()) && !kv.key.starts_with(OURS)
+        kv.mod_revision > self.delivered
+            && kv.key.starts_with(self.prefix.as_bytes())
+            && !kv.key.starts_with(OURS)
     }
 
     async fn forgotten(&self) -> Error {
-        read::explain(&self.cluster, &self.floor, Refusal::Compacted).await
+        read::explain(&self.cluster, &self.floor, EtcdRefusal::Compacted).await
     }
 
-    /// Finds out how far the store is, or moves the stream to tell that it is that far.
+    /// Finds out the store's revision, or makes the stream reach it.
     async fn seek_progress(&mut self, current: &Current) -> Result<(), Stop> {
         let remind_at = Instant::now() + REMINDER;
         let goal = match self.progress {
             Progress::NotWanted => return Ok(()),
             Progress::Toward { goal, .. } if goal >= self.after => goal,
-            // Until the store is at the watch's start, there is no progress to tell, only to wait for.
+            // Before the store is at the watch's start, there is no progress.
             Progress::Wanted | Progress::Toward { .. } => {
                 let Ok(goal) = read::current(&self.cluster).await else { return Err(Stop::Broken) };
                 goal
             }
         };
         self.progress = Progress::Toward { goal, remind_at };
-        if goal <= self.told {
+        if goal <= self.delivered {
             return Ok(());
         }
         if current.link.progress_in_order {
@@ -359,31 +358,31 @@ impl Follower {
             // A full queue means that etcd has not read the last request yet.
             let _ = current.requests.try_send(request);
         } else {
-            self.stir().await;
+            self.touch_mark().await;
         }
         Ok(())
     }
 
-    /// Changes a key of ours, so that a widened stream has something to see. If it fails, a reminder follows.
-    async fn stir(&self) {
+    /// Writes one of our own keys, so that a widened stream has an event. If it fails, a reminder follows.
+    async fn touch_mark(&self) {
         let key = Bytes::from_static(b"!gantry/progress");
         let success = vec![RequestOp::put(key, Bytes::new())];
         let request = TxnRequest { success, ..TxnRequest::default() };
         let _ = self.cluster.once(rpc::TXN, request, Instant::now() + REMINDER).await;
     }
 
-    fn tell_progress(&mut self) {
+    fn deliver_progress(&mut self) {
         if let Progress::Toward { goal, .. } = self.progress
-            && (self.after..=self.told).contains(&goal)
+            && (self.after..=self.delivered).contains(&goal)
         {
-            self.feed.mark(revision(self.told));
+            self.feed.mark(revision(self.delivered));
             self.progress = Progress::NotWanted;
         }
     }
 }
 
 impl Progress {
-    /// Waits until it is time to do something about it.
+    /// Waits until the next request is due.
     async fn due(self) {
         match self {
             Self::NotWanted => std::future::pending().await,

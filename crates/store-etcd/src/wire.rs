@@ -1,7 +1,7 @@
 //! The messages of etcd's v3 protocol that we send and read, with etcd's names and field numbers.
 //!
-//! Written by hand from the protocol's definition instead of generated, so that building needs no `protoc` and values are
-//! `Bytes`, not copies; fields we neither set nor read are left out, which protobuf allows. The decision page 0012 argues.
+//! Written by hand from the protocol's definition instead of generated, so that building needs no `protoc` and values
+//! are `Bytes`, not copies; unused fields are left out, which protobuf allows. See decision 0012.
 
 use bytes::Bytes;
 use prost::{Message, Oneof};

@@ -1,11 +1,11 @@
-//! Writes: a transaction of the port as one of etcd's, and what to make of every way it can end.
+//! Writes: a transaction of the port as one of etcd's, and the handling of its possible results.
 //!
-//! A transaction happens once or not at all, and its caller is told which, also when connections break: see
-//! [`mark`](crate::mark). Two kinds of transactions go without a mark:
-//! - one of [`TRANSACTION_OPS_MAX`] writes, because etcd takes no more operations than that;
-//! - one that only deletes, once etcd has refused it with its mark for want of space: deleting is what makes room.
+//! A transaction happens once or not at all, and its caller learns which, also when connections break: see
+//! [`mark`](crate::mark). Two kinds of transactions have no mark:
+//! - one of [`TRANSACTION_OPS_MAX`] writes, because etcd accepts no more operations than that;
+//! - one that only deletes, once etcd has refused it with its mark for lack of space: deleting frees space.
 //!
-//! If the answer to one of these is lost, or the settings say so, the caller gets [`Error::OutcomeUnknown`].
+//! If the response to one of these is lost, or the settings say so, the caller gets [`Error::OutcomeUnknown`].
 
 use std::time::Duration;
 
@@ -15,14 +15,13 @@ use tokio::time::Instant;
 
 use crate::cluster::{Backoff, Cluster};
 use crate::convert::{number, revision, versioned};
-use crate::fault::{Fault, Refusal, out_of_space};
+use crate::fault::{EtcdRefusal, Fault, out_of_space};
 use crate::keyspace;
-use crate::mark::{Mark, Marks, Outcome};
+use crate::mark::{Mark, Marks, WriteOutcome};
 use crate::rpc;
 use crate::settings::LostAnswers;
 use crate::wire::{Compare, RequestOp, TxnRequest, TxnResponse};
 
-/// What writing needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Writer<'a> {
     pub(crate) cluster: &'a Cluster,
@@ -31,20 +30,21 @@ pub(crate) struct Writer<'a> {
     pub(crate) resolve_timeout: Duration,
 }
 
-/// How one try of a transaction ended.
+/// The result of one try of a transaction.
 enum Tried {
-    /// As it is to be told.
     Final(Result<Revision, Error>),
-    /// Nothing happened, for a reason that may pass.
-    NotDone { why: String },
-    /// Nothing happened, because etcd has no room.
+    /// Nothing happened, for a temporary reason.
+    NotDone {
+        why: String,
+    },
+    /// Nothing happened, because etcd has no space.
     NoSpace,
-    /// Nothing happened, because our mark was gone: swept away while we slept.
+    /// Nothing happened, because our mark was removed meanwhile.
     MarkGone,
 }
 
 impl Writer<'_> {
-    /// Commits the transaction, trying again as long as it is known that nothing happened.
+    /// Commits the transaction, retrying as long as it is known that nothing happened.
     pub(crate) async fn commit(self, transaction: &Transaction) -> Result<Revision, Error> {
         keyspace::check(transaction)?;
         let conditions = transaction.conditions().count();
@@ -77,7 +77,7 @@ impl Writer<'_> {
     async fn try_marked(self, transaction: &Transaction, deadline: Instant) -> Tried {
         let mut mark = match self.marks.take(self.cluster, deadline).await {
             Ok(mark) => mark,
-            // Whatever became of the mark, the transaction was not sent.
+            // In any case, the transaction was not sent.
             Err(Fault::Doubtful { why }) => return Tried::NotDone { why },
             Err(fault) => return nothing_done(fault),
         };
@@ -99,7 +99,7 @@ impl Writer<'_> {
                 }
             }
             Err(Fault::Doubtful { why }) => self.settle(mark, Tried::NotDone { why }).await,
-            Err(Fault::Refused(Refusal::NoSpace)) => self.settle(mark, Tried::NoSpace).await,
+            Err(Fault::Refused(EtcdRefusal::NoSpace)) => self.settle(mark, Tried::NoSpace).await,
             Err(fault) => {
                 self.marks.give_back(mark);
                 nothing_done(fault)
@@ -107,13 +107,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Finds out what became of the write; `otherwise` is how it ended if nothing happened.
+    /// Finds out whether the write happened; `otherwise` is the result if it did not.
     async fn settle(self, mark: Mark, otherwise: Tried) -> Tried {
         let deadline = Instant::now() + self.resolve_timeout;
         match mark.withdraw(self.cluster, deadline).await {
-            Outcome::Done(at) => Tried::Final(Ok(revision(at))),
-            Outcome::NotDone => otherwise,
-            Outcome::Unknown { why } => Tried::Final(Err(Error::OutcomeUnknown { why })),
+            WriteOutcome::Done(at) => Tried::Final(Ok(revision(at))),
+            WriteOutcome::NotDone => otherwise,
+            WriteOutcome::Unknown { why } => Tried::Final(Err(Error::OutcomeUnknown { why })),
         }
     }
 
@@ -121,17 +121,17 @@ impl Writer<'_> {
         match self.cluster.once(rpc::TXN, request(transaction), deadline).await {
             Ok(answer) => Tried::Final(read_unmarked(transaction, &answer)),
             Err(Fault::Doubtful { why }) => Tried::Final(Err(Error::OutcomeUnknown { why })),
-            Err(Fault::Refused(Refusal::NoSpace)) => self.check_refused(transaction).await,
+            Err(Fault::Refused(EtcdRefusal::NoSpace)) => self.check_refused(transaction).await,
             Err(fault) => nothing_done(fault),
         }
     }
 
-    /// Whether an unmarked write that was refused for want of space was done all the same.
+    /// Whether an unmarked write that was refused for lack of space was done all the same.
     ///
-    /// etcd has answered, so nothing is under way any more: while all conditions hold, it was not.
+    /// etcd has responded, so nothing is in progress any more: while all conditions hold, it was not done.
     async fn check_refused(self, transaction: &Transaction) -> Tried {
         let conditions = TxnRequest { compare: request(transaction).compare, ..TxnRequest::default() };
-        match self.cluster.insist(rpc::TXN, &conditions).await {
+        match self.cluster.retry(rpc::TXN, &conditions).await {
             Ok(answer) if answer.succeeded => Tried::NoSpace,
             _ => {
                 let why = "etcd went over its quota with this write".to_owned();
@@ -141,13 +141,13 @@ impl Writer<'_> {
     }
 }
 
-/// The end of a try that is known to have done nothing.
+/// The result of a try that is known to have done nothing.
 fn nothing_done(fault: Fault) -> Tried {
     match fault {
-        Fault::NotSent { why } | Fault::Doubtful { why } | Fault::Refused(Refusal::NotNow { why }) => {
+        Fault::NotSent { why } | Fault::Doubtful { why } | Fault::Refused(EtcdRefusal::NotNow { why }) => {
             Tried::NotDone { why }
         }
-        Fault::Refused(Refusal::NoSpace) => Tried::NoSpace,
+        Fault::Refused(EtcdRefusal::NoSpace) => Tried::NoSpace,
         Fault::Refused(refusal) => Tried::Final(Err(refusal.into_error())),
     }
 }
@@ -160,7 +160,7 @@ fn read_unmarked(transaction: &Transaction, answer: &TxnResponse) -> Result<Revi
     Err(conflict(transaction, &answer.responses).unwrap_or_else(nothing))
 }
 
-/// The transaction in etcd's words: its conditions, its writes, and what to read if a condition does not hold.
+/// The transaction in etcd's form: its conditions, its writes, and what to read if a condition does not hold.
 fn request(transaction: &Transaction) -> TxnRequest {
     let mut request = TxnRequest::default();
     for (key, expected) in transaction.conditions() {
@@ -179,7 +179,7 @@ fn request(transaction: &Transaction) -> TxnRequest {
     request
 }
 
-/// The first key whose condition does not hold, by what was read of each.
+/// The first key whose condition does not hold, according to the values read.
 fn conflict(transaction: &Transaction, read: &[crate::wire::ResponseOp]) -> Option<Error> {
     transaction.conditions().zip(read).find_map(|((key, expected), response)| {
         let current = response.found().map(versioned);

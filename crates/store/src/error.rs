@@ -1,11 +1,11 @@
-//! What can go wrong at the port, by consequence.
+//! Errors of the port, by consequence.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use crate::{Key, Revision, Versioned};
 
-/// Why the store did not do what it was asked.
+/// Why a request failed.
 ///
 /// Unless it is [`Error::OutcomeUnknown`], a failed write has not happened and never will.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum Error {
         /// What the key holds instead; `None` when it is absent.
         current: Option<Versioned>,
     },
-    /// History before `floor` is forgotten.
+    /// History before `floor` is compacted.
     Compacted {
         /// The oldest revision that can still be read, and after which a watch can start.
         floor: Revision,
@@ -29,25 +29,25 @@ pub enum Error {
     },
     /// The store cannot answer now.
     Unavailable {
-        /// The reason, for people.
+        /// The reason.
         why: String,
     },
-    /// The write may or may not have happened; only reading tells.
+    /// The write may or may not have happened; only a read can tell.
     OutcomeUnknown {
-        /// The reason, for people.
+        /// The reason.
         why: String,
     },
-    /// There is no room for the write; reads go on.
+    /// There is no space for the write; reads continue.
     OutOfSpace {
-        /// The reason, for people.
+        /// The reason.
         why: String,
     },
-    /// The transaction is larger than the store takes.
+    /// The transaction exceeds the store's limit.
     TooLarge {
         /// The most bytes a transaction may have.
         bytes_max: usize,
     },
-    /// What is on disk is not what was written there.
+    /// The files on disk are damaged.
     Corrupt(Corruption),
 }
 
@@ -60,14 +60,14 @@ pub struct Corruption {
     pub offset: u64,
     /// What was found there.
     pub found: String,
-    /// What a person can do about it.
+    /// What an operator can do about it.
     pub advice: String,
 }
 
 /// What the caller can do after an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// Read the current state and decide anew.
+    /// Read the current state and retry with it.
     AfterReading,
     /// The same request may succeed later.
     Later,

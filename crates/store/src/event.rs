@@ -1,4 +1,4 @@
-//! What a watch tells: one change of one key, shared by everyone who is told.
+//! Watch events: one change of one key, shared by all watchers.
 
 use std::any::Any;
 use std::fmt;
@@ -19,37 +19,37 @@ pub struct Versioned {
 
 /// What happened to the key.
 ///
-/// The previous value is always there: a watch with a selector needs it to tell "left the selection" from "never was in
-/// it".
+/// The previous value is always there: a watch with a selector needs it to tell "left the selection" from "never was
+/// in it".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The key was absent and now is not.
+    /// The key was absent before.
     Created {
-        /// What it holds now.
+        /// The new value.
         value: Bytes,
     },
-    /// The key held something else before.
+    /// The key existed before.
     Updated {
-        /// What it holds now.
+        /// The new value.
         value: Bytes,
-        /// What it held before.
+        /// The previous value.
         previous: Versioned,
     },
-    /// The key is gone.
+    /// The key was deleted.
     Deleted {
-        /// What it held last.
+        /// The last value.
         previous: Versioned,
     },
 }
 
 /// One change of one key at one revision.
 ///
-/// All live watchers of a change are handed the same `Arc<Event>`. Whoever encodes it for the wire keeps the result in
+/// All live watchers of a change get the same `Arc<Event>`. The encoder for the wire keeps its result in
 /// [`Event::attached`], so that a thousand watchers cost one encoding.
 pub struct Event {
     /// The key that changed.
     pub key: Key,
-    /// When: events of one watch come in this order.
+    /// Events of one watch come in this order.
     pub revision: Revision,
     /// What happened.
     pub change: Change,
@@ -57,21 +57,21 @@ pub struct Event {
 }
 
 impl Event {
-    /// An event nobody has attached anything to yet.
+    /// An event without an attachment.
     pub fn new(key: Key, revision: Revision, change: Change) -> Self {
         Self { key, revision, change, attachment: OnceLock::new() }
     }
 
-    /// What was made of this event, made on the first call and shared by all later ones.
+    /// A value derived from this event, computed on the first call and shared by all later ones.
     ///
-    /// There is one slot. A caller that asks for another type than the first caller did gets a value of its own, made on
-    /// the spot: correct, but not shared. One consumer, one type.
+    /// There is one slot. A caller that asks for another type than the first caller gets an unshared value of its
+    /// own.
     pub fn attached<T: Any + Send + Sync>(&self, make: impl Fn(&Self) -> T) -> Arc<T> {
         let shared = Arc::clone(self.attachment.get_or_init(|| Arc::new(make(self))));
         shared.downcast().unwrap_or_else(|_other_type| Arc::new(make(self)))
     }
 
-    /// What the key holds now, if it still exists.
+    /// The new value, if the key still exists.
     pub fn value(&self) -> Option<&Bytes> {
         match &self.change {
             Change::Created { value } | Change::Updated { value, .. } => Some(value),
@@ -79,7 +79,7 @@ impl Event {
         }
     }
 
-    /// What the key held before, if it existed.
+    /// The previous value, if the key existed.
     pub fn previous(&self) -> Option<&Versioned> {
         match &self.change {
             Change::Created { .. } => None,
@@ -89,7 +89,7 @@ impl Event {
 }
 
 impl PartialEq for Event {
-    /// Equal when they tell the same; what is attached does not count.
+    /// Attachments are ignored.
     fn eq(&self, other: &Self) -> bool {
         self.key == other.key && self.revision == other.revision && self.change == other.change
     }

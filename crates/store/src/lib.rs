@@ -1,10 +1,10 @@
-//! Where everything a cluster knows is kept: the port, and the parts every backend shares.
+//! The storage port, and the parts that every backend shares.
 //!
-//! Start at [`Store`], the port. It speaks of keys, bytes and revisions only; what an object is, how it is encoded
-//! and what a resource version means to a client is the API server's business. [`memory`] is the throw-away backend
-//! and, at the same time, the live state around which a durable backend adds its log.
+//! Start at [`Store`], the port. It has keys, bytes and revisions only; objects, their encoding and the meaning of
+//! resource versions belong to the API server. [`memory`] is the in-memory backend and, at the same time, the live
+//! state to which a durable backend adds its log.
 //!
-//! The feature `suite` adds the two judges of every backend: `suite`, the conformance suite, and `checker`, which
+//! The feature `suite` adds two test tools for backends: `suite`, the conformance suite, and `checker`, which
 //! compares recorded concurrent histories with a sequential model.
 //!
 //! Absent on purpose: Kubernetes types, files, sockets, and any async runtime.

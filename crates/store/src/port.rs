@@ -8,15 +8,15 @@ use bytes::Bytes;
 
 use crate::{Error, Key, Prefix, Revision, Transaction, Versioned, Watch};
 
-/// The largest value every backend takes; Kubernetes refuses requests above 3 MiB.
+/// The largest value that every backend accepts; Kubernetes refuses requests above 3 MiB.
 ///
-/// etcd takes 1.5 MiB unless its `--max-request-bytes` is raised; its backend answers [`Error::TooLarge`] beyond.
+/// etcd accepts 1.5 MiB unless its `--max-request-bytes` is raised; its backend returns [`Error::TooLarge`] beyond.
 pub const VALUE_BYTES_MAX: usize = 4 << 20;
 
-/// The most writes in one transaction every backend takes; it is etcd's limit.
+/// The maximum number of writes in one transaction that every backend accepts; it is etcd's limit.
 pub const TRANSACTION_OPS_MAX: usize = 128;
 
-/// What a method of the port returns.
+/// The future that a method of the port returns.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
 /// A key-value store with one global, strictly growing revision.
@@ -24,15 +24,15 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 
 /// Reads are linearizable: they see every write acknowledged before they began, and nothing that is not durable.
 /// A write is acknowledged when it is durable in the sense of its backend.
 ///
-/// Nothing happens before an answer is first polled. Dropping the answer of a commit that was polled leaves its outcome
-/// open: the write may still happen.
+/// A future does nothing before it is first polled. Dropping the future of a commit that was polled leaves its
+/// outcome open: the write may still happen.
 pub trait Store: Debug + Send + Sync {
     /// Reads one key.
     fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched>;
 
-    /// Reads a page of the keys under a prefix, as they are or as they were.
+    /// Reads a page of the keys under a prefix, at the current or a past revision.
     ///
-    /// Fails with [`Error::Compacted`] or [`Error::FutureRevision`] when that state cannot be read.
+    /// Fails with [`Error::Compacted`] or [`Error::FutureRevision`] if that revision cannot be read.
     fn list(&self, request: ListRequest) -> Answer<'_, Page>;
 
     /// Writes all of the transaction at one new revision, which it returns, or nothing.
@@ -41,28 +41,28 @@ pub trait Store: Debug + Send + Sync {
     /// takes up to [`TRANSACTION_OPS_MAX`] writes and [`VALUE_BYTES_MAX`] bytes; beyond, [`Error::TooLarge`].
     fn commit(&self, transaction: Transaction) -> Answer<'_, Revision>;
 
-    /// Tells all changes under the prefix made after the revision.
+    /// Watches all changes under the prefix after the revision.
     ///
-    /// [`Error::Compacted`] comes from here or as the first item of the watch. A revision in the future is allowed: the
-    /// watch is silent until the store is behind it.
+    /// [`Error::Compacted`] comes from here or as the first item of the watch. A revision in the future is allowed:
+    /// the watch returns nothing until the store is past it.
     fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch>;
 
-    /// Forgets history: afterwards `through` is the oldest revision that can be read and watched from.
+    /// Compacts history: afterwards `through` is the oldest revision that can be read and watched from.
     ///
-    /// A revision that is forgotten already is no error; one the store has not reached is [`Error::FutureRevision`].
-    /// A backend may also forget on its own, by age and size.
+    /// A revision that is compacted already is no error; one that the store has not reached is
+    /// [`Error::FutureRevision`]. A backend may also compact on its own, by age and size.
     fn compact(&self, through: Revision) -> Answer<'_, ()>;
 
-    /// From which revision to which the store remembers.
+    /// The oldest and the current revision.
     fn bounds(&self) -> Answer<'_, Bounds>;
 }
 
-/// What a read of one key found.
+/// The result of a read of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
-    /// The revision of the store the answer is true for.
+    /// The revision of the store at the time of the read.
     pub revision: Revision,
-    /// What the key holds, if it exists.
+    /// The value, if the key exists.
     pub found: Option<Versioned>,
 }
 
@@ -82,13 +82,13 @@ pub struct ListRequest {
 /// Some of the keys under a prefix, in key order, at one revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// The revision the page is true for: the one asked for, otherwise the current one.
+    /// The revision of the page: the requested one, otherwise the current one.
     pub revision: Revision,
     /// What was found, in key order.
     pub items: Vec<Item>,
     /// Where the next page starts; `None` when this is the last.
     pub next: Option<Key>,
-    /// How many items the pages after this one have at this revision.
+    /// The number of items on later pages at this revision.
     pub remaining: u64,
 }
 
@@ -103,22 +103,22 @@ pub struct Item {
     pub revision: Revision,
 }
 
-/// The stretch of history a store remembers.
+/// The range of revisions that a store has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The oldest revision that can be read, and after which a watch can start. etcd calls it the compact revision.
+    /// The oldest revision that can be read and watched from. etcd calls it the compact revision.
     pub floor: Revision,
     /// The revision of the last write.
     pub current: Revision,
 }
 
 impl ListRequest {
-    /// Everything under the prefix, as it is now.
+    /// Everything under the prefix at the current revision.
     pub fn all(prefix: Prefix) -> Self {
         Self { prefix, start: None, limit: None, at: None }
     }
 
-    /// The same request for a state of the past.
+    /// The same request at a past revision.
     pub fn at(mut self, revision: Revision) -> Self {
         self.at = Some(revision);
         self

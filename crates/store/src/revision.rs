@@ -1,19 +1,18 @@
-//! The one counter of the store.
+//! The global revision counter of the store.
 
 use std::fmt;
 use std::num::NonZeroU64;
 
-/// A point in the history of the whole store.
+/// A revision of the whole store.
 ///
-/// One counter for all keys; every transaction that changes something takes the next value, and no value is ever
-/// used twice or goes back. It is etcd's header revision, number for number: the empty store is at
-/// [`Revision::EMPTY`] (1) and the first write gets 2. Zero does not exist, because Kubernetes clients read
-/// `resourceVersion=0` as "any state will do".
+/// One counter for all keys; every transaction that changes something takes the next value, and no value is ever used
+/// twice or goes back. It equals etcd's header revision: the empty store is at [`Revision::EMPTY`] (1) and the first
+/// write gets 2. Zero does not exist, because Kubernetes clients read `resourceVersion=0` as "any version".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Revision(NonZeroU64);
 
 impl Revision {
-    /// Where a store is before its first write.
+    /// The revision of an empty store.
     pub const EMPTY: Self = Self(NonZeroU64::MIN);
 
     /// The revision with this number, unless it is zero.
@@ -39,7 +38,7 @@ impl Revision {
         Self(self.0.saturating_add(by))
     }
 
-    /// The revision before this one; the empty store has none before it and answers itself.
+    /// The revision before this one; [`Revision::EMPTY`] returns itself.
     pub const fn before(self) -> Self {
         match NonZeroU64::new(self.0.get() - 1) {
             Some(number) => Self(number),

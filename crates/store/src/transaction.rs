@@ -1,4 +1,4 @@
-//! Writes: each on a condition, all or none.
+//! Transactions: conditional writes, all or none.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::Key;
 use crate::revision::Revision;
 
-/// What a transaction does to one key, and on which condition.
+/// A conditional write of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Op {
     /// Writes the value if the key is absent.
@@ -31,16 +31,16 @@ pub enum Op {
 
 /// One or more writes that happen at one revision, or not at all.
 ///
-/// It names each key once, and never is empty. Its events are told in the order of their keys.
+/// It names each key once, and is never empty. Its events come in the order of their keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
-    /// In the order of their keys, each once. A vector, because almost every transaction is of one write.
+    /// Sorted by key, each once. A vector, because almost every transaction has one write.
     ops: Vec<(Key, Op)>,
-    /// What must not have changed, without being written.
+    /// Keys that must not have changed, without being written.
     provided: Vec<(Key, Revision)>,
 }
 
-/// The transaction already does something to this key.
+/// The transaction already writes this key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DuplicateKey(pub Key);
 
@@ -76,14 +76,14 @@ impl Transaction {
         }
     }
 
-    /// The same transaction on one more condition: this key, which it does not write, was last written at `seen`.
+    /// The same transaction with one more condition: this key, which it does not write, was last written at `seen`.
     #[must_use]
     pub fn provided(mut self, key: Key, seen: Revision) -> Self {
         self.provided.push((key, seen));
         self
     }
 
-    /// The revision that each key must be at, `None` for absent: those that are written, then those that are not.
+    /// The revision that each key must have, `None` for absent: written keys, then others.
     pub fn conditions(&self) -> impl Iterator<Item = (&Key, Option<Revision>)> {
         let written = self.ops.iter().map(|(key, op)| (key, op.expects()));
         written.chain(self.provided.iter().map(|(key, seen)| (key, Some(*seen))))
@@ -99,14 +99,14 @@ impl Transaction {
         self.ops.into_iter()
     }
 
-    /// The bytes of all keys and values that are written together.
+    /// The total size of all written keys and values.
     pub fn bytes(&self) -> usize {
         self.ops.iter().map(|(key, op)| key.as_bytes().len() + op.value().map_or(0, Bytes::len)).sum()
     }
 
-    /// The same transaction in memory of its own.
+    /// A copy of the transaction with its own memory.
     ///
-    /// A value cut from a request's buffer would keep the whole buffer alive for as long as it is stored.
+    /// A value sliced from a request's buffer would keep the whole buffer alive for as long as it is stored.
     pub fn detached(&self) -> Self {
         Self {
             ops: self.ops.iter().map(|(key, op)| (key.detached(), op.detached())).collect(),
@@ -116,7 +116,7 @@ impl Transaction {
 }
 
 impl Op {
-    /// What the key is to hold, if it is to exist.
+    /// The new value, unless the key is deleted.
     pub fn value(&self) -> Option<&Bytes> {
         match self {
             Self::Create { value } | Self::Update { value, .. } => Some(value),
@@ -124,7 +124,7 @@ impl Op {
         }
     }
 
-    /// The revision the key must be at, `None` for absent.
+    /// The revision that the key must have, `None` for absent.
     pub fn expects(&self) -> Option<Revision> {
         match self {
             Self::Create { .. } => None,

@@ -1,4 +1,4 @@
-//! A running watch, as its owner holds it.
+//! A running watch.
 
 use std::fmt;
 use std::pin::Pin;
@@ -9,28 +9,28 @@ use futures_core::Stream;
 
 use crate::{Error, Event, Revision};
 
-/// What a watch says next.
+/// An item of a watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// A key under the prefix changed.
     Change(Arc<Event>),
-    /// Every change up to and including this revision has been told.
+    /// All changes up to and including this revision have been returned.
     Progress(Revision),
 }
 
 /// A stream of [`Notice`]s about one prefix.
 ///
-/// Changes come in the order of their revisions, without gaps and each once. Changes of one revision follow each other
-/// without waiting, so whoever drains what is ready has whole revisions, and may resume after the last of them.
-/// An error is the last item. Dropping the watch ends it.
+/// Changes come in the order of their revisions, without gaps and each once. Changes of one revision follow each
+/// other without waiting, so a reader that drains what is ready has whole revisions, and may resume after the last of
+/// them. An error is the last item. Dropping the watch ends it.
 pub struct Watch(Box<dyn Watching>);
 
-/// What a backend implements to be a [`Watch`].
+/// A backend's implementation of a [`Watch`].
 pub trait Watching: Send {
     /// The next notice, or the error that ends the watch, then `None` for ever.
     fn poll_notice(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Notice, Error>>>;
 
-    /// Asks for a [`Notice::Progress`] at or behind the revision the store has now.
+    /// Requests a [`Notice::Progress`] at or after the current revision.
     fn request_progress(&mut self);
 }
 
@@ -40,21 +40,21 @@ impl Watch {
         Self(Box::new(watching))
     }
 
-    /// Waits for what comes next; `None` after the watch has ended.
+    /// The next item; `None` after the watch has ended.
     pub async fn next(&mut self) -> Option<Result<Notice, Error>> {
         std::future::poll_fn(|context| self.poll(context)).await
     }
 
-    /// What comes next if it is there already; else the task is woken when it is.
+    /// The next item if it is ready; otherwise the task is woken when it is.
     pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Notice, Error>>> {
         self.0.poll_notice(context)
     }
 
-    /// Asks for a progress mark.
+    /// Requests a progress notice.
     ///
-    /// After the changes that are already waiting, the watch yields a [`Notice::Progress`] whose revision is at least
-    /// the one the store had when this was called. Several requests may be answered by one mark, and a backend may
-    /// send marks nobody asked for. A watch that starts in the future stays silent until the store gets there.
+    /// After the changes that are already queued, the watch yields a [`Notice::Progress`] whose revision is at least
+    /// the current one at the time of this call. One notice may answer several requests, and a backend may send
+    /// notices without a request. A watch that starts in the future yields nothing until the store gets there.
     pub fn request_progress(&mut self) {
         self.0.request_progress();
     }

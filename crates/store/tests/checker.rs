@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
-use gantry_store::checker::{Load, Recorded, Recorder, Violation};
+use gantry_store::checker::{HistoryRecorder, Load, Recorded, Violation};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use gantry_store::suite::seeds;
 use gantry_store::{
@@ -20,7 +20,7 @@ fn load(seed: u64) -> Load {
 async fn the_in_memory_store_is_linearizable_under_load() {
     for seed in seeds(10, 1000) {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new(HistoryLimits::UNLIMITED));
-        let recorder = Recorder::new();
+        let recorder = HistoryRecorder::new();
         load(seed).run(Recorded::new(Arc::clone(&store), &recorder), Revision::EMPTY).await;
         assert!(recorder.len() > 300, "the load did something");
         assert_eq!(recorder.verdict(&*store, Revision::EMPTY).await, Ok(()), "GANTRY_SEED={seed}");
@@ -108,7 +108,7 @@ impl Store for Liar {
     fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch> {
         Box::pin(async move {
             let watch = self.store.watch(prefix, after).await?;
-            Ok(Watch::new(LyingWatch { watch, lie: self.lie, told: 0, again: None }))
+            Ok(Watch::new(LyingWatch { watch, lie: self.lie, item_texts: 0, again: None }))
         })
     }
 
@@ -124,7 +124,7 @@ impl Store for Liar {
 struct LyingWatch {
     watch: Watch,
     lie: Lie,
-    told: u64,
+    item_texts: u64,
     again: Option<Notice>,
 }
 
@@ -136,15 +136,15 @@ impl Watching for LyingWatch {
         loop {
             let polled = std::pin::pin!(self.watch.next()).poll(context);
             let Poll::Ready(Some(Ok(Notice::Change(event)))) = polled else { return polled };
-            self.told += 1;
+            self.item_texts += 1;
             let notice = Notice::Change(event);
             match self.lie {
-                Lie::SkipChange if self.told % 3 == 2 => {}
-                Lie::RepeatChange if self.told % 3 == 2 => {
+                Lie::SkipChange if self.item_texts % 3 == 2 => {}
+                Lie::RepeatChange if self.item_texts % 3 == 2 => {
                     self.again = Some(notice.clone());
                     return Poll::Ready(Some(Ok(notice)));
                 }
-                Lie::OvertakingProgress if self.told % 3 == 2 => {
+                Lie::OvertakingProgress if self.item_texts % 3 == 2 => {
                     let Notice::Change(event) = &notice else { return Poll::Pending };
                     let mark = Notice::Progress(event.revision);
                     self.again = Some(notice);
@@ -164,7 +164,7 @@ impl Watching for LyingWatch {
 async fn violations_of(lie: Lie) -> Vec<Violation> {
     let honest = MemoryStore::new(HistoryLimits::UNLIMITED);
     let liar = Arc::new(Liar { store: honest.clone(), lie, asked: AtomicU64::new(0) });
-    let recorder = Recorder::new();
+    let recorder = HistoryRecorder::new();
     load(1).run(Recorded::new(liar, &recorder), Revision::EMPTY).await;
     let verdict = recorder.verdict(&honest, Revision::EMPTY).await;
     verdict.err().unwrap_or_default()

@@ -29,31 +29,31 @@ pub fn deployment(name: &str) -> Deployment {
     }
 }
 
-/// What tests say of a Deployment.
-pub trait DeploymentWords: Sized {
-    /// It wants so many pods.
+/// Builder methods of a Deployment.
+pub trait DeploymentBuilder: Sized {
+    /// Sets `spec.replicas`.
     fn size(self, n: u16) -> Self;
-    /// It rolls within these limits.
+    /// Sets the strategy RollingUpdate with these limits.
     fn rolling(self, surge: Limit, unavailable: Limit) -> Self;
-    /// It recreates.
+    /// Sets the strategy Recreate.
     fn recreate(self) -> Self;
-    /// Its pods run this image.
+    /// Sets the image of its pods.
     fn image(self, image: &str) -> Self;
-    /// It carries this annotation.
+    /// Adds an annotation.
     fn annotated(self, key: &str, value: &str) -> Self;
-    /// It is on hold.
+    /// Pauses it.
     fn paused(self) -> Self;
-    /// Its deletion was asked for at this moment.
+    /// Sets its deletion timestamp.
     fn deleting_since(self, when: Timestamp) -> Self;
-    /// Its deadline, or none.
+    /// Sets its progress deadline, or none.
     fn deadline(self, seconds: Option<i32>) -> Self;
-    /// Its status says: so many pods, of them updated, of them available (and ready).
+    /// Sets its status: so many pods, of them updated, of them available (and ready).
     fn reported(self, replicas: u16, updated: u16, available: u16) -> Self;
-    /// It has a Progressing condition.
+    /// Adds a Progressing condition.
     fn progressing(self, status: ConditionStatus, reason: &str, since: Timestamp) -> Self;
 }
 
-impl DeploymentWords for Deployment {
+impl DeploymentBuilder for Deployment {
     fn size(mut self, n: u16) -> Self {
         self.replicas = n.into();
         self

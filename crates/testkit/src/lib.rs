@@ -1,8 +1,8 @@
-//! Builders that let tests speak in the words of the domain.
+//! Builders for tests.
 //!
-//! Each starts from an object as an API server would hand it out and is bent by chained words:
+//! Each starts from an object as an API server would return it and is changed by chained methods:
 //! `replica_set("web-1").owned_by(&web).size(3).available(2)`. Only a dev-dependency: production code never builds
-//! objects this way. [`recorded`] is what Kubernetes did, to compare with.
+//! objects this way. [`recorded`] has the recordings of Kubernetes, to compare with.
 
 mod deployment;
 mod object_metadata;
@@ -10,16 +10,16 @@ mod pod;
 pub mod recorded;
 mod replica_set;
 
-pub use deployment::{DeploymentWords, deployment};
-pub use object_metadata::{MetadataWords, object, reference};
-pub use pod::{PodWords, pod};
-pub use replica_set::{ReplicaSetWords, replica_set};
+pub use deployment::{DeploymentBuilder, deployment};
+pub use object_metadata::{MetadataBuilder, object, reference};
+pub use pod::{PodBuilder, pod};
+pub use replica_set::{ReplicaSetBuilder, replica_set};
 
 use gantry_model::{InvalidLimit, InvalidSelector, Labels, Limit, Meta, Selector, Template, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
-/// The moment at which stories begin: 2026-01-01T12:00:00Z.
+/// When stories begin: 2026-01-01T12:00:00Z.
 pub const NOON: Timestamp = Timestamp::from_secs(1_767_268_800);
 
 /// So many seconds after noon; negative for before.
@@ -55,7 +55,7 @@ pub fn selector(pairs: &[(&str, &str)]) -> Selector {
     Selector::parse(LabelSelector { match_labels, match_expressions: None }).unwrap_or(Selector::Everything)
 }
 
-/// What is wrong with a selector that uses an operator nobody knows.
+/// The error of a selector with an unknown operator.
 ///
 /// # Panics
 /// If the model came to accept it.
@@ -68,10 +68,10 @@ pub fn invalid_selector() -> InvalidSelector {
     }
 }
 
-/// What is wrong with a limit like this one.
+/// The error of an invalid limit.
 ///
 /// # Panics
-/// If it is a limit after all.
+/// If the limit is valid.
 pub fn invalid_limit(written: &str) -> InvalidLimit {
     match Limit::parse(Some(&IntOrString::String(written.to_owned()))) {
         Err(invalid) => invalid,

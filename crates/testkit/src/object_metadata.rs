@@ -1,4 +1,4 @@
-//! Objects of any kind for tests, as the garbage collector sees them.
+//! Objects of any kind for tests, as the garbage collector needs them.
 
 use gantry_model::{Identity, ObjectMetadata, OwnerReference};
 
@@ -21,7 +21,7 @@ pub fn object(api_version: &str, kind: &str, name: &str) -> ObjectMetadata {
     }
 }
 
-/// The reference that names this object as an owner which need not wait.
+/// A reference to this owner that does not block its deletion.
 pub fn reference(owner: &ObjectMetadata) -> OwnerReference {
     OwnerReference {
         api_version: owner.identity.api_version.clone(),
@@ -33,29 +33,29 @@ pub fn reference(owner: &ObjectMetadata) -> OwnerReference {
     }
 }
 
-/// What tests say of an object of any kind.
-pub trait MetadataWords: Sized {
-    /// It lives in this namespace.
+/// Builder methods of an object of any kind.
+pub trait MetadataBuilder: Sized {
+    /// Sets its namespace.
     fn in_namespace(self, namespace: &str) -> Self;
-    /// It lives in no namespace.
+    /// Removes its namespace.
     fn cluster_scoped(self) -> Self;
-    /// It has this uid.
+    /// Sets its uid.
     fn uid(self, uid: &str) -> Self;
-    /// It is of this version.
+    /// Sets its resource version.
     fn version(self, version: &str) -> Self;
-    /// It names one more owner, which need not wait for it.
+    /// Adds an owner reference that does not block the owner's deletion.
     fn owned_by(self, owner: &ObjectMetadata) -> Self;
-    /// It names one more owner, which waits for it when deleted in the foreground.
+    /// Adds an owner reference that blocks the owner's foreground deletion.
     fn blocking(self, owner: &ObjectMetadata) -> Self;
-    /// It carries one more reference.
+    /// Adds an owner reference.
     fn referring(self, reference: OwnerReference) -> Self;
-    /// It is held by one more finalizer.
+    /// Adds a finalizer.
     fn held_by(self, finalizer: &str) -> Self;
-    /// Its deletion was asked for at noon.
+    /// Sets its deletion timestamp to noon.
     fn deleting(self) -> Self;
 }
 
-impl MetadataWords for ObjectMetadata {
+impl MetadataBuilder for ObjectMetadata {
     fn in_namespace(mut self, namespace: &str) -> Self {
         self.identity.namespace = Some(namespace.into());
         self

@@ -1,6 +1,6 @@
 //! Pods for tests.
 
-use gantry_model::{Phase, Pod, Readiness, ReplicaSet, Restarts, Timestamp};
+use gantry_model::{Phase, Pod, PodNetwork, Readiness, ReplicaSet, Restarts, Timestamp};
 
 use crate::{labels, meta};
 
@@ -13,40 +13,42 @@ pub fn pod(name: &str) -> Pod {
         phase: Phase::Pending,
         node: None,
         readiness: Readiness::NotReady,
+        readiness_changed: None,
+        network: PodNetwork::default(),
         restarts: Restarts::default(),
         deletion_cost: 0,
     }
 }
 
-/// What tests say of a Pod.
-pub trait PodWords: Sized {
-    /// The ReplicaSet controls it.
+/// Builder methods of a Pod.
+pub trait PodBuilder: Sized {
+    /// Makes the ReplicaSet its controller.
     fn owned_by(self, owner: &ReplicaSet) -> Self;
-    /// It was assigned to this node.
+    /// Assigns it to this node.
     fn on(self, node: &str) -> Self;
-    /// Its life has come so far.
+    /// Sets its phase.
     fn phase(self, phase: Phase) -> Self;
-    /// It runs and has been ready since this moment.
+    /// Makes it running and ready since this time.
     fn ready_since(self, when: Timestamp) -> Self;
-    /// It runs and is ready, but does not say since when.
+    /// Makes it running and ready, without a time.
     fn ready(self) -> Self;
-    /// It minds being deleted so much.
+    /// Sets its deletion cost.
     fn cost(self, cost: i32) -> Self;
-    /// Its containers were restarted so often.
+    /// Sets the restart count of its containers.
     fn restarted(self, times: i32) -> Self;
-    /// Its sidecars were restarted so often.
+    /// Sets the restart count of its sidecars.
     fn sidecars_restarted(self, times: i32) -> Self;
-    /// It has this uid.
+    /// Sets its uid.
     fn uid(self, uid: &str) -> Self;
-    /// It was created at this moment.
+    /// Sets its creation timestamp.
     fn created(self, when: Timestamp) -> Self;
-    /// Its deletion was asked for at this moment.
+    /// Sets its deletion timestamp.
     fn deleting_since(self, when: Timestamp) -> Self;
-    /// It has these labels and no others.
+    /// Replaces its labels.
     fn labelled(self, pairs: &[(&str, &str)]) -> Self;
 }
 
-impl PodWords for Pod {
+impl PodBuilder for Pod {
     fn owned_by(mut self, owner: &ReplicaSet) -> Self {
         self.meta.owners = vec![owner.reference()];
         self

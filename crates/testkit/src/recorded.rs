@@ -1,8 +1,8 @@
-//! What Kubernetes 1.37 did, recorded: scenarios of commands, and a snapshot after each of their steps.
+//! Recordings of Kubernetes 1.37: scenarios of commands, and a snapshot after each of their steps.
 //!
-//! `recorded/scenarios.txt` says what was played; beside it are the snapshots that were taken of a real kube-apiserver,
-//! etcd and kube-controller-manager. Whoever plays the same must be able to show the same. Nothing here knows how to play:
-//! the simulator does, and so do the controllers over an API server.
+//! `recorded/scenarios.txt` has the commands; beside it are the snapshots of a real kube-apiserver, etcd and
+//! kube-controller-manager. The simulator, and the controllers over an API server, play the same commands and have to
+//! get the same snapshots.
 
 use std::path::Path;
 
@@ -13,31 +13,31 @@ use serde_json::Value;
 pub struct Scenario {
     /// Its name.
     pub name: String,
-    /// What was done, in order.
-    pub steps: Vec<Step>,
-    /// What the cluster looked like after every step that was looked at.
+    /// Its commands, in order.
+    pub steps: Vec<ScenarioStep>,
+    /// The snapshots after every recorded step.
     pub snapshots: Vec<Value>,
 }
 
 /// One command of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// The command, in the words of a story.
+pub struct ScenarioStep {
+    /// The command, as in a story.
     pub command: String,
-    /// Whether somebody looks at what it leads to.
-    pub is_shown: bool,
+    /// Whether there is a snapshot after it.
+    pub has_snapshot: bool,
 }
 
 /// All scenarios.
 ///
 /// # Panics
-/// When a file is missing or is not what it should be.
+/// When a file is missing or malformed.
 pub fn scenarios() -> Vec<Scenario> {
     let texts = file("scenarios.txt");
     texts.split("\n== ").skip(1).map(scenario).collect()
 }
 
-/// The snapshots of a scenario whose steps no story can tell.
+/// The snapshots of a scenario whose steps stories cannot express.
 ///
 /// # Panics
 /// When there are none of that name.
@@ -45,7 +45,7 @@ pub fn snapshots(name: &str) -> Vec<Value> {
     serde_json::from_str(&file(&format!("{name}.json"))).expect("a recording is a list of snapshots")
 }
 
-/// Says where these snapshots first differ from the recorded ones in any of these parts, if they do.
+/// The first difference between these snapshots and the recorded ones in any of these parts, if there is one.
 ///
 /// A part that was not recorded for a step is not compared there.
 pub fn difference(recorded: &[Value], here: &[Value], parts: &[&str]) -> Option<String> {
@@ -68,7 +68,7 @@ fn scenario(text: &str) -> Scenario {
     let (name, commands) = text.split_once('\n').expect("commands follow the name of a scenario");
     let steps = commands.lines().filter(|line| !line.trim().is_empty()).map(|line| {
         let hidden = line.strip_prefix('-');
-        Step { command: hidden.unwrap_or(line).to_owned(), is_shown: hidden.is_none() }
+        ScenarioStep { command: hidden.unwrap_or(line).to_owned(), has_snapshot: hidden.is_none() }
     });
     Scenario { name: name.to_owned(), steps: steps.collect(), snapshots: snapshots(name) }
 }
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(all.len(), 49);
         assert!(all.iter().all(|one| !one.steps.is_empty() && !one.snapshots.is_empty()));
         let recreate = all.iter().find(|one| one.name == "recreate").expect("it is there");
-        assert_eq!(recreate.steps[2], Step { command: "reap off".to_owned(), is_shown: false });
+        assert_eq!(recreate.steps[2], ScenarioStep { command: "reap off".to_owned(), has_snapshot: false });
     }
 
     #[test]

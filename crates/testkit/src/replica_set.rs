@@ -6,8 +6,8 @@ use gantry_model::{
 
 use crate::{labels, meta, selector, template};
 
-/// An unowned ReplicaSet of no pods of `nginx:1` that has and selects `app=web`, with nothing reported but that its
-/// spec was seen.
+/// A ReplicaSet without owner and pods, of `nginx:1`, that has and selects `app=web`, with an empty status that
+/// observed its spec.
 pub fn replica_set(name: &str) -> ReplicaSet {
     let mut meta = meta(name);
     meta.labels = labels(&[("app", "web")]);
@@ -26,33 +26,33 @@ pub fn replica_set(name: &str) -> ReplicaSet {
     }
 }
 
-/// What tests say of a ReplicaSet.
-pub trait ReplicaSetWords: Sized {
-    /// The Deployment controls it.
+/// Builder methods of a ReplicaSet.
+pub trait ReplicaSetBuilder: Sized {
+    /// Makes the Deployment its controller.
     fn owned_by(self, owner: &Deployment) -> Self;
-    /// It should have so many pods.
+    /// Sets `spec.replicas`.
     fn size(self, n: u16) -> Self;
-    /// It reports so many pods.
+    /// Sets `status.replicas`.
     fn pods(self, n: u16) -> Self;
-    /// Of its pods, so many are ready and available.
+    /// Sets the numbers of ready and available pods.
     fn available(self, n: u16) -> Self;
-    /// Its pods must be ready for so long to count as available.
+    /// Sets `spec.minReadySeconds`.
     fn min_ready(self, seconds: i32) -> Self;
-    /// Its pods run this image.
+    /// Sets the image of its pods.
     fn image(self, image: &str) -> Self;
-    /// It carries this annotation.
+    /// Adds an annotation.
     fn annotated(self, key: &str, value: &str) -> Self;
-    /// It is of this revision.
+    /// Sets its revision.
     fn revision(self, n: i64) -> Self;
-    /// It was last sized for a Deployment of so many pods, at most so many with surge.
+    /// Sets the annotations of the Deployment's size and maximum.
     fn sized_for(self, desired: u16, max: u16) -> Self;
-    /// It was created at this moment.
+    /// Sets its creation timestamp.
     fn created(self, when: Timestamp) -> Self;
-    /// Its deletion was asked for at this moment.
+    /// Sets its deletion timestamp.
     fn deleting_since(self, when: Timestamp) -> Self;
 }
 
-impl ReplicaSetWords for ReplicaSet {
+impl ReplicaSetBuilder for ReplicaSet {
     fn owned_by(mut self, owner: &Deployment) -> Self {
         self.meta.owners = vec![OwnerReference::to_controller(keys::APPS_V1, keys::DEPLOYMENT, &owner.meta)];
         self

@@ -1,27 +1,28 @@
-//! What people are shown of a rollout: reports, frames and lines, from what the rules say about a Deployment.
+//! Views of a rollout: reports, frames and log lines, computed from the rules' decision about a Deployment.
 //!
-//! - [`Snapshot`]: a Deployment with its ReplicaSets, pods and events, as any Kubernetes cluster hands them out.
+//! - [`Snapshot`]: a Deployment with its ReplicaSets, pods and events, as read from any Kubernetes cluster.
 //! - [`why`]: why the rollout is where it is, as a [`why::Report`], its text and its JSON.
 //! - [`live`]: one frame of `gantry rollout watch`, and the lines it prints without a terminal.
-//! - [`Waiting`]: when `gantry why --wait` and `gantry rollout watch` end.
+//! - [`WaitPolicy`]: when `gantry why --wait` and `gantry rollout watch` end.
 //!
-//! The reasons are those of the controllers: [`Standing`] runs `decide` on the snapshot and puts beside it what pods
-//! and events complain of. So it works on Deployments that Gantry does not run, too.
+//! The reasons are those of the controllers: [`RolloutState`] runs `decide` on the snapshot and adds the problems
+//! that pods and events report. So it works on Deployments that Gantry does not run, too.
 //!
-//! *Invariant:* no terminal, no HTML, no client, no clock. `now` is passed in, and a style is a word, not a colour code.
+//! *Invariant:* no terminal, no HTML, no client, no clock. `now` is passed in, and a style is a word, not a colour
+//! code.
 
+mod formatting;
 pub mod live;
+mod rollout_state;
 mod snapshot;
 mod span;
-mod standing;
 mod waiting;
 pub mod why;
-mod words;
 
+pub use rollout_state::{ReplicaSetState, RolloutState, SetRole};
 pub use snapshot::{
-    Container, ContainerRole, ContainerState, EventSeen, Exit, Listing, NodeSeen, Objects, PodSeen, Probe,
-    Scheduling, Snapshot,
+    ApiObjects, Container, ContainerRole, ContainerState, Exit, Listing, ObservedEvent, ObservedNode,
+    ObservedPod, Probe, Scheduling, Snapshot,
 };
 pub use span::{Line, Span, Style};
-pub use standing::{SetRole, SetStanding, Standing};
-pub use waiting::{Next, Waiting};
+pub use waiting::{WaitDecision, WaitPolicy};

@@ -1,6 +1,6 @@
-//! Text with meaning attached: what a terminal may colour, and what reads the same without.
+//! Styled text: what a terminal may colour, and what reads the same without.
 
-use crate::words::harmless;
+use crate::formatting::sanitize;
 
 /// A line on the screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -9,59 +9,59 @@ pub struct Line {
     pub spans: Vec<Span>,
 }
 
-/// A piece of a line.
+/// A part of a line with one style.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// What it says, without control characters.
+    /// Without control characters.
     pub text: String,
     /// How it is meant.
     pub style: Style,
 }
 
-/// How a piece of text is meant.
+/// The meaning of a text, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// As any other.
+    /// Nothing special.
     Plain,
-    /// To be seen first.
+    /// Most important.
     Strong,
-    /// To be seen last.
+    /// Least important.
     Dim,
-    /// All is well.
+    /// Success.
     Good,
-    /// Something is under way.
+    /// In progress.
     Busy,
-    /// Something is wrong.
+    /// Failure.
     Bad,
 }
 
 impl Line {
-    /// A line of one piece.
+    /// A line of one span.
     pub fn of(style: Style, text: &str) -> Self {
         Self::default().with(style, text)
     }
 
-    /// The line with one piece more.
+    /// The line with one more span.
     #[must_use]
     pub fn with(mut self, style: Style, text: &str) -> Self {
         self.push(style, text);
         self
     }
 
-    /// Adds a piece; pieces of one style become one.
+    /// Adds a span; adjacent spans of one style are merged.
     pub fn push(&mut self, style: Style, text: &str) {
         match self.spans.last_mut() {
-            Some(last) if last.style == style => last.text.push_str(&harmless(text)),
-            _ => self.spans.push(Span { text: harmless(text), style }),
+            Some(last) if last.style == style => last.text.push_str(&sanitize(text)),
+            _ => self.spans.push(Span { text: sanitize(text), style }),
         }
     }
 
-    /// How many columns it takes.
+    /// Its width in columns.
     pub fn width(&self) -> usize {
         self.spans.iter().map(|span| span.text.chars().count()).sum()
     }
 
-    /// The line without what does not fit in so many columns.
+    /// The line, truncated to so many columns.
     #[must_use]
     pub fn cut(mut self, columns: usize) -> Self {
         let mut left = columns;
@@ -76,8 +76,7 @@ impl Line {
         self
     }
 
-    /// The line in pieces that are at most so wide, broken at spaces. Those after the first are indented; a word that is
-    /// too long stays whole.
+    /// The line wrapped at spaces to this width. Continuation lines are indented; words that are too long stay whole.
     pub fn wrap(&self, columns: usize, indent: usize) -> Vec<Self> {
         let letters: Vec<(char, Style)> =
             self.spans.iter().flat_map(|span| span.text.chars().map(|c| (c, span.style))).collect();
@@ -101,13 +100,13 @@ impl Line {
         }
     }
 
-    /// What it says.
+    /// The text without styles.
     pub fn text(&self) -> String {
         self.spans.iter().map(|span| span.text.as_str()).collect()
     }
 }
 
-/// Where to break a line that is too long: before the last space that fits, or else the first.
+/// Where to break a long line: before the last space that fits, or else the first.
 fn break_at(letters: &[(char, Style)], room: usize) -> usize {
     let text = letters.iter().take_while(|(c, _)| *c == ' ').count();
     let is_space = |at: &usize| letters[*at].0 == ' ';
@@ -137,12 +136,12 @@ mod tests {
         );
         assert_eq!(wrapped[2].spans[1], Span { text: "four".to_owned(), style: Style::Bad });
         assert_eq!(line.wrap(80, 4), std::slice::from_ref(&line));
-        let word = Line::of(Style::Plain, "a unbreakable-word b");
+        let line = Line::of(Style::Plain, "a unbreakable-word b");
         assert_eq!(
-            word.wrap(5, 2).iter().map(Line::text).collect::<Vec<_>>(),
+            line.wrap(5, 2).iter().map(Line::text).collect::<Vec<_>>(),
             ["a", "  unbreakable-word", "  b"]
         );
-        assert_eq!(word.wrap(0, 2).len(), 3);
+        assert_eq!(line.wrap(0, 2).len(), 3);
         assert_eq!(Line::default().wrap(5, 2), [Line::default()]);
     }
 

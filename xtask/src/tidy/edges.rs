@@ -149,11 +149,8 @@ mod tests {
 ";
 
     fn findings(packages: Vec<Package>) -> Vec<String> {
-        let repository = Repository {
-            tree: Tree::of([(DOCUMENT, TABLE)]),
-            workspace: Workspace { packages },
-            specification: None,
-        };
+        let repository =
+            Repository { tree: Tree::of([(DOCUMENT, TABLE)]), workspace: Workspace { packages } };
         check(&repository).iter().map(Finding::to_string).collect()
     }
 

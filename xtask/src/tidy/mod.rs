@@ -25,8 +25,6 @@ Usage: cargo xtask tidy [--rules]
 Run the repository's own checks and print every finding as `path:line: what is wrong and what to do`.
 
   --rules   Print every rule handle with the tests that cite it instead, those without a test first
-
-If GANTRY_SPEC_DIR names a folder with the behaviour specification, docs/rules.tsv is compared with it too.
 ";
 
 /// All that the checks may look at.
@@ -34,8 +32,6 @@ If GANTRY_SPEC_DIR names a folder with the behaviour specification, docs/rules.t
 struct Repository {
     tree: Tree,
     workspace: Workspace,
-    /// The behaviour specification, which is not part of the repository.
-    specification: Option<Tree>,
 }
 
 /// One thing to mend, and where.
@@ -77,12 +73,7 @@ pub(crate) fn check(root: &Path) -> Result<(), Failure> {
 
 impl Repository {
     fn read(root: &Path) -> Result<Self, Failure> {
-        let specification = std::env::var_os("GANTRY_SPEC_DIR").filter(|folder| !folder.is_empty());
-        Ok(Self {
-            tree: Tree::read(root)?,
-            workspace: Workspace::read(root)?,
-            specification: specification.map(|folder| Tree::read(Path::new(&folder))).transpose()?,
-        })
+        Ok(Self { tree: Tree::read(root)?, workspace: Workspace::read(root)? })
     }
 }
 
@@ -110,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_finding_prints_as_a_place_an_editor_can_jump_to() {
-        let finding = Finding::new("docs/rules.tsv", 7, "no test cites D1.7");
-        assert_eq!(finding.to_string(), "docs/rules.tsv:7: no test cites D1.7");
+        let finding = Finding::new("docs/spec/objects.md", 7, "no test cites D1.7");
+        assert_eq!(finding.to_string(), "docs/spec/objects.md:7: no test cites D1.7");
     }
 }

@@ -186,7 +186,6 @@ mod tests {
                 ("elsewhere/free.rs", ""),
             ]),
             workspace: Workspace { packages: vec![package] },
-            specification: None,
         };
         let found: Vec<_> = check(&repository).into_iter().map(|finding| finding.path).collect();
         assert_eq!(found, ["crates/a/src/lost.rs"]);

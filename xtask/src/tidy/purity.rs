@@ -109,7 +109,7 @@ mod tests {
     }
 
     fn of(tree: Tree, packages: Vec<Package>) -> Vec<String> {
-        let repository = Repository { tree, workspace: Workspace { packages }, specification: None };
+        let repository = Repository { tree, workspace: Workspace { packages } };
         check(&repository).iter().map(Finding::to_string).collect()
     }
 

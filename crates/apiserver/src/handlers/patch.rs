@@ -2,7 +2,7 @@
 
 use gantry_registry::apply;
 use gantry_registry::decode::{self, Finding, Format, strict_problem};
-use gantry_registry::kinds::{Kind, Nature, Verb};
+use gantry_registry::kinds::{Nature, Verb};
 use gantry_registry::patch::{self, PatchKind};
 use gantry_registry::{FieldError, Refusal, defaults};
 use serde_json::{Value, json};
@@ -113,8 +113,6 @@ impl Call<'_> {
             }
             patched = patch::wrapped(patched, &self.kind.nature);
         }
-        let resets = resets_owners(&patched);
-        let emptied = has_emptied_labels(self.kind, &patched);
         let decoded = decode::assembled(patched, &self.kind.nature).map_err(|why| undecodable(&why))?;
         findings.extend(decoded.findings);
         if options.validation == Validation::Strict
@@ -123,16 +121,10 @@ impl Call<'_> {
             return Err(undecodable(&problem));
         }
         let mut object = decoded.object;
-        if emptied && let Some(metadata) = object.pointer_mut("/spec/template/metadata") {
-            metadata["labels"] = json!({});
-        }
         self.check_name(&object)?;
         check_place(self, &mut object)?;
         if matches!(self.kind.nature, Nature::Custom(_)) {
             decode::custom::check_type(&object, self.gvk())?;
-        }
-        if resets {
-            reset_owners(&mut object);
         }
         defaults::apply(self.kind, &mut object);
         Ok(object)
@@ -191,25 +183,6 @@ impl Call<'_> {
         defaults::apply_to_applied(self.kind, &mut object);
         Ok(object)
     }
-}
-
-/// Whether an object as it was sent wishes that nobody owns anything of it.
-pub(super) fn resets_owners(sent: &Value) -> bool {
-    let owners = sent.pointer("/metadata/managedFields").and_then(Value::as_array);
-    owners.is_some_and(Vec::is_empty)
-}
-
-/// Keeps that wish: an empty list does not survive decoding, and an empty entry says the same.
-pub(super) fn reset_owners(object: &mut Value) {
-    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.insert("managedFields".to_owned(), json!([{}]));
-    }
-}
-
-/// Whether a patch took the last label of a template. They stay, empty: the refusal that follows shows them so.
-fn has_emptied_labels(kind: &Kind, patched: &Value) -> bool {
-    let labels = patched.pointer("/spec/template/metadata/labels").and_then(Value::as_object);
-    kind.group == "apps" && labels.is_some_and(serde_json::Map::is_empty)
 }
 
 /// The content type is of no patch that is known.

@@ -1,6 +1,8 @@
 //! The last steps of every write: who owns what, what the server itself writes, whether it may be stored.
 
 use gantry_registry::Refusal;
+use gantry_registry::decode::KeyOrder;
+use gantry_registry::empties::{self, Form};
 use gantry_registry::kinds::{Kind, Nature};
 use gantry_registry::lifecycle::{self, Updated};
 use gantry_registry::ownership::{FieldSet, Write, differ_only_in_times, track_update};
@@ -49,24 +51,29 @@ pub(super) fn settle(
     if part == Part::Main {
         admission::update(call.kind, stored, &mut wanted);
     }
-    let updated = match lifecycle::update(stored, wanted, part, call.kind) {
-        Updated::Store(object) if differ_only_in_times(stored, &object) => Updated::Unchanged,
-        updated => updated,
-    };
-    if let Updated::Store(object) | Updated::Remove(object) = &updated {
-        let judged = validation::part(part, call.kind, stored, object);
-        match call.judged(call.place().name, judged) {
-            Ok(odd) => warnings.extend(odd),
-            Err(why) => {
-                let refused = Some(Refused { object: object.clone(), why });
-                return Ok(Settled { change: Change::Keep, shown: None, warnings, refused });
+    let updated = lifecycle::update(stored, wanted, part, call.kind);
+    match &updated {
+        Updated::Store(object) | Updated::Remove(object) => {
+            let judge = |order: &KeyOrder| validation::part(part, call.kind, stored, object, order);
+            match call.judged(call.place().name, judge) {
+                Ok(found) => warnings.extend(found),
+                Err(why) => {
+                    let refused = Some(Refused { object: object.clone(), why });
+                    return Ok(Settled { change: Change::Keep, shown: None, warnings, refused });
+                }
             }
         }
+        // Warnings are returned although nothing changes.
+        Updated::Unchanged if part == Part::Main => {
+            let order = KeyOrder::default();
+            warnings.extend(validation::part(part, call.kind, stored, stored, &order).warnings);
+        }
+        Updated::Unchanged => {}
     }
-    // What is odd about an object is told although nothing changes.
-    if updated == Updated::Unchanged && part == Part::Main {
-        warnings.extend(validation::part(part, call.kind, stored, stored).warnings);
-    }
+    let updated = match updated {
+        Updated::Store(object) if is_stored_as(call.kind, &object, stored) => Updated::Unchanged,
+        updated => updated,
+    };
     let (change, shown) = match updated {
         // What is written unchanged is stored in the version of today, and with the defaults that it was read with.
         Updated::Unchanged if served::is_renewed(call.kind) => (Change::Renew, None),
@@ -75,6 +82,12 @@ pub(super) fn settle(
         Updated::Remove(shown) => (Change::Remove(None), Some(shown)),
     };
     Ok(Settled { change, shown, warnings, refused: None })
+}
+
+/// Whether storing this object would change nothing, the times in its record of ownership aside.
+fn is_stored_as(kind: &Kind, object: &Value, stored: &Value) -> bool {
+    let object = empties::in_form(Form::Stored, &kind.nature, object);
+    *object == *stored || differ_only_in_times(stored, &object)
 }
 
 /// How the owners of fields are found.

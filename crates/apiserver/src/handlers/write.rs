@@ -1,6 +1,6 @@
 //! Create and update.
 
-use gantry_registry::decode::{self, Finding, Format, strict_problem};
+use gantry_registry::decode::{self, Finding, Format, KeyOrder, strict_problem};
 use gantry_registry::kinds::{BlindPut, Nature, PutAbsent, Scope, Verb};
 use gantry_registry::lifecycle::{self, Stamp};
 use gantry_registry::ownership::track_update;
@@ -83,8 +83,9 @@ impl Call<'_> {
             admission::create(self.server, place, &mut stamped).await?;
             defaults::on_create(self.kind, &mut stamped);
             let mut warnings: Vec<String> = twice.iter().cloned().collect();
-            match self.judged(&name, validation::create(self.kind, &stamped)) {
-                Ok(odd) => warnings.extend(odd),
+            let judge = |order: &KeyOrder| validation::create_in_order(self.kind, &stamped, order);
+            match self.judged(&name, judge) {
+                Ok(found) => warnings.extend(found),
                 Err(why) => {
                     let refused = Refused { object: stamped, why };
                     return Err(self.server.objects.refusal(place, None, refused, options.allotment()).await);
@@ -121,13 +122,17 @@ impl Call<'_> {
     pub(super) async fn put(&self, part: Part) -> Result<Answer, Refusal> {
         allowed(self.kind, Verb::Update)?;
         let options = self.query.write_options("UpdateOptions", &self.user_agent)?;
-        let (object, findings) = self.put_object(&options)?;
+        let (object, findings) = self.decoded(&options)?;
+        let object = match self.put_object(object) {
+            Ok(object) => object,
+            Err(refusal) => return self.answer_or_refuse(200, Err(refusal), &options, &findings),
+        };
         // Whoever is overtaken reads the body again; almost nobody is.
         let mut unused = Some(object);
         let written = self.change(&options, |stored| {
             let object = match unused.take() {
                 Some(object) => object,
-                None => self.put_object(&options)?.0,
+                None => self.put_object(self.decoded(&options)?.0)?,
             };
             check_uid(self.place(), stored, &object)?;
             self.check_blind(&object)?;
@@ -146,14 +151,12 @@ impl Call<'_> {
         self.answer_or_refuse(status, written, &options, &findings)
     }
 
-    /// The object in the body of an update, in its place and with defaults, and what was ignored in it.
-    fn put_object(&self, options: &WriteOptions) -> Result<(Value, Vec<Finding>), Refusal> {
-        let (mut object, findings) = self.decoded(options)?;
+    /// The object in the body of an update, in its place and with defaults.
+    fn put_object(&self, mut object: Value) -> Result<Value, Refusal> {
         self.check_name(&object)?;
         check_place(self, &mut object)?;
-        self.keep_reset(&mut object);
         defaults::apply(self.kind, &mut object);
-        Ok((object, findings))
+        Ok(object)
     }
 
     /// Some kinds are only overwritten by those who say what they saw.
@@ -228,12 +231,31 @@ impl Call<'_> {
     }
 
     /// Refuses an object with which something is wrong; what is only odd is returned.
-    pub(super) fn judged(&self, name: &str, judged: Judged) -> Result<Vec<String>, Refusal> {
+    ///
+    /// Only errors depend on the order of keys, so what is right is judged once.
+    pub(super) fn judged(
+        &self,
+        name: &str,
+        judge: impl Fn(&KeyOrder) -> Judged,
+    ) -> Result<Vec<String>, Refusal> {
+        let mut judged = judge(&KeyOrder::default());
         if judged.errors.is_empty() {
             return Ok(judged.warnings);
         }
+        let order = self.key_order();
+        if !order.is_alphabetical() {
+            judged = judge(&order);
+        }
         let kind = conversion::stored_kind(self.kind).unwrap_or(self.kind);
         Err(Refusal::invalid(kind.kind, kind.group, name, &judged.errors))
+    }
+
+    /// The order of the keys in the body, if it is an object in JSON. Everything else is sorted before it is read.
+    fn key_order(&self) -> KeyOrder {
+        match self.format() {
+            Ok(Format::Json) => KeyOrder::of_json(&self.body),
+            _ => KeyOrder::default(),
+        }
     }
 
     /// The object in the body, and what was ignored in it.
@@ -249,18 +271,6 @@ impl Call<'_> {
             return decoded.strict(self.gvk()).map(|object| (object, Vec::new()));
         }
         Ok((decoded.object, decoded.findings))
-    }
-
-    /// Keeps the wish of a body that nobody should own anything.
-    fn keep_reset(&self, object: &mut Value) {
-        let mentions = |word: &[u8]| self.body.windows(word.len()).any(|part| part == word);
-        if object["metadata"]["managedFields"].is_null() && mentions(b"managedFields") {
-            let format = self.format().ok().filter(|format| *format != Format::Protobuf);
-            let sent = format.and_then(|format| decode::plain(&self.body, format).ok());
-            if sent.is_some_and(|(sent, _)| super::patch::resets_owners(&sent)) {
-                super::patch::reset_owners(object);
-            }
-        }
     }
 
     /// The name in the body must be the one in the path.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use gantry_kubectl::Failure;
 use gantry_runtime::Clock;
 use gantry_view::why::{self, Verdict};
-use gantry_view::{Next, Snapshot, Waiting};
+use gantry_view::{Snapshot, WaitDecision, WaitPolicy};
 
 use crate::asked::{self, Asked};
 use crate::cluster::ClusterFlags;
@@ -25,7 +25,7 @@ async fn watch(flags: &ClusterFlags, words: &[String], stuck_for: Duration) -> R
     let one = |message| Failure::other(format!("--fail-when-stuck is about one Deployment: {message}"));
     let name = asked::deployment_name(words).map_err(one)?;
     let (asked, cluster) = (Asked::One(name.clone()), flags.open().await?);
-    let mut waiting = Waiting::new(Clock::system().now(), stuck_for, None);
+    let mut waiting = WaitPolicy::new(Clock::system().now(), stuck_for, None);
     loop {
         for objects in gather::look(&cluster, &asked).await?.objects {
             let snapshot = Snapshot::parse(objects)
@@ -33,7 +33,7 @@ async fn watch(flags: &ClusterFlags, words: &[String], stuck_for: Duration) -> R
             let now = Clock::system().now();
             let report = why::explain(now, &snapshot, &flags.for_commands(None));
             let is_stuck = report.verdict == Verdict::Stuck;
-            if waiting.next(now, std::slice::from_ref(&report)) == Next::End && is_stuck {
+            if waiting.next(now, std::slice::from_ref(&report)) == WaitDecision::End && is_stuck {
                 return Ok(Failure::other(format!("deployment \"{name}\" is stuck: {}", report.headline)));
             }
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::StreamExt as _;
 use gantry_kubectl::Failure;
-use gantry_view::Objects;
+use gantry_view::ApiObjects;
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::runtime::reflector::{self, Store};
@@ -67,9 +67,9 @@ impl Follower {
     }
 
     /// What is known now; `None` when the Deployment is gone.
-    pub(super) fn objects(&self) -> Option<Objects> {
+    pub(super) fn objects(&self) -> Option<ApiObjects> {
         let deployment = self.deployment.state().into_iter().next()?;
-        Some(Objects {
+        Some(ApiObjects {
             deployment: Deployment::clone(&deployment),
             sets: all(&self.sets),
             pods: all(&self.pods),

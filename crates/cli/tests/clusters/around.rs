@@ -3,13 +3,14 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
-use super::person::{Person, files, said};
+use super::person::{Person, files};
+use super::running::said::Said;
 
-fn up_around(person: &Person, command: &[&str]) -> super::person::Said {
+fn up_around(person: &Person, command: &[&str]) -> Said {
     let mut up = person.command(env!("CARGO_BIN_EXE_gantry"));
     up.env("TMPDIR", person.file("")).args(["up", "--wait=120s", "--nodes", "2", "--"]).args(command);
     up.env("GANTRY", env!("CARGO_BIN_EXE_gantry")).env_remove("GANTRY_LOG");
-    said(up.output().unwrap())
+    up.output().unwrap().into()
 }
 
 #[test]

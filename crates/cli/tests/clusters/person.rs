@@ -2,12 +2,13 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::running::Scratch;
+use super::running::said::Said;
 
 /// How long something may take on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
@@ -15,14 +16,6 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 /// A person. What still runs at the end is killed.
 pub(crate) struct Person {
     scratch: Scratch,
-}
-
-/// What a command said.
-#[derive(Debug)]
-pub(crate) struct Said {
-    pub(crate) out: String,
-    pub(crate) err: String,
-    pub(crate) code: Option<i32>,
 }
 
 /// A cluster in the foreground. Dropping it kills it.
@@ -54,7 +47,7 @@ impl Person {
     /// Runs `gantry` to its end.
     pub(crate) fn gantry(&self, arguments: &[&str]) -> Said {
         let mut command = self.command(env!("CARGO_BIN_EXE_gantry"));
-        said(command.args(arguments).output().unwrap())
+        command.args(arguments).output().unwrap().into()
     }
 
     /// Runs `gantry`, which has to succeed.
@@ -143,11 +136,6 @@ impl Drop for Person {
 pub(crate) fn signal(pid: u32, name: &str) {
     let sent = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status();
     assert!(sent.unwrap().success());
-}
-
-pub(crate) fn said(output: Output) -> Said {
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Said { out: text(output.stdout), err: text(output.stderr), code: output.status.code() }
 }
 
 /// Everything that is below a directory, by its path.

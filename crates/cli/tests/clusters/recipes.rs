@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::person::{Person, said, text};
+use super::person::{Person, text};
+use super::running::said::Said;
 
 #[path = "../clients/tools.rs"]
 mod tools;
@@ -33,7 +34,7 @@ fn the_recipe_for_python_works() {
     let person = Person::new("python");
     let mut up = person.command(env!("CARGO_BIN_EXE_gantry"));
     up.args(["up", "--wait=120s", "--"]).arg(tools::tool("python/bin").join("python3"));
-    let said = said(up.arg(recipe("test_rollout.py")).output().unwrap());
+    let said = Said::from(up.arg(recipe("test_rollout.py")).output().unwrap());
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(said.err.contains("Ran 1 test"), "{said:?}");
 }
@@ -43,7 +44,7 @@ fn the_recipe_for_javascript_works() {
     let person = Person::new("javascript");
     let mut up = person.command(env!("CARGO_BIN_EXE_gantry"));
     up.env("NODE_PATH", tools::tool("node/node_modules")).args(["up", "--wait=120s", "--", "node", "--test"]);
-    let said = said(up.arg(recipe("rollout.test.cjs")).output().unwrap());
+    let said = Said::from(up.arg(recipe("rollout.test.cjs")).output().unwrap());
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(said.out.contains("pass 1"), "{said:?}");
 }

@@ -2,7 +2,8 @@
 
 use std::process::Stdio;
 
-use super::person::{Person, said};
+use super::person::Person;
+use super::running::said::Said;
 
 #[test]
 fn more_nodes_than_there_are_addresses_for_are_refused_before_the_start() {
@@ -38,7 +39,7 @@ fn a_second_signal_is_one_line() {
     for _ in 0..2 {
         super::person::signal(child.id(), "TERM");
     }
-    let said = said(child.wait_with_output().unwrap());
+    let said = Said::from(child.wait_with_output().unwrap());
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(!said.err.contains("ERROR") && !said.err.contains("panicked"), "{said:?}");
     // The first may have been enough.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use gantry_store::suite::{Dice, is_long_run, seeds};
+use gantry_store::suite::{Rng, is_long_run, seeds};
 use gantry_store::{ListRequest, Prefix, Store as _};
 use gantry_store_embedded::{EmbeddedStore, Options};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -36,7 +36,7 @@ struct Writer {
     objects: Api<DynamicObject>,
     plural: String,
     kind: String,
-    dice: Dice,
+    dice: Rng,
     kept: Kept,
     told: Told,
 }
@@ -72,11 +72,11 @@ async fn definitions_and_their_objects_are_all_there_or_all_gone() {
     let client = server.client().await;
     let told = Told::default();
     let start = |number| {
-        let dice = Dice::new(seed.wrapping_mul(1000) + number);
+        let dice = Rng::new(seed.wrapping_mul(1000) + number);
         tokio::spawn(Writer::new(&client, number, dice, told.clone()).write())
     };
     let writers: Vec<_> = (0..WRITERS).map(start).collect();
-    let mut dice = Dice::new(seed);
+    let mut dice = Rng::new(seed);
     for kill in 0..if is_long_run() { 100 } else { 4 } {
         let count = |number: &AtomicU64| number.load(Ordering::SeqCst);
         let before = count(&told.acknowledged);
@@ -107,7 +107,7 @@ async fn stored(data: &Path) -> BTreeSet<String> {
 }
 
 impl Writer {
-    fn new(client: &Client, number: u64, dice: Dice, told: Told) -> Self {
+    fn new(client: &Client, number: u64, dice: Rng, told: Told) -> Self {
         let kind = ApiResource::from_gvk(&GroupVersionKind::gvk(GROUP, "v1", &format!("Kind{number}")));
         Self {
             definitions: Api::all(client.clone()),

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
-use gantry_store::suite::{Dice, is_long_run, seeds};
+use gantry_store::suite::{Rng, is_long_run, seeds};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use kube::runtime::{WatchStreamExt as _, reflector, watcher};
@@ -41,7 +41,7 @@ type Held = Option<(u64, String)>;
 struct Writer {
     api: Api<ConfigMap>,
     number: u64,
-    dice: Dice,
+    dice: Rng,
     held: BTreeMap<String, Held>,
     acknowledged: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
@@ -62,14 +62,14 @@ async fn nothing_acknowledged_is_lost_and_informers_end_with_the_truth() {
     let (stop, acknowledged) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
     let writers: Vec<_> = (0..WRITERS)
         .map(|number| {
-            let dice = Dice::new(seed.wrapping_mul(1000) + number);
+            let dice = Rng::new(seed.wrapping_mul(1000) + number);
             let (stop, acknowledged) = (Arc::clone(&stop), Arc::clone(&acknowledged));
             let held = BTreeMap::new();
             tokio::spawn(Writer { api: api.clone(), number, dice, held, acknowledged, stop }.write())
         })
         .collect();
 
-    let mut dice = Dice::new(seed);
+    let mut dice = Rng::new(seed);
     let kills = if is_long_run() { 100 } else { 4 };
     for kill in 0..kills {
         // Not before something was written since the last kill, or there is nothing to lose.

@@ -1,17 +1,11 @@
 //! What a command said, and whether kubectl would have said the same.
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 
 use super::rollout::Rollout;
 
-/// Both streams and the exit code.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Said {
-    pub(crate) code: Option<i32>,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
+pub(crate) use super::running::said::Said;
 
 impl Said {
     pub(crate) fn by(command: &mut Command) -> Self {
@@ -36,13 +30,6 @@ impl Said {
     /// Asserts what was said on standard error, and that not all went well.
     pub(crate) fn fails(&self, err: &str) {
         assert_eq!((self.code, self.err.as_str()), (Some(1), err), "{}", self.out);
-    }
-}
-
-impl From<Output> for Said {
-    fn from(output: Output) -> Self {
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
 }
 

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "every test file that runs servers needs another part of this")]
 
+pub(crate) mod said;
+
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};

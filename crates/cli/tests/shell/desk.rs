@@ -3,20 +3,13 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use super::running::said::Said;
 use super::running::{Scratch, Server};
 
 /// Where somebody types.
 pub(crate) struct Desk {
     pub(crate) server: Server,
     scratch: Scratch,
-}
-
-/// What a command said.
-#[derive(Debug)]
-pub(crate) struct Said {
-    pub(crate) out: String,
-    pub(crate) err: String,
-    pub(crate) code: Option<i32>,
 }
 
 impl Desk {
@@ -55,15 +48,14 @@ impl Desk {
 
     /// The same, with this environment.
     pub(crate) fn types_with(&self, line: &str, environment: &[(&str, &str)]) -> Said {
-        let output = Command::new(env!("CARGO_BIN_EXE_gantry"))
+        Command::new(env!("CARGO_BIN_EXE_gantry"))
             .args(line.split(' '))
             .env_clear()
             .env("HOME", self.file("home"))
             .envs(environment.iter().copied())
             .output()
-            .unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Said { out: text(&output.stdout), err: text(&output.stderr), code: output.status.code() }
+            .unwrap()
+            .into()
     }
 
     /// What could be typed next, without its explanations.

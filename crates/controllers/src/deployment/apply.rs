@@ -1,9 +1,9 @@
-//! Carrying out a decision, step by step. Each write goes out under the version in hand, and what the server answers is
-//! in hand from then on.
+//! Carries out a decision step by step. Each write has the last known version as a precondition, and the snapshot
+//! takes the server's response.
 
 use std::sync::Arc;
 
-use gantry_decide::deployment::{Action, Decision, EVENT_SOURCE, IfRefused, Setback, Step};
+use gantry_decide::deployment::{Action, Decision, EVENT_SOURCE, IfRefused, RefusedStep, Step};
 use gantry_model::{
     DeploymentEdit, DeploymentStatus, Name, ObjectKey, Refusal, RefusalKind, ReplicaSetDraft, ReplicaSetEdit,
     keys,
@@ -13,96 +13,105 @@ use gantry_runtime::{Deletion, Target};
 use k8s_openapi::api::apps::v1 as wire;
 
 use super::Deployments;
-use super::observe::Hand;
-use super::outcome::{RolloutOutcome, outcome};
+use super::observe::SyncSnapshot;
+use super::rollout_end::{RolloutEnd, result};
 
-/// Why a decision was not carried out to its end.
+/// Why a decision was not carried out completely.
 #[derive(Debug)]
-pub(super) enum Stopped {
+pub(super) enum ApplyError {
     /// The sync fails.
     Failed(Refusal),
-    /// The rules are to be asked again.
-    DecideAgain(Setback),
+    /// The refusal needs another decision.
+    DecideAgain(RefusedStep),
 }
 
 impl Deployments {
-    /// Carries out the steps in order, up to one whose refusal means something.
-    pub(super) async fn apply(&self, hand: &mut Hand, decision: &Decision) -> Result<(), Stopped> {
+    /// Carries out the steps in order, up to a refusal that matters.
+    pub(super) async fn apply(
+        &self,
+        snapshot: &mut SyncSnapshot,
+        decision: &Decision,
+    ) -> Result<(), ApplyError> {
         for step in &decision.steps {
             if !matches!(step.action, Action::Emit(_)) {
-                tracing::debug!(deployment = %hand.key(), action = %step.action, "step");
+                tracing::debug!(deployment = %snapshot.key(), action = %step.action, "step");
             }
-            if let Err(refusal) = self.take(hand, step).await {
-                tracing::debug!(deployment = %hand.key(), action = %step.action, %refusal, "refused");
-                self.refused(hand, step, refusal)?;
+            if let Err(refusal) = self.take(snapshot, step).await {
+                tracing::debug!(deployment = %snapshot.key(), action = %step.action, %refusal, "refused");
+                self.refused(snapshot, step, refusal)?;
             }
         }
         Ok(())
     }
 
-    async fn take(&self, hand: &mut Hand, step: &Step) -> Result<(), Refusal> {
+    async fn take(&self, snapshot: &mut SyncSnapshot, step: &Step) -> Result<(), Refusal> {
         match &step.action {
-            Action::CreateReplicaSet(draft) => self.create_set(hand, draft).await,
-            Action::UpdateReplicaSet { set, edit, .. } => self.update_set(hand, set, edit).await,
-            Action::DeleteReplicaSet { set } => self.delete_set(hand, set).await,
+            Action::CreateReplicaSet(draft) => self.create_set(snapshot, draft).await,
+            Action::UpdateReplicaSet { set, edit, .. } => self.update_set(snapshot, set, edit).await,
+            Action::DeleteReplicaSet { set } => self.delete_set(snapshot, set).await,
             Action::UpdateStatus { status, revision } => {
-                self.update_status(hand, status, revision.as_deref()).await
+                self.update_status(snapshot, status, revision.as_deref()).await
             }
-            Action::UpdateDeployment(edit) => self.update_deployment(hand, edit).await,
+            Action::UpdateDeployment(edit) => self.update_deployment(snapshot, edit).await,
             Action::Emit(event) => {
-                let meta = &hand.deployment.noun.meta;
-                self.context.tell(EVENT_SOURCE, keys::APPS_V1, keys::DEPLOYMENT, meta, event.clone());
+                let meta = &snapshot.deployment.noun.meta;
+                self.context.record_event(EVENT_SOURCE, keys::APPS_V1, keys::DEPLOYMENT, meta, event.clone());
                 Ok(())
             }
         }
     }
 
-    fn refused(&self, hand: &Hand, step: &Step, refusal: Refusal) -> Result<(), Stopped> {
+    fn refused(&self, snapshot: &SyncSnapshot, step: &Step, refusal: Refusal) -> Result<(), ApplyError> {
         match step.if_refused {
             IfRefused::Ignore => Ok(()),
-            IfRefused::Fail => Err(Stopped::Failed(refusal)),
-            IfRefused::DecideOnShrink => Err(Stopped::DecideAgain(Setback::ShrinkFailed)),
+            IfRefused::Fail => Err(ApplyError::Failed(refusal)),
+            IfRefused::DecideOnScaleDown => Err(ApplyError::DecideAgain(RefusedStep::ScaleDownFailed)),
             IfRefused::DecideOnCreate => {
                 let existing = match &step.action {
                     Action::CreateReplicaSet(draft) if refusal.kind == RefusalKind::AlreadyExists => {
-                        let key = ObjectKey { namespace: hand.key().namespace, name: draft.name.clone() };
+                        let key = ObjectKey { namespace: snapshot.key().namespace, name: draft.name.clone() };
                         self.caches.set(&key).map(|set| Box::new(set.noun.clone()))
                     }
                     _ => None,
                 };
-                Err(Stopped::DecideAgain(Setback::CreateRefused { refusal, existing }))
+                Err(ApplyError::DecideAgain(RefusedStep::CreateRefused { refusal, existing }))
             }
         }
     }
 
-    async fn create_set(&self, hand: &mut Hand, draft: &ReplicaSetDraft) -> Result<(), Refusal> {
+    async fn create_set(&self, snapshot: &mut SyncSnapshot, draft: &ReplicaSetDraft) -> Result<(), Refusal> {
         let target = Target::collection(&CachedReplicaSet::resource(), Some(&draft.namespace));
         let stored = self.context.api.create::<wire::ReplicaSet>(&target, &draft.render()).await?;
-        hand.keep_set(stored)
+        snapshot.update_set_in_snapshot(stored)
     }
 
-    async fn update_set(&self, hand: &mut Hand, set: &Name, edit: &ReplicaSetEdit) -> Result<(), Refusal> {
-        let key = ObjectKey { namespace: hand.key().namespace, name: set.clone() };
-        // A set that turned out to be ours by its name is not in hand yet, but in the cache.
-        let known = hand.sets.get(set).cloned().or_else(|| self.caches.set(&key));
+    async fn update_set(
+        &self,
+        snapshot: &mut SyncSnapshot,
+        set: &Name,
+        edit: &ReplicaSetEdit,
+    ) -> Result<(), Refusal> {
+        let key = ObjectKey { namespace: snapshot.key().namespace, name: set.clone() };
+        // A set that was recognized by its name is not in the snapshot yet, but in the cache.
+        let known = snapshot.sets.get(set).cloned().or_else(|| self.caches.set(&key));
         let Some(known) = known else {
             return Err(Refusal::new(RefusalKind::NotFound, format!("replicaset.apps {set:?} not found")));
         };
         let mut changed = known.wire.clone();
         edit.apply_to(&mut changed);
         let stored = self.context.api.replace::<wire::ReplicaSet>(&set_target(&key), &changed).await?;
-        hand.keep_set(stored)
+        snapshot.update_set_in_snapshot(stored)
     }
 
-    /// Deletes a set that nobody will go back to; that it is gone already is fine.
-    async fn delete_set(&self, hand: &mut Hand, set: &Name) -> Result<(), Refusal> {
-        let key = ObjectKey { namespace: hand.key().namespace, name: set.clone() };
-        let uid = hand.sets.get(set).map(|set| set.noun.meta.uid.clone());
+    /// Deletes a set; not found counts as success.
+    async fn delete_set(&self, snapshot: &mut SyncSnapshot, set: &Name) -> Result<(), Refusal> {
+        let key = ObjectKey { namespace: snapshot.key().namespace, name: set.clone() };
+        let uid = snapshot.sets.get(set).map(|set| set.noun.meta.uid.clone());
         let deletion = Deletion { uid, ..Deletion::default() };
         match self.context.api.delete(&set_target(&key), &deletion).await {
             Err(failure) if failure.kind() != RefusalKind::NotFound => Err(failure.into()),
             Ok(()) | Err(_) => {
-                hand.sets.remove(set);
+                snapshot.sets.remove(set);
                 Ok(())
             }
         }
@@ -110,45 +119,52 @@ impl Deployments {
 
     async fn update_status(
         &self,
-        hand: &mut Hand,
+        snapshot: &mut SyncSnapshot,
         status: &DeploymentStatus,
         revision: Option<&str>,
     ) -> Result<(), Refusal> {
-        let mut changed = hand.deployment.wire.clone();
+        let mut changed = snapshot.deployment.wire.clone();
         changed.status = Some(status.render());
         if let Some(revision) = revision {
             let annotations = changed.metadata.annotations.get_or_insert_default();
             annotations.insert(keys::REVISION.to_owned(), revision.to_owned());
         }
-        let target = deployment_target(&hand.key()).part("status");
+        let target = deployment_target(&snapshot.key()).part("status");
         let stored = self.context.api.replace::<wire::Deployment>(&target, &changed).await?;
-        let ended = outcome(&hand.deployment.noun.status, status);
-        hand.keep_deployment(stored)?;
+        let ended = result(&snapshot.deployment.noun.status, status);
+        snapshot.update_deployment_in_snapshot(stored)?;
         if let Some(ended) = ended {
-            log_outcome(hand, ended, status);
+            log_end(snapshot, ended, status);
         }
         Ok(())
     }
 
-    async fn update_deployment(&self, hand: &mut Hand, edit: &DeploymentEdit) -> Result<(), Refusal> {
-        let mut changed = hand.deployment.wire.clone();
+    async fn update_deployment(
+        &self,
+        snapshot: &mut SyncSnapshot,
+        edit: &DeploymentEdit,
+    ) -> Result<(), Refusal> {
+        let mut changed = snapshot.deployment.wire.clone();
         edit.apply_to(&mut changed);
-        let stored =
-            self.context.api.replace::<wire::Deployment>(&deployment_target(&hand.key()), &changed).await?;
-        hand.keep_deployment(stored)
+        let stored = self
+            .context
+            .api
+            .replace::<wire::Deployment>(&deployment_target(&snapshot.key()), &changed)
+            .await?;
+        snapshot.update_deployment_in_snapshot(stored)
     }
 }
 
-impl Hand {
-    /// Takes what the server stored for what is in hand.
-    fn keep_set(&mut self, stored: wire::ReplicaSet) -> Result<(), Refusal> {
+impl SyncSnapshot {
+    /// Replaces the object in the snapshot by what the server stored.
+    fn update_set_in_snapshot(&mut self, stored: wire::ReplicaSet) -> Result<(), Refusal> {
         let set = CachedReplicaSet::parse(&CachedReplicaSet::resource(), stored)
             .map_err(|error| Refusal::other(error.to_string()))?;
         self.sets.insert(set.noun.meta.name.clone(), Arc::new(set));
         Ok(())
     }
 
-    fn keep_deployment(&mut self, stored: wire::Deployment) -> Result<(), Refusal> {
+    fn update_deployment_in_snapshot(&mut self, stored: wire::Deployment) -> Result<(), Refusal> {
         self.deployment = CachedDeployment::parse(&CachedDeployment::resource(), stored)
             .map_err(|error| Refusal::other(error.to_string()))?;
         Ok(())
@@ -156,17 +172,17 @@ impl Hand {
 }
 
 /// One line for each rollout; its steps are in the events.
-fn log_outcome(hand: &Hand, ended: RolloutOutcome, status: &DeploymentStatus) {
-    let (key, available) = (hand.key(), status.available);
-    let annotations = hand.deployment.wire.metadata.annotations.as_ref();
+fn log_end(snapshot: &SyncSnapshot, ended: RolloutEnd, status: &DeploymentStatus) {
+    let (key, available) = (snapshot.key(), status.available);
+    let annotations = snapshot.deployment.wire.metadata.annotations.as_ref();
     let revision = annotations.and_then(|all| all.get(keys::REVISION)).map_or("?", String::as_str);
     match ended {
-        RolloutOutcome::Complete => {
+        RolloutEnd::Complete => {
             tracing::info!(
                 "Deployment {key}: revision {revision} is rolled out, pods available: {available}"
             );
         }
-        RolloutOutcome::DeadlineExceeded => {
+        RolloutEnd::DeadlineExceeded => {
             let updated = status.updated;
             tracing::warn!(
                 "Deployment {key}: revision {revision} made no progress within its deadline; pods updated: {updated}, \

@@ -1,4 +1,4 @@
-//! Claiming: afterwards the hand holds the Deployment's own ReplicaSets and no others.
+//! Claims ReplicaSets: afterwards the snapshot has the Deployment's own ReplicaSets and no others.
 
 use std::sync::Arc;
 
@@ -11,41 +11,42 @@ use gantry_runtime::informer::{Cached as _, CachedReplicaSet, Typed as _};
 use k8s_openapi::api::apps::v1 as wire;
 
 use super::Deployments;
-use super::observe::Hand;
+use super::observe::SyncSnapshot;
 
 impl Deployments {
     /// Adopts and releases. Every candidate is tried; one refusal fails the sync.
-    pub(super) async fn claim(&self, hand: &mut Hand) -> Result<(), Refusal> {
-        let Some(selector) = hand.selector() else {
-            hand.sets.clear();
+    pub(super) async fn claim(&self, snapshot: &mut SyncSnapshot) -> Result<(), Refusal> {
+        let Some(selector) = snapshot.selector() else {
+            snapshot.sets.clear();
             return Ok(());
         };
-        let claims = claim(&hand.deployment.noun.meta, selector, hand.sets.values().map(|set| &set.noun));
+        let claims =
+            claim(&snapshot.deployment.noun.meta, selector, snapshot.sets.values().map(|set| &set.noun));
         let names = |sets: &[&gantry_model::ReplicaSet]| -> Vec<Name> {
             sets.iter().map(|set| set.meta.name.clone()).collect()
         };
         let (owned, adopt, release) = (names(&claims.owned), names(&claims.adopt), names(&claims.release));
-        let candidates = std::mem::take(&mut hand.sets);
+        let candidates = std::mem::take(&mut snapshot.sets);
         let mut refusals = Vec::new();
         for name in owned {
-            hand.sets.extend(candidates.get(&name).map(|set| (name, set.clone())));
+            snapshot.sets.extend(candidates.get(&name).map(|set| (name, set.clone())));
         }
-        let may_adopt = if adopt.is_empty() { Ok(()) } else { self.confirm(hand).await };
+        let may_adopt = if adopt.is_empty() { Ok(()) } else { self.confirm(snapshot).await };
         for set in adopt.iter().filter_map(|name| candidates.get(name)) {
             let adopted = match &may_adopt {
-                Ok(()) => self.adopt(hand, set).await,
+                Ok(()) => self.adopt(snapshot, set).await,
                 Err(refusal) => Err(refusal.clone()),
             };
             match adopted {
-                Ok(set) => hand.sets.extend([(set.noun.meta.name.clone(), Arc::new(set))]),
-                // It went away in between.
+                Ok(set) => snapshot.sets.extend([(set.noun.meta.name.clone(), Arc::new(set))]),
+                // It was deleted meanwhile.
                 Err(refusal) if refusal.kind == RefusalKind::NotFound => {}
                 Err(refusal) => refusals.push(refusal),
             }
         }
         for set in release.iter().filter_map(|name| candidates.get(name)) {
-            match self.release(hand, set).await {
-                // It went away in between, or another set has its name: either way it is not ours any more.
+            match self.release(snapshot, set).await {
+                // It was deleted meanwhile, or another set has its name: either way it is not ours any more.
                 Ok(()) | Err(Refusal { kind: RefusalKind::NotFound | RefusalKind::Invalid, .. }) => {}
                 Err(refusal) => refusals.push(refusal),
             }
@@ -53,9 +54,9 @@ impl Deployments {
         if refusals.is_empty() { Ok(()) } else { Err(Refusal::other(ClaimFailed { refusals }.to_string())) }
     }
 
-    /// One read past the cache, before the first adoption and before sets that are gone are replaced.
-    pub(super) async fn confirm(&self, hand: &Hand) -> Result<(), Refusal> {
-        let meta = &hand.deployment.noun.meta;
+    /// One live read, before the first adoption and before missing sets are recreated.
+    pub(super) async fn confirm(&self, snapshot: &SyncSnapshot) -> Result<(), Refusal> {
+        let meta = &snapshot.deployment.noun.meta;
         let live = match self.context.api.get::<wire::Deployment>(&target_of(meta)).await {
             Ok(live) => Meta::parse(live.metadata).ok(),
             Err(failure) if failure.kind() == RefusalKind::NotFound => None,
@@ -64,15 +65,19 @@ impl Deployments {
         may_adopt(&meta.uid, live.as_ref()).map_err(|refused| Refusal::other(refused.to_string()))
     }
 
-    async fn adopt(&self, hand: &Hand, set: &CachedReplicaSet) -> Result<CachedReplicaSet, Refusal> {
+    async fn adopt(
+        &self,
+        snapshot: &SyncSnapshot,
+        set: &CachedReplicaSet,
+    ) -> Result<CachedReplicaSet, Refusal> {
         let owner =
-            OwnerReference::to_controller(keys::APPS_V1, keys::DEPLOYMENT, &hand.deployment.noun.meta);
+            OwnerReference::to_controller(keys::APPS_V1, keys::DEPLOYMENT, &snapshot.deployment.noun.meta);
         let body = patch::adopt(&set.noun.meta.uid, &owner);
         self.patch(set, &body).await
     }
 
-    async fn release(&self, hand: &Hand, set: &CachedReplicaSet) -> Result<(), Refusal> {
-        let body = patch::release(&set.noun.meta.uid, [&hand.deployment.noun.meta.uid]);
+    async fn release(&self, snapshot: &SyncSnapshot, set: &CachedReplicaSet) -> Result<(), Refusal> {
+        let body = patch::release(&set.noun.meta.uid, [&snapshot.deployment.noun.meta.uid]);
         self.patch(set, &body).await.map(drop)
     }
 

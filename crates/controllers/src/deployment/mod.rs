@@ -1,32 +1,30 @@
-//! Deployments: observe, ask the rules, carry out what they say; and again where a refusal has to be decided on.
+//! Deployments: observe, decide, apply; and decide again after some refusals.
 
 mod apply;
 mod claim;
 mod observe;
-mod outcome;
+mod rollout_end;
 mod triggers;
 
 use gantry_decide::Wake;
-use gantry_decide::deployment::{Decision, Outcome, SyncError};
+use gantry_decide::deployment::{Decision, SyncError, SyncResult};
 use gantry_decide::queue::{self, RetryPolicy};
 use gantry_model::{ObjectKey, Refusal, RefusalKind};
 use gantry_runtime::Queue;
 
 use crate::context::{Assembly, Context};
-use apply::Stopped;
-use observe::{Caches, Hand};
+use apply::ApplyError;
+use observe::{Caches, SyncSnapshot};
 
-/// How often one sync decides again. Each time something was refused; more than a few are somebody else's doing.
+/// How often one sync may decide again after a refusal.
 const DECISIONS_MAX: usize = 10;
 
-/// The controller.
 #[derive(Clone, Debug)]
 struct Deployments {
     context: Context,
     caches: Caches,
 }
 
-/// Adds the controller to a process.
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
     let caches = Caches::of(&mut assembly.informers);
@@ -45,20 +43,21 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
 }
 
 impl Deployments {
-    /// One look at one Deployment.
     async fn sync(&self, key: &ObjectKey) -> (queue::Outcome, Wake) {
         match self.try_sync(key).await {
             Ok(None) => (queue::Outcome::Success, Wake::OnChange),
             Ok(Some(decision)) => {
-                let outcome = match &decision.outcome {
-                    Outcome::Done => queue::Outcome::Success,
-                    Outcome::Failed(SyncError::NamespaceTerminating) => queue::Outcome::NamespaceTerminating,
-                    Outcome::Failed(error) => {
+                let result = match &decision.result {
+                    SyncResult::Done => queue::Outcome::Success,
+                    SyncResult::Failed(SyncError::NamespaceTerminating) => {
+                        queue::Outcome::NamespaceTerminating
+                    }
+                    SyncResult::Failed(error) => {
                         tracing::debug!(deployment = %key, %error, "the sync failed and is tried again");
                         queue::Outcome::Failure
                     }
                 };
-                (outcome, decision.wake)
+                (result, decision.wake)
             }
             Err(refusal) if refusal.kind == RefusalKind::NamespaceTerminating => {
                 (queue::Outcome::NamespaceTerminating, Wake::OnChange)
@@ -71,26 +70,25 @@ impl Deployments {
     }
 
     async fn try_sync(&self, key: &ObjectKey) -> Result<Option<Decision>, Refusal> {
-        let Some(mut hand) = self.caches.observe(key) else { return Ok(None) };
-        self.claim(&mut hand).await?;
-        let mut setback = None;
+        let Some(mut snapshot) = self.caches.observe(key) else { return Ok(None) };
+        self.claim(&mut snapshot).await?;
+        let mut refused = None;
         for _ in 0..DECISIONS_MAX {
-            let (decision, must_be_confirmed) = hand.decide(self.context.clock.now(), setback.take());
+            let (decision, must_be_confirmed) = snapshot.decide(self.context.clock.now(), refused.take());
             if must_be_confirmed {
-                self.confirm(&hand).await?;
+                self.confirm(&snapshot).await?;
             }
-            match self.apply(&mut hand, &decision).await {
+            match self.apply(&mut snapshot, &decision).await {
                 Ok(()) => return Ok(Some(decision)),
-                Err(Stopped::Failed(refusal)) => return Err(refusal),
-                Err(Stopped::DecideAgain(refused)) => setback = Some(refused),
+                Err(ApplyError::Failed(refusal)) => return Err(refusal),
+                Err(ApplyError::DecideAgain(step)) => refused = Some(step),
             }
         }
         Err(Refusal::other("refused again and again within one sync"))
     }
 }
 
-impl Hand {
-    /// The key of the Deployment, for logs.
+impl SyncSnapshot {
     fn key(&self) -> ObjectKey {
         self.deployment.noun.meta.key()
     }

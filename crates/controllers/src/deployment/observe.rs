@@ -1,14 +1,13 @@
-//! The snapshot: a Deployment, its ReplicaSets and, if it cares, their pods.
+//! The snapshot: a Deployment, its ReplicaSets and, for `Recreate`, their pods.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gantry_decide::deployment::{Decision, Observed, Setback, decide};
+use gantry_decide::deployment::{Decision, Observed, RefusedStep, decide};
 use gantry_model::{Name, ObjectKey, Pod, ReplicaSet, Selector, Strategy, Timestamp};
 use gantry_runtime::informer::{CachedDeployment, CachedReplicaSet};
 use gantry_runtime::{Informer, Informers};
 
-/// The copies that the controller reads.
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
     pub(super) deployments: Informer<CachedDeployment>,
@@ -16,11 +15,11 @@ pub(super) struct Caches {
     pub(super) pods: Informer<Pod>,
 }
 
-/// The objects of one sync: as the caches had them, and as the server answered since.
+/// The objects of one sync: from the caches, updated by the server's responses.
 #[derive(Debug)]
-pub(super) struct Hand {
+pub(super) struct SyncSnapshot {
     pub(super) deployment: CachedDeployment,
-    /// The sets that are, or may become, its own.
+    /// Its own sets and orphans.
     pub(super) sets: BTreeMap<Name, Arc<CachedReplicaSet>>,
     pods: Vec<Arc<Pod>>,
 }
@@ -36,8 +35,8 @@ impl Caches {
         self.pods.synced().await;
     }
 
-    /// Looks at one Deployment; `None` if it is gone.
-    pub(super) fn observe(&self, key: &ObjectKey) -> Option<Hand> {
+    /// `None` if the Deployment does not exist.
+    pub(super) fn observe(&self, key: &ObjectKey) -> Option<SyncSnapshot> {
         let deployment = CachedDeployment::clone(self.deployments.read().get(key)?);
         let meta = &deployment.noun.meta;
         let sets: Vec<_> = {
@@ -52,27 +51,26 @@ impl Caches {
             Strategy::RollingUpdate(_) | Strategy::Unknown(_) => Vec::new(),
         };
         let sets = sets.into_iter().map(|set| (set.noun.meta.name.clone(), set)).collect();
-        Some(Hand { deployment, sets, pods })
+        Some(SyncSnapshot { deployment, sets, pods })
     }
 
-    /// A ReplicaSet as the cache has it.
     pub(super) fn set(&self, key: &ObjectKey) -> Option<Arc<CachedReplicaSet>> {
         self.sets.read().get(key).cloned()
     }
 }
 
-impl Hand {
-    /// The selector, if it can be used to claim anything.
+impl SyncSnapshot {
+    /// The selector, unless it is invalid or selects everything.
     pub(super) fn selector(&self) -> Option<&Selector> {
         let selector = self.deployment.noun.selector.as_ref().ok();
         selector.filter(|selector| **selector != Selector::Everything)
     }
 
-    /// Asks the rules what to do, and whether the Deployment has to be read past the cache first.
-    pub(super) fn decide(&self, now: Timestamp, setback: Option<Setback>) -> (Decision, bool) {
+    /// The decision, and whether the Deployment has to be read live first.
+    pub(super) fn decide(&self, now: Timestamp, refused: Option<RefusedStep>) -> (Decision, bool) {
         let sets: Vec<&ReplicaSet> = self.sets.values().map(|set| &set.noun).collect();
         let pods: Vec<&Pod> = self.pods.iter().map(|pod| &**pod).collect();
-        let observed = Observed { deployment: &self.deployment.noun, sets: &sets, pods: &pods, setback };
+        let observed = Observed { deployment: &self.deployment.noun, sets: &sets, pods: &pods, refused };
         let decision = decide(now, &observed);
         let must_be_confirmed = decision.must_be_confirmed(&observed);
         (decision, must_be_confirmed)

@@ -1,4 +1,4 @@
-//! What wakes a Deployment: every change goes through the rules, which say whose key it is.
+//! What enqueues a Deployment: the rules map every change to keys.
 
 use std::sync::RwLockReadGuard;
 use std::time::Duration;
@@ -6,23 +6,23 @@ use std::time::Duration;
 use gantry_decide::deployment::triggers::{self, Lookup};
 use gantry_model::{Deployment, Name, Namespace, ObjectKey, ReplicaSet};
 use gantry_runtime::informer::{CachedDeployment, CachedReplicaSet, Store};
-use gantry_runtime::{Change, Queue};
+use gantry_runtime::{InformerEvent, Queue};
 
 use super::observe::Caches;
 
-/// The caches for the moment of one lookup, locked in the order that all keep: Deployments, then sets.
+/// The caches during one lookup, locked in a fixed order: Deployments, then sets.
 struct View<'a> {
     deployments: RwLockReadGuard<'a, Store<CachedDeployment>>,
     sets: RwLockReadGuard<'a, Store<CachedReplicaSet>>,
 }
 
-/// How long a set that was just resized has to react before its Deployment looks again.
+/// How long a resized set has to react before its Deployment is synced.
 ///
-/// Nothing is lost by it: until the set has reacted there is nothing to see, and when it has, its new status wakes the
-/// Deployment at once. Without it, who looks first would be up to the scheduler of the machine.
-const REACTION: Duration = Duration::from_millis(50);
+/// Nothing is lost by it: before the set has reacted there is nothing to do, and its new status enqueues the
+/// Deployment at once. Without it the order of the two syncs would depend on the operating system's scheduler.
+const REACTION_DELAY: Duration = Duration::from_millis(50);
 
-/// Has the queue hear of everything.
+/// Subscribes the queue to all caches.
 pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
     let to = queue.clone();
     caches.deployments.subscribe(move |change| to.add(triggers::on_deployment(&change.object().noun)));
@@ -30,18 +30,18 @@ pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
     caches.sets.subscribe(move |change| {
         let view = View::of(&view);
         let keys = match change {
-            Change::Added(set) => triggers::on_set_added(&set.noun, &view),
-            Change::Updated { old, new } => triggers::on_set_updated(&old.noun, &new.noun, &view),
-            Change::Deleted(set) => triggers::on_set_deleted(&set.noun, &view),
+            InformerEvent::Added(set) => triggers::on_set_added(&set.noun, &view),
+            InformerEvent::Updated { old, new } => triggers::on_set_updated(&old.noun, &new.noun, &view),
+            InformerEvent::Deleted(set) => triggers::on_set_deleted(&set.noun, &view),
         };
-        let after = if is_resized(change) { REACTION } else { Duration::ZERO };
+        let after = if is_resized(change) { REACTION_DELAY } else { Duration::ZERO };
         for key in keys {
             to.add_after(key, after);
         }
     });
     let (view, to) = (caches.clone(), queue.clone());
     caches.pods.subscribe(move |change| {
-        if let Change::Deleted(pod) = change
+        if let InformerEvent::Deleted(pod) = change
             && let Some(key) = triggers::on_pod_deleted(pod, &View::of(&view))
         {
             to.add(key);
@@ -50,10 +50,10 @@ pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
 }
 
 /// Whether the spec of a set changed, not just its status.
-fn is_resized(change: &Change<CachedReplicaSet>) -> bool {
+fn is_resized(change: &InformerEvent<CachedReplicaSet>) -> bool {
     match change {
-        Change::Updated { old, new } => old.noun.meta.generation != new.noun.meta.generation,
-        Change::Added(_) | Change::Deleted(_) => false,
+        InformerEvent::Updated { old, new } => old.noun.meta.generation != new.noun.meta.generation,
+        InformerEvent::Added(_) | InformerEvent::Deleted(_) => false,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Carrying out a decision: events, then the status.
+//! Carries out a decision: records events, then writes the status.
 
 use gantry_decide::disruption::{Decision, EVENT_SOURCE};
 use gantry_model::{Refusal, RefusalKind, keys};
@@ -10,16 +10,17 @@ use super::Disruption;
 use super::observe::Snapshot;
 
 impl Disruption {
-    /// Tells the events and writes the status under the version that was read: an eviction in between fails the sync.
+    /// Records the events and writes the status with the version that was read as precondition: a concurrent eviction
+    /// fails the sync.
     pub(super) async fn apply(&self, snapshot: &Snapshot, decision: &Decision) -> Result<(), Refusal> {
         let meta = &snapshot.budget.noun.meta;
         for event in &decision.events {
             let (version, kind) = (keys::POLICY_V1, keys::DISRUPTION_BUDGET);
-            self.context.tell(EVENT_SOURCE, version, kind, meta, event.clone());
+            self.context.record_event(EVENT_SOURCE, version, kind, meta, event.clone());
         }
         for (name, event) in &decision.pod_events {
             if let Some(pod) = snapshot.pods.iter().find(|pod| pod.meta.name == *name) {
-                self.context.tell(EVENT_SOURCE, "v1", "Pod", &pod.meta, event.clone());
+                self.context.record_event(EVENT_SOURCE, "v1", "Pod", &pod.meta, event.clone());
             }
         }
         let Some(status) = &decision.status else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! PodDisruptionBudgets: keeps their status true, so that evictions know how many pods may go.
+//! PodDisruptionBudgets: keeps the status up to date from which the API server allows evictions.
 
 mod apply;
 mod observe;
@@ -14,14 +14,12 @@ use gantry_runtime::Queue;
 use crate::context::{Assembly, Context};
 use observe::Caches;
 
-/// The controller.
 #[derive(Clone, Debug)]
 struct Disruption {
     context: Context,
     caches: Caches,
 }
 
-/// Adds the controller to a process.
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
     let caches = Caches::of(&mut assembly.informers);
@@ -39,7 +37,6 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
 }
 
 impl Disruption {
-    /// One look at one budget.
     async fn sync(&self, key: &ObjectKey) -> (Outcome, Wake) {
         match self.try_sync(key).await {
             Ok(None) => (Outcome::Success, Wake::OnChange),

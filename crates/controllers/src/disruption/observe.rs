@@ -1,4 +1,4 @@
-//! The snapshot: a budget, and the pods that it selects.
+//! The snapshot: a budget and the pods that it selects.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, RwLockReadGuard};
@@ -12,7 +12,6 @@ use gantry_runtime::informer::{
 use gantry_runtime::{Informer, Informers};
 use k8s_openapi::api::apps::v1 as apps;
 
-/// The copies that the controller reads.
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
     pub(super) budgets: Informer<CachedDisruptionBudget>,
@@ -23,14 +22,13 @@ pub(super) struct Caches {
     pub(super) pods: Informer<Pod>,
 }
 
-/// The objects of one sync.
 #[derive(Debug)]
 pub(super) struct Snapshot {
     pub(super) budget: Arc<CachedDisruptionBudget>,
     pub(super) pods: Vec<Arc<Pod>>,
 }
 
-/// The controllers of pods for the moment of one lookup.
+/// The controllers of pods, locked during one lookup.
 pub(super) struct Controllers<'a> {
     deployments: RwLockReadGuard<'a, Store<CachedDeployment>>,
     sets: RwLockReadGuard<'a, Store<CachedReplicaSet>>,
@@ -59,7 +57,7 @@ impl Caches {
         self.pods.synced().await;
     }
 
-    /// Looks at one budget; `None` if it is gone.
+    /// `None` if the budget does not exist.
     pub(super) fn observe(&self, key: &ObjectKey) -> Option<Snapshot> {
         let budget = self.budgets.read().get(key)?.clone();
         let pods = match &budget.noun.selector {
@@ -73,7 +71,7 @@ impl Caches {
         Some(Snapshot { budget, pods })
     }
 
-    /// The controllers of pods, locked in the order that all readers keep.
+    /// Locks the caches in a fixed order.
     pub(super) fn controllers(&self) -> Controllers<'_> {
         Controllers {
             deployments: self.deployments.read(),
@@ -85,12 +83,10 @@ impl Caches {
 }
 
 impl Snapshot {
-    /// The pods as the rules take them.
     pub(super) fn pods(&self) -> Vec<&Pod> {
         self.pods.iter().map(|pod| &**pod).collect()
     }
 
-    /// Asks the rules what to do.
     pub(super) fn decide(&self, now: Timestamp, scales: &BTreeMap<Uid, Scale>) -> Decision {
         decide(now, &Observed { budget: &self.budget.noun, pods: &self.pods(), scales })
     }

@@ -1,8 +1,8 @@
-//! The scales of the controllers that keep a budget's pods: from the caches, or from their `scale` subresource.
+//! The scales of the controllers of a budget's pods: from the caches, or from their `scale` subresource.
 
 use std::collections::BTreeMap;
 
-use gantry_decide::disruption::{Found, Scale, controllers_to_ask, find_scale};
+use gantry_decide::disruption::{Scale, ScaleLookup, controllers_to_ask, find_scale};
 use gantry_decide::gc::{Resource, Scope};
 use gantry_model::{Namespace, OwnerReference, RefusalKind, Replicas, Uid};
 use gantry_runtime::Target;
@@ -12,7 +12,7 @@ use super::Disruption;
 use super::observe::Snapshot;
 
 impl Disruption {
-    /// The scale of every controller that the rules need to know.
+    /// The scale of every controller that the decision needs.
     pub(super) async fn scales(&self, snapshot: &Snapshot) -> BTreeMap<Uid, Scale> {
         let namespace = &snapshot.budget.noun.meta.namespace;
         let pods = snapshot.pods();
@@ -20,17 +20,19 @@ impl Disruption {
         for owner in controllers_to_ask(&snapshot.budget.noun, &pods) {
             let found = find_scale(namespace, owner, &self.caches.controllers());
             let scale = match found {
-                Found::Scale(scale) => scale,
-                Found::Elsewhere => self.ask(namespace, owner).await.unwrap_or_else(Scale::Failed),
+                ScaleLookup::Scale(scale) => scale,
+                ScaleLookup::NotCached => {
+                    self.read_scale(namespace, owner).await.unwrap_or_else(Scale::Failed)
+                }
             };
             scales.insert(owner.uid.clone(), scale);
         }
         scales
     }
 
-    /// Asks the `scale` subresource of a controller of any kind.
-    async fn ask(&self, namespace: &Namespace, owner: &OwnerReference) -> Result<Scale, String> {
-        let resource = self.scalable(owner).await?;
+    /// Reads the `scale` subresource of a controller of any kind.
+    async fn read_scale(&self, namespace: &Namespace, owner: &OwnerReference) -> Result<Scale, String> {
+        let resource = self.scalable_resource(owner).await?;
         let target = Target::object(&resource, Some(namespace), &owner.name).part("scale");
         match self.context.api.get::<Value>(&target).await {
             Ok(scale) if scale["metadata"]["uid"].as_str() == Some(owner.uid.as_str()) => {
@@ -44,7 +46,7 @@ impl Disruption {
     }
 
     /// The resource of a controller's kind, if it has a `scale` subresource.
-    async fn scalable(&self, owner: &OwnerReference) -> Result<Resource, String> {
+    async fn scalable_resource(&self, owner: &OwnerReference) -> Result<Resource, String> {
         let OwnerReference { api_version, kind, .. } = owner;
         let (root, group) = match api_version.split_once('/') {
             Some((group, _)) => ("/apis", group),

@@ -1,4 +1,4 @@
-//! What wakes a budget: its own changes, and those of the pods that it selects.
+//! What enqueues a budget: its own changes, and those of the pods that it selects.
 
 use std::sync::RwLockReadGuard;
 
@@ -6,32 +6,32 @@ use gantry_decide::disruption::EVENT_SOURCE;
 use gantry_decide::disruption::triggers::{Lookup, on_pod};
 use gantry_model::{DisruptionBudget, Namespace, ObjectKey};
 use gantry_runtime::informer::{CachedDisruptionBudget, Store};
-use gantry_runtime::{Change, Queue};
+use gantry_runtime::{InformerEvent, Queue};
 
 use super::observe::Caches;
 use crate::context::Context;
 
-/// The budgets for the moment of one lookup.
+/// The budgets, locked during one lookup.
 struct View<'a>(RwLockReadGuard<'a, Store<CachedDisruptionBudget>>);
 
 /// Subscribes the queue to every change.
 pub(super) fn subscribe(context: &Context, caches: &Caches, queue: &Queue<ObjectKey>) {
     let to = queue.clone();
     caches.budgets.subscribe(move |change| {
-        if !matches!(change, Change::Deleted(_)) {
+        if !matches!(change, InformerEvent::Deleted(_)) {
             to.add(change.object().noun.meta.key());
         }
     });
     let (context, budgets, to) = (context.clone(), caches.budgets.clone(), queue.clone());
     caches.pods.subscribe(move |change| {
         let old = match change {
-            Change::Updated { old, .. } => Some(&**old),
-            Change::Added(_) | Change::Deleted(_) => None,
+            InformerEvent::Updated { old, .. } => Some(&**old),
+            InformerEvent::Added(_) | InformerEvent::Deleted(_) => None,
         };
         let pod = change.object();
         let triggered = on_pod(old, pod, &View(budgets.read()));
         if let Some(event) = triggered.event {
-            context.tell(EVENT_SOURCE, "v1", "Pod", &pod.meta, event);
+            context.record_event(EVENT_SOURCE, "v1", "Pod", &pod.meta, event);
         }
         for key in triggered.budgets {
             to.add(key);

@@ -1,69 +1,76 @@
-//! Attempts: the rules say what to read, patch or delete next, and are handed the answer.
+//! Runs attempts: sends their requests and passes the responses.
 
 use futures::future::join_all;
 use gantry_decide::Wake;
 use gantry_decide::gc::attempt::FINALIZER_RETRY_JITTER;
 use gantry_decide::gc::orphan::{self, Orphaning};
-use gantry_decide::gc::{Change as Seen, Deed, Deletion as Asked, Fate, Item, Outcome, Step, attempt};
+use gantry_decide::gc::{
+    AttemptAction, AttemptResult, AttemptStep, DeleteRequest, GraphChange, ItemDisposition, QueueItem,
+    attempt,
+};
 use gantry_decide::queue;
 use gantry_model::patch::MetadataPatch;
 use gantry_model::{Identity, ObjectMetadata, Refusal, Uid};
-use gantry_runtime::{Deletion, Target, lengthened};
+use gantry_runtime::{Deletion, Target, with_jitter};
 use kube::core::PartialObjectMeta;
 
-use super::{Garbage, ended};
+use super::{Garbage, queue_result};
 
 impl Garbage {
-    /// Looks whether an object is garbage.
-    pub(super) async fn attempt_to_delete(&self, item: &Item) -> (queue::Outcome, Wake) {
-        let first = attempt::begin(item, &self.mind().knowledge());
-        let outcome = self.run_to_end(first).await;
-        tracing::trace!(%item, %outcome, "attempt to delete");
-        match &outcome {
-            Outcome::Absent(identity) => self.observe(Seen::VerifiedAbsent(identity.clone())),
-            Outcome::Settled { did: Deed::Asked(items), .. } => {
+    pub(super) async fn attempt_to_delete(&self, item: &QueueItem) -> (queue::Outcome, Wake) {
+        let first = attempt::begin(item, &self.graph_state().context());
+        let result = self.run_to_end(first).await;
+        tracing::trace!(%item, %result, "attempt to delete");
+        match &result {
+            AttemptResult::Absent(identity) => self.observe(GraphChange::VerifiedAbsent(identity.clone())),
+            AttemptResult::Settled { did: AttemptAction::Enqueued(items), .. } => {
                 for item in items {
                     self.to_delete.add(item.clone());
                 }
             }
-            Outcome::Settled { did: Deed::Nothing, .. } | Outcome::Failed(_) => {}
-            Outcome::Settled { .. } => tracing::debug!(%item, %outcome, "collected"),
+            AttemptResult::Settled { did: AttemptAction::Nothing, .. } | AttemptResult::Failed(_) => {}
+            AttemptResult::Settled { .. } => tracing::debug!(%item, %result, "collected"),
         }
-        ended(outcome.fate(item, &self.mind().graph), &outcome)
+        queue_result(result.disposition(item, &self.graph_state().graph), &result)
     }
 
-    /// Frees the dependents of an object.
     pub(super) async fn attempt_to_orphan(&self, owner: &Uid) -> (queue::Outcome, Wake) {
-        let begun = orphan::begin(owner, &self.mind().knowledge());
-        let outcome = match begun {
-            Orphaning::Done(outcome) => outcome,
+        let begun = orphan::begin(owner, &self.graph_state().context());
+        let result = match begun {
+            Orphaning::Done(result) => result,
             Orphaning::Release(releases, afterwards) => {
                 let outcomes = join_all(releases.into_iter().map(|first| self.run_to_end(first))).await;
                 self.run_to_end(afterwards.resume(outcomes)).await
             }
         };
-        let fate = if matches!(outcome, Outcome::Failed(_)) { Fate::Retry } else { Fate::Forget };
-        ended(fate, &outcome)
+        let disposition = if matches!(result, AttemptResult::Failed(_)) {
+            ItemDisposition::Retry
+        } else {
+            ItemDisposition::Forget
+        };
+        queue_result(disposition, &result)
     }
 
-    async fn run_to_end(&self, first: Step) -> Outcome {
+    async fn run_to_end(&self, first: AttemptStep) -> AttemptResult {
         let mut step = first;
         loop {
             step = match step {
-                Step::Done(outcome) => return outcome,
-                Step::Wait(delay, waiting) => {
-                    // Whoever met in a conflict should not meet again.
-                    tokio::time::sleep(lengthened(delay, FINALIZER_RETRY_JITTER)).await;
+                AttemptStep::Done(result) => return result,
+                AttemptStep::Wait(delay, waiting) => {
+                    // Jitter: two writers in conflict should not collide again.
+                    tokio::time::sleep(with_jitter(delay, FINALIZER_RETRY_JITTER)).await;
                     waiting.resume()
                 }
-                Step::Read(target, reading) => {
+                AttemptStep::Read(target, reading) => {
                     let answer = self.read(&target).await;
-                    reading.resume(answer.into(), &mut self.mind().knowledge())
+                    reading.resume(answer.into(), &mut self.graph_state().context())
                 }
-                Step::Patch(target, patch, patching) => {
+                AttemptStep::Patch(target, patch, patching) => {
                     patching.resume(self.patch(&target, &patch).await.into())
                 }
-                Step::Delete(deletion, deleting) => deleting.resume(self.delete(&deletion).await.into()),
+                AttemptStep::Delete(deletion, deleting) => {
+                    deleting.resume(self.delete(&deletion).await.into())
+                }
             };
         }
     }
@@ -81,23 +88,24 @@ impl Garbage {
         parse(identity, stored)
     }
 
-    async fn delete(&self, asked: &Asked) -> Result<(), Refusal> {
-        let target = self.target(&asked.target)?;
+    async fn delete(&self, request: &DeleteRequest) -> Result<(), Refusal> {
+        let target = self.target(&request.target)?;
         let deletion = Deletion {
-            propagation: Some(asked.propagation),
-            uid: Some(asked.uid.clone()),
-            version: asked.version.clone(),
+            propagation: Some(request.propagation),
+            uid: Some(request.uid.clone()),
+            version: request.version.clone(),
             grace_seconds: None,
         };
         Ok(self.context.api.delete(&target, &deletion).await?)
     }
 
-    /// Where an object is found, by what is served now.
+    /// The URL of an object, by what is served now.
     fn target(&self, identity: &Identity) -> Result<Target, Refusal> {
-        let mind = self.mind();
-        let resource = mind.kinds.resource(&identity.api_version, &identity.kind).ok_or_else(|| {
-            Refusal::other(format!("no kind {} is served in {}", identity.kind, identity.api_version))
-        })?;
+        let graph_state = self.graph_state();
+        let resource =
+            graph_state.kinds.resource(&identity.api_version, &identity.kind).ok_or_else(|| {
+                Refusal::other(format!("no kind {} is served in {}", identity.kind, identity.api_version))
+            })?;
         Ok(Target::object(resource, identity.namespace.as_ref(), &identity.name))
     }
 }

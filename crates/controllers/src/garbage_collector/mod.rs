@@ -1,13 +1,14 @@
-//! The garbage collector: watches the metadata of everything, and looks after what the graph points at.
+//! The garbage collector: watches the metadata of all objects, and attempts to delete those that the graph selects.
 //!
 //! ```text
-//! discovery ──plan──► monitors (one informer of metadata each) ──Change──► Mind (graph, absent owners, kinds)
-//!                                                                            │ Effect
-//!                    server ◄── attempts ◄── workers ◄── queues ◄────────────┘
+//! discovery ──plan──► monitors (one metadata informer each) ──GraphChange──► GraphState (graph, absent owners,
+//! kinds)
+//!                                                                                │ Effect
+//!                                           server ◄── attempts ◄── workers ◄── queues ◄──────────────┘
 //! ```
 //!
-//! The one [`Mind`] is behind a lock that is held for single steps of the rules, never across a request. A kind whose
-//! watch never gets going delays the first attempt by half a minute and nothing after that.
+//! The one [`GraphState`] is behind a lock that is held for single steps of the rules, never across a request. A kind
+//! whose watch never syncs delays the first attempt by half a minute and nothing after that.
 
 mod apply;
 mod observe;
@@ -18,7 +19,9 @@ use std::time::Duration;
 
 use gantry_decide::Wake;
 use gantry_decide::gc::discovery::{self, Start};
-use gantry_decide::gc::{AbsentOwners, Fate, Graph, Item, Knowledge, Outcome, ServedKinds};
+use gantry_decide::gc::{
+    AbsentOwners, AttemptContext, AttemptResult, Graph, ItemDisposition, QueueItem, ServedKinds,
+};
 use gantry_decide::queue::{self, RetryPolicy};
 use gantry_model::Uid;
 use gantry_runtime::Queue;
@@ -26,34 +29,32 @@ use gantry_runtime::Queue;
 use crate::context::{Assembly, Context};
 use observe::Monitors;
 
-/// How often it is looked whether the first lists are in.
+/// The polling period for the initial lists.
 const SYNC_POLL: Duration = Duration::from_millis(50);
 
-/// The garbage collector.
 #[derive(Clone, Debug)]
 struct Garbage {
     context: Context,
-    mind: Arc<Mutex<Mind>>,
-    to_delete: Queue<Item>,
+    graph_state: Arc<Mutex<GraphState>>,
+    to_delete: Queue<QueueItem>,
     to_orphan: Queue<Uid>,
 }
 
-/// All that it knows.
 #[derive(Debug)]
-struct Mind {
+struct GraphState {
     graph: Graph,
     absent: AbsentOwners,
     kinds: ServedKinds,
 }
 
-/// Adds the garbage collector to a process.
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
     let (clock, metrics) = (context.clock.clone(), context.metrics.clone());
-    let mind = Mind { graph: Graph::new(), absent: AbsentOwners::new(), kinds: ServedKinds::default() };
+    let graph_state =
+        GraphState { graph: Graph::new(), absent: AbsentOwners::new(), kinds: ServedKinds::default() };
     let garbage = Garbage {
         context,
-        mind: Arc::new(Mutex::new(mind)),
+        graph_state: Arc::new(Mutex::new(graph_state)),
         to_delete: Queue::new("garbage_collector_attempt_to_delete", clock.clone(), &metrics),
         to_orphan: Queue::new("garbage_collector_attempt_to_orphan", clock, &metrics),
     };
@@ -85,7 +86,7 @@ impl Garbage {
         monitors.stop_all().await;
     }
 
-    /// Learns what is served, and waits for the first lists, though not for ever.
+    /// Discovers the served resources, and waits for the initial lists up to a limit.
     async fn prepare(&self, monitors: &mut Monitors) {
         while !monitors.refresh().await {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -110,28 +111,28 @@ impl Garbage {
         }
     }
 
-    fn mind(&self) -> MutexGuard<'_, Mind> {
-        self.mind.lock().unwrap_or_else(PoisonError::into_inner)
+    fn graph_state(&self) -> MutexGuard<'_, GraphState> {
+        self.graph_state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Mind {
-    fn knowledge(&mut self) -> Knowledge<'_> {
-        Knowledge { graph: &self.graph, kinds: &self.kinds, absent: &mut self.absent }
+impl GraphState {
+    fn context(&mut self) -> AttemptContext<'_> {
+        AttemptContext { graph: &self.graph, kinds: &self.kinds, absent: &mut self.absent }
     }
 }
 
-/// What the queue is to make of an attempt.
-fn ended(fate: Fate, outcome: &Outcome) -> (queue::Outcome, Wake) {
-    if let Outcome::Failed(trouble) = outcome {
+/// The result of an attempt, for the queue.
+fn queue_result(disposition: ItemDisposition, result: &AttemptResult) -> (queue::Outcome, Wake) {
+    if let AttemptResult::Failed(trouble) = result {
         if trouble.is_quiet() {
             tracing::trace!(%trouble, "garbage could not be collected");
         } else {
             tracing::debug!(%trouble, "garbage could not be collected");
         }
     }
-    match fate {
-        Fate::Forget => (queue::Outcome::Success, Wake::OnChange),
-        Fate::Retry => (queue::Outcome::Failure, Wake::OnChange),
+    match disposition {
+        ItemDisposition::Forget => (queue::Outcome::Success, Wake::OnChange),
+        ItemDisposition::Retry => (queue::Outcome::Failure, Wake::OnChange),
     }
 }

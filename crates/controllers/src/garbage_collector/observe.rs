@@ -1,4 +1,4 @@
-//! The monitors: one informer of metadata per kind that can be collected, following what discovery says.
+//! The monitors: one metadata informer per collectable kind, following discovery.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,6 @@ use tokio::task::JoinHandle;
 use super::Garbage;
 use crate::discovery::discover;
 
-/// All monitors.
 #[derive(Debug)]
 pub(super) struct Monitors {
     garbage: Garbage,
@@ -31,7 +30,7 @@ impl Monitors {
         Self { garbage, by_resource: BTreeMap::new() }
     }
 
-    /// Asks what is served, and starts and stops watches accordingly. Returns whether there was an answer.
+    /// Discovers what is served, and starts and stops watches accordingly. Returns whether discovery succeeded.
     pub(super) async fn refresh(&mut self) -> bool {
         let found = match discover(&self.garbage.context.api).await {
             Ok(found) => found,
@@ -40,7 +39,7 @@ impl Monitors {
                 return false;
             }
         };
-        self.garbage.mind().kinds.update(&found);
+        self.garbage.graph_state().kinds.update(&found);
         let plan = plan(&self.watches(), &found);
         for resource in plan.stop {
             if let Some(monitor) = self.by_resource.remove(&resource) {
@@ -54,7 +53,7 @@ impl Monitors {
         true
     }
 
-    /// How far the watches are.
+    /// Which watches have synced.
     pub(super) fn watches(&self) -> Watches {
         let state =
             |monitor: &Monitor| if monitor.informer.is_synced() { Sync::Synced } else { Sync::Pending };

@@ -1,47 +1,51 @@
-//! What the graph hears, and what it asks for in return.
+//! Passes changes to the graph, and carries out their effects.
 
 use gantry_decide::events::Subject;
-use gantry_decide::gc::{Change as Seen, EVENT_SOURCE, Effect, Pace, Report};
+use gantry_decide::gc::{EVENT_SOURCE, Effect, EnqueueMode, GraphChange, ObjectEvent};
 use gantry_runtime::informer::MetadataOnly;
-use gantry_runtime::{Change, Informer};
+use gantry_runtime::{Informer, InformerEvent};
 
 use super::Garbage;
 
-/// Has the graph hear of everything that happens to one kind.
+/// Subscribes the graph to the changes of one kind.
 pub(super) fn subscribe(informer: &Informer<MetadataOnly>, garbage: &Garbage) {
     let garbage = garbage.clone();
     informer.subscribe(move |change| {
         garbage.observe(match change {
-            Change::Added(object) | Change::Updated { new: object, .. } => Seen::Applied(object.0.clone()),
-            Change::Deleted(object) => Seen::Deleted(object.0.identity.clone()),
+            InformerEvent::Added(object) | InformerEvent::Updated { new: object, .. } => {
+                GraphChange::Applied(object.0.clone())
+            }
+            InformerEvent::Deleted(object) => GraphChange::Deleted(object.0.identity.clone()),
         });
     });
 }
 
 impl Garbage {
-    /// Takes in a change and does what the graph asks for.
-    pub(super) fn observe(&self, seen: Seen) {
-        let mut mind = self.mind();
-        let mind = &mut *mind;
-        let effects = mind.graph.observe(seen, &mut mind.absent);
+    /// Applies a change to the graph and carries out the effects.
+    pub(super) fn observe(&self, change: GraphChange) {
+        let mut graph_state = self.graph_state();
+        let graph_state = &mut *graph_state;
+        let effects = graph_state.graph.observe(change, &mut graph_state.absent);
         for effect in effects {
             match effect {
-                Effect::AttemptToDelete(item, Pace::AtOnce) => self.to_delete.add(item),
-                Effect::AttemptToDelete(item, Pace::RateLimited) => self.to_delete.add_rate_limited(item),
+                Effect::AttemptToDelete(item, EnqueueMode::AtOnce) => self.to_delete.add(item),
+                Effect::AttemptToDelete(item, EnqueueMode::RateLimited) => {
+                    self.to_delete.add_rate_limited(item);
+                }
                 Effect::AttemptToOrphan(owner) => self.to_orphan.add(owner),
-                Effect::Report(report) => self.tell(report),
+                Effect::RecordEvent(report) => self.record_event(report),
             }
         }
     }
 
-    fn tell(&self, report: Report) {
-        let about = report.about;
+    fn record_event(&self, report: ObjectEvent) {
+        let object = report.object;
         let subject = Subject {
-            api_version: about.api_version.into(),
-            kind: about.kind.into(),
-            namespace: about.namespace,
-            name: about.name,
-            uid: about.uid,
+            api_version: object.api_version.into(),
+            kind: object.kind.into(),
+            namespace: object.namespace,
+            name: object.name,
+            uid: object.uid,
             resource_version: "".into(),
         };
         self.context.events.record(EVENT_SOURCE, subject, report.event);

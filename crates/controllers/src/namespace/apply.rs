@@ -1,9 +1,9 @@
-//! Emptying, reporting, letting go.
+//! Deletes the content of a namespace, writes its conditions and finalizes it.
 
 use futures::StreamExt as _;
-use gantry_decide::gc::discovery::{Discovery, Offer, Standing};
+use gantry_decide::gc::discovery::{Discovery, ServedResource, VersionPreference};
 use gantry_decide::gc::{Resource, Scope};
-use gantry_decide::namespace::{Condition, FINALIZER, Leftovers, PODS, merge, pods_first};
+use gantry_decide::namespace::{Condition, FINALIZER, PODS, RemainingContent, merge, pods_first};
 use gantry_model::{Name, Namespace, RefusalKind, Timestamp};
 use gantry_runtime::informer::{Plain, Typed as _};
 use gantry_runtime::{Deletion, Failure, Form, Target};
@@ -15,40 +15,40 @@ use std::time::Duration;
 use super::Namespaces;
 use crate::discovery::discover;
 
-/// How many kinds are emptied side by side.
+/// The number of kinds that are deleted concurrently.
 const KINDS_AT_ONCE: usize = 8;
 
 impl Namespaces {
-    /// Asks everything in a namespace to go, pods first, and counts what is left.
-    pub(super) async fn empty(&self, name: &Name) -> Result<Leftovers, Failure> {
+    /// Deletes everything in a namespace, pods first, and counts what remains.
+    pub(super) async fn delete_content(&self, name: &Name) -> Result<RemainingContent, Failure> {
         let namespace = Namespace::from(name.as_str());
         let found = discover(&self.context.api).await?;
-        let mut leftovers = Leftovers::default();
+        let mut remaining_content = RemainingContent::default();
         for group in &found.failed_groups {
-            leftovers.undiscovered.insert(group.clone(), "the group does not answer".to_owned());
+            remaining_content.undiscovered.insert(group.clone(), "the group does not answer".to_owned());
         }
         let (pods, others): (Vec<_>, Vec<_>) =
-            deletable(&found).into_iter().partition(|offer| is_pods(&offer.resource));
-        for offer in pods {
-            self.empty_of(&namespace, &offer, &mut leftovers).await;
+            deletable(&found).into_iter().partition(|served| is_pods(&served.resource));
+        for served in pods {
+            self.delete_kind(&namespace, &served, &mut remaining_content).await;
         }
-        if pods_first(leftovers.remaining.values().sum()) {
-            return Ok(leftovers);
+        if pods_first(remaining_content.remaining.values().sum()) {
+            return Ok(remaining_content);
         }
         let namespace = &namespace;
-        let emptied = futures::stream::iter(others).map(|offer: Offer| async move {
-            let mut left = Leftovers::default();
-            self.empty_of(namespace, &offer, &mut left).await;
+        let emptied = futures::stream::iter(others).map(|served: ServedResource| async move {
+            let mut left = RemainingContent::default();
+            self.delete_kind(namespace, &served, &mut left).await;
             left
         });
         let mut emptied = emptied.buffer_unordered(KINDS_AT_ONCE);
         while let Some(left) = emptied.next().await {
-            add(&mut leftovers, left);
+            add(&mut remaining_content, left);
         }
-        Ok(leftovers)
+        Ok(remaining_content)
     }
 
-    /// Writes the conditions, if they say something new. Returns the namespace as it is then.
+    /// Writes the conditions if they changed. Returns the namespace as stored.
     pub(super) async fn report(
         &self,
         mut namespace: core::Namespace,
@@ -62,7 +62,7 @@ impl Namespaces {
         self.context.api.replace(&target(&namespace).part("status"), &namespace).await
     }
 
-    /// Takes our finalizer off; that the namespace is gone is fine.
+    /// Removes our finalizer; not found counts as success.
     pub(super) async fn finalize(&self, mut namespace: core::Namespace) -> Result<(), Failure> {
         let spec = namespace.spec.get_or_insert_default();
         spec.finalizers.get_or_insert_default().retain(|held| held != FINALIZER);
@@ -72,14 +72,19 @@ impl Namespaces {
         }
     }
 
-    /// Asks the objects of one kind to go, and counts what is left of them.
-    async fn empty_of(&self, namespace: &Namespace, offer: &Offer, leftovers: &mut Leftovers) {
-        let resource = &offer.resource;
-        if let Err(failure) = self.delete_all(namespace, offer, leftovers).await {
-            // A kind that went away meanwhile holds nothing.
+    /// Deletes the objects of one kind, and counts what remains.
+    async fn delete_kind(
+        &self,
+        namespace: &Namespace,
+        served: &ServedResource,
+        remaining_content: &mut RemainingContent,
+    ) {
+        let resource = &served.resource;
+        if let Err(failure) = self.delete_all(namespace, served, remaining_content).await {
+            // A kind that is no longer served has no objects.
             if !matches!(failure.code, Some(404 | 405)) {
                 let kind = format!("{}.{}", resource.plural, resource.group());
-                leftovers.failures.insert(format!("{kind}: {failure}"));
+                remaining_content.failures.insert(format!("{kind}: {failure}"));
             }
         }
     }
@@ -87,17 +92,17 @@ impl Namespaces {
     async fn delete_all(
         &self,
         namespace: &Namespace,
-        offer: &Offer,
-        leftovers: &mut Leftovers,
+        served: &ServedResource,
+        remaining_content: &mut RemainingContent,
     ) -> Result<(), Failure> {
-        let (api, resource) = (&self.context.api, &offer.resource);
+        let (api, resource) = (&self.context.api, &served.resource);
         let collection = Target::collection(resource, Some(namespace));
-        // Most kinds have nothing here, so looking first saves half of the requests and every write.
+        // Most kinds have no objects here, so listing first saves half of the requests and every write.
         let present = self.list(resource, &collection).await?;
         if present.is_empty() {
             return Ok(());
         }
-        if offer.verbs.contains("deletecollection") {
+        if served.verbs.contains("deletecollection") {
             api.delete(&collection, &Deletion::background()).await?;
         } else {
             for object in &present {
@@ -111,7 +116,7 @@ impl Namespaces {
         }
         let left = self.list(resource, &collection).await?;
         if !left.is_empty() {
-            count(resource, &left, leftovers);
+            count(resource, &left, remaining_content);
         }
         Ok(())
     }
@@ -123,19 +128,19 @@ impl Namespaces {
     }
 }
 
-/// The kinds to be emptied, each in one version.
-fn deletable(found: &Discovery) -> Vec<Offer> {
-    let mut chosen: BTreeMap<(&str, &str), &Offer> = BTreeMap::new();
-    for offer in &found.offers {
-        let verbs = &offer.verbs;
+/// The kinds to delete, each in one version.
+fn deletable(found: &Discovery) -> Vec<ServedResource> {
+    let mut chosen: BTreeMap<(&str, &str), &ServedResource> = BTreeMap::new();
+    for served in &found.resources {
+        let verbs = &served.verbs;
         let can_go =
             verbs.contains("list") && (verbs.contains("delete") || verbs.contains("deletecollection"));
-        let kind = (offer.resource.group(), offer.resource.plural.as_str());
-        if offer.resource.scope == Scope::Namespaced
+        let kind = (served.resource.group(), served.resource.plural.as_str());
+        if served.resource.scope == Scope::Namespaced
             && can_go
-            && (offer.standing == Standing::Preferred || !chosen.contains_key(&kind))
+            && (served.preference == VersionPreference::Preferred || !chosen.contains_key(&kind))
         {
-            chosen.insert(kind, offer);
+            chosen.insert(kind, served);
         }
     }
     chosen.into_values().cloned().collect()
@@ -145,23 +150,23 @@ fn is_pods(resource: &Resource) -> bool {
     (resource.group(), resource.plural.as_str()) == PODS
 }
 
-fn count(resource: &Resource, left: &[Value], leftovers: &mut Leftovers) {
+fn count(resource: &Resource, left: &[Value], remaining_content: &mut RemainingContent) {
     let kind = (resource.group().to_owned(), resource.plural.clone());
-    leftovers.remaining.insert(kind, left.len());
+    remaining_content.remaining.insert(kind, left.len());
     for object in left {
         let finalizers = object["metadata"]["finalizers"].as_array().into_iter().flatten();
         for finalizer in finalizers.filter_map(Value::as_str) {
-            *leftovers.finalizers.entry(finalizer.to_owned()).or_default() += 1;
+            *remaining_content.finalizers.entry(finalizer.to_owned()).or_default() += 1;
         }
         let phase = object["status"]["phase"].as_str().unwrap_or_default();
         if is_pods(resource) && phase != "Succeeded" && phase != "Failed" {
             let grace = object["metadata"]["deletionGracePeriodSeconds"].as_u64().map(Duration::from_secs);
-            leftovers.pod_grace = leftovers.pod_grace.max(grace);
+            remaining_content.pod_grace = remaining_content.pod_grace.max(grace);
         }
     }
 }
 
-fn add(all: &mut Leftovers, more: Leftovers) {
+fn add(all: &mut RemainingContent, more: RemainingContent) {
     all.failures.extend(more.failures);
     all.remaining.extend(more.remaining);
     all.pod_grace = all.pod_grace.max(more.pod_grace);

@@ -1,11 +1,11 @@
-//! Namespaces on their way out are emptied, pods first, and then let go.
+//! Terminating namespaces: deletes their content, pods first, and finalizes them.
 
 mod apply;
 mod observe;
 mod triggers;
 
 use gantry_decide::Wake;
-use gantry_decide::namespace::{Next, conditions, next};
+use gantry_decide::namespace::{NextStep, conditions, next};
 use gantry_decide::queue::{Outcome, RetryPolicy};
 use gantry_model::{Name, RefusalKind};
 use gantry_runtime::{Failure, Queue};
@@ -14,14 +14,12 @@ use k8s_openapi::api::core::v1 as core;
 use crate::context::{Assembly, Context};
 use observe::Caches;
 
-/// The controller.
 #[derive(Clone, Debug)]
 struct Namespaces {
     context: Context,
     caches: Caches,
 }
 
-/// Adds the controller to a process.
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
     let caches = Caches::of(&mut assembly.informers);
@@ -39,14 +37,14 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     });
 }
 
-/// Whether a namespace takes new things.
+/// Whether new objects can be created in a namespace.
 pub(crate) fn is_active(namespace: &core::Namespace) -> bool {
     let phase = namespace.status.as_ref().and_then(|status| status.phase.as_deref());
     namespace.metadata.deletion_timestamp.is_none() && phase != Some("Terminating")
 }
 
-/// Takes it for done that something is in a namespace already, or that the namespace goes.
-pub(crate) fn provided<T>(written: Result<T, Failure>) -> Result<(), Failure> {
+/// Treats "already exists" and a terminating namespace as success.
+pub(crate) fn ignore_existing<T>(written: Result<T, Failure>) -> Result<(), Failure> {
     match written {
         Err(failure) => match failure.kind() {
             RefusalKind::AlreadyExists | RefusalKind::NamespaceTerminating | RefusalKind::NotFound => Ok(()),
@@ -57,7 +55,6 @@ pub(crate) fn provided<T>(written: Result<T, Failure>) -> Result<(), Failure> {
 }
 
 impl Namespaces {
-    /// One look at one namespace.
     async fn sync(&self, name: &Name) -> (Outcome, Wake) {
         match self.try_sync(name).await {
             Ok(wake) => (Outcome::Success, wake),
@@ -69,16 +66,16 @@ impl Namespaces {
     }
 
     async fn try_sync(&self, name: &Name) -> Result<Wake, Failure> {
-        let Some(namespace) = self.caches.going(name) else { return Ok(Wake::OnChange) };
-        let leftovers = self.empty(name).await?;
-        let namespace = self.report(namespace, conditions(&leftovers)).await?;
-        match next(&leftovers) {
-            Next::Finalize => {
+        let Some(namespace) = self.caches.terminating(name) else { return Ok(Wake::OnChange) };
+        let remaining_content = self.delete_content(name).await?;
+        let namespace = self.report(namespace, conditions(&remaining_content)).await?;
+        match next(&remaining_content) {
+            NextStep::Finalize => {
                 self.finalize(namespace).await?;
                 Ok(Wake::OnChange)
             }
-            Next::LookAgain(after) => Ok(Wake::After(after)),
-            Next::Retry => Ok(Wake::Soon),
+            NextStep::CheckAgain(after) => Ok(Wake::After(after)),
+            NextStep::Retry => Ok(Wake::Soon),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The snapshot: is the namespace one to be emptied?
+//! The snapshot: whether the namespace is terminating.
 
 use gantry_decide::namespace::FINALIZER;
 use gantry_model::{Name, ObjectKey, Pod};
@@ -6,11 +6,10 @@ use gantry_runtime::informer::Plain;
 use gantry_runtime::{Informer, Informers};
 use k8s_openapi::api::core::v1 as core;
 
-/// The copies that the controller reads.
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
     pub(super) namespaces: Informer<Plain<core::Namespace>>,
-    /// Only to be woken when the last of them goes.
+    /// Their deletion enqueues the namespace.
     pub(super) pods: Informer<Pod>,
 }
 
@@ -23,8 +22,8 @@ impl Caches {
         self.namespaces.synced().await;
     }
 
-    /// A namespace that is to go and waits for this controller.
-    pub(super) fn going(&self, name: &Name) -> Option<core::Namespace> {
+    /// A terminating namespace with our finalizer.
+    pub(super) fn terminating(&self, name: &Name) -> Option<core::Namespace> {
         let namespaces = self.namespaces.read();
         let found = namespaces.get(&ObjectKey::new("", name.clone())).map(|found| &found.wire)?;
         is_ours(found).then(|| found.clone())

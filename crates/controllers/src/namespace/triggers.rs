@@ -1,13 +1,13 @@
-//! What wakes a namespace: anything about itself once it is to go, and every pod of it that has gone.
+//! What enqueues a namespace: its own changes while it is terminating, and the deletion of its pods.
 
 use gantry_model::Name;
 use gantry_runtime::informer::Cached as _;
-use gantry_runtime::{Change, Queue};
+use gantry_runtime::{InformerEvent, Queue};
 
 use super::is_active;
 use super::observe::Caches;
 
-/// Has the queue hear of it.
+/// Subscribes the queue to the caches.
 pub(super) fn subscribe(caches: &Caches, queue: &Queue<Name>) {
     let to = queue.clone();
     caches.namespaces.subscribe(move |change| {
@@ -17,9 +17,9 @@ pub(super) fn subscribe(caches: &Caches, queue: &Queue<Name>) {
     });
     let (view, to) = (caches.clone(), queue.clone());
     caches.pods.subscribe(move |change| {
-        let Change::Deleted(pod) = change else { return };
+        let InformerEvent::Deleted(pod) = change else { return };
         let name = Name::from(pod.meta.namespace.as_str());
-        if view.going(&name).is_some() {
+        if view.terminating(&name).is_some() {
             to.add(name);
         }
     });

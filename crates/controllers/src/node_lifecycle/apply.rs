@@ -1,9 +1,9 @@
-//! Carrying out: statuses, taints and evictions.
+//! Writes statuses and taints, and evicts pods.
 
 use std::collections::BTreeMap;
 
 use gantry_decide::events::Subject;
-use gantry_decide::node_lifecycle::{Ready, evict_at};
+use gantry_decide::node_lifecycle::{ReadyStatus, evict_at};
 use gantry_model::patch::PatchForm;
 use gantry_model::{Event, Pod, RefusalKind, Uid};
 use gantry_runtime::informer::{Typed as _, resource_of};
@@ -11,17 +11,17 @@ use gantry_runtime::{Deletion, Failure, Form, Target};
 use k8s_openapi::api::core::v1 as core;
 use serde_json::{Value, json};
 
-use super::observe::{SeenNode, came, taints_for, taints_of, tolerations};
-use super::{NodeLifecycle, Plan};
+use super::observe::{ObservedNode, started_at, taints_for, taints_of, tolerations};
+use super::{NodeLifecycle, PlannedEviction};
 
-/// Who tells events about nodes that fall silent.
+/// The `source.component` of events about nodes.
 const NODE_CONTROLLER: &str = "node-controller";
-/// Who tells events about pods that are evicted.
+/// The `source.component` of events about evicted pods.
 const EVICTOR: &str = "taint-eviction-controller";
 
 impl NodeLifecycle {
-    /// Nothing that a silent node has said of itself is known any more.
-    pub(super) async fn mark_unknown(&self, node: &SeenNode) -> Result<(), Failure> {
+    /// Sets the conditions of a silent node to `Unknown`.
+    pub(super) async fn mark_unknown(&self, node: &ObservedNode) -> Result<(), Failure> {
         let now = self.context.clock.now().render();
         let conditions = node.conditions.iter().map(|name| {
             json!({
@@ -44,13 +44,13 @@ impl NodeLifecycle {
         Ok(())
     }
 
-    /// Gives a node the taint that says why it is not ready, or takes it away.
-    pub(super) async fn taint(&self, node: &SeenNode, ready: Ready) -> Result<(), Failure> {
+    /// Adds the taint for the node's `Ready` condition, or removes it.
+    pub(super) async fn taint(&self, node: &ObservedNode, ready: ReadyStatus) -> Result<(), Failure> {
         let now = self.context.clock.now();
         if taints_for(&node.taints, ready, now).is_none() {
             return Ok(());
         }
-        // Its status may have been written a moment ago, so the copy may be old.
+        // Its status may just have been written, so the cached copy may be stale.
         let current = self.context.api.get::<core::Node>(&target(node)).await?;
         let Some(taints) = taints_for(&taints_of(&current), ready, now) else { return Ok(()) };
         let version = current.metadata.resource_version;
@@ -58,22 +58,22 @@ impl NodeLifecycle {
         self.patch(&target(node), &body).await
     }
 
-    /// A pod on a node that is not ready is not ready.
+    /// Sets the `Ready` condition of a pod on a node that is not ready to false.
     pub(super) async fn mark_not_ready(&self, pod: &Pod) -> Result<(), Failure> {
         let event = Event::warning("NodeNotReady", "Node is not ready".to_owned());
-        self.context.tell(NODE_CONTROLLER, "v1", "Pod", &pod.meta, event);
+        self.context.record_event(NODE_CONTROLLER, "v1", "Pod", &pod.meta, event);
         let condition = json!({"type": "Ready", "status": "False", "lastTransitionTime": self.context.clock.now().render()});
         let body = json!({"metadata": {"uid": pod.meta.uid.as_str()}, "status": {"conditions": [condition]}});
         let target = Target::object(&Pod::resource(), Some(&pod.meta.namespace), &pod.meta.name);
-        unless_gone(self.patch(&target.part("status"), &body).await)
+        ignore_gone(self.patch(&target.part("status"), &body).await)
     }
 
-    /// Evicts the pods of a node whose time has come; notes of the others when it will.
+    /// Evicts the pods of a node that are due, and plans the eviction of the others.
     pub(super) async fn evict(
         &self,
-        node: &SeenNode,
-        known: &BTreeMap<Uid, Plan>,
-        planned: &mut BTreeMap<Uid, Plan>,
+        node: &ObservedNode,
+        known: &BTreeMap<Uid, PlannedEviction>,
+        planned: &mut BTreeMap<Uid, PlannedEviction>,
     ) -> Result<(), Failure> {
         let taints = node.evictions();
         let pods = self.caches.pods_on(&node.name);
@@ -89,8 +89,8 @@ impl NodeLifecycle {
             None => {
                 for pod in self.whole_pods_on(node).await? {
                     let uid = Uid::from(pod.metadata.uid.clone().unwrap_or_default());
-                    let at = evict_at(&taints, &tolerations(&pod), came(&pod, now));
-                    planned.insert(uid, Plan { taints: taints.clone(), at });
+                    let at = evict_at(&taints, &tolerations(&pod), started_at(&pod, now));
+                    planned.insert(uid, PlannedEviction { taints: taints.clone(), at });
                 }
             }
         }
@@ -105,7 +105,7 @@ impl NodeLifecycle {
     }
 
     /// The pods on a node with their tolerations, which no cache holds.
-    async fn whole_pods_on(&self, node: &SeenNode) -> Result<Vec<core::Pod>, Failure> {
+    async fn whole_pods_on(&self, node: &ObservedNode) -> Result<Vec<core::Pod>, Failure> {
         let target = Target::collection(&Pod::resource(), None);
         let here = format!("spec.nodeName={}", node.name);
         let list: k8s_openapi::List<core::Pod> =
@@ -116,7 +116,7 @@ impl NodeLifecycle {
     async fn delete(&self, pod: &Pod) -> Result<(), Failure> {
         let meta = &pod.meta;
         let message = format!("Marking for deletion Pod {}/{}", meta.namespace, meta.name);
-        self.context.tell(EVICTOR, "v1", "Pod", meta, Event::normal("TaintManagerEviction", message));
+        self.context.record_event(EVICTOR, "v1", "Pod", meta, Event::normal("TaintManagerEviction", message));
         let condition = json!({
             "type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager",
             "message": "Taint manager: deleting due to NoExecute taint",
@@ -124,9 +124,9 @@ impl NodeLifecycle {
         });
         let body = json!({"metadata": {"uid": meta.uid.as_str()}, "status": {"conditions": [condition]}});
         let target = Target::object(&Pod::resource(), Some(&meta.namespace), &meta.name);
-        unless_gone(self.patch(&target.part("status"), &body).await)?;
+        ignore_gone(self.patch(&target.part("status"), &body).await)?;
         let deletion = Deletion { uid: Some(meta.uid.clone()), ..Deletion::default() };
-        unless_gone(self.context.api.delete(&target, &deletion).await)
+        ignore_gone(self.context.api.delete(&target, &deletion).await)
     }
 
     async fn patch(&self, target: &Target, body: &Value) -> Result<(), Failure> {
@@ -134,14 +134,14 @@ impl NodeLifecycle {
     }
 }
 
-/// A pod that is gone, or another of its name, needs nothing.
-fn unless_gone(done: Result<(), Failure>) -> Result<(), Failure> {
+/// Treats a pod that is gone or replaced as success.
+fn ignore_gone(done: Result<(), Failure>) -> Result<(), Failure> {
     match done {
         Err(failure) if matches!(failure.kind(), RefusalKind::NotFound | RefusalKind::Conflict) => Ok(()),
         done => done,
     }
 }
 
-fn target(node: &SeenNode) -> Target {
+fn target(node: &ObservedNode) -> Target {
     Target::object(&resource_of::<core::Node>(), None, &node.name)
 }

@@ -1,7 +1,7 @@
-//! Nodes that fall silent: their status becomes unknown, they are tainted, and the pods on them are evicted in time.
+//! Silent nodes: their status becomes unknown, they are tainted, and the pods on them are evicted in time.
 //!
-//! kube-controller-manager does this in two controllers, the node-lifecycle and the taint-eviction controller. Here it
-//! is one, only where Gantry runs the nodes.
+//! kube-controller-manager has two controllers for this, the node-lifecycle and the taint-eviction controller. Here
+//! it is one, only where Gantry runs the nodes.
 
 mod apply;
 mod observe;
@@ -9,71 +9,70 @@ mod triggers;
 
 use std::collections::BTreeMap;
 
-use gantry_decide::node_lifecycle::{Eviction, Heartbeats, LOOK_EVERY, Ready};
+use gantry_decide::node_lifecycle::{Heartbeats, MONITOR_PERIOD, NoExecuteTaint, ReadyStatus};
 use gantry_model::{RefusalKind, Timestamp, Uid};
 use gantry_runtime::Failure;
 
 use crate::context::{Assembly, Context};
-use observe::{Caches, SeenNode};
-use triggers::Bell;
+use observe::{Caches, ObservedNode};
+use triggers::TaintNotifier;
 
-/// The controller.
 #[derive(Clone, Debug)]
 struct NodeLifecycle {
     context: Context,
     caches: Caches,
 }
 
-/// What is remembered from one look to the next.
+/// The state between two checks.
 #[derive(Debug, Default)]
-struct Memory {
+struct LifecycleState {
     heartbeats: Heartbeats,
-    /// When each pod on a tainted node is to be evicted.
-    evictions: BTreeMap<Uid, Plan>,
+    /// When each pod on a tainted node is evicted.
+    evictions: BTreeMap<Uid, PlannedEviction>,
 }
 
-/// When a pod is to be evicted.
 #[derive(Clone, Debug)]
-struct Plan {
-    /// The taints that this follows from.
-    taints: Vec<Eviction>,
-    /// Never if there is none.
+struct PlannedEviction {
+    /// The taints that cause it.
+    taints: Vec<NoExecuteTaint>,
+    /// `None` is never.
     at: Option<Timestamp>,
 }
 
-/// Adds the controller to a process.
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
     let caches = Caches::of(&mut assembly.informers);
-    let bell = triggers::subscribe(&caches);
+    let notifier = triggers::subscribe(&caches);
     let shutdown = context.shutdown.clone();
     let controller = NodeLifecycle { context, caches };
     assembly.run(async move {
-        shutdown.unless(controller.run(bell)).await;
+        shutdown.unless(controller.run(notifier)).await;
     });
 }
 
 impl NodeLifecycle {
-    async fn run(&self, bell: Bell) {
+    async fn run(&self, notifier: TaintNotifier) {
         self.caches.synced().await;
-        let mut memory = Memory::default();
+        let mut state = LifecycleState::default();
         loop {
-            let next = self.look(&mut memory).await;
-            let pause = next.map_or(LOOK_EVERY, |next| next.since(self.context.clock.now()).min(LOOK_EVERY));
-            bell.wait(pause).await;
+            let next = self.check_nodes(&mut state).await;
+            let pause =
+                next.map_or(MONITOR_PERIOD, |next| next.since(self.context.clock.now()).min(MONITOR_PERIOD));
+            notifier.wait(pause).await;
         }
     }
 
-    /// Looks at all nodes, and says when a pod is to be evicted next.
-    async fn look(&self, memory: &mut Memory) -> Option<Timestamp> {
+    /// Checks all nodes, and returns when a pod has to be evicted next.
+    async fn check_nodes(&self, state: &mut LifecycleState) -> Option<Timestamp> {
         let nodes = self.caches.nodes();
-        memory.heartbeats.retain(|name| nodes.iter().any(|node| node.name == *name));
+        state.heartbeats.retain(|name| nodes.iter().any(|node| node.name == *name));
         let mut evictions = BTreeMap::new();
         for node in nodes {
-            let silent = memory.heartbeats.hear(&node.name, node.sign.clone(), self.context.clock.steady());
+            let silent =
+                state.heartbeats.record(&node.name, node.heartbeat.clone(), self.context.clock.steady());
             let done = async {
-                self.follow(&node, silent).await?;
-                self.evict(&node, &memory.evictions, &mut evictions).await
+                self.reconcile(&node, silent).await?;
+                self.evict(&node, &state.evictions, &mut evictions).await
             };
             match done.await {
                 Ok(()) => {}
@@ -85,18 +84,18 @@ impl NodeLifecycle {
                 }
             }
         }
-        memory.evictions = evictions;
-        memory.evictions.values().filter_map(|plan| plan.at).min()
+        state.evictions = evictions;
+        state.evictions.values().filter_map(|plan| plan.at).min()
     }
 
-    /// Brings status, taints and pods of a node in line with whether it is heard of.
-    async fn follow(&self, node: &SeenNode, silent: bool) -> Result<(), Failure> {
-        let ready = if silent { Ready::Unknown } else { node.ready };
-        if silent && node.ready != Ready::Unknown {
+    /// Brings status, taints and pods of a node in line with its heartbeats.
+    async fn reconcile(&self, node: &ObservedNode, silent: bool) -> Result<(), Failure> {
+        let ready = if silent { ReadyStatus::Unknown } else { node.ready };
+        if silent && node.ready != ReadyStatus::Unknown {
             self.mark_unknown(node).await?;
         }
         self.taint(node, ready).await?;
-        if ready != Ready::True {
+        if ready != ReadyStatus::True {
             for pod in self.caches.ready_pods_on(&node.name) {
                 self.mark_not_ready(&pod).await?;
             }

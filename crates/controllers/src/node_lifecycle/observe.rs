@@ -1,7 +1,7 @@
-//! The snapshot: nodes, their signs of life, their taints, and the pods on them.
+//! The snapshot: nodes, their heartbeats, their taints, and the pods on them.
 
 use gantry_decide::node_lifecycle::{
-    EFFECTS, Eviction, NO_EXECUTE, NOT_READY, Ready, Toleration, UNREACHABLE, taint_of,
+    EFFECTS, NO_EXECUTE, NOT_READY, NoExecuteTaint, ReadyStatus, Toleration, UNREACHABLE, taint_of,
 };
 use gantry_model::{Name, Pod, Readiness, ResourceVersion, Timestamp, Uid};
 use gantry_runtime::informer::{Cached as _, Plain};
@@ -9,7 +9,6 @@ use gantry_runtime::{Informer, Informers};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1 as core;
 
-/// The copies that the controller reads.
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
     pub(super) nodes: Informer<Plain<core::Node>>,
@@ -17,21 +16,21 @@ pub(super) struct Caches {
     pods: Informer<Pod>,
 }
 
-/// A node as the controller sees it.
+/// A node, parsed for this controller.
 #[derive(Clone, Debug)]
-pub(super) struct SeenNode {
+pub(super) struct ObservedNode {
     pub(super) name: Name,
     pub(super) uid: Uid,
     pub(super) version: ResourceVersion,
-    pub(super) ready: Ready,
-    /// What it last gave as a sign of life: any other text is a new one.
-    pub(super) sign: String,
+    pub(super) ready: ReadyStatus,
+    /// The last heartbeat: any other text is a new one.
+    pub(super) heartbeat: String,
     /// Its conditions, by type.
     pub(super) conditions: Vec<String>,
     pub(super) taints: Vec<core::Taint>,
 }
 
-/// Where nodes keep their leases.
+/// The namespace of node leases.
 const LEASES: &str = "kube-node-lease";
 
 impl Caches {
@@ -45,21 +44,20 @@ impl Caches {
         self.pods.synced().await;
     }
 
-    pub(super) fn nodes(&self) -> Vec<SeenNode> {
+    pub(super) fn nodes(&self) -> Vec<ObservedNode> {
         let nodes: Vec<_> = self.nodes.read().iter().cloned().collect();
         let leases = self.leases.read();
         let lease =
             |name: &Name| leases.named(&LEASES.into(), name).map(|lease| lease.version().as_str().to_owned());
-        nodes.iter().map(|node| SeenNode::parse(node, lease(&node.key().name))).collect()
+        nodes.iter().map(|node| ObservedNode::parse(node, lease(&node.key().name))).collect()
     }
 
-    /// The pods on a node that count as ready.
     pub(super) fn ready_pods_on(&self, node: &Name) -> Vec<Pod> {
         let is_ready = |pod: &Pod| matches!(pod.readiness, Readiness::Ready { .. });
         self.pods_on(node).into_iter().filter(is_ready).collect()
     }
 
-    /// The pods on a node that are not on their way out.
+    /// The pods on a node that are not terminating.
     pub(super) fn pods_on(&self, node: &Name) -> Vec<Pod> {
         let pods = self.pods.read();
         let here = pods.iter().filter(|pod| pod.node.as_ref() == Some(node) && !pod.meta.is_deleting());
@@ -67,7 +65,7 @@ impl Caches {
     }
 }
 
-impl SeenNode {
+impl ObservedNode {
     fn parse(node: &Plain<core::Node>, lease: Option<String>) -> Self {
         let status = node.wire.status.as_ref();
         let conditions = status.and_then(|status| status.conditions.as_deref()).unwrap_or_default();
@@ -79,21 +77,21 @@ impl SeenNode {
             uid: node.uid().clone(),
             version: node.version().clone(),
             ready: match ready.map(|condition| condition.status.as_str()) {
-                Some("True") => Ready::True,
-                Some("False") => Ready::False,
-                _ => Ready::Unknown,
+                Some("True") => ReadyStatus::True,
+                Some("False") => ReadyStatus::False,
+                _ => ReadyStatus::Unknown,
             },
-            sign: format!("{} {}", lease.unwrap_or_default(), heartbeat.unwrap_or_default()),
+            heartbeat: format!("{} {}", lease.unwrap_or_default(), heartbeat.unwrap_or_default()),
             conditions: conditions.iter().map(|condition| condition.type_.clone()).collect(),
             taints: taints_of(&node.wire),
         }
     }
 
-    /// The taints by which pods are evicted.
-    pub(super) fn evictions(&self) -> Vec<Eviction> {
+    /// The `NoExecute` taints.
+    pub(super) fn evictions(&self) -> Vec<NoExecuteTaint> {
         let taints = self.taints.iter().filter(|taint| taint.effect == NO_EXECUTE);
         taints
-            .map(|taint| Eviction {
+            .map(|taint| NoExecuteTaint {
                 key: taint.key.clone(),
                 value: taint.value.clone().unwrap_or_default(),
                 added: taint.time_added.as_ref().map(Timestamp::parse),
@@ -106,8 +104,12 @@ pub(super) fn taints_of(node: &core::Node) -> Vec<core::Taint> {
     node.spec.as_ref().and_then(|spec| spec.taints.clone()).unwrap_or_default()
 }
 
-/// The taints that a node is to have which has these; `None` if they are the same.
-pub(super) fn taints_for(taints: &[core::Taint], ready: Ready, now: Timestamp) -> Option<Vec<core::Taint>> {
+/// The taints that replace the given ones; `None` if they stay.
+pub(super) fn taints_for(
+    taints: &[core::Taint],
+    ready: ReadyStatus,
+    now: Timestamp,
+) -> Option<Vec<core::Taint>> {
     let wanted = taint_of(ready);
     let about_readiness = |taint: &core::Taint| [NOT_READY, UNREACHABLE].contains(&taint.key.as_str());
     let is_kept = |taint: &&core::Taint| !about_readiness(taint) || wanted == Some(taint.key.as_str());
@@ -123,7 +125,6 @@ pub(super) fn taints_for(taints: &[core::Taint], ready: Ready, now: Timestamp) -
     (after != taints).then_some(after)
 }
 
-/// The tolerations of a pod.
 pub(super) fn tolerations(pod: &core::Pod) -> Vec<Toleration> {
     let tolerations = pod.spec.iter().flat_map(|spec| spec.tolerations.iter().flatten());
     tolerations
@@ -139,8 +140,8 @@ pub(super) fn tolerations(pod: &core::Pod) -> Vec<Toleration> {
         .collect()
 }
 
-/// When a pod came to its node, as far as it says so.
-pub(super) fn came(pod: &core::Pod, now: Timestamp) -> Timestamp {
+/// When a pod was started on its node, as far as its status says.
+pub(super) fn started_at(pod: &core::Pod, now: Timestamp) -> Timestamp {
     let started = pod.status.as_ref().and_then(|status| status.start_time.as_ref());
     started.or(pod.metadata.creation_timestamp.as_ref()).map_or(now, Timestamp::parse)
 }

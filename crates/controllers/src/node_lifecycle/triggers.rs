@@ -1,31 +1,31 @@
-//! What wakes the controller: the clock, and nodes whose taints change.
+//! What wakes the controller: a timer, and changed taints of nodes.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use gantry_runtime::informer::Change;
+use gantry_runtime::informer::InformerEvent;
 use tokio::sync::Notify;
 
 use super::observe::Caches;
 
-/// Rings when a node changed that pods may have to leave.
+/// Notifies of a changed node whose pods may have to be evicted.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Bell(Arc<Notify>);
+pub(super) struct TaintNotifier(Arc<Notify>);
 
-impl Bell {
-    /// Returns when it rings, or after a while.
+impl TaintNotifier {
+    /// Returns when notified, or after `at_most`.
     pub(super) async fn wait(&self, at_most: Duration) {
-        // Either way it is time to look.
+        // Either way it is time to check.
         let _ = tokio::time::timeout(at_most, self.0.notified()).await;
     }
 }
 
-/// Rings the bell when the taints of a node are others.
-pub(super) fn subscribe(caches: &Caches) -> Bell {
-    let bell = Bell::default();
-    let rung = bell.clone();
+/// Notifies when the taints of a node change.
+pub(super) fn subscribe(caches: &Caches) -> TaintNotifier {
+    let notifier = TaintNotifier::default();
+    let rung = notifier.clone();
     caches.nodes.subscribe(move |change| {
-        if let Change::Updated { old, new } = change {
+        if let InformerEvent::Updated { old, new } = change {
             let taints =
                 |node: &k8s_openapi::api::core::v1::Node| node.spec.clone().and_then(|spec| spec.taints);
             if taints(&old.wire) != taints(&new.wire) {
@@ -33,5 +33,5 @@ pub(super) fn subscribe(caches: &Caches) -> Bell {
             }
         }
     });
-    bell
+    notifier
 }

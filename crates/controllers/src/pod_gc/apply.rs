@@ -1,4 +1,4 @@
-//! Giving pods up.
+//! Deletes orphaned pods.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use k8s_openapi::api::core::v1 as core;
 use serde_json::Value;
 
 use super::PodGc;
-use super::observe::Lost;
+use super::observe::OrphanedPod;
 
 impl PodGc {
-    /// Deletes pods at once, after one last look for the nodes they were on.
-    pub(super) async fn delete(&self, lost: Vec<Lost>) {
+    /// Deletes pods without a grace period, after a live read of their nodes.
+    pub(super) async fn delete(&self, orphaned: Vec<OrphanedPod>) {
         let mut gone: BTreeMap<Name, bool> = BTreeMap::new();
-        for lost in lost {
-            if let Some(node) = &lost.node {
+        for orphaned in orphaned {
+            if let Some(node) = &orphaned.node {
                 let is_gone = match gone.get(node) {
                     Some(is_gone) => *is_gone,
                     None => self.is_gone(node).await,
@@ -26,18 +26,19 @@ impl PodGc {
                     continue;
                 }
             }
-            let target = Target::object(&Pod::resource(), Some(&lost.pod.namespace), &lost.pod.name);
-            let deletion = Deletion { uid: Some(lost.uid), grace_seconds: Some(0), ..Deletion::default() };
+            let target = Target::object(&Pod::resource(), Some(&orphaned.pod.namespace), &orphaned.pod.name);
+            let deletion =
+                Deletion { uid: Some(orphaned.uid), grace_seconds: Some(0), ..Deletion::default() };
             match self.context.api.delete(&target, &deletion).await {
                 Err(failure) if failure.kind() != RefusalKind::NotFound => {
-                    tracing::warn!(pod = %lost.pod, %failure, "a pod without a node could not be deleted");
+                    tracing::warn!(pod = %orphaned.pod, %failure, "a pod without a node could not be deleted");
                 }
-                Ok(()) | Err(_) => tracing::info!(pod = %lost.pod, "deleted: no node will end it"),
+                Ok(()) | Err(_) => tracing::info!(pod = %orphaned.pod, "deleted: no node will end it"),
             }
         }
     }
 
-    /// Whether there is no such node, past the cache. If nobody can say, there is.
+    /// Whether a live read finds no such node. A failed read counts as found.
     async fn is_gone(&self, node: &Name) -> bool {
         let target = Target::object(&Plain::<core::Node>::resource(), None, node);
         matches!(self.context.api.get::<Value>(&target).await, Err(failure) if failure.kind() == RefusalKind::NotFound)

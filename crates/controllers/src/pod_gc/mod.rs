@@ -1,7 +1,8 @@
-//! Pods that no node will ever end: those of nodes that are gone, and those that were deleted before they had a node.
+//! Pods that no kubelet will terminate: those of nodes that are gone, and those that were deleted before they were
+//! bound.
 //!
-//! Only where Gantry runs the nodes. Elsewhere it is kube-controller-manager's business, which may know better why a
-//! node is away.
+//! Only where Gantry runs the nodes. Elsewhere kube-controller-manager does it, which may know better why a node is
+//! absent.
 
 mod apply;
 mod observe;
@@ -10,21 +11,19 @@ mod triggers;
 use std::time::Duration;
 
 use crate::context::{Assembly, Context};
-use observe::{Caches, Missing};
+use observe::{AbsentNodes, Caches};
 
-/// How often it is looked; Kubernetes' number.
-const LOOK_EVERY: Duration = Duration::from_secs(20);
-/// How long a node must have been away before its pods are given up; Kubernetes' number.
+/// As in Kubernetes.
+const MONITOR_PERIOD: Duration = Duration::from_secs(20);
+/// How long a node must be absent before its pods are deleted; as in Kubernetes.
 const QUARANTINE: Duration = Duration::from_secs(40);
 
-/// The controller.
 #[derive(Clone, Debug)]
 struct PodGc {
     context: Context,
     caches: Caches,
 }
 
-/// Adds the controller to a process.
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
     let caches = Caches::of(&mut assembly.informers);
@@ -38,11 +37,11 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
 impl PodGc {
     async fn run(&self) {
         self.caches.synced().await;
-        let mut missing = Missing::default();
+        let mut missing = AbsentNodes::default();
         loop {
-            triggers::next_look(LOOK_EVERY).await;
-            let lost = self.caches.lost(&mut missing, self.context.clock.steady());
-            self.delete(lost).await;
+            triggers::next_look(MONITOR_PERIOD).await;
+            let orphaned = self.caches.orphaned(&mut missing, self.context.clock.steady());
+            self.delete(orphaned).await;
         }
     }
 }

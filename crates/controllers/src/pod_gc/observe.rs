@@ -9,25 +9,24 @@ use k8s_openapi::api::core::v1 as core;
 
 use super::QUARANTINE;
 
-/// The copies that the controller reads.
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
     nodes: Informer<Plain<core::Node>>,
     pods: Informer<Pod>,
 }
 
-/// The nodes that pods name and nobody has, and since when that is so.
+/// The nodes that pods are bound to and that do not exist, and since when.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Missing {
+pub(super) struct AbsentNodes {
     since: BTreeMap<Name, Timestamp>,
 }
 
-/// A pod that no node will end.
+/// A pod that no kubelet will terminate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Lost {
+pub(super) struct OrphanedPod {
     pub(super) pod: ObjectKey,
     pub(super) uid: Uid,
-    /// The node it was on, if it was on one: to be looked for once more, past the cache.
+    /// Its node, if it was bound: to be read live once more.
     pub(super) node: Option<Name>,
 }
 
@@ -41,18 +40,17 @@ impl Caches {
         self.pods.synced().await;
     }
 
-    /// The pods that no node will end.
-    pub(super) fn lost(&self, missing: &mut Missing, now: Timestamp) -> Vec<Lost> {
+    pub(super) fn orphaned(&self, missing: &mut AbsentNodes, now: Timestamp) -> Vec<OrphanedPod> {
         let nodes = self.nodes.read();
         let is_node = |name: &Name| nodes.get(&ObjectKey::new("", name.clone())).is_some();
         let pods = self.pods.read();
         missing.look(pods.iter().filter_map(|pod| pod.node.as_ref()).filter(|node| !is_node(node)), now);
-        pods.iter().filter(|pod| is_lost(pod, missing, now)).map(|pod| Lost::of(pod)).collect()
+        pods.iter().filter(|pod| is_orphaned(pod, missing, now)).map(|pod| OrphanedPod::of(pod)).collect()
     }
 }
 
-impl Missing {
-    /// Takes note of the nodes that are missing now; those that are back are forgotten.
+impl AbsentNodes {
+    /// Records the nodes that are absent now, and drops those that are back.
     fn look<'a>(&mut self, missing: impl Iterator<Item = &'a Name>, now: Timestamp) {
         let before = std::mem::take(&mut self.since);
         for node in missing {
@@ -61,20 +59,20 @@ impl Missing {
         }
     }
 
-    fn is_given_up(&self, node: &Name, now: Timestamp) -> bool {
+    fn is_expired(&self, node: &Name, now: Timestamp) -> bool {
         self.since.get(node).is_some_and(|since| now.since(*since) >= QUARANTINE)
     }
 }
 
-impl Lost {
+impl OrphanedPod {
     fn of(pod: &Pod) -> Self {
         Self { pod: pod.meta.key(), uid: pod.meta.uid.clone(), node: pod.node.clone() }
     }
 }
 
-fn is_lost(pod: &Pod, missing: &Missing, now: Timestamp) -> bool {
+fn is_orphaned(pod: &Pod, missing: &AbsentNodes, now: Timestamp) -> bool {
     match &pod.node {
-        Some(node) => missing.is_given_up(node, now),
+        Some(node) => missing.is_expired(node, now),
         None => pod.meta.is_deleting() && pod.meta.finalizers.is_empty(),
     }
 }
@@ -89,13 +87,13 @@ mod tests {
 
     #[test]
     fn a_node_is_given_up_after_it_was_away_for_long_enough() {
-        let (mut missing, n1) = (Missing::default(), Name::from("n1"));
+        let (mut missing, n1) = (AbsentNodes::default(), Name::from("n1"));
         missing.look([&n1].into_iter(), at(0));
-        assert!(!missing.is_given_up(&n1, at(39)));
+        assert!(!missing.is_expired(&n1, at(39)));
         missing.look([&n1].into_iter(), at(40));
-        assert!(missing.is_given_up(&n1, at(40)));
+        assert!(missing.is_expired(&n1, at(40)));
         missing.look([].into_iter(), at(60));
         missing.look([&n1].into_iter(), at(80));
-        assert!(!missing.is_given_up(&n1, at(80)), "it was back in between");
+        assert!(!missing.is_expired(&n1, at(80)), "it was back in between");
     }
 }

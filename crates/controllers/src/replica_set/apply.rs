@@ -1,15 +1,16 @@
-//! Carrying out what was decided about a set: adopting and releasing, creating and deleting, reporting.
+//! Carries out the steps of a sync: adopts and releases, creates and deletes pods, writes the status.
 //!
-//! Every answered write is remembered by its version, so that no later sync looks at a cache that has not seen it.
+//! The version of every write is recorded, so that later syncs detect a cache that has not seen it.
 
 use futures::StreamExt as _;
 use futures::future::join_all;
 use futures::stream::FuturesUnordered;
 use gantry_decide::ownership::{Claims, may_adopt};
 use gantry_decide::replica_set::{
-    Action, AfterFailedWrite, Creating, Decision, Deleting, Managed, Observed, Resource as Written,
+    Action, AfterFailedWrite, Decision, ManageResult, Observed, PendingCreations, PendingDeletions,
     after_failed_write, creation_event, deletion_event,
 };
+use gantry_decide::written_versions::CachedResource as Written;
 use gantry_model::patch::{self, PatchForm};
 use gantry_model::{
     Event, Meta, Name, ObjectKey, Pod, PodDraft, Refusal, RefusalKind, ReplicaSet, ReplicaSetStatus,
@@ -23,11 +24,11 @@ use serde_json::Value;
 use super::ReplicaSets;
 use super::kind::CachedSet;
 
-/// The pods of one kind of claim, each with its answer.
+/// Pods with the response to their adoption or release.
 type Answers<'a> = Vec<(&'a Pod, Result<(), Refusal>)>;
 
 impl<S: CachedSet> ReplicaSets<S> {
-    /// Adopts and releases; all are tried, whatever the others' answers.
+    /// Adopts and releases; all are tried, whatever the others' responses.
     pub(super) async fn claim<'a>(
         &self,
         set: &ReplicaSet,
@@ -48,26 +49,26 @@ impl<S: CachedSet> ReplicaSets<S> {
         (adoptions, join_all(releases).await)
     }
 
-    /// Creates or deletes pods, and tells people and expectations what came of it.
-    pub(super) async fn manage(&self, observed: &Observed<'_>, decision: &Decision) -> Managed {
+    /// Creates or deletes pods, records events and lowers expectations.
+    pub(super) async fn manage(&self, observed: &Observed<'_>, decision: &Decision) -> ManageResult {
         let set = observed.set;
         let key = set.meta.key();
-        decision.action.announce(self.context.clock.steady(), &key, &mut self.memory().expectations);
-        let managed = match &decision.action {
-            Action::Nothing => Managed::nothing(),
-            Action::CannotCreate(no_labels) => Managed::impossible(*no_labels),
+        decision.action.set_expectations(self.context.clock.steady(), &key, &mut self.state().expectations);
+        let manage_result = match &decision.action {
+            Action::Nothing => ManageResult::nothing(),
+            Action::CannotCreate(no_labels) => ManageResult::impossible(*no_labels),
             Action::Create { count, draft } => self.create_pods(set, *count, draft).await,
             Action::Delete { pods } => self.delete_pods(set, &observed.active, pods).await,
         };
-        let mut memory = self.memory();
-        for settled in &managed.settled {
-            memory.settle(settled);
+        let mut state = self.state();
+        for met in &manage_result.met {
+            state.lower(met);
         }
-        drop(memory);
-        managed
+        drop(state);
+        manage_result
     }
 
-    /// Puts the status; if that fails, once more over what a fresh read finds.
+    /// Writes the status; if that fails, once more after a live read.
     pub(super) async fn write_status(&self, cached: &S, status: &ReplicaSetStatus) -> Result<(), Refusal> {
         let set = cached.noun();
         let mut wire = cached.wire().clone();
@@ -79,7 +80,7 @@ impl<S: CachedSet> ReplicaSets<S> {
             let failure = match self.context.api.replace::<S::Wire>(&target.part("status"), &wire).await {
                 Ok(stored) => {
                     let version = stored.metadata().resource_version.clone().unwrap_or_default();
-                    self.memory().wrote(set, Written::ReplicaSets, &version.into());
+                    self.state().wrote(set, Written::ReplicaSets, &version.into());
                     return Ok(());
                 }
                 Err(failure) => failure,
@@ -91,7 +92,7 @@ impl<S: CachedSet> ReplicaSets<S> {
         }
     }
 
-    /// One read past the cache, before the first adoption and before pods that are gone are replaced.
+    /// One live read, before the first adoption and before missing pods are recreated.
     pub(super) async fn confirm(&self, set: &ReplicaSet) -> Result<(), Refusal> {
         let live = match self.context.api.get::<S::Wire>(&target_of::<S>(set)).await {
             Ok(live) => Meta::parse(live.metadata().clone()).ok(),
@@ -108,14 +109,14 @@ impl<S: CachedSet> ReplicaSets<S> {
         Ok(())
     }
 
-    async fn create_pods(&self, set: &ReplicaSet, count: usize, draft: &PodDraft) -> Managed {
-        let mut creating = Creating::new(set.meta.key(), count);
+    async fn create_pods(&self, set: &ReplicaSet, count: usize, draft: &PodDraft) -> ManageResult {
+        let mut creating = PendingCreations::new(set.meta.key(), count);
         let pod = draft.render();
         while let Some(batch) = creating.batch() {
             let mut calls: FuturesUnordered<_> = (0..batch).map(|_| self.create_pod(set, &pod)).collect();
             let mut answers = Vec::with_capacity(batch);
             while let Some(answer) = calls.next().await {
-                self.tell(set, creation_event(&answer));
+                self.record_event(set, creation_event(&answer));
                 answers.push(answer);
             }
             creating.completed(answers);
@@ -130,14 +131,14 @@ impl<S: CachedSet> ReplicaSets<S> {
         Ok(stored.metadata.name.unwrap_or_default().into())
     }
 
-    async fn delete_pods(&self, set: &ReplicaSet, active: &[&Pod], pods: &[ObjectKey]) -> Managed {
-        let mut deleting = Deleting::new(set.meta.key());
+    async fn delete_pods(&self, set: &ReplicaSet, active: &[&Pod], pods: &[ObjectKey]) -> ManageResult {
+        let mut deleting = PendingDeletions::new(set.meta.key());
         let mut calls: FuturesUnordered<_> = pods
             .iter()
             .map(|key| async move { (key, self.delete_pod(active, key).await.map_err(Refusal::from)) })
             .collect();
         while let Some((pod, answer)) = calls.next().await {
-            self.tell(set, deletion_event(&pod.name, &answer));
+            self.record_event(set, deletion_event(&pod.name, &answer));
             deleting.answered(pod, answer);
         }
         deleting.finish()
@@ -154,12 +155,18 @@ impl<S: CachedSet> ReplicaSets<S> {
 
     fn wrote_pod(&self, set: &ReplicaSet, stored: &core::Pod) {
         let version = stored.metadata.resource_version.clone().unwrap_or_default();
-        self.memory().wrote(set, Written::Pods, &version.into());
+        self.state().wrote(set, Written::Pods, &version.into());
     }
 
-    fn tell(&self, set: &ReplicaSet, event: Option<Event>) {
+    fn record_event(&self, set: &ReplicaSet, event: Option<Event>) {
         if let Some(event) = event {
-            self.context.tell(S::EVENT_SOURCE, S::KIND.api_version(), S::KIND.as_str(), &set.meta, event);
+            self.context.record_event(
+                S::EVENT_SOURCE,
+                S::KIND.api_version(),
+                S::KIND.as_str(),
+                &set.meta,
+                event,
+            );
         }
     }
 }

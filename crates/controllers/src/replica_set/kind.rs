@@ -1,4 +1,4 @@
-//! What tells the two kinds of sets apart: their wire form and who tells their events.
+//! The differences between ReplicaSets and ReplicationControllers: wire type and event source.
 
 use gantry_decide::replica_set::{EVENT_SOURCE, REPLICATION_EVENT_SOURCE};
 use gantry_model::{ReplicaSet, ReplicaSetStatus, SetKind};
@@ -7,18 +7,16 @@ use k8s_openapi::Metadata;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::Serialize;
 
-/// A set of one of the two kinds, as the cache has it.
+/// A cached ReplicaSet or ReplicationController.
 pub(super) trait CachedSet: Typed<Wire: Metadata<Ty = ObjectMeta> + Serialize + Clone + Sync> {
-    /// Which of the two.
     const KIND: SetKind;
-    /// Who tells its events.
+    /// The `source.component` of its events.
     const EVENT_SOURCE: &'static str;
 
-    /// As the rules see it.
+    /// The parsed object.
     fn noun(&self) -> &ReplicaSet;
-    /// As it came.
+    /// The wire object.
     fn wire(&self) -> &Self::Wire;
-    /// Puts a status in.
     fn set_status(wire: &mut Self::Wire, status: &ReplicaSetStatus);
 }
 

@@ -1,15 +1,15 @@
-//! The snapshot: a set, the pods that are its business and, if pods have to be chosen between, its relations.
+//! The snapshot: a set, its pods and orphans and, if pods have to be chosen between, related sets and pods.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gantry_decide::replica_set::{Observed, ReadVersions, is_choice_needed};
+use gantry_decide::replica_set::{Observed, is_choice_needed};
+use gantry_decide::written_versions::{CachedResource, ReadVersions};
 use gantry_model::{Pod, ReplicaSet};
 use gantry_runtime::{Informer, Informers};
 
 use super::kind::CachedSet;
 
-/// The copies that the controller reads.
 #[derive(Debug)]
 pub(super) struct Caches<S> {
     pub(super) sets: Informer<S>,
@@ -18,7 +18,7 @@ pub(super) struct Caches<S> {
 
 /// The sets of the same owner, and the pods that these may select.
 #[derive(Debug)]
-pub(super) struct Relations<S> {
+pub(super) struct RelatedObjects<S> {
     pub(super) sets: Vec<Arc<S>>,
     pub(super) pods: Vec<Arc<Pod>>,
 }
@@ -33,30 +33,31 @@ impl<S: CachedSet> Caches<S> {
         self.pods.synced().await;
     }
 
-    /// How far the caches have come.
+    /// The versions that the caches have reached.
     pub(super) fn versions(&self) -> ReadVersions {
         let replica_sets = self.sets.read().version().clone();
-        ReadVersions { pods: self.pods.read().version().clone(), replica_sets }
+        let pods = self.pods.read().version().clone();
+        ReadVersions::from([(CachedResource::Pods, pods), (CachedResource::ReplicaSets, replica_sets)])
     }
 
-    /// The pods that are a set's business: its own, and nobody's.
+    /// The set's own pods, and orphans.
     pub(super) fn pods_of(&self, set: &ReplicaSet) -> Vec<Arc<Pod>> {
         let pods = self.pods.read();
         pods.controlled_by(&set.meta.uid).chain(pods.orphans(&set.meta.namespace)).cloned().collect()
     }
 
-    /// The relations of a set that has to choose between its pods; of any other, nothing.
-    pub(super) fn relations_of(&self, observed: &Observed<'_>) -> Relations<S> {
+    /// Empty unless the set has to choose between its pods.
+    pub(super) fn related_to(&self, observed: &Observed<'_>) -> RelatedObjects<S> {
         let set = observed.set;
         let owner = set.meta.controller().filter(|_| is_choice_needed(set, observed.active.len()));
-        let Some(owner) = owner else { return Relations { sets: Vec::new(), pods: Vec::new() } };
+        let Some(owner) = owner else { return RelatedObjects { sets: Vec::new(), pods: Vec::new() } };
         let sets: Vec<_> = self.sets.read().controlled_by(&owner.uid).cloned().collect();
         let store = self.pods.read();
         let selectors = sets.iter().filter_map(|set| set.noun().selector.as_ref().ok());
         let found = selectors.flat_map(|selector| store.candidates(&set.meta.namespace, selector));
-        // Two selectors may lead to the same pod.
+        // Two selectors may match the same pod.
         let pods: BTreeMap<_, _> = found.map(|pod| (pod.meta.name.clone(), pod.clone())).collect();
-        Relations { sets, pods: pods.into_values().collect() }
+        RelatedObjects { sets, pods: pods.into_values().collect() }
     }
 }
 

@@ -1,53 +1,53 @@
-//! What wakes a set, and what need not be waited for any more: every change goes through the rules.
+//! What enqueues a set and which expectations a change meets: every change goes through the rules.
 //!
-//! What a change settles is noted before the set is queued, in the task that heard of it.
+//! Expectations are lowered before the set is enqueued, in the informer's task.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLockReadGuard};
 
-use gantry_decide::replica_set::Memory;
+use gantry_decide::replica_set::ControllerState;
 use gantry_decide::replica_set::triggers::{self, Lookup, Triggered};
 use gantry_model::{Name, Namespace, ObjectKey, ReplicaSet};
 use gantry_runtime::informer::Store;
-use gantry_runtime::{Change, Queue};
+use gantry_runtime::{InformerEvent, Queue};
 
 use super::kind::CachedSet;
 use super::observe::Caches;
 
-/// The sets for the moment of one lookup.
+/// The sets, locked during one lookup.
 struct View<'a, S>(RwLockReadGuard<'a, Store<S>>);
 
-/// Has memory and queue hear of everything.
+/// Subscribes state and queue to all caches.
 pub(super) fn subscribe<S: CachedSet>(
     caches: &Caches<S>,
-    memory: &Arc<Mutex<Memory>>,
+    state: &Arc<Mutex<ControllerState>>,
     queue: &Queue<ObjectKey>,
 ) {
-    let (mind, to) = (memory.clone(), queue.clone());
+    let (graph_state, to) = (state.clone(), queue.clone());
     caches.sets.subscribe(move |change| {
         let triggered = match change {
-            Change::Added(set) => triggers::on_set_added(set.noun()),
-            Change::Updated { old, new } => triggers::on_set_updated(old.noun(), new.noun()),
-            Change::Deleted(set) => triggers::on_set_deleted(set.noun()),
+            InformerEvent::Added(set) => triggers::on_set_added(set.noun()),
+            InformerEvent::Updated { old, new } => triggers::on_set_updated(old.noun(), new.noun()),
+            InformerEvent::Deleted(set) => triggers::on_set_deleted(set.noun()),
         };
-        follow(triggered, &mind, &to);
+        follow(triggered, &graph_state, &to);
     });
-    let (sets, mind, to) = (caches.sets.clone(), memory.clone(), queue.clone());
+    let (sets, graph_state, to) = (caches.sets.clone(), state.clone(), queue.clone());
     caches.pods.subscribe(move |change| {
         let view = View(sets.read());
         let triggered = match change {
-            Change::Added(pod) => triggers::on_pod_added(pod, &view),
-            Change::Updated { old, new } => triggers::on_pod_updated(old, new, &view),
-            Change::Deleted(pod) => triggers::on_pod_deleted(pod, &view),
+            InformerEvent::Added(pod) => triggers::on_pod_added(pod, &view),
+            InformerEvent::Updated { old, new } => triggers::on_pod_updated(old, new, &view),
+            InformerEvent::Deleted(pod) => triggers::on_pod_deleted(pod, &view),
         };
-        follow(triggered, &mind, &to);
+        follow(triggered, &graph_state, &to);
     });
 }
 
-fn follow(triggered: Triggered, memory: &Mutex<Memory>, queue: &Queue<ObjectKey>) {
-    if !triggered.settled.is_empty() {
-        let mut memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
-        for settled in &triggered.settled {
-            memory.settle(settled);
+fn follow(triggered: Triggered, state: &Mutex<ControllerState>, queue: &Queue<ObjectKey>) {
+    if !triggered.met.is_empty() {
+        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        for met in &triggered.met {
+            state.lower(met);
         }
     }
     for enqueue in triggered.enqueue {

@@ -1,29 +1,29 @@
-//! Writing the map.
+//! Writes the ConfigMap.
 
 use gantry_model::{Name, Namespace};
 use gantry_runtime::informer::{Plain, Typed as _};
 use gantry_runtime::{Failure, Target};
 use k8s_openapi::api::core::v1 as core;
 
-use super::observe::Step;
-use super::{NAME, Publisher};
-use crate::namespace::provided;
+use super::observe::ConfigMapWrite;
+use super::{NAME, RootCaPublisher};
+use crate::namespace::ignore_existing;
 
-impl Publisher {
-    /// Writes the map; that it is there already, or that its namespace goes, is fine.
-    pub(super) async fn apply(&self, namespace: &Name, step: Step) -> Result<(), Failure> {
+impl RootCaPublisher {
+    /// Treats "already exists" and a terminating namespace as success.
+    pub(super) async fn apply(&self, namespace: &Name, needed_write: ConfigMapWrite) -> Result<(), Failure> {
         let resource = Plain::<core::ConfigMap>::resource();
         let namespace = Namespace::from(namespace.as_str());
-        let written = match step {
-            Step::Create(map) => {
+        let written = match needed_write {
+            ConfigMapWrite::Create(map) => {
                 let target = Target::collection(&resource, Some(&namespace));
                 self.context.api.create::<core::ConfigMap>(&target, &map).await
             }
-            Step::Replace(map) => {
+            ConfigMapWrite::Replace(map) => {
                 let target = Target::object(&resource, Some(&namespace), &NAME.into());
                 self.context.api.replace::<core::ConfigMap>(&target, &map).await
             }
         };
-        provided(written)
+        ignore_existing(written)
     }
 }

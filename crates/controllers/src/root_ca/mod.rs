@@ -1,4 +1,4 @@
-//! Every namespace has a config map with the certificate of the API server's authority, for pods that call it.
+//! Publishes the certificate of the API server's CA in a ConfigMap of every namespace.
 
 mod apply;
 mod observe;
@@ -14,20 +14,19 @@ use gantry_runtime::Queue;
 use crate::context::{Assembly, Context};
 use observe::Caches;
 
-/// The config map.
+/// The ConfigMap.
 const NAME: &str = "kube-root-ca.crt";
-/// How many namespaces are looked at side by side; there is hardly ever more than one.
+/// There is hardly ever more than one namespace to sync.
 const WORKERS: usize = 1;
 
-/// The controller.
 #[derive(Clone, Debug)]
-struct Publisher {
+struct RootCaPublisher {
     context: Context,
     caches: Caches,
     certificate: Arc<str>,
 }
 
-/// Adds the controller to a process; without a certificate there is nothing to publish.
+/// Without a certificate there is nothing to publish.
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let Some(certificate) = assembly.options.root_ca.as_deref().map(Arc::from) else {
         tracing::info!("no root certificate is given, so none is published");
@@ -37,7 +36,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let caches = Caches::of(&mut assembly.informers);
     let queue = Queue::new("root_ca_cert_publisher", context.clock.clone(), &context.metrics);
     triggers::subscribe(&caches, &queue);
-    let controller = Publisher { context, caches, certificate };
+    let controller = RootCaPublisher { context, caches, certificate };
     let synced = {
         let caches = controller.caches.clone();
         async move { caches.synced().await }
@@ -48,13 +47,12 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     });
 }
 
-impl Publisher {
-    /// One look at one namespace.
+impl RootCaPublisher {
     async fn sync(&self, namespace: &Name) -> (Outcome, Wake) {
-        let Some(step) = self.caches.step(namespace, &self.certificate) else {
+        let Some(needed_write) = self.caches.needed_write(namespace, &self.certificate) else {
             return (Outcome::Success, Wake::OnChange);
         };
-        match self.apply(namespace, step).await {
+        match self.apply(namespace, needed_write).await {
             Ok(()) => (Outcome::Success, Wake::OnChange),
             Err(failure) => {
                 tracing::debug!(%namespace, %failure, "the root certificate could not be published");

@@ -1,4 +1,4 @@
-//! The snapshot: should the namespace have the certificate, and is what it has the right one?
+//! The snapshot: whether the namespace has a ConfigMap with the right certificate.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use super::NAME;
 use crate::namespace::is_active;
 
-/// What people are told who find the config map; Kubernetes' words.
+/// Kubernetes' annotation of the ConfigMap.
 const DESCRIPTION: (&str, &str) = (
     "kubernetes.io/description",
     "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the \
@@ -19,7 +19,6 @@ const DESCRIPTION: (&str, &str) = (
      clusters.",
 );
 
-/// The copies that the controller reads.
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
     pub(super) namespaces: Informer<Plain<core::Namespace>>,
@@ -27,12 +26,9 @@ pub(super) struct Caches {
     pub(super) maps: Informer<Plain<core::ConfigMap>>,
 }
 
-/// What to do about a namespace.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step {
-    /// It has none.
+pub(super) enum ConfigMapWrite {
     Create(core::ConfigMap),
-    /// It has another.
     Replace(core::ConfigMap),
 }
 
@@ -46,19 +42,23 @@ impl Caches {
         self.maps.synced().await;
     }
 
-    /// What to do about a namespace, if anything.
-    pub(super) fn step(&self, namespace: &Name, certificate: &str) -> Option<Step> {
+    /// The write that a namespace needs, if any.
+    pub(super) fn needed_write(&self, namespace: &Name, certificate: &str) -> Option<ConfigMapWrite> {
         let key = ObjectKey::new("", namespace.clone());
         if !self.namespaces.read().get(&key).is_some_and(|found| is_active(&found.wire)) {
             return None;
         }
         let maps = self.maps.read();
         let found = maps.named(&Namespace::from(namespace.as_str()), &NAME.into()).map(|map| &map.wire);
-        step(namespace, certificate, found)
+        needed_write(namespace, certificate, found)
     }
 }
 
-fn step(namespace: &Name, certificate: &str, found: Option<&core::ConfigMap>) -> Option<Step> {
+fn needed_write(
+    namespace: &Name,
+    certificate: &str,
+    found: Option<&core::ConfigMap>,
+) -> Option<ConfigMapWrite> {
     let data = BTreeMap::from([("ca.crt".to_owned(), certificate.to_owned())]);
     let description = (DESCRIPTION.0.to_owned(), DESCRIPTION.1.to_owned());
     let Some(found) = found else {
@@ -68,7 +68,7 @@ fn step(namespace: &Name, certificate: &str, found: Option<&core::ConfigMap>) ->
             annotations: Some(BTreeMap::from([description])),
             ..ObjectMeta::default()
         };
-        return Some(Step::Create(core::ConfigMap {
+        return Some(ConfigMapWrite::Create(core::ConfigMap {
             metadata,
             data: Some(data),
             ..core::ConfigMap::default()
@@ -77,24 +77,28 @@ fn step(namespace: &Name, certificate: &str, found: Option<&core::ConfigMap>) ->
     let mut wanted = found.clone();
     wanted.data = Some(data);
     wanted.metadata.annotations.get_or_insert_default().extend([description]);
-    (wanted != *found).then_some(Step::Replace(wanted))
+    (wanted != *found).then_some(ConfigMapWrite::Replace(wanted))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A6.2: every namespace has the certificate, and has it put right.
+    /// A6.2: every namespace has the certificate, and a changed ConfigMap is corrected.
     #[test]
-    fn a_map_that_somebody_changed_is_put_right() {
+    fn a_changed_config_map_is_corrected() {
         let shop = Name::from("shop");
-        let Some(Step::Create(map)) = step(&shop, "PEM", None) else { panic!("it is missing") };
+        let Some(ConfigMapWrite::Create(map)) = needed_write(&shop, "PEM", None) else {
+            panic!("it is missing")
+        };
         assert_eq!(map.data.as_ref().unwrap()["ca.crt"], "PEM");
-        assert_eq!(step(&shop, "PEM", Some(&map)), None, "nothing to do");
+        assert_eq!(needed_write(&shop, "PEM", Some(&map)), None, "nothing to do");
         let mut other = map.clone();
         other.data = None;
         other.metadata.annotations = Some(BTreeMap::from([("mine".to_owned(), "kept".to_owned())]));
-        let Some(Step::Replace(again)) = step(&shop, "PEM", Some(&other)) else { panic!("it is wrong") };
+        let Some(ConfigMapWrite::Replace(again)) = needed_write(&shop, "PEM", Some(&other)) else {
+            panic!("it is wrong")
+        };
         assert_eq!(again.data, map.data);
         assert_eq!(again.metadata.annotations.unwrap().len(), 2, "what else is noted stays");
     }

@@ -1,4 +1,4 @@
-//! What wakes a namespace: anything about itself, and anything about its map.
+//! What enqueues a namespace: its own changes, and those of its ConfigMap.
 
 use gantry_model::Name;
 use gantry_runtime::Queue;
@@ -6,7 +6,7 @@ use gantry_runtime::informer::Cached as _;
 
 use super::observe::Caches;
 
-/// Has the queue hear of it.
+/// Subscribes the queue to the caches.
 pub(super) fn subscribe(caches: &Caches, queue: &Queue<Name>) {
     let to = queue.clone();
     caches.namespaces.subscribe(move |change| to.add(change.object().key().name));

@@ -1,4 +1,4 @@
-//! Creating the account.
+//! Creates the service account.
 
 use gantry_model::{Name, Namespace};
 use gantry_runtime::informer::{Plain, Typed as _};
@@ -7,10 +7,10 @@ use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::{Accounts, DEFAULT};
-use crate::namespace::provided;
+use crate::namespace::ignore_existing;
 
 impl Accounts {
-    /// Creates the account; that it is there already, or that its namespace goes, is fine.
+    /// Treats "already exists" and a terminating namespace as success.
     pub(super) async fn create(&self, namespace: &Name) -> Result<(), Failure> {
         let namespace = Namespace::from(namespace.as_str());
         let target = Target::collection(&Plain::<core::ServiceAccount>::resource(), Some(&namespace));
@@ -20,6 +20,6 @@ impl Accounts {
             ..ObjectMeta::default()
         };
         let account = core::ServiceAccount { metadata, ..core::ServiceAccount::default() };
-        provided(self.context.api.create::<core::ServiceAccount>(&target, &account).await)
+        ignore_existing(self.context.api.create::<core::ServiceAccount>(&target, &account).await)
     }
 }

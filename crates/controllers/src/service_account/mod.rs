@@ -1,4 +1,4 @@
-//! Every namespace has an account named `default`, for pods that name none.
+//! Creates the service account `default` in every namespace.
 
 mod apply;
 mod observe;
@@ -12,19 +12,16 @@ use gantry_runtime::Queue;
 use crate::context::{Assembly, Context};
 use observe::Caches;
 
-/// The account.
 const DEFAULT: &str = "default";
-/// How many namespaces are looked at side by side; there is hardly ever more than one.
+/// There is hardly ever more than one namespace to sync.
 const WORKERS: usize = 1;
 
-/// The controller.
 #[derive(Clone, Debug)]
 struct Accounts {
     context: Context,
     caches: Caches,
 }
 
-/// Adds the controller to a process.
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
     let caches = Caches::of(&mut assembly.informers);
@@ -42,7 +39,6 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
 }
 
 impl Accounts {
-    /// One look at one namespace.
     async fn sync(&self, namespace: &Name) -> (Outcome, Wake) {
         if !self.caches.lacks_account(namespace) {
             return (Outcome::Success, Wake::OnChange);

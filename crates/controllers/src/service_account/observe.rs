@@ -1,4 +1,4 @@
-//! The snapshot: is the namespace one that should have an account, and does it?
+//! The snapshot: whether the namespace lacks its service account.
 
 use gantry_model::{Name, Namespace, ObjectKey};
 use gantry_runtime::informer::Plain;
@@ -8,7 +8,6 @@ use k8s_openapi::api::core::v1 as core;
 use super::DEFAULT;
 use crate::namespace::is_active;
 
-/// The copies that the controller reads.
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
     pub(super) namespaces: Informer<Plain<core::Namespace>>,

@@ -1,27 +1,25 @@
-//! PersistentVolumeClaims: a deleted claim goes when no pod on a node uses it.
+//! PersistentVolumeClaims: removes the finalizer of a deleted claim that no assigned pod uses.
 
 use gantry_decide::Wake;
 use gantry_decide::queue::{Outcome, RetryPolicy};
 use gantry_model::{ObjectKey, Pod};
-use gantry_runtime::informer::{Cached as _, Change, Plain, Typed as _};
+use gantry_runtime::informer::{Cached as _, InformerEvent, Plain, Typed as _};
 use gantry_runtime::{Failure, Form, Informer, Queue, Target};
 use k8s_openapi::api::core::v1 as core;
 use serde_json::Value;
 
-use super::{WORKERS, is_held, outcome, release};
+use super::{WORKERS, is_held, release, result};
 use crate::context::{Assembly, Context};
-use crate::namespace::provided;
+use crate::namespace::ignore_existing;
 
 const FINALIZER: &str = "kubernetes.io/pvc-protection";
 
-/// The controller.
 #[derive(Clone, Debug)]
 struct Claims {
     context: Context,
     claims: Informer<Plain<core::PersistentVolumeClaim>>,
 }
 
-/// Adds the controller to a process.
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
     let claims = assembly.informers.of::<Plain<core::PersistentVolumeClaim>>();
@@ -42,7 +40,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     });
 }
 
-/// A claim is looked at when it changes, and when a pod of its namespace is gone.
+/// Enqueues a claim when it changes, and when a pod of its namespace is deleted.
 fn subscribe(
     claims: &Informer<Plain<core::PersistentVolumeClaim>>,
     pods: &Informer<Pod>,
@@ -56,7 +54,7 @@ fn subscribe(
     });
     let (to, claims) = (queue.clone(), claims.clone());
     pods.subscribe(move |change| {
-        let Change::Deleted(pod) = change else { return };
+        let InformerEvent::Deleted(pod) = change else { return };
         let claims = claims.read();
         for claim in claims.in_namespace(&pod.key().namespace) {
             if is_held(&claim.wire.metadata, FINALIZER) {
@@ -68,7 +66,7 @@ fn subscribe(
 
 impl Claims {
     async fn sync(&self, key: &ObjectKey) -> (Outcome, Wake) {
-        outcome(key, self.release_if_unused(key).await)
+        result(key, self.release_if_unused(key).await)
     }
 
     async fn release_if_unused(&self, key: &ObjectKey) -> Result<(), Failure> {
@@ -82,10 +80,10 @@ impl Claims {
         release(&mut claim.metadata, FINALIZER);
         let resource = Plain::<core::PersistentVolumeClaim>::resource();
         let target = Target::object(&resource, Some(&key.namespace), &key.name);
-        provided(self.context.api.replace::<Value>(&target, &claim).await)
+        ignore_existing(self.context.api.replace::<Value>(&target, &claim).await)
     }
 
-    /// Whether a pod uses the claim. The pods are read from the server: a cache could miss a new one.
+    /// Whether a pod uses the claim. The pods are listed live: a cache could miss a new one.
     async fn is_used(&self, key: &ObjectKey) -> Result<bool, Failure> {
         let target = Target::collection(&Pod::resource(), Some(&key.namespace));
         let pods = self.context.api.list::<Value>(&target, Form::Whole, &[]).await?;
@@ -94,7 +92,7 @@ impl Claims {
     }
 }
 
-/// Whether the pod is on a node and has the claim among its volumes, by name or as one made for it.
+/// Whether the pod is assigned and has the claim among its volumes, by name or as ephemeral volume.
 fn uses(pod: &Value, claim: &str) -> bool {
     let is_on_node = pod["spec"]["nodeName"].as_str().is_some_and(|node| !node.is_empty());
     let volumes = pod["spec"]["volumes"].as_array().map_or(&[][..], Vec::as_slice);

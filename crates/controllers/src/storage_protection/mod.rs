@@ -1,7 +1,7 @@
-//! Claims that pods use and volumes that are bound outlive their deletion until they are out of use.
+//! Protects claims in use and bound volumes from deletion.
 //!
-//! The API server gives each of them a finalizer when it is created; these controllers remove it. They run where Gantry
-//! runs the API server. Elsewhere kube-controller-manager does the same.
+//! The API server adds a finalizer when it creates them; these controllers remove it. They run where Gantry runs the
+//! API server. Elsewhere kube-controller-manager does the same.
 
 mod claims;
 mod volumes;
@@ -15,7 +15,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 pub(crate) use claims::assemble as assemble_claims;
 pub(crate) use volumes::assemble as assemble_volumes;
 
-/// How many objects are looked at side by side; few are deleted at a time.
+/// Few objects are deleted at a time.
 const WORKERS: usize = 1;
 
 /// Whether the object is being deleted and still has the finalizer.
@@ -31,8 +31,8 @@ fn release(metadata: &mut ObjectMeta, finalizer: &str) {
     }
 }
 
-/// What becomes of a key after an attempt: a failed one is repeated.
-fn outcome(key: &ObjectKey, attempt: Result<(), Failure>) -> (Outcome, Wake) {
+/// A failed attempt is retried.
+fn result(key: &ObjectKey, attempt: Result<(), Failure>) -> (Outcome, Wake) {
     match attempt {
         Ok(()) => (Outcome::Success, Wake::OnChange),
         Err(failure) => {

@@ -1,4 +1,4 @@
-//! PersistentVolumes: a deleted volume goes when no claim is bound to it.
+//! PersistentVolumes: removes the finalizer of a deleted volume without a bound claim.
 
 use gantry_decide::Wake;
 use gantry_decide::queue::{Outcome, RetryPolicy};
@@ -8,20 +8,18 @@ use gantry_runtime::{Failure, Informer, Queue, Target};
 use k8s_openapi::api::core::v1 as core;
 use serde_json::Value;
 
-use super::{WORKERS, is_held, outcome, release};
+use super::{WORKERS, is_held, release, result};
 use crate::context::{Assembly, Context};
-use crate::namespace::provided;
+use crate::namespace::ignore_existing;
 
 const FINALIZER: &str = "kubernetes.io/pv-protection";
 
-/// The controller.
 #[derive(Clone, Debug)]
 struct Volumes {
     context: Context,
     volumes: Informer<Plain<core::PersistentVolume>>,
 }
 
-/// Adds the controller to a process.
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
     let volumes = assembly.informers.of::<Plain<core::PersistentVolume>>();
@@ -45,7 +43,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
 
 impl Volumes {
     async fn sync(&self, key: &ObjectKey) -> (Outcome, Wake) {
-        outcome(key, self.release_if_unbound(key).await)
+        result(key, self.release_if_unbound(key).await)
     }
 
     async fn release_if_unbound(&self, key: &ObjectKey) -> Result<(), Failure> {
@@ -59,6 +57,6 @@ impl Volumes {
         }
         release(&mut volume.metadata, FINALIZER);
         let target = Target::object(&Plain::<core::PersistentVolume>::resource(), None, &key.name);
-        provided(self.context.api.replace::<Value>(&target, &volume).await)
+        ignore_existing(self.context.api.replace::<Value>(&target, &volume).await)
     }
 }

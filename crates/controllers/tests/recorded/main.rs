@@ -1,16 +1,17 @@
-//! What Kubernetes 1.37 did, recorded, and what the controllers do over the API server: the same snapshots, step by step.
+//! Plays the scenarios recorded on Kubernetes 1.37 with the controllers over the API server, and compares the
+//! snapshots step by step.
 //!
-//! The scenarios are those that the simulator plays with the bare rules. Here everything is real but the time: server and
-//! controllers are in this process, on a stopped clock, and all is done and seen through the API.
+//! The scenarios are those that the simulator plays with the rules alone. Here everything is real but the time:
+//! server and controllers are in this process, on a stopped clock, and the test uses only the API.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
-mod camera;
 mod player;
 mod refusals;
 #[path = "../../../scheduler/tests/server/mod.rs"]
 #[allow(dead_code, reason = "only its server and its clock are needed here")]
 mod server;
+mod snapshotter;
 #[path = "../stage/mod.rs"]
 mod stage;
 
@@ -23,17 +24,16 @@ use gantry_sim::story::Command;
 use gantry_testkit::recorded::{self, Scenario};
 use serde_json::Value;
 
-use camera::Camera;
 use server::Server;
+use snapshotter::Snapshotter;
 use stage::Stage;
 
-/// Everything that is recorded of a step.
+/// The recorded parts of a step.
 const PARTS: [&str; 6] = ["deployments", "sets", "pods", "events", "left", "error"];
 
-/// A cluster with all controllers, and a namespace to play in.
 struct Cluster {
     stage: Stage,
-    /// As long as this is held, the controllers run.
+    /// The controllers run as long as this is held.
     _running: Switch,
 }
 
@@ -76,7 +76,7 @@ fn the_controllers_do_what_kubernetes_did() {
     assert!(differences.is_empty(), "{} of them:\n{}", differences.len(), differences.join("\n"));
 }
 
-/// D20: what the API refuses, and how it says so.
+/// D20: invalid requests, and their error messages.
 #[tokio::test(start_paused = true)]
 async fn the_api_refuses_what_kubernetes_refused() {
     let mut cluster = Cluster::new().await;
@@ -91,19 +91,19 @@ fn on_a_stopped_clock<T>(played: impl Future<Output = T>) -> T {
 
 async fn snapshots(scenario: &Scenario) -> Vec<Value> {
     let Cluster { mut stage, _running } = Cluster::new().await;
-    let (mut camera, mut snapshots) = (Camera::default(), Vec::new());
+    let (mut snapshotter, mut snapshots) = (Snapshotter::default(), Vec::new());
     for step in &scenario.steps {
         match Command::parse(&step.command).unwrap() {
             Command::Drain => {
                 while stage.ready_one().await {
-                    snapshots.push(camera.snapshot(&mut stage).await);
+                    snapshots.push(snapshotter.snapshot(&mut stage).await);
                 }
             }
             command => {
                 player::act(&mut stage, &command).await;
-                if step.is_shown {
+                if step.has_snapshot {
                     stage.settle().await;
-                    snapshots.push(camera.snapshot(&mut stage).await);
+                    snapshots.push(snapshotter.snapshot(&mut stage).await);
                 }
             }
         }

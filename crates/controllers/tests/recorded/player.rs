@@ -2,16 +2,16 @@
 
 use gantry_model::{Limit, Strategy};
 use gantry_sim::story::Command;
-use gantry_sim::{Kind, NewDeployment, NewReplicaSet, Propagation};
+use gantry_sim::{NewDeployment, NewReplicaSet, Propagation, WorkloadKind};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-use crate::stage::{Endings, Form, Stage};
+use crate::stage::{Form, Stage, Terminations};
 
-/// The Deployment that every scenario is about.
+/// The Deployment of every scenario.
 const WEB: &str = "web";
 
-/// Does what a command says, and leaves what follows to the controllers.
+/// Carries out a command; the controllers do the rest.
 pub(crate) async fn act(stage: &mut Stage, command: &Command) {
     match command {
         Command::CreateDeployment(draft) => create(stage, "deployments", &deployment(draft)).await,
@@ -38,7 +38,7 @@ pub(crate) async fn act(stage: &mut Stage, command: &Command) {
             let pod = name_of(&stage.pods().await, *pod);
             label(stage, "pods", &pod, key, value).await;
         }
-        Command::Cost(pod, cost) => price(stage, *pod, *cost).await,
+        Command::Cost(pod, cost) => set_deletion_cost(stage, *pod, *cost).await,
         Command::Delete(kind, name, propagation) => delete(stage, *kind, name.as_deref(), *propagation).await,
         Command::Ready(None, None) => stage.ready_all().await,
         Command::Ready(Some(n), None) => {
@@ -47,8 +47,10 @@ pub(crate) async fn act(stage: &mut Stage, command: &Command) {
             }
         }
         Command::Fail(1) => stage.fail_one().await,
-        Command::Reaping(on) => stage.endings = if *on { Endings::AtOnce } else { Endings::WhenTold },
-        Command::Reap => stage.end_all().await,
+        Command::Reaping(on) => {
+            stage.terminations = if *on { Terminations::AtOnce } else { Terminations::Manually }
+        }
+        Command::Reap => stage.delete_terminating().await,
         Command::Wait(seconds) => tokio::time::sleep(Duration::from_secs(*seconds)).await,
         Command::Ready(_, Some(_))
         | Command::Fail(_)
@@ -70,7 +72,7 @@ async fn label(stage: &Stage, plural: &str, name: &str, key: &str, value: &str) 
     patch(stage, plural, name, &json!({"metadata": {"labels": {key: value}}})).await;
 }
 
-/// As people do it: through `scale` when it is only that, and otherwise by patches.
+/// Like a user: by the `scale` subresource when only the size changes, and otherwise by patches.
 async fn change(stage: &Stage, changes: &[(String, String)]) {
     if let [(key, replicas)] = changes
         && key == "replicas"
@@ -118,16 +120,16 @@ fn merge(all: &mut Value, one: Value) {
     }
 }
 
-/// As `kubectl rollout undo` does it: the template of another set is written back.
+/// Like `kubectl rollout undo`: writes back the template of another set.
 async fn undo(stage: &mut Stage, set: Option<usize>) {
     let mut sets = stage.sets().await;
-    let place = if let Some(place) = set {
-        place - 1
+    let index = if let Some(index) = set {
+        index - 1
     } else {
         sets.sort_by_key(revision);
         sets.len() - 2
     };
-    let mut template = sets[place]["spec"]["template"].take();
+    let mut template = sets[index]["spec"]["template"].take();
     template["metadata"]["labels"].as_object_mut().unwrap().remove("pod-template-hash");
     let patch = json!([{"op": "replace", "path": "/spec/template", "value": template}]);
     stage.patch("deployments", WEB, Form::Json, &patch).await.unwrap();
@@ -137,20 +139,20 @@ fn revision(set: &Value) -> u64 {
     set["metadata"]["annotations"]["deployment.kubernetes.io/revision"].as_str().unwrap().parse().unwrap()
 }
 
-/// Says what the end of a pod would cost, and marks the pod so that one sees which ones are left.
-async fn price(stage: &mut Stage, pod: usize, cost: i32) {
+/// Sets the deletion cost of a pod, and marks the pod to recognize the remaining ones.
+async fn set_deletion_cost(stage: &mut Stage, pod: usize, cost: i32) {
     let pod = name_of(&stage.pods().await, pod);
     let annotations = json!({"controller.kubernetes.io/pod-deletion-cost": cost.to_string()});
     let labels = json!({"cost": format!("c{}", cost.abs())});
     patch(stage, "pods", &pod, &json!({"metadata": {"annotations": annotations, "labels": labels}})).await;
 }
 
-async fn delete(stage: &mut Stage, kind: Kind, name: Option<&str>, propagation: Propagation) {
-    let place = name.and_then(|name| name.parse().ok()).unwrap_or(1);
+async fn delete(stage: &mut Stage, kind: WorkloadKind, name: Option<&str>, propagation: Propagation) {
+    let index = name.and_then(|name| name.parse().ok()).unwrap_or(1);
     let (plural, name) = match kind {
-        Kind::Deployment => ("deployments", WEB.to_owned()),
-        Kind::ReplicaSet => ("replicasets", name_of(&stage.sets().await, place)),
-        Kind::Pod => ("pods", name_of(&stage.pods().await, place)),
+        WorkloadKind::Deployment => ("deployments", WEB.to_owned()),
+        WorkloadKind::ReplicaSet => ("replicasets", name_of(&stage.sets().await, index)),
+        WorkloadKind::Pod => ("pods", name_of(&stage.pods().await, index)),
     };
     let policy = match propagation {
         Propagation::Background => "Background",
@@ -161,9 +163,9 @@ async fn delete(stage: &mut Stage, kind: Kind, name: Option<&str>, propagation: 
     stage.delete(plural, &name, &options).await.unwrap();
 }
 
-/// The name of the object at this place, counted from one.
-fn name_of(objects: &[Value], place: usize) -> String {
-    objects[place - 1]["metadata"]["name"].as_str().unwrap().to_owned()
+/// The name of the object at this position, counted from one.
+fn name_of(objects: &[Value], index: usize) -> String {
+    objects[index - 1]["metadata"]["name"].as_str().unwrap().to_owned()
 }
 
 fn deployment(draft: &NewDeployment) -> Value {
@@ -187,7 +189,7 @@ fn replica_set(draft: &NewReplicaSet) -> Value {
     workload("ReplicaSet", &draft.name, &draft.app, draft.replicas.render(), &draft.image)
 }
 
-/// An object of the group `apps` as people write it.
+/// An object of the group `apps`, as a user writes it.
 pub(crate) fn workload(kind: &str, name: &str, app: &str, replicas: i32, image: &str) -> Value {
     json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name, "labels": {"app": app}}, "spec": {
         "replicas": replicas, "selector": {"matchLabels": {"app": app}}, "template": {

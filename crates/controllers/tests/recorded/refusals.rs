@@ -1,38 +1,37 @@
-//! The scenario that no story can tell: what the API refuses.
+//! The scenario that stories cannot express: invalid requests.
 
 use serde_json::{Value, json};
 
-use crate::camera::Camera;
 use crate::player::workload;
+use crate::snapshotter::Snapshotter;
 use crate::stage::{Form, Refusal, Stage};
 
-/// Plays it.
 pub(crate) async fn snapshots(stage: &mut Stage) -> Vec<Value> {
-    let (mut camera, mut snapshots) = (Camera::default(), Vec::new());
+    let (mut snapshotter, mut snapshots) = (Snapshotter::default(), Vec::new());
     for object in objects() {
         let answer = stage.create("deployments", &object).await;
-        snapshots.push(look(stage, &mut camera, answer).await);
+        snapshots.push(look(stage, &mut snapshotter, answer).await);
     }
     let other = json!({"matchLabels": {"app": "new"}});
     let selector = json!({"spec": {"selector": other, "template": {"metadata": {"labels": {"app": "new"}}}}});
     let outdated = json!({"metadata": {"resourceVersion": "1"}});
     for patch in [selector, outdated] {
         let answer = stage.patch("deployments", "web", Form::Strategic, &patch).await;
-        snapshots.push(look(stage, &mut camera, answer).await);
+        snapshots.push(look(stage, &mut snapshotter, answer).await);
     }
     snapshots
 }
 
-async fn look(stage: &mut Stage, camera: &mut Camera, answer: Result<Value, Refusal>) -> Value {
+async fn look(stage: &mut Stage, snapshotter: &mut Snapshotter, answer: Result<Value, Refusal>) -> Value {
     stage.settle().await;
-    let mut snapshot = camera.snapshot(stage).await;
+    let mut snapshot = snapshotter.snapshot(stage).await;
     if let Err(Refusal { code, reason, message }) = answer {
         snapshot["error"] = json!({"code": code, "reason": reason, "message": stage.mask(&message)});
     }
     snapshot
 }
 
-/// Deployments that are refused, and in the end one that is not.
+/// Invalid Deployments, and in the end a valid one.
 fn objects() -> Vec<Value> {
     let spec = |name: &str, key: &str, value: Value| {
         let mut object = workload("Deployment", name, name, 3, "nginx:1");

@@ -1,9 +1,9 @@
-//! One namespace of a cluster without nodes, and somebody in it who plays the person and the nodes, over the API.
+//! One namespace of a cluster without nodes; the test acts as user and as kubelet, over the API.
 //!
-//! Nothing becomes ready, and no pod that is on its way out goes, unless this somebody says so. The tests of `gantry` use it
-//! as well, on a real clock and through a socket.
+//! Nothing becomes ready, and no terminating pod is deleted, unless the test does it. The tests of `gantry` use it as
+//! well, on a real clock and through a socket.
 
-#![allow(dead_code, reason = "whoever plays needs another part of this")]
+#![allow(dead_code, reason = "each test uses another part of this")]
 
 mod names;
 pub(crate) mod nodes;
@@ -17,38 +17,36 @@ use tokio::time::{Instant, sleep};
 
 use names::Names;
 
-/// How long nothing may change until all is settled.
+/// How long nothing may change until the cluster counts as settled.
 const QUIET: Duration = Duration::from_millis(500);
-/// How often one looks for changes.
-const LOOK: Duration = Duration::from_millis(100);
-/// How long to wait for that, at most.
-const PATIENCE: Duration = Duration::from_secs(180);
+/// The polling period.
+const POLL: Duration = Duration::from_millis(100);
+/// The timeout of settling.
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// A namespace, and who is who in it.
 pub(crate) struct Stage {
     client: Client,
     pub(crate) namespace: String,
     clock: Clock,
     names: Names,
-    /// What becomes of pods that are on their way out.
-    pub(crate) endings: Endings,
-    /// How long nothing may change although a controller has something to do. On a real clock and a busy machine it may
-    /// have to wait for the CPU.
+    /// What happens to terminating pods.
+    pub(crate) terminations: Terminations,
+    /// How long nothing may change while a controller has work to do. On a real clock and a busy machine it may have
+    /// to wait for the CPU.
     pub(crate) starved: Duration,
-    /// How many pods were sent to a node.
+    /// The number of pods that were bound.
     placed: usize,
 }
 
-/// What becomes of pods that are on their way out.
+/// What happens to terminating pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Endings {
-    /// They go as soon as somebody looks.
+pub(crate) enum Terminations {
+    /// They are deleted at the next poll.
     AtOnce,
-    /// They stay until they are told to go.
-    WhenTold,
+    /// They stay until the test deletes them.
+    Manually,
 }
 
-/// The forms of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Strategic,
@@ -56,7 +54,7 @@ pub(crate) enum Form {
     Json,
 }
 
-/// What the API said no with.
+/// An error response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) code: u16,
@@ -65,11 +63,11 @@ pub(crate) struct Refusal {
 }
 
 impl Stage {
-    /// A new namespace, empty but for what every namespace is given.
+    /// A new namespace, with what every namespace has.
     pub(crate) async fn new(client: Client, namespace: &str, clock: Clock) -> Self {
         let namespace = namespace.to_owned();
-        let (names, endings) = (Names::default(), Endings::AtOnce);
-        let mut stage = Self { client, namespace, clock, names, endings, starved: QUIET, placed: 0 };
+        let (names, terminations) = (Names::default(), Terminations::AtOnce);
+        let mut stage = Self { client, namespace, clock, names, terminations, starved: QUIET, placed: 0 };
         let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": stage.namespace}});
         stage.send("POST", "/api/v1/namespaces", "application/json", &object).await.unwrap();
         stage.settle().await;
@@ -80,7 +78,7 @@ impl Stage {
         self.send("POST", &self.path(plural), "application/json", object).await
     }
 
-    /// Patches an object (`web`) or a part of one (`web/scale`).
+    /// Patches an object (`web`) or a subresource (`web/scale`).
     pub(crate) async fn patch(
         &self,
         plural: &str,
@@ -102,8 +100,8 @@ impl Stage {
     /// The ReplicaSets in the order in which they were first seen.
     pub(crate) async fn sets(&mut self) -> Vec<Value> {
         let mut sets = self.list("replicasets").await;
-        self.names.notice(&sets);
-        sets.sort_by_key(|set| self.names.place(set["metadata"]["name"].as_str().unwrap()));
+        self.names.add_new(&sets);
+        sets.sort_by_key(|set| self.names.index(set["metadata"]["name"].as_str().unwrap()));
         sets
     }
 
@@ -112,7 +110,7 @@ impl Stage {
         self.names.mask(&text.replace(&self.namespace, "NS"))
     }
 
-    /// Lets everybody work until nothing has changed anywhere in the cluster for a while.
+    /// Waits until nothing has changed in the cluster for a while.
     pub(crate) async fn settle(&mut self) {
         let began = Instant::now();
         let (mut seen, mut since) = (Value::Null, began);
@@ -121,21 +119,21 @@ impl Stage {
             if quiet >= QUIET && (quiet >= self.starved || !self.is_anything_due().await) {
                 return;
             }
-            assert!(began.elapsed() < PATIENCE, "it does not settle");
-            // The version of a list is that of everything the server keeps.
+            assert!(began.elapsed() < SETTLE_TIMEOUT, "it does not settle");
+            // The resource version of a list changes with every write to the server.
             let pods = self.collection("pods").await;
             let version = pods["metadata"]["resourceVersion"].clone();
             if version != seen {
                 (seen, since) = (version, Instant::now());
             }
-            if self.endings == Endings::AtOnce {
-                self.end(&items(pods)).await;
+            if self.terminations == Terminations::AtOnce {
+                self.delete_terminated(&items(pods)).await;
             }
-            sleep(LOOK).await;
+            sleep(POLL).await;
         }
     }
 
-    /// Whether a controller has not reacted yet to what is there.
+    /// Whether a controller has work to do.
     async fn is_anything_due(&self) -> bool {
         let stays = |it: &Value| it["metadata"]["deletionTimestamp"].is_null();
         let (mut deployments, mut sets) = (self.list("deployments").await, self.list("replicasets").await);

@@ -8,51 +8,51 @@ use serde_json::Value;
 /// How many characters the server adds to a generated name.
 const SUFFIX: usize = 5;
 
-/// The sets that were seen, by name, with their places.
+/// The sets that were seen, by name, with their index.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
-    places: BTreeMap<String, usize>,
+    indices: BTreeMap<String, usize>,
 }
 
 impl Names {
-    /// Gives every new set its place.
-    pub(super) fn notice(&mut self, sets: &[Value]) {
+    /// Gives every new set an index.
+    pub(super) fn add_new(&mut self, sets: &[Value]) {
         let name = |set: &Value| set["metadata"]["name"].as_str().unwrap().to_owned();
-        let mut new: Vec<_> = sets.iter().filter(|set| !self.places.contains_key(&name(set))).collect();
+        let mut new: Vec<_> = sets.iter().filter(|set| !self.indices.contains_key(&name(set))).collect();
         new.sort_by_key(|set| {
             (set["metadata"]["creationTimestamp"].as_str().unwrap().to_owned(), revision(set), name(set))
         });
         for set in new {
-            let place = self.places.len();
-            self.places.insert(name(set), place);
+            let index = self.indices.len();
+            self.indices.insert(name(set), index);
         }
     }
 
-    /// Where a set stands; after all others when it was never seen.
-    pub(super) fn place(&self, set: &str) -> usize {
-        self.places.get(set).copied().unwrap_or(usize::MAX)
+    /// The index of a set; after all others when it was never seen.
+    pub(super) fn index(&self, set: &str) -> usize {
+        self.indices.get(set).copied().unwrap_or(usize::MAX)
     }
 
-    /// The text without real names.
+    /// The text with masked names.
     pub(super) fn mask(&self, text: &str) -> String {
-        let mut longest_first: Vec<_> = self.places.iter().collect();
+        let mut longest_first: Vec<_> = self.indices.iter().collect();
         longest_first.sort_by_key(|(name, _)| Reverse(name.len()));
-        longest_first.into_iter().fold(text.to_owned(), |text, (name, place)| masked(&text, name, *place))
+        longest_first.into_iter().fold(text.to_owned(), |text, (name, index)| masked(&text, name, *index))
     }
 }
 
-/// The revision of a Deployment that an object carries.
+/// The revision annotation of an object.
 pub(super) fn revision(object: &Value) -> u64 {
     let written = object["metadata"]["annotations"]["deployment.kubernetes.io/revision"].as_str();
     written.and_then(|revision| revision.parse().ok()).unwrap_or(0)
 }
 
-fn masked(text: &str, name: &str, place: usize) -> String {
+fn masked(text: &str, name: &str, index: usize) -> String {
     let mut parts = text.split(name);
     let mut masked = parts.next().unwrap_or_default().to_owned();
     for rest in parts {
         masked.push_str("set");
-        masked.push_str(&place.to_string());
+        masked.push_str(&index.to_string());
         match after_suffix(rest) {
             Some(rest) => {
                 masked.push_str("-POD");
@@ -64,7 +64,7 @@ fn masked(text: &str, name: &str, place: usize) -> String {
     masked
 }
 
-/// What follows the rest of a pod's name, if the text begins with one.
+/// What follows the suffix of a pod's name, if the text begins with one.
 fn after_suffix(text: &str) -> Option<&str> {
     let (suffix, rest) = text.strip_prefix('-')?.split_at_checked(SUFFIX)?;
     let is_suffix = suffix.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! What nodes do to pods.
+//! The kubelet's part: pods become ready, fail and terminate.
 
 use serde_json::{Value, json};
 
@@ -8,16 +8,16 @@ use super::{Form, Stage};
 const DRAIN_MAX: usize = 60;
 
 impl Stage {
-    /// The pods that are not on their way out, oldest set first.
+    /// The pods that are not terminating, oldest set first.
     pub(crate) async fn pods(&mut self) -> Vec<Value> {
         let order: Vec<Value> = self.sets().await.iter().map(|set| set["metadata"]["uid"].clone()).collect();
         let mut pods = self.list("pods").await;
         pods.retain(|pod| pod["metadata"]["deletionTimestamp"].is_null());
         pods.sort_by_key(|pod| {
             let owners = pod["metadata"]["ownerReferences"].as_array();
-            let places =
+            let indices =
                 owners.into_iter().flatten().map(|owner| order.iter().position(|uid| *uid == owner["uid"]));
-            let first = places.map(|place| place.unwrap_or(usize::MAX)).min().unwrap_or(usize::MAX);
+            let first = indices.map(|index| index.unwrap_or(usize::MAX)).min().unwrap_or(usize::MAX);
             let text = |field: &str| pod["metadata"][field].as_str().unwrap().to_owned();
             (first, text("creationTimestamp"), text("name"))
         });
@@ -30,14 +30,14 @@ impl Stage {
         pods
     }
 
-    /// All pods that there are now become ready.
+    /// Makes all existing pods ready.
     pub(crate) async fn ready_all(&mut self) {
         for pod in self.unready_pods().await {
             self.report(&pod, "Running", true).await;
         }
     }
 
-    /// The first pod that is not ready becomes so, and everybody gets to do what follows. False: there is none.
+    /// Makes the first unready pod ready, and waits until the cluster has settled. Returns false if there is none.
     pub(crate) async fn ready_one(&mut self) -> bool {
         let first = self.unready_pods().await.into_iter().next();
         if let Some(pod) = &first {
@@ -47,7 +47,7 @@ impl Stage {
         first.is_some()
     }
 
-    /// One pod after the other becomes ready, until all are.
+    /// Makes one pod after the other ready, until all are.
     pub(crate) async fn drain(&mut self) {
         for _ in 0..DRAIN_MAX {
             if !self.ready_one().await {
@@ -57,19 +57,19 @@ impl Stage {
         panic!("{DRAIN_MAX} pods were made ready and it does not end");
     }
 
-    /// The first pod ends badly.
+    /// Makes the first pod fail.
     pub(crate) async fn fail_one(&mut self) {
         let pods = self.pods().await;
         self.report(&pods[0], "Failed", false).await;
     }
 
-    /// All pods that are on their way out go.
-    pub(crate) async fn end_all(&self) {
-        self.end(&self.list("pods").await).await;
+    /// Deletes all terminating pods.
+    pub(crate) async fn delete_terminating(&self) {
+        self.delete_terminated(&self.list("pods").await).await;
     }
 
-    /// Those of these pods that are on their way out go.
-    pub(super) async fn end(&self, pods: &[Value]) {
+    /// Deletes the terminating ones of these pods.
+    pub(super) async fn delete_terminated(&self, pods: &[Value]) {
         for pod in pods.iter().filter(|pod| !pod["metadata"]["deletionTimestamp"].is_null()) {
             let at_once = json!({"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0});
             let name = pod["metadata"]["name"].as_str().unwrap();
@@ -108,7 +108,6 @@ impl Stage {
     }
 }
 
-/// Whether a pod is reported ready.
 pub(crate) fn is_ready(pod: &Value) -> bool {
     let conditions = pod["status"]["conditions"].as_array();
     conditions.is_some_and(|all| all.iter().any(|one| one["type"] == "Ready" && one["status"] == "True"))

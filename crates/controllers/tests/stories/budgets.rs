@@ -34,7 +34,7 @@ async fn evict(cluster: &Cluster, pod: &str) -> u16 {
     cluster.try_send("POST", &format!("{PODS}/{pod}/eviction"), &eviction).await.0
 }
 
-/// A8.7, A8.8: one pod may go; the next one when another is ready in its place.
+/// A8.7, A8.8: one pod may be evicted; the next one when its replacement is ready.
 #[tokio::test(start_paused = true)]
 async fn a_pod_may_be_evicted_when_the_replacement_of_the_last_one_is_ready() {
     let cluster = Cluster::new().await;
@@ -49,13 +49,13 @@ async fn a_pod_may_be_evicted_when_the_replacement_of_the_last_one_is_ready() {
     cluster.settle().await;
     assert_eq!(counted(&cluster).await, "0: 2 of 3, 2 desired, InsufficientPods");
     assert_eq!(evict(&cluster, &pods[1]).await, 429);
-    cluster.end_pods().await;
+    cluster.delete_terminating_pods().await;
     cluster.roll_out().await;
     assert_eq!(counted(&cluster).await, "1: 3 of 3, 2 desired, SufficientPods");
     assert_eq!(evict(&cluster, &pods[1]).await, 201);
 }
 
-/// The percentage is of the Deployment's size, whatever pods there are, and rounded up.
+/// The percentage is of the Deployment's size, whatever pods exist, and rounded up.
 #[tokio::test(start_paused = true)]
 async fn a_percentage_is_counted_of_the_size_of_the_deployment() {
     let cluster = Cluster::new().await;
@@ -68,7 +68,7 @@ async fn a_percentage_is_counted_of_the_size_of_the_deployment() {
     assert_eq!(counted(&cluster).await, "0: 4 of 6, 4 desired, InsufficientPods");
 }
 
-/// An eviction that is never carried out is forgotten after two minutes, and the pod counts again.
+/// An eviction that is never carried out is dropped after two minutes, and the pod counts again.
 #[tokio::test(start_paused = true)]
 async fn an_eviction_that_is_not_carried_out_is_forgotten_after_two_minutes() {
     let cluster = Cluster::new().await;
@@ -86,12 +86,15 @@ async fn an_eviction_that_is_not_carried_out_is_forgotten_after_two_minutes() {
     assert_eq!(counted(&cluster).await, "1: 2 of 2, 1 desired, SufficientPods");
     let events = cluster.get("/api/v1/namespaces/default/events").await;
     let events = events["items"].as_array().unwrap();
-    let told = events.iter().find(|event| event["reason"] == "NotDeleted").unwrap();
-    assert_eq!(told["involvedObject"]["name"], pod);
-    assert_eq!(told["message"], "Pod was expected by PDB default/default to be deleted but it wasn't");
+    let recorded_messages = events.iter().find(|event| event["reason"] == "NotDeleted").unwrap();
+    assert_eq!(recorded_messages["involvedObject"]["name"], pod);
+    assert_eq!(
+        recorded_messages["message"],
+        "Pod was expected by PDB default/default to be deleted but it wasn't"
+    );
 }
 
-/// A kind without a `scale` subresource cannot be counted: nothing may be evicted, and the status says why.
+/// A kind without a `scale` subresource cannot be counted: no disruption is allowed, and the status says why.
 #[tokio::test(start_paused = true)]
 async fn a_budget_that_cannot_be_counted_allows_nothing_and_says_why() {
     let cluster = Cluster::new().await;

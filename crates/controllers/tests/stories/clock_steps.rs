@@ -1,6 +1,6 @@
-//! The clock of the machine is set, forwards and backwards, by seconds and by hours, while everything is under way.
+//! The system clock is set, forwards and backwards, by seconds and by hours, during rollouts.
 //!
-//! Delays go by a clock that is never set; only what stands in objects is compared with the one on the wall.
+//! Delays follow the monotonic clock; only times in objects are compared with the system clock.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ fn seconds(count: u64) -> tokio::time::Sleep {
     tokio::time::sleep(Duration::from_secs(count))
 }
 
-/// A Deployment whose pods must be ready for 10 s, and which may be stuck for a minute.
+/// A Deployment whose pods must be ready for 10 s, with a progress deadline of a minute.
 fn careful(web: &mut Value) {
     web["spec"]["minReadySeconds"] = json!(10);
     web["spec"]["progressDeadlineSeconds"] = json!(60);
 }
 
-/// Since when the rollout is where it is, by the wall.
+/// The last update time of the Progressing condition.
 async fn last_update(cluster: &Cluster) -> String {
     let web = cluster.deployment("web").await;
     let conditions = web["status"]["conditions"].as_array().unwrap();
@@ -29,14 +29,14 @@ async fn last_update(cluster: &Cluster) -> String {
     progressing["lastUpdateTime"].as_str().unwrap().to_owned()
 }
 
-/// How often the controllers looked at something, so far.
+/// The number of syncs so far.
 fn looks(cluster: &Cluster) -> u64 {
     let text = gantry_runtime::render(&cluster.metrics.snapshot());
     let adds = text.lines().filter(|line| line.starts_with("workqueue_adds_total"));
     adds.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()
 }
 
-/// R3.3, D16: rollouts go on and end as they should, no set is ever given a pod too many, and all is quiet afterwards.
+/// R3.3, D16: rollouts complete, no set ever gets a pod too many, and no writes follow.
 #[tokio::test(start_paused = true)]
 async fn rollouts_survive_a_clock_that_is_set() {
     for by in [30, -30, 5 * HOUR, -5 * HOUR] {
@@ -48,7 +48,7 @@ async fn rollouts_survive_a_clock_that_is_set() {
             for look in 0..20 {
                 seconds(2).await;
                 cluster.make_pods_ready().await;
-                // Set once during every rollout, and put right again during the next.
+                // Set once during every rollout, and set back during the next.
                 if look == 10 {
                     cluster.set_clock_by(if image == "nginx:3" { -by } else { by });
                 }
@@ -69,7 +69,7 @@ async fn rollouts_survive_a_clock_that_is_set() {
     }
 }
 
-/// R3.3: a pod that was ready "in the future" is available soon after the clock is put right, not hours later.
+/// R3.3: a pod with a readiness time in the future is available soon after the clock is corrected, not hours later.
 #[tokio::test(start_paused = true)]
 async fn a_clock_that_is_put_right_makes_pods_available_at_once() {
     let cluster = Cluster::new().await;
@@ -84,7 +84,7 @@ async fn a_clock_that_is_put_right_makes_pods_available_at_once() {
     assert_eq!(cluster.deployment("web").await["status"]["availableReplicas"], 1);
 }
 
-/// D16.3, D16.5: however far the clock was set back, a rollout that is stuck is told within one more deadline.
+/// D16.3, D16.5: however far the clock was set back, a stuck rollout is reported within one more deadline.
 #[tokio::test(start_paused = true)]
 async fn a_deadline_is_not_missed_by_hours_when_the_clock_is_set_back() {
     for back in [10, 5 * HOUR] {
@@ -103,7 +103,7 @@ async fn a_deadline_is_not_missed_by_hours_when_the_clock_is_set_back() {
     }
 }
 
-/// D16.5: a clock that is set forward delays nothing either, and what is told is dated by the new time.
+/// D16.5: a clock that is set forward delays nothing either, and times follow the new clock.
 #[tokio::test(start_paused = true)]
 async fn a_deadline_is_told_in_time_when_the_clock_is_set_forward() {
     let cluster = Cluster::new().await;
@@ -112,15 +112,15 @@ async fn a_deadline_is_told_in_time_when_the_clock_is_set_forward() {
     cluster.set_clock_by(5 * HOUR);
     seconds(33).await;
     assert_eq!(cluster.condition("web", "Progressing").await, "False ProgressDeadlineExceeded");
-    let told = last_update(&cluster).await;
-    assert!(told.starts_with("2026-01-01T17:0"), "told at {told}");
+    let recorded_messages = last_update(&cluster).await;
+    assert!(recorded_messages.starts_with("2026-01-01T17:0"), "told at {recorded_messages}");
     cluster.make_pods_ready().await;
     seconds(12).await;
     assert_eq!(cluster.condition("web", "Progressing").await, "True NewReplicaSetAvailable");
     assert_quiet(&cluster).await;
 }
 
-/// R2.2: hours that were skipped are not hours of waiting: a cache that has not heard of deletions is still not acted upon.
+/// R2.2: skipped hours do not count as waiting: a cache that has not seen deletions is still not acted upon.
 #[tokio::test(start_paused = true)]
 async fn skipped_hours_do_not_end_expectations() {
     let mut cluster = Cluster::without_controllers().await;
@@ -133,7 +133,7 @@ async fn skipped_hours_do_not_end_expectations() {
     for hours in 1..=8 {
         tokio::time::sleep(Duration::from_millis(500)).await;
         cluster.set_clock_by(hours * HOUR);
-        // Whatever wakes the set finds a cache in which all its pods are still there.
+        // Each of these syncs finds a cache in which all its pods still exist.
         cluster.touch_sets().await;
     }
     seconds(120).await;
@@ -143,7 +143,7 @@ async fn skipped_hours_do_not_end_expectations() {
     assert_eq!(cluster.pods().await.len(), 2);
 }
 
-/// Whoever has the lease keeps it, whatever happens to the clock; and whoever dies is replaced, in time.
+/// The holder keeps its lease, however the clock is set; a dead holder is replaced in time.
 #[tokio::test(start_paused = true)]
 async fn the_lease_is_not_lost_to_a_clock_that_is_set() {
     let cluster = Cluster::without_controllers().await;

@@ -1,13 +1,14 @@
-//! A cluster in one process: the API server in memory, all controllers as clients of it, and a clock that the test owns.
+//! A cluster in one process: the API server in memory, all controllers as clients of it, and a clock that the test
+//! controls.
 //!
-//! Between the controllers and the server sits a wire that can be told to misbehave, and that remembers every write.
+//! A transport between the controllers and the server injects faults and records every write.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use gantry_apiserver::{ApiServer, ApiService, ServiceAccounts, Settings, Surroundings};
-use gantry_controllers::{BrokeDown, LeaseOptions, Options, run};
+use gantry_controllers::{ControllerPanicked, LeaseOptions, Options, run};
 use gantry_model::Timestamp;
 use gantry_registry::Moment;
 use gantry_runtime::{Clock, Metrics, Switch, Timing, shutdown};
@@ -21,31 +22,31 @@ use crate::wire::Wire;
 /// When all stories begin: 2026-01-01T12:00:00Z.
 pub(crate) const NOON: i64 = 1_767_268_800;
 
-/// A cluster and somebody who may do everything in it.
+/// A cluster and a client with all rights.
 pub(crate) struct Cluster {
     service: ApiService,
     pub(crate) wire: Wire,
     pub(crate) metrics: Metrics,
     clock: Clock,
-    wall: Arc<Wall>,
-    controllers: Option<(Switch, JoinHandle<Result<(), BrokeDown>>)>,
+    system_clock: Arc<SystemClock>,
+    controllers: Option<(Switch, JoinHandle<Result<(), ControllerPanicked>>)>,
 }
 
-/// The clock on the wall, which everybody looks at: tokio's, and what it was set by.
+/// The system clock of server and controllers: tokio's, plus an offset.
 #[derive(Debug)]
-struct Wall {
+struct SystemClock {
     began: Instant,
     set_by_seconds: AtomicI64,
 }
 
-/// A world whose uids count up.
+/// An environment whose uids count up.
 #[derive(Debug)]
-struct World {
-    wall: Arc<Wall>,
+struct TestEnvironment {
+    system_clock: Arc<SystemClock>,
     counter: AtomicU64,
 }
 
-impl Wall {
+impl SystemClock {
     fn new() -> Arc<Self> {
         Arc::new(Self { began: Instant::now(), set_by_seconds: AtomicI64::new(0) })
     }
@@ -56,9 +57,9 @@ impl Wall {
     }
 }
 
-impl Surroundings for World {
+impl Surroundings for TestEnvironment {
     fn now(&self) -> Moment {
-        Moment::from_secs(self.wall.now().as_nanos() / 1_000_000_000)
+        Moment::from_secs(self.system_clock.now().as_nanos() / 1_000_000_000)
     }
     fn uid(&self) -> String {
         format!("00000000-0000-4000-8000-{:012x}", self.counter.fetch_add(1, Ordering::Relaxed))
@@ -86,11 +87,11 @@ impl Cluster {
         cluster
     }
 
-    /// A cluster that nobody looks after yet.
+    /// A cluster without running controllers.
     pub(crate) async fn without_controllers() -> Self {
         let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
-        let wall = Wall::new();
-        let world = World { wall: wall.clone(), counter: AtomicU64::new(1) };
+        let system_clock = SystemClock::new();
+        let world = TestEnvironment { system_clock: system_clock.clone(), counter: AtomicU64::new(1) };
         let settings = Settings { service_accounts: ServiceAccounts::Ignored, ..Settings::default() };
         let server = ApiServer::new(store, Arc::new(world), settings);
         server.prepare().await.unwrap();
@@ -100,15 +101,15 @@ impl Cluster {
             service,
             metrics: Metrics::new(),
             clock: Clock::new({
-                let wall = wall.clone();
-                move || wall.now()
+                let system_clock = system_clock.clone();
+                move || system_clock.now()
             }),
-            wall,
+            system_clock,
             controllers: None,
         }
     }
 
-    /// How the controllers are started, for stories that start them their own way.
+    /// The options of the controllers, for stories that start them differently.
     pub(crate) fn options(&self) -> Options {
         Options {
             root_ca: Some("PEM".to_owned()),
@@ -131,7 +132,7 @@ impl Cluster {
         self.controllers = Some((switch, running));
     }
 
-    /// Ends the controllers in order.
+    /// Stops the controllers gracefully.
     pub(crate) async fn stop(&mut self) {
         if let Some((switch, running)) = self.controllers.take() {
             switch.turn();
@@ -139,7 +140,7 @@ impl Cluster {
         }
     }
 
-    /// Ends the controllers where they stand.
+    /// Kills the controllers.
     pub(crate) async fn kill(&mut self) {
         if let Some((_, running)) = self.controllers.take() {
             running.abort();
@@ -149,12 +150,12 @@ impl Cluster {
         }
     }
 
-    /// Sets the clock on the wall, for the server and the controllers alike.
+    /// Sets the system clock of server and controllers.
     pub(crate) fn set_clock_by(&self, seconds: i64) {
-        self.wall.set_by_seconds.fetch_add(seconds, Ordering::Relaxed);
+        self.system_clock.set_by_seconds.fetch_add(seconds, Ordering::Relaxed);
     }
 
-    /// Lets the controllers work until nothing was written for a second.
+    /// Waits until nothing was written for a second.
     pub(crate) async fn settle(&self) {
         loop {
             let before = self.wire.writes();
@@ -169,7 +170,7 @@ impl Cluster {
 // === what people and nodes do ===
 
 impl Cluster {
-    /// Asks the server and returns status and body, whatever they are.
+    /// Sends a request and returns status and body, whatever they are.
     pub(crate) async fn try_send(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         use http_body_util::BodyExt as _;
         use tower::Service as _;
@@ -186,7 +187,7 @@ impl Cluster {
         (status, serde_json::from_slice(&body).unwrap_or(Value::Null))
     }
 
-    /// Asks the server for something that it does.
+    /// Sends a request that has to succeed.
     pub(crate) async fn send(&self, method: &str, path: &str, body: Value) -> Value {
         let (status, answer) = self.try_send(method, path, &body).await;
         assert!(status < 300, "{method} {path}: {answer}");
@@ -197,7 +198,6 @@ impl Cluster {
         self.send("GET", path, Value::Null).await
     }
 
-    /// Whether there is such an object.
     pub(crate) async fn exists(&self, path: &str) -> bool {
         self.try_send("GET", path, &Value::Null).await.0 == 200
     }
@@ -221,7 +221,7 @@ impl Cluster {
         self.get(&format!("{DEPLOYMENTS}/{name}")).await
     }
 
-    /// The template runs another image from now on.
+    /// Changes the image of the template.
     pub(crate) async fn set_image(&self, name: &str, image: &str) {
         let containers = json!([{"name": "c", "image": image}]);
         self.patch_deployment(name, json!({"spec": {"template": {"spec": {"containers": containers}}}}))
@@ -241,7 +241,7 @@ impl Cluster {
         sets
     }
 
-    /// Somebody changes something about every set that means nothing.
+    /// Updates every set with an irrelevant change.
     pub(crate) async fn touch_sets(&self) {
         let sets = self.get(SETS).await;
         for set in items(&sets) {
@@ -252,14 +252,14 @@ impl Cluster {
         }
     }
 
-    /// The names of the pods that are not on their way out.
+    /// The names of the pods that are not terminating.
     pub(crate) async fn pods(&self) -> Vec<String> {
         let list = self.get(PODS).await;
         let active = items(&list).filter(|pod| pod["metadata"]["deletionTimestamp"].is_null());
         active.map(|pod| pod["metadata"]["name"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// A node reports every pod ready. Returns how many were not before.
+    /// Reports every pod ready, as its kubelet does. Returns how many were not before.
     pub(crate) async fn make_pods_ready(&self) -> usize {
         let list = self.get(PODS).await;
         let mut changed = 0;
@@ -279,8 +279,8 @@ impl Cluster {
         changed
     }
 
-    /// Nodes end every pod that is on its way out.
-    pub(crate) async fn end_pods(&self) {
+    /// Deletes every terminating pod, as its kubelet does.
+    pub(crate) async fn delete_terminating_pods(&self) {
         let list = self.get(PODS).await;
         for pod in items(&list).filter(|pod| !pod["metadata"]["deletionTimestamp"].is_null()) {
             let path = format!("{PODS}/{}", pod["metadata"]["name"].as_str().unwrap());
@@ -288,7 +288,7 @@ impl Cluster {
         }
     }
 
-    /// Nodes do their part until there is nothing left to do.
+    /// Makes pods ready and deletes terminating ones until nothing is left to do.
     pub(crate) async fn roll_out(&self) {
         self.settle().await;
         while self.make_pods_ready().await > 0 {
@@ -310,16 +310,15 @@ pub(crate) const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deploymen
 pub(crate) const SETS: &str = "/apis/apps/v1/namespaces/default/replicasets";
 pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
 
-/// The items of a list.
 pub(crate) fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list["items"].as_array().unwrap().iter()
 }
 
-/// Starts controllers that take turns with others, until the switch is turned.
+/// Starts controllers with leader election.
 pub(crate) fn start_candidate(
     cluster: &Cluster,
     identity: &str,
-) -> (Switch, JoinHandle<Result<(), BrokeDown>>) {
+) -> (Switch, JoinHandle<Result<(), ControllerPanicked>>) {
     let (switch, signal) = shutdown();
     let lease = LeaseOptions {
         namespace: "kube-system".to_owned(),
@@ -331,7 +330,7 @@ pub(crate) fn start_candidate(
     (switch, tokio::spawn(run(cluster.wire.client(), options, signal)))
 }
 
-/// Who has the lease.
+/// The holder of the lease.
 pub(crate) async fn holder(cluster: &Cluster) -> String {
     let lease =
         cluster.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/gantry-controllers").await;

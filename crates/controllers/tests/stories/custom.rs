@@ -1,4 +1,4 @@
-//! Objects of kinds that users define, as owners, as dependents and in namespaces that go (Appendix E).
+//! Custom objects as owners, as dependents and in terminating namespaces (Appendix E).
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use crate::cluster::{Cluster, items};
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const BOATS: &str = "/apis/sea.example.com/v1/namespaces/default/boats";
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
-/// How long a kind that is new may stay unnoticed.
+/// When a new kind is discovered at the latest.
 const NEXT_DISCOVERY: Duration = Duration::from_secs(31);
 
-/// Boats are defined from now on.
+/// Creates the CustomResourceDefinition of boats.
 async fn define(cluster: &Cluster) {
     let open = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
     let version = json!({"name": "v1", "served": true, "storage": true, "schema": open});
@@ -26,7 +26,7 @@ async fn define(cluster: &Cluster) {
     cluster.send("POST", DEFINITIONS, definition).await;
 }
 
-/// A cluster whose controllers have known boats from their start.
+/// A cluster whose controllers discovered boats at their start.
 async fn with_boats() -> Cluster {
     let mut cluster = Cluster::without_controllers().await;
     define(&cluster).await;
@@ -35,7 +35,7 @@ async fn with_boats() -> Cluster {
     cluster
 }
 
-/// Creates an object with these owners, and returns what others refer to it by.
+/// Creates an object with these owners, and returns the reference to it.
 async fn create(cluster: &Cluster, collection: &str, name: &str, owners: &[&Value]) -> Value {
     let is_boat = collection.ends_with("boats");
     let (version, kind) = if is_boat { ("sea.example.com/v1", "Boat") } else { ("v1", "ConfigMap") };
@@ -51,7 +51,7 @@ async fn delete(cluster: &Cluster, path: &str, propagation: &str) {
     cluster.settle().await;
 }
 
-/// Plays all three ways to delete an owner of one kind with a dependent of another.
+/// Deletes an owner of one kind with a dependent of another, with all three policies.
 async fn plays_every_policy(cluster: &Cluster, owners: &str, dependents: &str) {
     let (owner, dependent) = (format!("{owners}/owner"), format!("{dependents}/dependent"));
     for propagation in ["Background", "Foreground"] {
@@ -69,22 +69,22 @@ async fn plays_every_policy(cluster: &Cluster, owners: &str, dependents: &str) {
     delete(cluster, &owner, "Orphan").await;
     assert!(!cluster.exists(&owner).await, "Orphan");
     let left = cluster.get(&dependent).await;
-    assert!(left["metadata"]["ownerReferences"].is_null(), "it is nobody's: {left}");
+    assert!(left["metadata"]["ownerReferences"].is_null(), "it is an orphan: {left}");
 }
 
-/// G2.7, G5.3, G7.0: what a custom object owns goes with it, before it, or stays.
+/// G2.7, G5.3, G7.0: dependents of a custom object are deleted after it, before it, or stay.
 #[tokio::test(start_paused = true)]
 async fn a_custom_object_is_an_owner_like_any_other() {
     plays_every_policy(&with_boats().await, BOATS, MAPS).await;
 }
 
-/// G2.7, G5.3, G7.0: a custom object goes with its owner, before it, or stays.
+/// G2.7, G5.3, G7.0: a custom object is deleted after its owner, before it, or stays.
 #[tokio::test(start_paused = true)]
 async fn a_custom_object_is_a_dependent_like_any_other() {
     plays_every_policy(&with_boats().await, MAPS, BOATS).await;
 }
 
-/// G5.5: an owner that goes last waits for a custom object that somebody else holds.
+/// G5.5: a foreground deletion waits for a custom object with a finalizer of another component.
 #[tokio::test(start_paused = true)]
 async fn an_owner_waits_for_a_custom_object_that_is_held() {
     let cluster = with_boats().await;
@@ -100,7 +100,8 @@ async fn an_owner_waits_for_a_custom_object_that_is_held() {
     assert!(!cluster.exists(&anna).await && !cluster.exists(&format!("{MAPS}/harbour")).await);
 }
 
-/// G6.1: custom objects know no strategic merge, so a dead reference is taken out of the list the other way.
+/// G6.1: custom objects do not support strategic merge patches, so a dangling reference is removed by a JSON merge
+/// patch.
 #[tokio::test(start_paused = true)]
 async fn references_of_custom_objects_are_removed_by_a_merge() {
     let cluster = with_boats().await;
@@ -116,7 +117,7 @@ async fn references_of_custom_objects_are_removed_by_a_merge() {
     assert_eq!(written, [patch.clone(), patch], "one that is refused, and one that is not");
 }
 
-/// G1.1: a kind that is defined later is watched from the next discovery on; what happened before is made good.
+/// G1.1: a kind that is defined later is watched from the next discovery on; earlier deletions are caught up on.
 #[tokio::test(start_paused = true)]
 async fn a_kind_that_is_defined_later_is_collected_too() {
     let cluster = Cluster::new().await;
@@ -131,7 +132,7 @@ async fn a_kind_that_is_defined_later_is_collected_too() {
     plays_every_policy(&cluster, BOATS, MAPS).await;
 }
 
-/// G1.1, G2.7: with a definition go its objects, and with them what they own; then the kind is watched no longer.
+/// G1.1, G2.7: deleting a definition deletes its objects, and then their dependents; the kind is no longer watched.
 #[tokio::test(start_paused = true)]
 async fn what_custom_objects_own_goes_with_their_definition() {
     let cluster = with_boats().await;
@@ -147,7 +148,7 @@ async fn what_custom_objects_own_goes_with_their_definition() {
     plays_every_policy(&cluster, MAPS, BOATS).await;
 }
 
-/// A6.5: a namespace takes custom objects along, also those of a kind that nobody knew of a moment ago.
+/// A6.5: deleting a namespace deletes its custom objects, also those of a kind that was just defined.
 #[tokio::test(start_paused = true)]
 async fn a_namespace_takes_custom_objects_along() {
     let cluster = Cluster::new().await;
@@ -163,8 +164,11 @@ async fn a_namespace_takes_custom_objects_along() {
     cluster.settle().await;
     let left = cluster.get(boats).await;
     assert_eq!(items(&left).map(|boat| &boat["metadata"]["name"]).collect::<Vec<_>>(), ["anna"]);
-    let told = cluster.get(shop).await["status"]["conditions"].to_string();
-    assert!(told.contains("boats.sea.example.com has 1 resource instances"), "{told}");
+    let recorded_messages = cluster.get(shop).await["status"]["conditions"].to_string();
+    assert!(
+        recorded_messages.contains("boats.sea.example.com has 1 resource instances"),
+        "{recorded_messages}"
+    );
     cluster.send("PATCH", &format!("{boats}/anna"), json!({"metadata": {"finalizers": null}})).await;
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert!(!cluster.exists(shop).await);

@@ -1,4 +1,4 @@
-//! What becomes of everything when something is deleted.
+//! Deletion of Deployments, namespaces, nodes and volumes, and what follows.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ async fn delete(cluster: &Cluster, propagation: &str) {
     cluster.settle().await;
 }
 
-/// G2.7: the Deployment goes at once, its sets and pods after it.
+/// G2.7: the Deployment is deleted at once, its sets and pods after it.
 #[tokio::test(start_paused = true)]
 async fn in_the_background_owners_go_first() {
     let cluster = Cluster::new().await;
@@ -29,7 +29,7 @@ async fn in_the_background_owners_go_first() {
     assert_eq!(items(&cluster.get(PODS).await).count(), 2, "and take their time");
 }
 
-/// G5.5: the pods go first, then their set, then the Deployment.
+/// G5.5: the pods are deleted first, then their set, then the Deployment.
 #[tokio::test(start_paused = true)]
 async fn in_the_foreground_dependents_go_first() {
     let cluster = Cluster::new().await;
@@ -37,13 +37,13 @@ async fn in_the_foreground_dependents_go_first() {
     delete(&cluster, "Foreground").await;
     assert!(cluster.exists(&format!("{DEPLOYMENTS}/web")).await, "it waits for its pods");
     assert_eq!(items(&cluster.get(SETS).await).count(), 1);
-    cluster.end_pods().await;
+    cluster.delete_terminating_pods().await;
     cluster.settle().await;
     assert_eq!(items(&cluster.get(SETS).await).count(), 0);
     assert!(!cluster.exists(&format!("{DEPLOYMENTS}/web")).await);
 }
 
-/// G7.0: the set survives, is nobody's, and a successor takes it on.
+/// G7.0: the set survives as an orphan, and a new Deployment adopts it.
 #[tokio::test(start_paused = true)]
 async fn orphans_stay_and_are_taken_on_by_a_successor() {
     let cluster = Cluster::new().await;
@@ -58,9 +58,9 @@ async fn orphans_stay_and_are_taken_on_by_a_successor() {
     assert_eq!(items(&cluster.get(SETS).await).count(), 1);
 }
 
-/// G2.1: whoever names an owner that does not exist is collected.
+/// G2.1: an object whose owner does not exist is collected.
 #[tokio::test(start_paused = true)]
-async fn a_child_of_nobody_is_collected() {
+async fn a_child_of_a_missing_owner_is_collected() {
     let cluster = Cluster::new().await;
     let owner = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "ghost", "uid": "no-such-uid"});
     let map = json!({"metadata": {"name": "child", "ownerReferences": [owner]}});
@@ -69,12 +69,12 @@ async fn a_child_of_nobody_is_collected() {
     assert!(!cluster.exists("/api/v1/namespaces/default/configmaps/child").await);
 }
 
-/// G1.3: a kind that cannot be watched delays nobody for long.
+/// G1.3: a kind that cannot be watched delays the collection of others only for a while.
 #[tokio::test(start_paused = true)]
 async fn a_kind_that_cannot_be_watched_does_not_stop_the_others() {
     use crate::wire::Fault;
     let mut cluster = Cluster::without_controllers().await;
-    cluster.wire.misbehave(|_, path| (path == "/api/v1/secrets").then_some(Fault::Refused(500)));
+    cluster.wire.inject_faults(|_, path| (path == "/api/v1/secrets").then_some(Fault::Refused(500)));
     cluster.start();
     tokio::time::sleep(Duration::from_secs(31)).await;
     web(&cluster).await;
@@ -82,7 +82,7 @@ async fn a_kind_that_cannot_be_watched_does_not_stop_the_others() {
     assert_eq!(cluster.sets().await, []);
 }
 
-/// A6.5: pods go first and are waited for, then everything else, then the namespace.
+/// A6.5: pods are deleted first and waited for, then everything else, then the namespace.
 #[tokio::test(start_paused = true)]
 async fn a_namespace_is_emptied_pods_first() {
     let cluster = Cluster::new().await;
@@ -105,7 +105,8 @@ async fn a_namespace_is_emptied_pods_first() {
     assert!(!cluster.exists("/api/v1/namespaces/shop/configmaps/map").await);
 }
 
-/// Where Gantry runs the nodes: the pods of a node that is gone are given up after a while, those of one that lives not.
+/// Where Gantry runs the nodes: the pods of an absent node are deleted after a while, those of an existing one are
+/// not.
 #[tokio::test(start_paused = true)]
 async fn pods_of_a_node_that_is_gone_are_given_up() {
     let mut cluster = Cluster::without_controllers().await;
@@ -125,7 +126,8 @@ async fn pods_of_a_node_that_is_gone_are_given_up() {
     assert!(cluster.pods().await.iter().all(|pod| !pods.contains(pod)), "they were replaced");
 }
 
-/// Where Gantry runs the API server: a deleted claim stays while a pod on a node uses it, a deleted volume while it is bound.
+/// Where Gantry runs the API server: a deleted claim stays while an assigned pod uses it, a deleted volume while it
+/// is bound.
 #[tokio::test(start_paused = true)]
 async fn storage_that_is_used_outlives_its_deletion() {
     let mut cluster = Cluster::without_controllers().await;
@@ -160,13 +162,13 @@ async fn storage_that_is_used_outlives_its_deletion() {
     assert!(!cluster.exists(claim).await);
 }
 
-/// How many of these were created since.
+/// How many objects of this collection were created since.
 fn created(cluster: &Cluster, since: usize, collection: &str) -> usize {
     let post = format!("POST {collection}");
     cluster.wire.written_since(since).iter().filter(|write| **write == post).count()
 }
 
-/// R3.2, section 8: a set that is deleted replaces none of the pods that are collected, even if it hears of those first.
+/// R3.2, section 8: a deleted set does not recreate collected pods, even if it sees their deletion first.
 #[tokio::test(start_paused = true)]
 async fn a_set_that_goes_does_not_replace_its_pods() {
     for propagation in ["Background", "Foreground"] {
@@ -192,7 +194,7 @@ async fn a_set_that_goes_does_not_replace_its_pods() {
     }
 }
 
-/// Section 18: neither does a Deployment that is deleted replace its sets.
+/// Section 18: a deleted Deployment does not recreate its sets either.
 #[tokio::test(start_paused = true)]
 async fn a_deployment_that_goes_does_not_replace_its_sets() {
     let mut cluster = Cluster::without_controllers().await;

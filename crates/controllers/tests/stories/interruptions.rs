@@ -1,4 +1,4 @@
-//! Everything that can break: afterwards all is as it should be, there was never a pod too many, and all is quiet.
+//! Faults of all kinds: afterwards the state is right, there was never a pod too many, and no writes follow.
 
 use std::time::Duration;
 
@@ -8,21 +8,21 @@ use tokio::task::JoinHandle;
 use crate::cluster::Cluster;
 use crate::wire::Fault;
 
-/// Deterministic dice: the same seed, the same trouble.
-struct Dice(u64);
+/// A seeded random number generator.
+struct Rng(u64);
 
-impl Dice {
-    fn one_in(&mut self, sides: u64) -> bool {
+impl Rng {
+    fn one_in(&mut self, bound: u64) -> bool {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33).is_multiple_of(sides)
+        (self.0 >> 33).is_multiple_of(bound)
     }
 }
 
-/// The most pods that [`rolls_out_despite`] ever asks for: 6, and a quarter of 6 more.
+/// The most pods that [`rolls_out_despite`] ever requests: 6, and a quarter of 6 more.
 const MOST: usize = 8;
 
-/// Cuts all watches again and again, until it is aborted.
-fn cut_now_and_then(cluster: &Cluster, every: Duration) -> JoinHandle<()> {
+/// Closes all watches again and again, until it is aborted.
+fn cut_watches_periodically(cluster: &Cluster, every: Duration) -> JoinHandle<()> {
     let wire = cluster.wire.clone();
     tokio::spawn(async move {
         loop {
@@ -32,7 +32,7 @@ fn cut_now_and_then(cluster: &Cluster, every: Duration) -> JoinHandle<()> {
     })
 }
 
-/// Once settled, nobody writes for ten minutes.
+/// Asserts that nothing is written for ten minutes.
 pub(crate) async fn assert_quiet(cluster: &Cluster) {
     cluster.settle().await;
     let before = cluster.wire.writes();
@@ -40,7 +40,7 @@ pub(crate) async fn assert_quiet(cluster: &Cluster) {
     assert_eq!(cluster.wire.written_since(before), [""; 0]);
 }
 
-/// Rolls out and scales while something is wrong with the wire, then puts it right and looks.
+/// Rolls out and scales under injected faults, then stops the faults and checks.
 async fn rolls_out_despite(cluster: &Cluster) {
     cluster.deploy("web", 4, |_| {}).await;
     for (image, replicas) in [("nginx:2", 4), ("nginx:3", 6), ("nginx:4", 3)] {
@@ -51,7 +51,7 @@ async fn rolls_out_despite(cluster: &Cluster) {
             cluster.make_pods_ready().await;
         }
     }
-    cluster.wire.behave();
+    cluster.wire.stop_faults();
     for _ in 0..40 {
         tokio::time::sleep(Duration::from_secs(5)).await;
         cluster.make_pods_ready().await;
@@ -71,7 +71,7 @@ async fn an_idle_cluster_makes_no_writes() {
     assert_quiet(&cluster).await;
 }
 
-/// R2.5, R2.8: a cache that hears of pods late never leads to one pod too many, or one too few.
+/// R2.5, R2.8: a stale pod cache never leads to one pod too many, or one too few.
 #[tokio::test(start_paused = true)]
 async fn a_slow_watch_never_makes_a_pod_twice() {
     let mut cluster = Cluster::without_controllers().await;
@@ -80,7 +80,7 @@ async fn a_slow_watch_never_makes_a_pod_twice() {
     tokio::time::sleep(Duration::from_secs(60)).await;
     cluster.deploy("web", 5, |_| {}).await;
     for _ in 0..20 {
-        // Whatever wakes the set meanwhile finds a cache without its pods.
+        // Each of these syncs finds a cache without its pods.
         tokio::time::sleep(Duration::from_millis(500)).await;
         cluster.touch_sets().await;
     }
@@ -98,46 +98,47 @@ async fn a_slow_watch_never_makes_a_pod_twice() {
     assert_eq!(deleted.count(), 3);
 }
 
-/// 409, 429 and 500 at random, on every kind of request. No set ever has more pods than it ever should have had, and all sets
-/// together are never meant to have more than N + S.
+/// 409, 429 and 500 at random, on every kind of request. No set ever has more pods than its largest size, and the
+/// sizes of all sets never exceed N + S.
 #[tokio::test(start_paused = true)]
 async fn refusals_at_random_delay_a_rollout_and_do_no_harm() {
     for seed in 1..=5 {
         let cluster = Cluster::new().await;
-        let mut dice = Dice(seed);
-        cluster
-            .wire
-            .misbehave(move |_, _| [409, 429, 500].into_iter().find(|_| dice.one_in(15)).map(Fault::Refused));
+        let mut rng = Rng(seed);
+        cluster.wire.inject_faults(move |_, _| {
+            [409, 429, 500].into_iter().find(|_| rng.one_in(15)).map(Fault::Refused)
+        });
         rolls_out_despite(&cluster).await;
         assert_eq!(cluster.wire.too_many(), [""; 0], "seed {seed}");
-        assert!(cluster.wire.most_wished() <= MOST, "seed {seed}: {}", cluster.wire.most_wished());
+        assert!(cluster.wire.most_requested() <= MOST, "seed {seed}: {}", cluster.wire.most_requested());
         assert_quiet(&cluster).await;
     }
 }
 
-/// Requests that are never answered end by themselves, and hold nobody else up for good.
+/// Requests without a response time out, and do not block others for good.
 #[tokio::test(start_paused = true)]
 async fn requests_without_an_answer_delay_a_rollout_and_do_no_harm() {
     for seed in 1..=3 {
         let cluster = Cluster::new().await;
-        let mut dice = Dice(seed);
-        cluster.wire.misbehave(move |_, _| dice.one_in(12).then_some(Fault::Silence));
-        let cutting = cut_now_and_then(&cluster, Duration::from_secs(5));
+        let mut rng = Rng(seed);
+        cluster.wire.inject_faults(move |_, _| rng.one_in(12).then_some(Fault::Silence));
+        let cutting = cut_watches_periodically(&cluster, Duration::from_secs(5));
         rolls_out_despite(&cluster).await;
         cutting.abort();
         assert_eq!(cluster.wire.too_many(), [""; 0], "seed {seed}");
-        assert!(cluster.wire.most_wished() <= MOST, "seed {seed}: {}", cluster.wire.most_wished());
+        assert!(cluster.wire.most_requested() <= MOST, "seed {seed}: {}", cluster.wire.most_requested());
         assert_quiet(&cluster).await;
     }
 }
 
-/// R5.8, D10.1: pods that nobody may delete stay, and the rollout wishes for no more than N + S all the same. Once they may go, they go.
+/// R5.8, D10.1: pods whose deletion is refused stay, and the sizes still never exceed N + S. Once allowed, they are
+/// deleted.
 #[tokio::test(start_paused = true)]
 async fn pods_that_may_not_be_deleted_do_not_let_a_rollout_wish_for_more() {
     let cluster = Cluster::new().await;
     cluster.deploy("web", 4, |_| {}).await;
     cluster.roll_out().await;
-    cluster.wire.misbehave(|method, path| {
+    cluster.wire.inject_faults(|method, path| {
         (method == "DELETE" && path.contains("/pods/")).then_some(Fault::Refused(500))
     });
     cluster.set_image("web", "nginx:2").await;
@@ -145,13 +146,14 @@ async fn pods_that_may_not_be_deleted_do_not_let_a_rollout_wish_for_more() {
         tokio::time::sleep(Duration::from_secs(1)).await;
         cluster.make_pods_ready().await;
     }
-    assert_eq!(cluster.wire.most_wished(), 5);
+    assert_eq!(cluster.wire.most_requested(), 5);
     assert_eq!(cluster.wire.too_many(), [""; 0]);
     assert_eq!(cluster.condition("web", "ReplicaFailure").await, "True FailedDelete");
     let events = cluster.get("/api/v1/namespaces/default/events").await;
-    let told = crate::cluster::items(&events).find(|event| event["reason"] == "FailedDelete").unwrap();
-    assert_eq!(told["message"], "Error deleting: the wire says 500");
-    cluster.wire.behave();
+    let recorded_messages =
+        crate::cluster::items(&events).find(|event| event["reason"] == "FailedDelete").unwrap();
+    assert_eq!(recorded_messages["message"], "Error deleting: the wire says 500");
+    cluster.wire.stop_faults();
     tokio::time::sleep(Duration::from_secs(90)).await;
     cluster.roll_out().await;
     assert_eq!(cluster.pods().await.len(), 4);
@@ -159,25 +161,25 @@ async fn pods_that_may_not_be_deleted_do_not_let_a_rollout_wish_for_more() {
     assert_quiet(&cluster).await;
 }
 
-/// A lost answer to a creation is the one case in which a pod may be too many for a moment; it is put right.
+/// A lost response to a creation is the one case in which there may be a pod too many for a moment; it is corrected.
 #[tokio::test(start_paused = true)]
 async fn lost_answers_are_made_up_for() {
     for seed in 1..=3 {
         let cluster = Cluster::new().await;
-        let mut dice = Dice(seed);
+        let mut rng = Rng(seed);
         cluster
             .wire
-            .misbehave(move |method, _| (method != "GET" && dice.one_in(10)).then_some(Fault::AnswerLost));
+            .inject_faults(move |method, _| (method != "GET" && rng.one_in(10)).then_some(Fault::AnswerLost));
         rolls_out_despite(&cluster).await;
         assert_quiet(&cluster).await;
     }
 }
 
-/// A4.17, A4.20: watches that are cut are taken up again, and nothing is missed or done twice.
+/// A4.17, A4.20: closed watches are resumed, and nothing is missed or done twice.
 #[tokio::test(start_paused = true)]
 async fn cut_watches_are_taken_up_again() {
     let cluster = Cluster::new().await;
-    let cutting = cut_now_and_then(&cluster, Duration::from_millis(333));
+    let cutting = cut_watches_periodically(&cluster, Duration::from_millis(333));
     rolls_out_despite(&cluster).await;
     cutting.abort();
     assert!(cluster.wire.most_pods() <= MOST, "{} pods", cluster.wire.most_pods());
@@ -185,17 +187,17 @@ async fn cut_watches_are_taken_up_again() {
     assert_quiet(&cluster).await;
 }
 
-/// The server is away for a while, with all its watches, and comes back.
+/// The server is unreachable for a while, with all its watches, and comes back.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_goes_away_and_comes_back_is_found_again() {
     let cluster = Cluster::new().await;
     cluster.deploy("web", 3, |_| {}).await;
     cluster.roll_out().await;
-    cluster.wire.misbehave(|_, _| Some(Fault::Refused(503)));
+    cluster.wire.inject_faults(|_, _| Some(Fault::Refused(503)));
     cluster.wire.cut_watches();
     cluster.set_image("web", "nginx:2").await;
     tokio::time::sleep(Duration::from_secs(120)).await;
-    cluster.wire.behave();
+    cluster.wire.stop_faults();
     tokio::time::sleep(Duration::from_secs(90)).await;
     cluster.roll_out().await;
     assert_eq!(cluster.sets().await, [("nginx:1".to_owned(), 0), ("nginx:2".to_owned(), 3)]);
@@ -203,21 +205,21 @@ async fn a_server_that_goes_away_and_comes_back_is_found_again() {
     assert_quiet(&cluster).await;
 }
 
-/// R2.8: controllers that are killed between any two writes go on where they were: no pod is made twice.
+/// R2.8: controllers that are killed between any two writes continue: no pod is created twice.
 #[tokio::test(start_paused = true)]
 async fn controllers_killed_between_any_two_writes_go_on() {
     for writes in 1..=24 {
         let mut cluster = Cluster::new().await;
         let mut left = writes;
-        // From the n-th write on nothing gets through, which is what being killed there looks like from outside.
-        cluster.wire.misbehave(move |method, _| {
+        // From the n-th write on no request succeeds, which is what being killed there looks like from outside.
+        cluster.wire.inject_faults(move |method, _| {
             left -= i32::from(method != "GET");
             (method != "GET" && left < 0).then_some(Fault::Refused(503))
         });
         cluster.deploy("web", 3, |_| {}).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
         cluster.kill().await;
-        cluster.wire.behave();
+        cluster.wire.stop_faults();
         cluster.start();
         cluster.roll_out().await;
         assert_eq!(cluster.sets().await, [("nginx:1".to_owned(), 3)], "killed after {writes} writes");
@@ -235,7 +237,7 @@ async fn controllers_killed_in_the_middle_of_a_rollout_go_on() {
         cluster.deploy("web", 3, |_| {}).await;
         cluster.roll_out().await;
         let mut left = writes;
-        cluster.wire.misbehave(move |method, _| {
+        cluster.wire.inject_faults(move |method, _| {
             left -= i32::from(method != "GET");
             (method != "GET" && left < 0).then_some(Fault::Refused(503))
         });
@@ -247,12 +249,12 @@ async fn controllers_killed_in_the_middle_of_a_rollout_go_on() {
         cluster.patch_deployment("web", json!({"spec": {"replicas": 5}})).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
         cluster.kill().await;
-        cluster.wire.behave();
+        cluster.wire.stop_faults();
         cluster.start();
         cluster.roll_out().await;
         let sets = [("nginx:1".to_owned(), 0), ("nginx:2".to_owned(), 5)];
         assert_eq!(cluster.sets().await, sets, "killed after {writes} writes");
-        assert!(cluster.wire.most_wished() <= 7, "{} after {writes}", cluster.wire.most_wished());
+        assert!(cluster.wire.most_requested() <= 7, "{} after {writes}", cluster.wire.most_requested());
         assert_eq!(cluster.wire.too_many(), [""; 0], "killed after {writes} writes");
         assert_eq!(cluster.deployment("web").await["status"]["availableReplicas"], 5);
         cluster.stop().await;

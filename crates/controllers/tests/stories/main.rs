@@ -7,6 +7,7 @@ mod clock_steps;
 mod cluster;
 mod custom;
 mod deletion;
+mod endpoints;
 mod interruptions;
 mod nodes;
 mod roles;

@@ -1,4 +1,4 @@
-//! What becomes of nodes that fall silent and of the pods on them, where Gantry runs the nodes.
+//! Silent nodes and the pods on them, where Gantry runs the nodes.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::cluster::{Cluster, PODS, items};
 
 const NODE: &str = "/api/v1/nodes/n1";
 
-/// A cluster with a node that has just said that it is well, and a Deployment of two pods on it.
+/// A cluster with a node that has just sent a heartbeat, and a Deployment of two pods on it.
 async fn cluster() -> Cluster {
     let mut cluster = Cluster::without_controllers().await;
     cluster.start_with(|options| {
@@ -22,7 +22,7 @@ async fn cluster() -> Cluster {
     cluster
 }
 
-/// The node says that it is well.
+/// Sends a heartbeat of the node.
 async fn report(cluster: &Cluster, heartbeat: &str) {
     let condition = |name: &str, status: &str| {
         json!({
@@ -52,7 +52,7 @@ fn condition<'a>(object: &'a Value, name: &str) -> &'a Value {
     conditions.iter().find(|condition| condition["type"] == name).unwrap_or(&Value::Null)
 }
 
-async fn told(cluster: &Cluster, reason: &str) -> Vec<String> {
+async fn recorded_messages(cluster: &Cluster, reason: &str) -> Vec<String> {
     let events = cluster.get("/api/v1/events").await;
     let about = items(&events).filter(|event| event["reason"] == reason);
     about.map(|event| event["message"].as_str().unwrap().to_owned()).collect()
@@ -80,7 +80,7 @@ async fn a_node_that_falls_silent_is_unknown_tainted_and_its_pods_are_replaced()
     for pod in items(&cluster.get(PODS).await) {
         assert_eq!(condition(pod, "Ready")["status"], "False");
     }
-    assert_eq!(told(&cluster, "NodeNotReady").await.len(), 3, "of the node and both pods");
+    assert_eq!(recorded_messages(&cluster, "NodeNotReady").await.len(), 3, "of the node and both pods");
     seconds(280).await;
     assert_eq!(cluster.pods().await, pods, "they tolerate it for five minutes");
     seconds(30).await;
@@ -89,7 +89,7 @@ async fn a_node_that_falls_silent_is_unknown_tainted_and_its_pods_are_replaced()
     let leaving = cluster.get(&format!("{PODS}/{}", pods[0])).await;
     assert_eq!(condition(&leaving, "DisruptionTarget")["reason"], "DeletionByTaintManager");
     let expected: Vec<_> = pods.iter().map(|pod| format!("Marking for deletion Pod default/{pod}")).collect();
-    let mut marked = told(&cluster, "TaintManagerEviction").await;
+    let mut marked = recorded_messages(&cluster, "TaintManagerEviction").await;
     marked.sort();
     assert_eq!(marked, expected);
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::cluster::{Cluster, PODS, SETS, items};
 
-/// D10, R5: a Deployment gets its ReplicaSet, that its pods, and all of it is reported.
+/// D10, R5: a Deployment gets its ReplicaSet, that its pods, and all statuses are updated.
 #[tokio::test(start_paused = true)]
 async fn a_deployment_is_rolled_out() {
     let cluster = Cluster::new().await;
@@ -43,7 +43,7 @@ async fn another_image_replaces_the_old_one_within_the_limits() {
     );
 }
 
-/// D5.1, D6.3: going back to an old template takes its ReplicaSet up again.
+/// D5.1, D6.3: rolling back to an old template scales its ReplicaSet up again.
 #[tokio::test(start_paused = true)]
 async fn going_back_takes_the_old_set_up_again() {
     let cluster = Cluster::new().await;
@@ -60,7 +60,7 @@ async fn going_back_takes_the_old_set_up_again() {
     );
 }
 
-/// D9, R5.1, R5.7: more and fewer pods, and five hundred at once are not too many.
+/// D9, R5.1, R5.7: scaling up and down, by five hundred at once too.
 #[tokio::test(start_paused = true)]
 async fn a_deployment_is_scaled_up_and_down() {
     let cluster = Cluster::new().await;
@@ -87,7 +87,7 @@ async fn recreate_waits_for_the_last_old_pod() {
     cluster.set_image("web", "nginx:2").await;
     cluster.settle().await;
     assert_eq!(cluster.sets().await, [("nginx:1".to_owned(), 0)], "the pods are still ending");
-    cluster.end_pods().await;
+    cluster.delete_terminating_pods().await;
     cluster.roll_out().await;
     assert_eq!(cluster.sets().await, [("nginx:1".to_owned(), 0), ("nginx:2".to_owned(), 2)]);
     assert_eq!(cluster.wire.most_pods(), 2);
@@ -110,7 +110,7 @@ async fn a_paused_deployment_scales_and_does_not_roll() {
     assert_eq!(cluster.sets().await, [("nginx:1".to_owned(), 0), ("nginx:2".to_owned(), 3)]);
 }
 
-/// D16.5: a missed deadline is told within a second or two of being missed, and not before.
+/// D16.5: a missed deadline is reported within a second or two, and not before.
 #[tokio::test(start_paused = true)]
 async fn a_missed_deadline_is_told_in_time() {
     let cluster = Cluster::new().await;
@@ -121,7 +121,7 @@ async fn a_missed_deadline_is_told_in_time() {
     assert_eq!(cluster.condition("web", "Progressing").await, "False ProgressDeadlineExceeded");
 }
 
-/// R3.3: a ready pod becomes available when minReadySeconds have passed, with nobody changing anything.
+/// R3.3: a ready pod becomes available when minReadySeconds have passed, without any other change.
 #[tokio::test(start_paused = true)]
 async fn a_pod_becomes_available_by_the_passing_of_time() {
     let cluster = Cluster::new().await;
@@ -134,7 +134,7 @@ async fn a_pod_becomes_available_by_the_passing_of_time() {
     assert_eq!(cluster.deployment("web").await["status"]["availableReplicas"], 1);
 }
 
-/// R4.2, R4.3: a pod that is relabelled is let go and replaced; relabelled back it is taken on, and one goes.
+/// R4.2, R4.3: a relabelled pod is released and replaced; relabelled back it is adopted, and one pod is deleted.
 #[tokio::test(start_paused = true)]
 async fn pods_are_let_go_and_taken_on_by_their_labels() {
     let cluster = Cluster::new().await;
@@ -144,7 +144,7 @@ async fn pods_are_let_go_and_taken_on_by_their_labels() {
     let path = format!("{PODS}/{pod}");
     cluster.send("PATCH", &path, json!({"metadata": {"labels": {"app": "other"}}})).await;
     cluster.roll_out().await;
-    assert!(cluster.get(&path).await["metadata"]["ownerReferences"].is_null(), "it is nobody's");
+    assert!(cluster.get(&path).await["metadata"]["ownerReferences"].is_null(), "it is an orphan");
     assert_eq!(cluster.pods().await.len(), 3);
     cluster.send("PATCH", &path, json!({"metadata": {"labels": {"app": "web"}}})).await;
     cluster.roll_out().await;
@@ -173,19 +173,21 @@ async fn a_replication_controller_keeps_its_pods() {
     assert_eq!(cluster.wire.written_since(quiet), [""; 0]);
 }
 
-/// R5.6, R7.4: a quota is told, stands in the status, and once it is lifted the pods come.
+/// R5.6, R7.4: an exceeded quota is reported by events and status, and once it is raised the pods are created.
 #[tokio::test(start_paused = true)]
 async fn a_refused_pod_is_told_and_tried_again() {
     use crate::wire::Fault;
     let cluster = Cluster::new().await;
-    cluster.wire.misbehave(|method, path| (method == "POST" && path == PODS).then_some(Fault::Refused(403)));
+    cluster
+        .wire
+        .inject_faults(|method, path| (method == "POST" && path == PODS).then_some(Fault::Refused(403)));
     cluster.deploy("web", 2, |_| {}).await;
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(cluster.condition("web", "ReplicaFailure").await, "True FailedCreate");
     let events = cluster.get("/api/v1/namespaces/default/events").await;
-    let told = items(&events).find(|event| event["reason"] == "FailedCreate").unwrap();
-    assert_eq!(told["message"], "Error creating: the wire says 403");
-    cluster.wire.behave();
+    let recorded_messages = items(&events).find(|event| event["reason"] == "FailedCreate").unwrap();
+    assert_eq!(recorded_messages["message"], "Error creating: the wire says 403");
+    cluster.wire.stop_faults();
     tokio::time::sleep(Duration::from_secs(30)).await;
     cluster.roll_out().await;
     assert_eq!(cluster.pods().await.len(), 2);

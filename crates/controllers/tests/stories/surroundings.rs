@@ -1,4 +1,4 @@
-//! What every namespace has, numbers, and the lease.
+//! The defaults of every namespace, metrics, and the lease.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::cluster::{Cluster, holder, start_candidate};
 
 const SHOP: &str = "/api/v1/namespaces/shop";
 
-/// A6.2: a new namespace has an account and a certificate at once, and gets them back.
+/// A6.2: a new namespace gets an account and a certificate at once, and gets them back.
 #[tokio::test(start_paused = true)]
 async fn every_namespace_has_an_account_and_a_certificate() {
     let cluster = Cluster::new().await;
@@ -41,7 +41,8 @@ async fn the_numbers_have_their_usual_names() {
     }
 }
 
-/// Two processes take turns: one that ends hands over at once, one that vanishes after its lease has run out.
+/// Two processes take turns: one that ends releases its lease, one that vanishes is replaced after its lease has
+/// expired.
 #[tokio::test(start_paused = true)]
 async fn two_processes_take_turns() {
     let cluster = Cluster::without_controllers().await;

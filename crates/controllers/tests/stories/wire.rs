@@ -1,4 +1,4 @@
-//! The wire between the controllers and the server: it remembers writes, and misbehaves when told to.
+//! The transport between the controllers and the server: records writes, and injects faults.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -17,25 +17,24 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tower::Service;
 
-/// What a request gets instead of an answer: nothing, an answer of the server's making, or one that is lost on its way.
+/// A fault of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The server never hears of it, and this status comes back.
+    /// The server does not get it, and this status comes back.
     Refused(u16),
-    /// The server does it, and nobody hears of that.
+    /// The server carries it out, and the response is lost.
     AnswerLost,
-    /// The server never hears of it, and nothing ever comes back.
+    /// The server does not get it, and no response comes back.
     Silence,
 }
 
-/// More writes than any story needs. A stopped clock stands still for as long as somebody works: whoever wrote without end would
-/// hang a story instead of failing it.
+/// More writes than any story needs. A stopped clock does not advance while a task runs: an endless loop of writes
+/// would hang a story instead of failing it.
 const WRITES_MAX: usize = 10_000;
 
-type Mischief = Box<dyn FnMut(&Method, &str) -> Option<Fault> + Send>;
+type FaultInjector = Box<dyn FnMut(&Method, &str) -> Option<Fault> + Send>;
 type AnyBody = http_body_util::combinators::UnsyncBoxBody<Bytes, Infallible>;
 
-/// The wire.
 #[derive(Clone)]
 pub(crate) struct Wire {
     service: ApiService,
@@ -45,11 +44,11 @@ pub(crate) struct Wire {
 struct Shared {
     log: Mutex<Vec<String>>,
     most_pods: Mutex<usize>,
-    most_wished: Mutex<usize>,
+    most_requested: Mutex<usize>,
     too_many: Mutex<Vec<String>>,
     /// The largest size that each set has had.
     sizes: Mutex<BTreeMap<String, usize>>,
-    mischief: Mutex<Option<Mischief>>,
+    fault_injector: Mutex<Option<FaultInjector>>,
     slow: Mutex<Option<(&'static str, Duration)>>,
     cuts: watch::Sender<u32>,
 }
@@ -59,10 +58,10 @@ impl Wire {
         let shared = Shared {
             log: Mutex::default(),
             most_pods: Mutex::default(),
-            most_wished: Mutex::default(),
+            most_requested: Mutex::default(),
             too_many: Mutex::default(),
             sizes: Mutex::default(),
-            mischief: Mutex::default(),
+            fault_injector: Mutex::default(),
             slow: Mutex::default(),
             cuts: watch::channel(0).0,
         };
@@ -73,7 +72,7 @@ impl Wire {
         kube::Client::new(self.clone(), "default")
     }
 
-    /// How many writes the controllers have sent, leases aside.
+    /// The number of writes the controllers have sent, without leases.
     pub(crate) fn writes(&self) -> usize {
         self.shared.log.lock().unwrap().len()
     }
@@ -83,55 +82,58 @@ impl Wire {
         self.shared.log.lock().unwrap()[earlier..].to_vec()
     }
 
-    /// The most pods that there ever were at once, on their way out or not counted.
+    /// The highest number of pods at once, without terminating ones.
     pub(crate) fn most_pods(&self) -> usize {
         *self.shared.most_pods.lock().unwrap()
     }
 
-    /// The largest sum of the sizes of all sets that there ever was.
+    /// The highest sum of the sizes of all sets.
     ///
-    /// This is what N + S bounds. Of pods there may be more for a while, here as in Kubernetes: old ones stay for as long as their
-    /// deletion is refused, and a rollout counts on sizes.
-    pub(crate) fn most_wished(&self) -> usize {
-        *self.shared.most_wished.lock().unwrap()
+    /// This is what N + S bounds. There may be more pods for a while, here as in Kubernetes: old ones stay as long as
+    /// their deletion is refused, and a rollout counts sizes.
+    pub(crate) fn most_requested(&self) -> usize {
+        *self.shared.most_requested.lock().unwrap()
     }
 
-    /// Has every request go through this function, which may let it fail.
-    pub(crate) fn misbehave(&self, mischief: impl FnMut(&Method, &str) -> Option<Fault> + Send + 'static) {
-        *self.shared.mischief.lock().unwrap() = Some(Box::new(mischief));
+    /// Passes every request to this function, which may return a fault.
+    pub(crate) fn inject_faults(
+        &self,
+        fault_injector: impl FnMut(&Method, &str) -> Option<Fault> + Send + 'static,
+    ) {
+        *self.shared.fault_injector.lock().unwrap() = Some(Box::new(fault_injector));
     }
 
-    pub(crate) fn behave(&self) {
-        *self.shared.mischief.lock().unwrap() = None;
+    pub(crate) fn stop_faults(&self) {
+        *self.shared.fault_injector.lock().unwrap() = None;
     }
 
-    /// Has everything that watches of this collection tell arrive so much later, but for watches of metadata alone: the
-    /// garbage collector is always faster.
+    /// Delays the events of watches on this collection, except for metadata-only watches: the garbage collector is
+    /// always faster.
     pub(crate) fn slow_down(&self, path: &'static str, by: Duration) {
         *self.shared.slow.lock().unwrap() = Some((path, by));
     }
 
-    /// Cuts all watches that are open.
+    /// Closes all open watches.
     pub(crate) fn cut_watches(&self) {
         self.shared.cuts.send_modify(|cuts| *cuts += 1);
     }
 
-    /// The ReplicaSets that were given more pods than they ever should have had, in a sentence each.
+    /// The ReplicaSets that got more pods than they ever should have had, in a sentence each.
     pub(crate) fn too_many(&self) -> Vec<String> {
         self.shared.too_many.lock().unwrap().clone()
     }
 
-    /// Counts after a pod was created or a set resized: all pods there are, and those of each set.
+    /// Counts after a pod was created or a set resized: all pods, and those of each set.
     async fn count_pods(&self) {
         let pods = self.list("/api/v1/pods").await;
         let active: Vec<_> =
             pods.iter().filter(|pod| pod["metadata"]["deletionTimestamp"].is_null()).collect();
         let sets = self.list("/apis/apps/v1/replicasets").await;
-        let wished: u64 = sets.iter().map(|set| set["spec"]["replicas"].as_u64().unwrap()).sum();
-        let wished = usize::try_from(wished).unwrap();
+        let requested: u64 = sets.iter().map(|set| set["spec"]["replicas"].as_u64().unwrap()).sum();
+        let requested = usize::try_from(requested).unwrap();
         {
-            let mut most = self.shared.most_wished.lock().unwrap();
-            *most = wished.max(*most);
+            let mut most = self.shared.most_requested.lock().unwrap();
+            *most = requested.max(*most);
         }
         for set in sets {
             let uid = &set["metadata"]["uid"];
@@ -141,7 +143,7 @@ impl Wire {
             let mut sizes = self.shared.sizes.lock().unwrap();
             let largest = sizes.entry(uid.to_string()).or_default();
             *largest = size.max(*largest);
-            // A set that was made smaller may have pods that are yet to go.
+            // A set that was scaled down may have pods that are yet to be deleted.
             if own > *largest {
                 let name = &set["metadata"]["name"];
                 self.shared.too_many.lock().unwrap().push(format!("{name} of size {largest} has {own} pods"));
@@ -161,8 +163,13 @@ impl Wire {
 
     async fn pass(self, request: Request<Body>) -> Response<AnyBody> {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-        let fault =
-            self.shared.mischief.lock().unwrap().as_mut().and_then(|mischief| mischief(&method, &path));
+        let fault = self
+            .shared
+            .fault_injector
+            .lock()
+            .unwrap()
+            .as_mut()
+            .and_then(|fault_injector| fault_injector(&method, &path));
         match fault {
             Some(Fault::Refused(status)) => return refused(status),
             Some(Fault::Silence) => std::future::pending().await,

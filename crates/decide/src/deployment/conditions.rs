@@ -1,17 +1,17 @@
-//! Conditions: how they are set, and what the counters behind them mean.
+//! Conditions: how they are set, and the predicates behind them.
 
 use gantry_model::{
     ConditionStatus, Deployment, DeploymentCondition, DeploymentConditionType, DeploymentStatus, Name,
     ReplicaSetCondition, Timestamp,
 };
 
-use super::in_hand::SetInHand;
+use super::sync_state::SetState;
 
 pub(super) const NEW_SET_AVAILABLE: &str = "NewReplicaSetAvailable";
 pub(super) const DEADLINE_EXCEEDED: &str = "ProgressDeadlineExceeded";
 pub(super) const PAUSED: &str = "DeploymentPaused";
 
-/// A condition to be set: what it will say, without the times, which depend on what is there.
+/// A condition without its times, which depend on the existing condition.
 pub(super) struct Condition {
     condition_type: DeploymentConditionType,
     status: ConditionStatus,
@@ -46,17 +46,17 @@ impl Condition {
         Self::progressing(ConditionStatus::Unknown, "DeploymentResumed", "Deployment is resumed".to_owned())
     }
 
-    pub(super) fn updated(deployment: &Deployment, new: Option<&SetInHand<'_>>) -> Self {
+    pub(super) fn updated(deployment: &Deployment, new: Option<&SetState<'_>>) -> Self {
         let message = format!("{} is progressing.", subject(deployment, new));
         Self::progressing(ConditionStatus::True, "ReplicaSetUpdated", message)
     }
 
-    pub(super) fn available_new_set(deployment: &Deployment, new: Option<&SetInHand<'_>>) -> Self {
+    pub(super) fn available_new_set(deployment: &Deployment, new: Option<&SetState<'_>>) -> Self {
         let message = format!("{} has successfully progressed.", subject(deployment, new));
         Self::progressing(ConditionStatus::True, NEW_SET_AVAILABLE, message)
     }
 
-    pub(super) fn deadline_exceeded(deployment: &Deployment, new: Option<&SetInHand<'_>>) -> Self {
+    pub(super) fn deadline_exceeded(deployment: &Deployment, new: Option<&SetState<'_>>) -> Self {
         let message = format!("{} has timed out progressing.", subject(deployment, new));
         Self::progressing(ConditionStatus::False, DEADLINE_EXCEEDED, message)
     }
@@ -110,8 +110,8 @@ pub(super) fn replace(status: &mut DeploymentStatus, condition: Condition, now: 
     );
 }
 
-/// Takes over a ReplicaSet's failure with its time, or takes the condition away when no set has one.
-pub(super) fn mirror_failure(status: &mut DeploymentStatus, failure: Option<&ReplicaSetCondition>) {
+/// Copies a ReplicaSet's failure with its time, or removes the condition when no set has one.
+pub(super) fn copy_failure(status: &mut DeploymentStatus, failure: Option<&ReplicaSetCondition>) {
     let Some(failure) = failure else {
         remove(status, &DeploymentConditionType::ReplicaFailure);
         return;
@@ -161,7 +161,7 @@ pub fn is_progressing(before: &DeploymentStatus, after: &DeploymentStatus) -> bo
         || after.available > before.available
 }
 
-fn subject(deployment: &Deployment, new: Option<&SetInHand<'_>>) -> String {
+fn subject(deployment: &Deployment, new: Option<&SetState<'_>>) -> String {
     match new {
         Some(set) => format!("ReplicaSet \"{}\"", set.name),
         None => format!("Deployment \"{}\"", deployment.meta.name),

@@ -1,4 +1,4 @@
-//! The new ReplicaSet: what it is made of, and what then if the API will not have it.
+//! The new ReplicaSet: its draft, and the handling of a refused creation.
 
 use std::borrow::Cow;
 
@@ -8,17 +8,16 @@ use gantry_model::{
 };
 
 use super::conditions::{self, Condition};
-use super::decision::{Action, IfRefused, Setback, SyncError};
-use super::in_hand::{InHand, SetInHand};
+use super::decision::{Action, IfRefused, RefusedStep, SyncError};
 use super::limits::new_set_size;
+use super::sync_state::{SetState, SyncState};
 use super::{events, revision};
 
-/// The longest a name may be.
 const NAME_LENGTH_MAX: usize = 253;
 
-/// The hash of a template, as it stands in names and labels: one to ten of the characters `456789bcdf`.
+/// The hash of a template, as used in names and labels: one to ten of the characters `456789bcdf`.
 ///
-/// FNV-1a over the template's canonical form and, once a name was taken, over how often that happened. The digits are
+/// FNV-1a over the template's canonical form and, after a name collision, over the collision count. The digits are
 /// spelled in letters and numbers that form no words.
 pub fn template_hash(template: &Template, collision_count: Option<i32>) -> String {
     const DIGITS: [char; 10] = ['4', '5', '6', '7', '8', '9', 'b', 'c', 'd', 'f'];
@@ -33,15 +32,18 @@ pub fn template_hash(template: &Template, collision_count: Option<i32>) -> Strin
     hash.to_string().bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect()
 }
 
-impl InHand<'_> {
-    /// Creates the new ReplicaSet, unless it is there or was just refused.
-    pub(super) fn create_new_set_if_absent(&mut self, setback: Option<&Setback>) -> Result<(), SyncError> {
-        match (self.new, setback) {
+impl SyncState<'_> {
+    /// Creates the new ReplicaSet, unless it exists or its creation was just refused.
+    pub(super) fn create_new_set_if_absent(
+        &mut self,
+        refused: Option<&RefusedStep>,
+    ) -> Result<(), SyncError> {
+        match (self.new, refused) {
             (Some(_), _) => Ok(()),
-            (None, Some(Setback::CreateRefused { refusal, existing })) => {
+            (None, Some(RefusedStep::CreateRefused { refusal, existing })) => {
                 self.take_refusal(refusal, existing.as_deref())
             }
-            (None, Some(Setback::ShrinkFailed) | None) => self.create_new_set(),
+            (None, Some(RefusedStep::ScaleDownFailed) | None) => self.create_new_set(),
         }
     }
 
@@ -51,7 +53,7 @@ impl InHand<'_> {
         let draft = self.draft(size, &revision);
         let name = draft.name.clone();
         self.new = Some(self.sets.len());
-        self.sets.push(SetInHand {
+        self.sets.push(SetState {
             observed: None,
             name: name.clone(),
             replicas: size,
@@ -62,12 +64,12 @@ impl InHand<'_> {
         if !size.is_zero() {
             self.emit(events::scaled(&name, Replicas::ZERO, size));
         }
-        self.note_new_set(revision, Some(Condition::created_new_set(&name)));
+        self.record_new_set(revision, Some(Condition::created_new_set(&name)));
         Ok(())
     }
 
-    /// Writes down the new revision and, with a deadline, that there is progress.
-    fn note_new_set(&mut self, revision: String, progress: Option<Condition>) {
+    /// Records the new revision and, with a progress deadline, the progress.
+    fn record_new_set(&mut self, revision: String, progress: Option<Condition>) {
         let revision = (self.annotations.get(keys::REVISION) != Some(&revision)).then_some(revision);
         let progress = progress.filter(|_| self.deployment.progress_deadline_seconds.is_some());
         if revision.is_none() && progress.is_none() {
@@ -88,7 +90,7 @@ impl InHand<'_> {
         revision::copy_annotations(&self.annotations, &mut annotations);
         let mut annotations = annotations.into_owned();
         annotations.insert(keys::REVISION.to_owned(), revision.to_owned());
-        self.limits.size_note().write_on(&mut annotations);
+        self.limits.size_annotations().write_on(&mut annotations);
         let selector = deployment.selector.as_ref().unwrap_or(&Selector::Everything);
         ReplicaSetDraft {
             namespace: deployment.meta.namespace.clone(),
@@ -111,8 +113,8 @@ impl InHand<'_> {
             (RefusalKind::AlreadyExists, None) => Err(SyncError::NotYetSeen(name)),
             (RefusalKind::AlreadyExists, Some(existing)) if self.is_ours(existing) => {
                 self.new = Some(self.sets.len());
-                self.sets.push(SetInHand::observed(Cow::Owned(ReplicaSet::clone(existing))));
-                self.note_new_set(self.next_revision().to_string(), None);
+                self.sets.push(SetState::observed(Cow::Owned(ReplicaSet::clone(existing))));
+                self.record_new_set(self.next_revision().to_string(), None);
                 Ok(())
             }
             (RefusalKind::AlreadyExists, Some(_)) => Err(self.count_collision(name)),
@@ -120,14 +122,13 @@ impl InHand<'_> {
         }
     }
 
-    /// Whether the ReplicaSet that has the name is the one we meant: created by an earlier try of ours that the cache
-    /// had not seen.
+    /// Whether the ReplicaSet of that name is the intended one: created by an earlier sync and not in the cache yet.
     fn is_ours(&self, existing: &ReplicaSet) -> bool {
         existing.meta.is_controlled_by(&self.deployment.meta.uid)
             && existing.template == self.deployment.template
     }
 
-    /// The name belongs to something else: the next try hashes the collision along and gets another name.
+    /// Increases the collision count, so that the next sync computes another name.
     fn count_collision(&mut self, name: Name) -> SyncError {
         let mut status = self.status.clone();
         status.collision_count = Some(status.collision_count.unwrap_or(0).saturating_add(1));
@@ -147,7 +148,7 @@ impl InHand<'_> {
     }
 }
 
-/// `<deployment>-<hash>`, the Deployment's part cut where the whole would be too long.
+/// `<deployment>-<hash>`, with the Deployment's name truncated where the whole would be too long.
 fn set_name(deployment: &Name, hash: &str) -> Name {
     let room = NAME_LENGTH_MAX.saturating_sub(1 + hash.len());
     let deployment = deployment.as_str();

@@ -1,4 +1,4 @@
-//! The value that a decision is: steps to carry out, and why it goes no further.
+//! A decision as a value: the steps to carry out, and why it goes no further.
 
 use std::fmt;
 
@@ -10,104 +10,104 @@ use gantry_model::{
 use super::{Observed, WaitingOn};
 use crate::Wake;
 
-/// All that one look at a Deployment leads to, and why it goes no further.
+/// The decision about one Deployment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// What to do, in order.
     pub steps: Vec<Step>,
-    /// What the sync comes to once all steps are done.
-    pub outcome: Outcome,
-    /// Why the rollout is not further than this; empty when there is nothing to wait for.
+    /// The result of the sync once all steps are done.
+    pub result: SyncResult,
+    /// Why the rollout is not further along; empty when it waits for nothing.
     pub waiting_on: Vec<WaitingOn>,
-    /// When the lack of progress is, or was, reported.
+    /// The progress deadline.
     pub deadline: Deadline,
-    /// When to look again.
+    /// When to requeue the Deployment.
     pub wake: Wake,
 }
 
-/// One thing to do, and what then if the API refuses it.
+/// An action, and what to do if the API refuses it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// What to do.
+    /// The action.
     pub action: Action,
-    /// What then, if it is refused.
+    /// What to do if the API refuses it.
     pub if_refused: IfRefused,
 }
 
 /// One write, or one event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Create the ReplicaSet of the present template.
+    /// Create the ReplicaSet of the current template.
     CreateReplicaSet(Box<ReplicaSetDraft>),
-    /// Put a ReplicaSet back with other annotations, size or minReadySeconds, under the version last seen.
+    /// Update annotations, size or minReadySeconds of a ReplicaSet, with the version last seen as precondition.
     UpdateReplicaSet {
-        /// Which one.
+        /// Its name.
         set: Name,
         /// Its size before.
         from: Replicas,
-        /// What it becomes.
+        /// Its new fields.
         edit: ReplicaSetEdit,
     },
-    /// Delete a ReplicaSet that nobody will roll back to; that it is gone already is fine.
+    /// Delete a ReplicaSet beyond the revision history limit; not found counts as success.
     DeleteReplicaSet {
-        /// Which one.
+        /// Its name.
         set: Name,
     },
-    /// Put the Deployment's status subresource, under the version last seen.
+    /// Update the Deployment's status, with the version last seen as precondition.
     UpdateStatus {
         /// The whole status.
         status: Box<DeploymentStatus>,
         /// The revision annotation, when it changes along with the status.
         revision: Option<String>,
     },
-    /// Put the Deployment itself back with another template and other annotations: a rollback.
+    /// Update the Deployment's template and annotations: a rollback.
     UpdateDeployment(Box<DeploymentEdit>),
-    /// Tell people. Never fails, never delays.
+    /// Record an event. Never fails, never delays.
     Emit(Event),
 }
 
-/// What becomes of the sync when a step is refused.
+/// What to do when a step is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfRefused {
-    /// The sync fails and the key is tried again.
+    /// The sync fails and the key is retried.
     Fail,
     /// The sync goes on with the next step.
     Ignore,
-    /// Decide again with [`Setback::CreateRefused`].
+    /// Decide again with [`RefusedStep::CreateRefused`].
     DecideOnCreate,
-    /// Decide again with [`Setback::ShrinkFailed`].
-    DecideOnShrink,
+    /// Decide again with [`RefusedStep::ScaleDownFailed`].
+    DecideOnScaleDown,
 }
 
-/// What was refused while a decision was carried out, told to the one made right after it.
+/// What was refused while a decision was carried out; the input of the decision made right after it.
 ///
-/// That one looks at the same objects, as they are after the steps that did succeed.
+/// That decision observes the same objects, as they are after the steps that succeeded.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Setback {
+pub enum RefusedStep {
     /// The new ReplicaSet could not be created.
     CreateRefused {
-        /// What the API said.
+        /// The API's response.
         refusal: Refusal,
-        /// The ReplicaSet that has the name, as the cache has it, if it has it.
+        /// The cached ReplicaSet of that name, if any.
         existing: Option<Box<ReplicaSet>>,
     },
-    /// An old ReplicaSet could not be made smaller; the rest of the sync goes on without.
-    ShrinkFailed,
+    /// An old ReplicaSet could not be scaled down; the sync continues without that.
+    ScaleDownFailed,
 }
 
-/// What a sync comes to.
+/// The result of a sync.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    /// All that could be done is done.
+pub enum SyncResult {
+    /// All steps are done.
     Done,
-    /// The key has to be tried again, once the steps are carried out.
+    /// The key has to be retried once the steps are carried out.
     Failed(SyncError),
 }
 
 /// Why a sync fails.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SyncError {
-    /// The selector is not one.
+    /// The selector is invalid.
     InvalidSelector(InvalidSelector),
     /// `maxSurge` or `maxUnavailable` is neither a number nor a percentage.
     InvalidLimit(InvalidLimit),
@@ -115,30 +115,30 @@ pub enum SyncError {
     UnknownStrategy(String),
     /// Another ReplicaSet has the name that the new one would get.
     NameTaken(Name),
-    /// The API says there is a ReplicaSet of that name, and the cache has not seen it yet.
+    /// The API says there is a ReplicaSet of that name, and the cache does not have it yet.
     NotYetSeen(Name),
     /// The new ReplicaSet could not be created.
     CreateFailed(String),
-    /// The new ReplicaSet could not be created because the namespace is on its way out; not worth a retry.
+    /// The namespace is terminating, so the new ReplicaSet cannot be created; not retried.
     NamespaceTerminating,
 }
 
-/// When the lack of progress is reported.
+/// The state of the progress deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deadline {
-    /// Never: there is none, or the rollout is done.
+    /// There is no deadline, or the rollout is complete.
     None,
-    /// At this moment, unless there is progress before.
+    /// The deadline passes at this time, unless there is progress before.
     At(Timestamp),
-    /// It has been.
+    /// The deadline has passed.
     Exceeded,
 }
 
 impl Decision {
-    /// Whether the Deployment has to be read past the cache before this is carried out.
+    /// Whether the Deployment has to be read live before this is carried out.
     ///
-    /// Sets that there were and that are gone may have been collected because the Deployment itself is gone, and of that the
-    /// controller may hear later than of its sets. A new set would be one too many.
+    /// ReplicaSets that disappeared may have been collected because the Deployment itself is gone, and the controller
+    /// may see that later than the deletion of its sets. It would then create one set too many.
     pub fn must_be_confirmed(&self, observed: &Observed<'_>) -> bool {
         let had_sets = observed.deployment.meta.annotations.contains_key(keys::REVISION);
         let creates = |step: &Step| matches!(step.action, Action::CreateReplicaSet(_));
@@ -154,7 +154,7 @@ impl Decision {
     }
 }
 
-/// One line in domain words, for stories and for people.
+/// One line for stories and for `gantry why`.
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,16 +1,16 @@
-//! History clean-up: old ReplicaSets beyond the limit that nobody needs any more.
+//! History clean-up: old ReplicaSets beyond the revision history limit.
 
 use gantry_model::ReplicaSet;
 
 use super::decision::{Action, IfRefused};
-use super::in_hand::{InHand, SetInHand};
 use super::revision;
+use super::sync_state::{SetState, SyncState};
 
-impl InHand<'_> {
+impl SyncState<'_> {
     /// Deletes the oldest revisions beyond the limit.
     ///
-    /// Exactly the excess is looked at. One of them that still has pods is passed over and not replaced by a younger
-    /// one: it keeps its place in the excess until it has drained.
+    /// Exactly the excess is considered. A set in it that still has pods is skipped and not replaced by a younger
+    /// one.
     pub(super) fn clean_up_history(&mut self) {
         let Some(limit) = self.deployment.revision_history_limit else { return };
         let kept = by_revision(self.old_sets().filter(|set| !is_deleting(set)));
@@ -23,12 +23,12 @@ impl InHand<'_> {
     }
 }
 
-/// Puts sets, which come in order of age, in order of revision; where one cannot be read, age decides.
+/// Sorts sets, which come by age, by revision; where one has no readable revision, age decides.
 ///
-/// That is not an order one can sort by: a set without a revision stands between its neighbours in age, whatever
-/// theirs are. So each set goes past those before it, up to one that it does not precede.
-fn by_revision<'a, 'b: 'a>(by_age: impl Iterator<Item = &'a SetInHand<'b>>) -> Vec<&'a SetInHand<'b>> {
-    let mut sorted: Vec<(Option<i64>, &SetInHand<'_>)> = Vec::new();
+/// That is no total order: a set without a revision stays between its neighbours in age, whatever theirs are. So this
+/// is an insertion sort: each set moves past those before it, up to one that it does not precede.
+fn by_revision<'a, 'b: 'a>(by_age: impl Iterator<Item = &'a SetState<'b>>) -> Vec<&'a SetState<'b>> {
+    let mut sorted: Vec<(Option<i64>, &SetState<'_>)> = Vec::new();
     for set in by_age {
         let revision = revision::revision_of(&set.annotations);
         let precedes =
@@ -39,13 +39,13 @@ fn by_revision<'a, 'b: 'a>(by_age: impl Iterator<Item = &'a SetInHand<'b>>) -> V
     sorted.into_iter().map(|(_, set)| set).collect()
 }
 
-fn is_deleting(set: &SetInHand<'_>) -> bool {
+fn is_deleting(set: &SetState<'_>) -> bool {
     set.observed.as_ref().is_some_and(|observed| observed.meta.is_deleting())
 }
 
-/// Whether a set has no pods, wants none, and says so of the spec it has now. One that this decision empties or fills
-/// has yet to say so.
-fn is_drained(set: &SetInHand<'_>) -> bool {
+/// Whether a set has no pods, wants none, and has observed its current spec. One that this decision resizes is not
+/// drained.
+fn is_drained(set: &SetState<'_>) -> bool {
     let was_drained = |observed: &ReplicaSet| {
         !observed.is_active()
             && observed.status.replicas.is_zero()

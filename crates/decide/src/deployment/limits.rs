@@ -3,26 +3,26 @@
 use crate::share::{round_up, within_field};
 use gantry_model::{Annotations, Deployment, InvalidLimit, Limit, Replicas, RollingLimits, Strategy, keys};
 
-/// How far a rollout may go, in pods.
+/// The limits of a rollout, in pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Pods the user wants: N.
+    /// `spec.replicas`: N.
     pub desired: i64,
     /// Pods beyond that: S. Zero unless rolling.
     pub surge: i64,
-    /// Pods that may be missing: U. Zero unless rolling, never more than N.
+    /// Pods that may be unavailable: U. Zero unless rolling, never more than N.
     pub unavailable: i64,
 }
 
-/// What a resize notes on a ReplicaSet: the size it was made for and the most there may be.
+/// The annotations that a resize writes on a ReplicaSet: the Deployment's size and the maximum at that time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SizeNote {
+pub(super) struct SizeAnnotations {
     desired: String,
     max: String,
 }
 
 impl Limits {
-    /// The limits of this Deployment; those that cannot be read are zero here and fail the rollout elsewhere.
+    /// The limits of this Deployment; invalid ones are zero here and fail the rollout elsewhere.
     pub fn of(deployment: &Deployment) -> Self {
         let desired = deployment.replicas.get();
         let (surge, unavailable) = match &deployment.strategy {
@@ -32,25 +32,25 @@ impl Limits {
         Self { desired, surge, unavailable: if desired > 0 { unavailable.min(desired) } else { 0 } }
     }
 
-    /// The most pods there may be: N + S.
+    /// The maximum number of pods: N + S.
     pub fn ceiling(&self) -> i64 {
         self.desired + self.surge
     }
 
-    /// The fewest pods that must be available: N − U.
+    /// The minimum number of available pods: N − U.
     pub fn floor(&self) -> i64 {
         self.desired - self.unavailable
     }
 
-    pub(super) fn size_note(&self) -> SizeNote {
-        SizeNote {
+    pub(super) fn size_annotations(&self) -> SizeAnnotations {
+        SizeAnnotations {
             desired: Replicas::nearest(self.desired).to_string(),
             max: Replicas::nearest(self.ceiling()).to_string(),
         }
     }
 }
 
-impl SizeNote {
+impl SizeAnnotations {
     pub(super) fn is_on(&self, annotations: &Annotations) -> bool {
         annotations.get(keys::DESIRED_REPLICAS) == Some(&self.desired)
             && annotations.get(keys::MAX_REPLICAS) == Some(&self.max)
@@ -79,7 +79,7 @@ pub fn new_set_size(deployment: &Deployment, new: i64, total: i64) -> Result<Rep
     Ok(Replicas::nearest(new + (limit - total).min(desired - new)))
 }
 
-/// Surge and unavailable in pods. Two limits of zero would freeze the rollout, so one pod may then be missing.
+/// Surge and unavailable in pods. Two limits of zero would stop the rollout, so one pod may then be unavailable.
 fn resolve(limits: &RollingLimits, desired: i64) -> (i64, i64) {
     match (round_up(limits.surge, desired), round_down(limits.unavailable, desired)) {
         (0, 0) => (0, 1),

@@ -1,11 +1,11 @@
-//! Pause and resume: noted in the Progressing condition, so that the deadline neither runs nor is forgotten.
+//! Pause and resume: recorded in the Progressing condition, so that the deadline does not run while paused.
 
 use super::conditions::{self, Condition, DEADLINE_EXCEEDED, PAUSED};
 use super::decision::IfRefused;
-use super::in_hand::InHand;
+use super::sync_state::SyncState;
 
-impl InHand<'_> {
-    /// Notes that the Deployment was paused or resumed, once each. A missed deadline is not overwritten.
+impl SyncState<'_> {
+    /// Records once that the Deployment was paused or resumed. A missed deadline is not overwritten.
     pub(super) fn check_paused(&mut self) {
         if self.deployment.progress_deadline_seconds.is_none() {
             return;

@@ -1,4 +1,4 @@
-//! Progress: whether a rollout moves, is done, or has been stuck for too long.
+//! Progress: whether a rollout progresses, is complete, or has exceeded its deadline.
 //!
 //! Missing the deadline changes nothing but the condition: the rollout keeps trying.
 
@@ -11,17 +11,17 @@ use gantry_model::{
 
 use super::conditions::{self, Condition, DEADLINE_EXCEEDED, NEW_SET_AVAILABLE, is_complete, is_progressing};
 use super::decision::Deadline;
-use super::in_hand::InHand;
+use super::sync_state::SyncState;
 use super::waiting::WaitingOn;
 use crate::Wake;
 
-impl InHand<'_> {
-    /// Reports a rollout: the counters, how it progresses, and what its ReplicaSets failed at.
+impl SyncState<'_> {
+    /// Updates the status of a rollout: counters, progress, and failures of its ReplicaSets.
     pub(super) fn sync_rollout_status(&mut self) {
         let mut status = self.computed_status();
         self.estimate_progress(&mut status);
         let failure = self.replica_failure();
-        conditions::mirror_failure(&mut status, failure.map(|(_, failure)| failure));
+        conditions::copy_failure(&mut status, failure.map(|(_, failure)| failure));
         if let Some((set, failure)) = failure {
             let reason = WaitingOn::ReplicaFailure {
                 set: set.clone(),
@@ -43,7 +43,7 @@ impl InHand<'_> {
         let current = self.status.progressing();
         let was_done = current.is_some_and(|condition| condition.reason == NEW_SET_AVAILABLE);
         if was_done && status.replicas == status.updated {
-            // A pod that dies after the rollout is the ReplicaSet's business and starts no deadline.
+            // A pod that fails after the rollout is the ReplicaSet's to replace and starts no deadline.
             return;
         }
         let new = self.new_set();
@@ -58,9 +58,9 @@ impl InHand<'_> {
         }
     }
 
-    /// Dates progress anew that was made in the future, which is to say before the clock was set back.
+    /// Resets a progress time in the future, which means that the clock was set back.
     ///
-    /// The deadline would else be missed by as much as the clock was set back, and nobody would hear of it for hours.
+    /// The deadline would otherwise be missed by as much as the clock was set back.
     fn redate_progress(&self, status: &mut DeploymentStatus) {
         let is_progress = |condition: &&mut DeploymentCondition| {
             condition.condition_type == DeploymentConditionType::Progressing
@@ -81,14 +81,14 @@ impl InHand<'_> {
         }
     }
 
-    /// The failure to show: the new set's, else that of the oldest set that has one.
+    /// The failure to report: the new set's, else that of the oldest set that has one.
     fn replica_failure(&self) -> Option<(&Name, &ReplicaSetCondition)> {
         let mut sets = self.new_set().into_iter().chain(self.old_sets());
         sets.find_map(|set| Some((&set.name, set.observed.as_ref()?.status.replica_failure()?)))
     }
 }
 
-/// When the lack of progress is reported, by what a status says.
+/// The state of the progress deadline according to a status.
 pub(super) fn deadline(deployment: &Deployment, status: &DeploymentStatus) -> Deadline {
     let Some(condition) = status.progressing() else { return Deadline::None };
     match condition.reason.as_str() {
@@ -98,24 +98,25 @@ pub(super) fn deadline(deployment: &Deployment, status: &DeploymentStatus) -> De
     }
 }
 
-/// When to look whether the deadline was missed.
+/// When to check the deadline.
 ///
-/// A second late, because the wire cuts times to whole seconds and the comparison is strict: on the dot it would be too
-/// early, and nothing else would look again. A deadline that is further away than it ever should be is a sign of a clock that
-/// was set back: it may be put right meanwhile, so one looks again after the usual time.
+/// A second late, because the wire format truncates times to whole seconds and the comparison is strict: on the dot
+/// would be too early, and nothing else would trigger another check. A deadline that is further away than the
+/// configured one means that the clock was set back; it may be corrected meanwhile, so the check comes after the
+/// configured time.
 fn progress_check(now: Timestamp, deployment: &Deployment, status: &DeploymentStatus) -> Wake {
     match deadline(deployment, status) {
         Deadline::None | Deadline::Exceeded => Wake::OnChange,
         Deadline::At(deadline) => match deadline.since(now) {
             after if after < Duration::from_secs(1) => Wake::Soon,
-            after => Wake::After(after.min(patience(deployment)) + Duration::from_secs(1)),
+            after => Wake::After(after.min(progress_deadline(deployment)) + Duration::from_secs(1)),
         },
     }
 }
 
 /// Whether a missed deadline would be reported.
 ///
-/// Not once the rollout was done: a wake-up for a later dip in availability would change nothing.
+/// Not after the rollout completed: a requeue for a later dip in availability would change nothing.
 fn is_awaited(deployment: &Deployment, status: &DeploymentStatus, progressing: &DeploymentCondition) -> bool {
     let done_before = progressing.reason == NEW_SET_AVAILABLE;
     !is_complete(deployment, status) && !done_before && !deployment.paused
@@ -123,13 +124,12 @@ fn is_awaited(deployment: &Deployment, status: &DeploymentStatus, progressing: &
 
 fn fires_at(deployment: &Deployment, progressing: &DeploymentCondition) -> Option<Timestamp> {
     deployment.progress_deadline_seconds?;
-    // A condition that nobody dated is older than any deadline.
+    // A condition without a time is older than any deadline.
     let last_update = progressing.last_update.unwrap_or(Timestamp::from_nanos(i64::MIN));
-    Some(last_update.plus(patience(deployment)))
+    Some(last_update.plus(progress_deadline(deployment)))
 }
 
-/// How long a rollout may make no progress.
-fn patience(deployment: &Deployment) -> Duration {
+fn progress_deadline(deployment: &Deployment) -> Duration {
     let seconds = deployment.progress_deadline_seconds.unwrap_or(0);
     Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
 }

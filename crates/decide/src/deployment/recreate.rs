@@ -1,18 +1,18 @@
-//! Recreate: all old pods go, really go, before the first new one comes.
+//! Recreate: all old pods terminate before the first new one is created.
 
 use gantry_model::{Pod, Replicas};
 
 use super::conditions::is_complete;
-use super::decision::{IfRefused, Setback, SyncError};
-use super::in_hand::{InHand, Resize};
+use super::decision::{IfRefused, RefusedStep, SyncError};
+use super::sync_state::{Resize, SyncState};
 use super::waiting::WaitingOn;
 
-impl InHand<'_> {
-    /// One step of a rollout by recreation.
+impl SyncState<'_> {
+    /// One step of a Recreate rollout.
     pub(super) fn roll_out_recreate(
         &mut self,
         pods: &[&Pod],
-        setback: Option<&Setback>,
+        refused: Option<&RefusedStep>,
     ) -> Result<(), SyncError> {
         let was_complete = is_complete(self.deployment, &self.status);
         if self.scale_down_all_old() {
@@ -26,7 +26,7 @@ impl InHand<'_> {
             self.sync_rollout_status();
             return Ok(());
         }
-        self.create_new_set_if_absent(setback)?;
+        self.create_new_set_if_absent(refused)?;
         let desired = self.deployment.replicas;
         let scaled =
             self.new.is_some_and(|new| self.resize(new, desired, Resize::WhenNeeded, IfRefused::Fail));
@@ -50,9 +50,9 @@ impl InHand<'_> {
         scaled
     }
 
-    /// How many old pods there still are, by what the sets report and by what can be seen, whichever is more.
+    /// The number of old pods: the larger of what the sets report and what the cache shows.
     ///
-    /// A terminating pod is still there: two versions must never run side by side.
+    /// Terminating pods count: two versions must never run side by side.
     fn old_pods(&self, pods: &[&Pod]) -> i64 {
         let observed = || self.old_sets().filter_map(|set| set.observed.as_ref());
         let reported: i64 = observed().map(|set| set.status.replicas.get()).sum();

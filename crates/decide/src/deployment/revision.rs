@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use gantry_model::{Annotations, keys};
 
-/// The longest a history annotation may get.
 const HISTORY_LENGTH_MAX: usize = 2000;
 
 /// Annotations that belong to one object and are never copied to another.
@@ -17,7 +16,6 @@ const NEVER_COPIED: [&str; 6] = [
     keys::ROLLBACK_TO,
 ];
 
-/// What syncing annotations came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Synced {
     Changed,
@@ -29,12 +27,12 @@ pub fn revision_of(annotations: &Annotations) -> Option<i64> {
     annotations.get(keys::REVISION).map_or(Some(0), |written| written.parse().ok())
 }
 
-/// Whether an annotation goes along when annotations are copied between a Deployment and its ReplicaSets.
+/// Whether an annotation is copied between a Deployment and its ReplicaSets.
 pub(super) fn is_copied(key: &str) -> bool {
     !NEVER_COPIED.contains(&key)
 }
 
-/// Copies the Deployment's annotations onto a ReplicaSet. Adds and overwrites, but never removes.
+/// Copies the Deployment's annotations to a ReplicaSet. Adds and overwrites, but never removes.
 pub(super) fn copy_annotations(from: &Annotations, to: &mut Cow<'_, Annotations>) -> Synced {
     let mut synced = Synced::Unchanged;
     for (key, value) in from.iter().filter(|(key, _)| is_copied(key)) {
@@ -48,8 +46,7 @@ pub(super) fn copy_annotations(from: &Annotations, to: &mut Cow<'_, Annotations>
 
 /// Brings the annotations of the new ReplicaSet up to date: those of the Deployment, and its revision.
 ///
-/// A revision is raised, never lowered. One that cannot be read is left alone, and with it the whole sync counts as
-/// no change.
+/// A revision is raised, never lowered. An unreadable one is left alone, and the whole sync then counts as no change.
 pub(super) fn sync_annotations(
     deployment: &Annotations,
     next_revision: i64,
@@ -77,7 +74,7 @@ pub(super) fn sync_annotations(
     Synced::Changed
 }
 
-/// The history with one more revision at its end; the oldest give way when it would get too long.
+/// The history with one more revision at its end; the oldest are dropped when it would get too long.
 pub fn append_to_history(history: &str, revision: &str) -> String {
     if history.is_empty() || history.starts_with(',') {
         return revision.to_owned();

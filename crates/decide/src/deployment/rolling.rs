@@ -1,24 +1,25 @@
-//! RollingUpdate: new pods come and old ones go, within the surge limit above and the availability floor below.
+//! RollingUpdate: scales the new ReplicaSet up and old ones down, within the surge limit and the availability floor.
 //!
-//! One sync grows the new ReplicaSet *or* shrinks old ones, never both: each step waits for what the last one did to
-//! the ReplicaSets' statuses.
+//! One sync scales the new ReplicaSet *or* old ones, never both: the next step needs the ReplicaSets' updated
+//! statuses.
 
 use gantry_model::Replicas;
 
 use super::conditions::is_complete;
-use super::decision::{IfRefused, Setback, SyncError};
-use super::in_hand::{InHand, Resize, SetInHand};
+use super::decision::{IfRefused, RefusedStep, SyncError};
 use super::limits::new_set_size;
+use super::sync_state::{Resize, SetState, SyncState};
 use super::waiting::WaitingOn;
 
-impl InHand<'_> {
+impl SyncState<'_> {
     /// One step of a rolling update.
-    pub(super) fn roll_out_rolling(&mut self, setback: Option<&Setback>) -> Result<(), SyncError> {
+    pub(super) fn roll_out_rolling(&mut self, refused: Option<&RefusedStep>) -> Result<(), SyncError> {
         let was_complete = is_complete(self.deployment, &self.status);
-        self.create_new_set_if_absent(setback)?;
-        // A refused shrink ends the sizing: the new set had its turn before, and what did shrink is for the next sync.
-        let scaled =
-            setback != Some(&Setback::ShrinkFailed) && (self.grow_or_trim_new()? || self.shrink_old());
+        self.create_new_set_if_absent(refused)?;
+        // A refused scale-down ends this sync: the new set was handled before it, and the next sync sees what did
+        // scale down.
+        let scaled = refused != Some(&RefusedStep::ScaleDownFailed)
+            && (self.reconcile_new_set()? || self.reconcile_old_sets());
         if scaled {
             self.wait_on(WaitingOn::OwnWrites);
         } else {
@@ -31,8 +32,8 @@ impl InHand<'_> {
         Ok(())
     }
 
-    /// Brings the new set nearer to the wanted size, as far as the surge allows.
-    fn grow_or_trim_new(&mut self) -> Result<bool, SyncError> {
+    /// Scales the new set towards its size, within the surge limit.
+    fn reconcile_new_set(&mut self) -> Result<bool, SyncError> {
         let Some(new) = self.new else { return Ok(false) };
         let current = self.sets[new].replicas;
         let desired = self.deployment.replicas;
@@ -50,8 +51,8 @@ impl InHand<'_> {
         Ok(self.resize(new, size, Resize::WhenNeeded, IfRefused::Fail))
     }
 
-    /// Makes old sets smaller where that leaves enough pods available, and says whether any was.
-    fn shrink_old(&mut self) -> bool {
+    /// Scales old sets down as far as the availability floor allows. Returns whether any was scaled.
+    fn reconcile_old_sets(&mut self) -> bool {
         if self.old_sets().all(|set| !set.is_active()) {
             return false;
         }
@@ -59,7 +60,7 @@ impl InHand<'_> {
         let new_unavailable = self.new_set().map_or(0, |new| new.replicas.get() - new.available());
         let most = self.total_size() - minimum - new_unavailable;
         if most <= 0 {
-            let available = self.lasting_available();
+            let available = self.available_of_active_sets();
             self.wait_on(WaitingOn::AvailabilityFloor { available, minimum, new_unavailable });
             return false;
         }
@@ -67,11 +68,11 @@ impl InHand<'_> {
         unhealthy + self.scale_down_healthy(minimum) > 0
     }
 
-    /// Takes up to `most` pods that are not available from old sets, oldest set first. Returns how many, or `None`
-    /// if a status lags behind so that nothing can be said.
+    /// Removes up to `most` unavailable pods from old sets, oldest set first. Returns how many, or `None` if a status
+    /// is stale.
     ///
-    /// Pods that serve nobody can go without waiting for new ones: a broken rollout that is followed by another must
-    /// not hold on to its broken pods.
+    /// Unavailable pods can go without waiting for new ones: the broken pods of a failed rollout must not block the
+    /// next one.
     fn clean_up_unhealthy(&mut self, most: i64) -> Option<i64> {
         let mut down = 0;
         for index in self.old_indices() {
@@ -89,15 +90,15 @@ impl InHand<'_> {
                 return None;
             }
             let fewer = (most - down).min(size - available);
-            self.shrink(index, fewer);
+            self.scale_down(index, fewer);
             down += fewer;
         }
         Some(down)
     }
 
-    /// Takes pods from old sets, oldest set first, as long as more than the minimum are available. Returns how many.
+    /// Removes pods from old sets, oldest set first, while more than the minimum are available. Returns how many.
     fn scale_down_healthy(&mut self, minimum: i64) -> i64 {
-        let budget = self.lasting_available() - minimum;
+        let budget = self.available_of_active_sets() - minimum;
         let mut down = 0;
         for index in self.old_indices() {
             if down >= budget {
@@ -105,27 +106,27 @@ impl InHand<'_> {
             }
             let fewer = self.sets[index].replicas.get().min(budget - down);
             if fewer > 0 {
-                self.shrink(index, fewer);
+                self.scale_down(index, fewer);
                 down += fewer;
             }
         }
         down
     }
 
-    /// Pods available in the new set and in old sets that should have any.
+    /// Available pods of the new set and of old sets that should have any.
     ///
-    /// What an emptied set still reports is on its way out; to count on it would let others go too early.
-    fn lasting_available(&self) -> i64 {
-        let old: i64 = self.old_sets().filter(|set| set.is_active()).map(SetInHand::available).sum();
-        old + self.new_set().map_or(0, SetInHand::available)
+    /// Pods that a set of size zero still reports are terminating and must not count.
+    fn available_of_active_sets(&self) -> i64 {
+        let old: i64 = self.old_sets().filter(|set| set.is_active()).map(SetState::available).sum();
+        old + self.new_set().map_or(0, SetState::available)
     }
 
-    fn shrink(&mut self, index: usize, fewer: i64) {
+    fn scale_down(&mut self, index: usize, fewer: i64) {
         let size = Replicas::nearest(self.sets[index].replicas.get() - fewer);
-        self.resize(index, size, Resize::WhenNeeded, IfRefused::DecideOnShrink);
+        self.resize(index, size, Resize::WhenNeeded, IfRefused::DecideOnScaleDown);
     }
 
-    /// Says which new pods are missing, once there is nothing more to size.
+    /// Reports which new pods are missing, once there is nothing more to scale.
     pub(super) fn wait_on_new_pods(&mut self) {
         let Some(new) = self.new_set() else { return };
         let available = Replicas::nearest(new.available());

@@ -1,22 +1,22 @@
-//! Scaling: a changed replica count, plainly or in proportion over several ReplicaSets.
+//! Scaling: a changed replica count, for one ReplicaSet or proportionally over several.
 
 use std::cmp::Reverse;
 
 use gantry_model::{Replicas, Strategy};
 
 use super::decision::IfRefused;
-use super::in_hand::{InHand, Resize, SetInHand};
 use super::rollback;
+use super::sync_state::{Resize, SetState, SyncState};
 use super::waiting::WaitingOn;
 
-impl InHand<'_> {
-    /// Whether the replica count changed since some active set was last sized.
+impl SyncState<'_> {
+    /// Whether the replica count changed since an active set was last sized.
     pub(super) fn is_scaling_event(&self) -> bool {
         let is_outdated = |sized_for: i64| sized_for != self.desired();
-        self.sets.iter().filter(|set| set.is_active()).filter_map(SetInHand::sized_for).any(is_outdated)
+        self.sets.iter().filter(|set| set.is_active()).filter_map(SetState::sized_for).any(is_outdated)
     }
 
-    /// Scales without rolling anything out: for paused Deployments and scaling events.
+    /// Scales without rolling out: for paused Deployments and scaling events.
     pub(super) fn scale_only(&mut self) {
         let scaled = self.scale();
         let paused = self.deployment.paused;
@@ -55,23 +55,23 @@ impl InHand<'_> {
         false
     }
 
-    /// Whether the new set has all it should have, was sized for that, and all of it is available.
-    fn is_saturated(&self, new: &SetInHand<'_>) -> bool {
+    /// Whether the new set has its full size, was sized for it, and all its pods are available.
+    fn is_saturated(&self, new: &SetState<'_>) -> bool {
         let desired = self.desired();
         new.replicas.get() == desired && new.sized_for() == Some(desired) && new.available() == desired
     }
 
-    /// Spreads the difference over the active sets by their size, so that a rollout that goes wrong at twice the size
-    /// is as far along as it was before.
+    /// Distributes the difference over the active sets by their size, so that a partly done rollout keeps its
+    /// proportions.
     ///
     /// With 8 old and 5 new pods of at most 13, growing to at most 23 gives the old set `round(8·23/13) − 8 = 6` more
-    /// and the new one the remaining 4. What rounding leaves over goes to the first in order: the largest set, and of
+    /// and the new one the remaining 4. The rounding remainder goes to the first in order: the largest set, and of
     /// equal ones the youngest when growing, the oldest when shrinking.
     fn scale_in_proportion(&mut self, mut active: Vec<usize>) -> bool {
         let allowed = if self.desired() == 0 { 0 } else { self.limits.ceiling() };
         let current: i64 = active.iter().map(|index| self.sets[*index].replicas.get()).sum();
         let delta = allowed - current;
-        // `sets` is by age, so the index says who is older.
+        // `sets` is sorted by age, so a smaller index is an older set.
         if delta > 0 {
             active.sort_by_key(|index| (Reverse(self.sets[*index].replicas), Reverse(*index)));
         } else if delta < 0 {
@@ -85,7 +85,7 @@ impl InHand<'_> {
         scaled
     }
 
-    /// The sizes of the sets in order once they have shared `delta`.
+    /// The sizes of the sets, in order, after distributing `delta`.
     fn shares(&self, order: &[usize], delta: i64) -> Vec<i64> {
         let mut added = 0;
         let mut sizes: Vec<_> = order
@@ -108,11 +108,11 @@ impl InHand<'_> {
         sizes
     }
 
-    /// What a set would gain or lose if all kept their proportions exactly.
+    /// The change of a set's size that keeps the proportions exactly.
     ///
-    /// The proportion is taken from what the set itself was last sized for. A pass that was interrupted is thus
-    /// finished by the next: sets that have their share already get none.
-    fn fraction(&self, set: &SetInHand<'_>) -> i64 {
+    /// The proportion is relative to what the set itself was last sized for. An interrupted pass is thus completed by
+    /// the next: sets that already have their share get none.
+    fn fraction(&self, set: &SetState<'_>) -> i64 {
         let size = set.replicas.get();
         if self.desired() == 0 {
             return -size;
@@ -125,9 +125,9 @@ impl InHand<'_> {
     }
 }
 
-/// `dividend / divisor` to the nearest whole number, halves away from zero; the divisor is positive.
+/// `dividend / divisor` rounded to the nearest integer, halves away from zero; the divisor is positive.
 ///
-/// Quotients that no field could hold are cut, so that sums of them fit in 64 bits.
+/// Quotients beyond any field's range are clamped, so that their sums fit in 64 bits.
 fn rounded_quotient(dividend: i128, divisor: i128) -> i64 {
     const BEYOND_ANY_SIZE: i128 = 1 << 40;
     let magnitude = ((2 * dividend.abs() + divisor) / (2 * divisor)).min(BEYOND_ANY_SIZE);

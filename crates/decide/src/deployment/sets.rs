@@ -1,17 +1,17 @@
-//! Which ReplicaSet is the new one, and keeping its notes in step with the Deployment's.
+//! Finds the new ReplicaSet and keeps its annotations in step with the Deployment's.
 
 use gantry_model::keys;
 
 use super::conditions::{self, Condition};
-use super::decision::{IfRefused, Setback, SyncError};
-use super::in_hand::InHand;
+use super::decision::{IfRefused, RefusedStep, SyncError};
 use super::revision::{self, Synced};
+use super::sync_state::SyncState;
 
-impl InHand<'_> {
-    /// Finds the new ReplicaSet, if there is one, and brings its annotations and minReadySeconds up to date.
+impl SyncState<'_> {
+    /// Finds the new ReplicaSet, if it exists, and brings its annotations and minReadySeconds up to date.
     ///
-    /// Only the template counts: name and hash label do not. Of several with the present template the oldest is the
-    /// new one and the others are old, so that two controllers that disagreed for a moment agree again.
+    /// Only the template counts, not name or hash label. Of several with the current template the oldest is the new
+    /// one, so that two controllers that disagreed converge.
     pub(super) fn find_sets(&mut self) {
         self.new = self.sets.iter().position(|set| {
             set.observed.as_ref().is_some_and(|observed| observed.template == self.deployment.template)
@@ -22,12 +22,12 @@ impl InHand<'_> {
     }
 
     /// As [`find_sets`](Self::find_sets), and creates the new ReplicaSet if there is none.
-    pub(super) fn find_or_create_new_set(&mut self, setback: Option<&Setback>) -> Result<(), SyncError> {
+    pub(super) fn find_or_create_new_set(&mut self, refused: Option<&RefusedStep>) -> Result<(), SyncError> {
         self.find_sets();
-        self.create_new_set_if_absent(setback)
+        self.create_new_set_if_absent(refused)
     }
 
-    /// The revision that the new ReplicaSet should have: one more than any old one has.
+    /// The revision of the new ReplicaSet: one more than any old one has.
     pub(super) fn next_revision(&self) -> i64 {
         let highest =
             self.old_sets().filter_map(|set| revision::revision_of(&set.annotations)).fold(0, i64::max);
@@ -48,7 +48,7 @@ impl InHand<'_> {
         }
     }
 
-    /// Copies the revision of a new ReplicaSet that needs no change itself, and says that it was found.
+    /// Copies the revision of an up-to-date new ReplicaSet, and reports that it was found.
     fn sync_deployment_with(&mut self, new: usize) {
         let set = &self.sets[new];
         let revision = set.annotations.get(keys::REVISION).cloned().unwrap_or_default();

@@ -4,11 +4,11 @@ use gantry_model::{DeploymentStatus, ReplicaSet, Replicas};
 
 use super::conditions::{self, Condition};
 use super::decision::IfRefused;
-use super::in_hand::InHand;
+use super::sync_state::SyncState;
 use super::waiting::WaitingOn;
 
-impl InHand<'_> {
-    /// Reports the counters and nothing about progress: for Deployments that are deleted, paused or scaled.
+impl SyncState<'_> {
+    /// Updates the counters but not the progress: for Deployments that are deleted, paused or scaled.
     pub(super) fn sync_status(&mut self) {
         if self.deployment.meta.is_deleting() {
             self.wait_on(WaitingOn::Deletion);
@@ -17,7 +17,7 @@ impl InHand<'_> {
         self.write_status_if_changed(status);
     }
 
-    /// Writes a status unless it is the one in hand, and says whether it was written.
+    /// Writes a status unless it is unchanged, and returns whether it was written.
     pub(super) fn write_status_if_changed(&mut self, status: DeploymentStatus) -> bool {
         let changed = status != self.status;
         if changed {
@@ -26,7 +26,7 @@ impl InHand<'_> {
         changed
     }
 
-    /// The status that the ReplicaSets add up to, with the conditions carried over and `Available` set.
+    /// The sums over the ReplicaSets, with conditions carried over and `Available` set.
     pub(super) fn computed_status(&self) -> DeploymentStatus {
         let sum = |field: fn(&ReplicaSet) -> Replicas| -> i64 {
             self.observed_sets().map(|set| field(set).get()).sum()
@@ -39,7 +39,7 @@ impl InHand<'_> {
             updated: updated.unwrap_or_default(),
             ready: Replicas::nearest(sum(|set| set.status.ready)),
             available: Replicas::nearest(available),
-            // By what is asked for, not by what is there: a pod that does not exist yet is unavailable too.
+            // Relative to `spec.replicas`, not to existing pods: a pod that does not exist yet is unavailable too.
             unavailable: Replicas::nearest(self.total_size() - available),
             terminating: self.terminating(),
             collision_count: self.status.collision_count,
@@ -50,8 +50,7 @@ impl InHand<'_> {
         status
     }
 
-    /// Pods on their way out. A set that nobody has reported on yet has none; one that was reported on by somebody
-    /// who does not count them makes the sum unknown.
+    /// Terminating pods. A set without a status has none; a status without the field makes the sum unknown.
     fn terminating(&self) -> Option<Replicas> {
         let mut total = 0;
         for set in self.observed_sets() {

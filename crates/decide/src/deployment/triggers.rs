@@ -1,10 +1,10 @@
-//! Which Deployments a change wakes.
+//! Which Deployments a change enqueues.
 //!
-//! Waking is a hint: what is done then depends on what is observed, not on what changed.
+//! The sync then depends on what is observed, not on what changed.
 
 use gantry_model::{Deployment, Name, Namespace, ObjectKey, OwnerReference, Pod, ReplicaSet, Strategy, keys};
 
-/// Where Deployments and ReplicaSets are looked up: the caches of whoever asks.
+/// Lookups in the caller's caches.
 pub trait Lookup {
     /// The Deployment of this name.
     fn deployment(&self, namespace: &Namespace, name: &Name) -> Option<&Deployment>;
@@ -14,15 +14,15 @@ pub trait Lookup {
     fn replica_set(&self, namespace: &Namespace, name: &Name) -> Option<&ReplicaSet>;
 }
 
-/// A Deployment was added, updated or deleted: it is looked at, whatever changed.
+/// A Deployment was added, updated or deleted: it is always enqueued.
 pub fn on_deployment(deployment: &Deployment) -> ObjectKey {
     deployment.meta.key()
 }
 
-/// A ReplicaSet was seen for the first time.
+/// A ReplicaSet was added.
 pub fn on_set_added(set: &ReplicaSet, caches: &impl Lookup) -> Vec<ObjectKey> {
     if set.meta.is_deleting() {
-        // Seen first after a restart, on its way out already.
+        // Already terminating when first seen after a restart.
         return on_set_deleted(set, caches);
     }
     match set.meta.controller() {
@@ -47,12 +47,12 @@ pub fn on_set_updated(old: &ReplicaSet, new: &ReplicaSet, caches: &impl Lookup) 
     keys
 }
 
-/// A ReplicaSet was deleted; what is known of it may be out of date.
+/// A ReplicaSet was deleted; its last known state may be stale.
 pub fn on_set_deleted(set: &ReplicaSet, caches: &impl Lookup) -> Vec<ObjectKey> {
     set.meta.controller().and_then(|controller| owner_of(set, controller, caches)).into_iter().collect()
 }
 
-/// A pod was deleted: only `Recreate` waits for that. A rolling update follows the ReplicaSets' statuses.
+/// A pod was deleted, which only `Recreate` waits for. A rolling update follows the ReplicaSets' statuses.
 pub fn on_pod_deleted(pod: &Pod, caches: &impl Lookup) -> Option<ObjectKey> {
     let controller = pod.meta.controller().filter(|owner| owner.kind == keys::REPLICA_SET)?;
     let set = caches.replica_set(&pod.meta.namespace, &controller.name)?;
@@ -67,7 +67,7 @@ fn owner_of(set: &ReplicaSet, controller: &OwnerReference, caches: &impl Lookup)
     resolve(set, controller, caches).map(|deployment| deployment.meta.key())
 }
 
-/// The Deployment a controller reference means: of that name, and with that uid.
+/// The Deployment that a controller reference names, if the uid matches.
 fn resolve<'a>(
     set: &ReplicaSet,
     controller: &OwnerReference,
@@ -77,7 +77,7 @@ fn resolve<'a>(
     (controller.kind == keys::DEPLOYMENT && deployment.meta.uid == controller.uid).then_some(deployment)
 }
 
-/// Every Deployment that might adopt an orphan; adoption decides which of them does.
+/// Every Deployment whose selector matches an orphan; adoption decides which of them owns it.
 fn matching(set: &ReplicaSet, caches: &impl Lookup) -> Vec<ObjectKey> {
     let selects = |deployment: &&Deployment| {
         deployment.selector.as_ref().is_ok_and(|selector| selector.matches_orphan(&set.meta.labels))

@@ -1,34 +1,34 @@
-//! Why a rollout is where it is.
+//! The reasons why a rollout waits.
 
 use std::fmt;
 
 use gantry_model::{Name, Replicas};
 
-/// One thing that keeps a rollout from going further. Several may hold at once.
+/// One reason why a rollout goes no further. Several may hold at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaitingOn {
-    /// The selector would select everything; the user has to name what it should.
+    /// The selector selects everything; the user has to narrow it.
     Selector,
-    /// The Deployment is being deleted; only its status is kept up to date.
+    /// The Deployment is being deleted; only its status is updated.
     Deletion,
     /// The Deployment is paused; the user has to resume it.
     Resume,
-    /// Something was just written; what comes next shows when that has taken effect.
+    /// The steps of this sync; the next sync sees their effect.
     OwnWrites,
-    /// There are as many pods as the surge allows, so no new ones are added.
+    /// The pods reach the surge limit, so no new ones are added.
     SurgeLimit {
-        /// Pods wished for, over all ReplicaSets.
+        /// The sum of `spec.replicas` over all ReplicaSets.
         total: i64,
-        /// The most there may be.
+        /// The maximum number of pods.
         limit: i64,
     },
-    /// No more old pods can go without falling below the minimum that must be available.
+    /// No more old pods can be removed without falling below the availability floor.
     AvailabilityFloor {
-        /// Pods available now, over all ReplicaSets.
+        /// Available pods over all ReplicaSets.
         available: i64,
-        /// The fewest there may be.
+        /// The minimum number of available pods.
         minimum: i64,
-        /// New pods that are wished for and not available yet; each takes one from what may go.
+        /// New pods that are not available yet; each lowers the number of old pods that may be removed.
         new_unavailable: i64,
     },
     /// The new ReplicaSet's pods are not all available.
@@ -40,16 +40,16 @@ pub enum WaitingOn {
         /// Pods of it that are available.
         available: Replicas,
     },
-    /// A ReplicaSet cannot create or delete pods, for this reason.
+    /// A ReplicaSet fails to create or delete pods.
     ReplicaFailure {
-        /// Which one.
+        /// The ReplicaSet.
         set: Name,
-        /// Its word for it.
+        /// The reason of its condition.
         reason: String,
-        /// What the API said.
+        /// The message of its condition.
         message: String,
     },
-    /// Old pods still exist although no ReplicaSet wants them any more.
+    /// Old pods still exist although their ReplicaSets are scaled to zero.
     OldPods {
         /// The old ReplicaSets that still count pods.
         remaining: i64,
@@ -59,9 +59,9 @@ pub enum WaitingOn {
         /// How many ReplicaSets are active.
         active: usize,
     },
-    /// An old ReplicaSet reports more available pods than it should have; its status has to catch up.
+    /// An old ReplicaSet reports more available pods than its size; its status is stale.
     LaggingStatus {
-        /// Which one.
+        /// The ReplicaSet.
         set: Name,
     },
 }

@@ -1,21 +1,19 @@
-//! What is said of a budget and its pods, word for word as Kubernetes says it.
+//! Events about budgets and their pods, with Kubernetes' reasons and messages.
 
 use gantry_model::{DisruptionBudget, Event, Name, Namespace, ObjectKey, Requirement, Selector};
 
-/// Who tells these events.
+/// The `source.component` of these events.
 pub const EVENT_SOURCE: &str = "controllermanager";
 
-/// The budget selects no pod.
 pub(super) fn no_pods() -> Event {
     Event::normal("NoPods", "No matching pods found".to_owned())
 }
 
-/// The selector cannot be read.
 pub(super) fn selection_failed(why: &str) -> Event {
     Event::warning("NoPods", format!("Failed to get pods: {why}"))
 }
 
-/// A controller of the pods cannot be asked for its scale.
+/// The scale of a pod's controller cannot be read.
 pub(super) fn count_failed(why: &str) -> Event {
     Event::warning(
         "CalculateExpectedPodCountFailed",
@@ -37,7 +35,7 @@ pub(super) fn unmanaged(budget: &DisruptionBudget) -> Event {
     )
 }
 
-/// A selector as Go prints it: the text of an event that scripts may look for.
+/// A selector as Go prints it: scripts may match the text of the event.
 fn go_syntax(selector: &Selector) -> String {
     let requirements = match selector {
         Selector::Everything => &[][..],
@@ -65,13 +63,12 @@ fn go_syntax(selector: &Selector) -> String {
     )
 }
 
-/// An evicted pod is still there. Kubernetes writes the namespace where the name of the budget is meant.
+/// An evicted pod still exists. Kubernetes writes the namespace where the name of the budget is meant.
 pub(super) fn not_deleted(namespace: &Namespace) -> Event {
     let message = format!("Pod was expected by PDB {namespace}/{namespace} to be deleted but it wasn't");
     Event::warning("NotDeleted", message)
 }
 
-/// More than one budget selects a pod.
 pub(super) fn several_budgets(pod: &ObjectKey, chosen: &Name) -> Event {
     Event::warning(
         "MultiplePodDisruptionBudgets",

@@ -7,7 +7,7 @@ use gantry_model::{BudgetRequirement, InvalidLimit, Limit, Pod, Replicas, Uid};
 use super::scale::Scale;
 use crate::share::round_up;
 
-/// What the pods of a budget are measured against.
+/// The expected pods of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Expected {
     /// How many pods there should be.
@@ -18,7 +18,7 @@ pub(super) struct Expected {
     pub(super) has_unmanaged: bool,
 }
 
-/// Whether the scales of the pods' controllers decide. Only a fixed `minAvailable` does without them.
+/// Whether the scales of the pods' controllers are needed. Only a fixed `minAvailable` works without.
 pub(super) fn needs_scale(requirement: &BudgetRequirement) -> bool {
     match requirement {
         BudgetRequirement::MaxUnavailable(_) | BudgetRequirement::MinAvailable(Ok(Limit::Percent(_))) => true,
@@ -26,7 +26,7 @@ pub(super) fn needs_scale(requirement: &BudgetRequirement) -> bool {
     }
 }
 
-/// Counts what is expected, or says why it cannot be counted.
+/// Counts the expected pods, or returns why they cannot be counted.
 pub(super) fn expected(
     requirement: &BudgetRequirement,
     pods: &[&Pod],
@@ -50,7 +50,7 @@ pub(super) fn expected(
     Ok(Expected { pods: Replicas::nearest(total), desired: Replicas::nearest(desired), has_unmanaged })
 }
 
-/// The sum of the scales of all controllers, each counted once, and whether some pod has no controller.
+/// The sum of the scales of all controllers, each counted once, and whether a pod has no controller.
 fn total(pods: &[&Pod], scales: &BTreeMap<Uid, Scale>) -> Result<(i64, bool), String> {
     let mut counted: BTreeMap<&Uid, i64> = BTreeMap::new();
     let mut has_unmanaged = false;

@@ -1,4 +1,4 @@
-//! Which pods count as healthy, and which evictions are still under way.
+//! Which pods are healthy, and which evictions are in progress.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,21 +7,21 @@ use gantry_model::{DisruptionBudget, Event, Name, Pod, Replicas, Timestamp};
 
 use super::events;
 
-/// How long an evicted pod is left out of the count while its deletion has not been seen; Kubernetes' number.
+/// How long an evicted pod is not counted while its deletion has not been observed; as in Kubernetes.
 const DELETION_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The evictions that the status notes.
+/// The evictions recorded in the status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Evictions {
-    /// Pods that are about to be deleted, and when their eviction was allowed.
+    /// Pods about to be deleted, and when their eviction was allowed.
     pub(super) pending: BTreeMap<Name, Timestamp>,
     /// Pods that should have been deleted by now.
     pub(super) undeleted: Vec<(Name, Event)>,
-    /// When the next of the pending ones runs out.
+    /// When the next of the pending ones times out.
     pub(super) recheck: Option<Timestamp>,
 }
 
-/// Sorts the evictions that the status notes. Pods that are gone, or on their way out, are forgotten.
+/// Classifies the evictions recorded in the status. Pods that are gone or terminating are dropped.
 pub(super) fn evictions(now: Timestamp, budget: &DisruptionBudget, pods: &[&Pod]) -> Evictions {
     let mut evictions = Evictions::default();
     for pod in pods.iter().filter(|pod| !pod.meta.is_deleting()) {
@@ -37,7 +37,7 @@ pub(super) fn evictions(now: Timestamp, budget: &DisruptionBudget, pods: &[&Pod]
     evictions
 }
 
-/// Counts the pods that are ready and about to stay.
+/// Counts the pods that are ready and not being evicted.
 pub(super) fn count(pods: &[&Pod], pending: &BTreeMap<Name, Timestamp>) -> Replicas {
     let stays = |pod: &&&Pod| !pod.meta.is_deleting() && !pending.contains_key(&pod.meta.name);
     Replicas::of(pods.iter().filter(stays).filter(|pod| pod.is_ready()).count())

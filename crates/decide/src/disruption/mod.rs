@@ -1,14 +1,14 @@
 //! PodDisruptionBudgets: how many of the pods that a budget selects may be evicted now.
 //!
-//! The eviction subresource of the API server spends what the status allows and notes the evicted pod in it; this
-//! controller counts the pods again and forgets the note once the pod is gone, or was not deleted in time.
+//! The eviction subresource of the API server decreases what the status allows and records the evicted pod in it;
+//! this controller counts the pods again and drops the record once the pod is gone, or was not deleted in time.
 //!
 //! ```text
 //! pods, scales of their controllers ─► expected ─► desired ─┐
-//! pods, evictions noted in the status ─► healthy ───────────┴─► allowed = healthy − desired ─► status
+//! pods, evictions in the status ─────► healthy ─────────────┴─► allowed = healthy − desired ─► status
 //! ```
 //!
-//! A count that cannot be made allows no disruption, and the status says why.
+//! If the pods cannot be counted, no disruption is allowed, and the status says why.
 
 mod events;
 mod expected;
@@ -18,7 +18,7 @@ mod status;
 pub mod triggers;
 
 pub use events::EVENT_SOURCE;
-pub use scale::{Found, Lookup, Scale, find_scale};
+pub use scale::{Lookup, Scale, ScaleLookup, find_scale};
 
 use std::collections::BTreeMap;
 
@@ -28,10 +28,10 @@ use gantry_model::{
 
 use crate::Wake;
 
-/// How many budgets are worked on at once; Kubernetes' number.
+/// The default number of workers, as in Kubernetes.
 pub const WORKERS: usize = 1;
 
-/// What is known when a budget is decided on.
+/// The input of a decision about a budget.
 #[derive(Clone, Debug)]
 pub struct Observed<'a> {
     /// The budget.
@@ -42,7 +42,7 @@ pub struct Observed<'a> {
     pub scales: &'a BTreeMap<Uid, Scale>,
 }
 
-/// What to do about a budget.
+/// The decision about a budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// The status to write; `None` if the stored one is right.
@@ -51,11 +51,11 @@ pub struct Decision {
     pub events: Vec<Event>,
     /// Events about pods that were evicted and not deleted in time.
     pub pod_events: Vec<(Name, Event)>,
-    /// When to count again.
+    /// When to requeue the budget.
     pub wake: Wake,
 }
 
-/// The controllers whose scale the budget counts by, each once. Empty if it counts the pods that there are.
+/// The controllers whose scale the budget needs, each once. Empty if it counts the existing pods.
 pub fn controllers_to_ask<'a>(budget: &DisruptionBudget, pods: &[&'a Pod]) -> Vec<&'a OwnerReference> {
     let mut asked: Vec<&OwnerReference> = Vec::new();
     if expected::needs_scale(&budget.requirement) {
@@ -101,7 +101,7 @@ pub fn decide(now: Timestamp, observed: &Observed<'_>) -> Decision {
     }
 }
 
-/// A count that could not be made: nothing may be evicted until it can.
+/// The decision if the pods cannot be counted: no disruption is allowed.
 fn failed(now: Timestamp, budget: &DisruptionBudget, event: Event, why: &str) -> Decision {
     let status = status::failed(now, budget, why);
     Decision {

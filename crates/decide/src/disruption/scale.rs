@@ -1,33 +1,33 @@
-//! How many pods the controller of a pod is asked to keep.
+//! The scale of a pod's controller.
 
 use gantry_model::{Deployment, Name, Namespace, OwnerReference, ReplicaSet, Replicas, SetKind, Uid, keys};
 
-/// How many pods the controller that a pod names is asked to keep.
+/// The scale of a pod's controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// So many.
+    /// It was read.
     Known {
-        /// Whose scale it is: for a ReplicaSet of a Deployment, the Deployment's.
+        /// The controller: for a ReplicaSet of a Deployment, the Deployment.
         controller: Uid,
         /// `spec.replicas`.
         replicas: Replicas,
     },
-    /// The controller is gone.
+    /// The controller does not exist.
     Missing,
-    /// It could not be asked; why.
+    /// It could not be read; why.
     Failed(String),
 }
 
-/// What the caches say about a controller.
+/// The result of a lookup in the caches.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum ScaleLookup {
     /// Its scale.
     Scale(Scale),
-    /// It is of no kind that the caches hold, or it is not in them: its `scale` subresource has to be asked.
-    Elsewhere,
+    /// The controller is not in the caches: its `scale` subresource has to be read.
+    NotCached,
 }
 
-/// Where controllers are looked up: the caches of the caller.
+/// Lookups in the caller's caches.
 pub trait Lookup {
     /// The Deployment of this name.
     fn deployment(&self, namespace: &Namespace, name: &Name) -> Option<&Deployment>;
@@ -39,8 +39,8 @@ pub trait Lookup {
     fn stateful_set(&self, namespace: &Namespace, name: &Name) -> Option<(Uid, Replicas)>;
 }
 
-/// Looks for the scale of the controller that a pod names.
-pub fn find_scale(namespace: &Namespace, owner: &OwnerReference, cache: &impl Lookup) -> Found {
+/// Looks up the scale of the controller that a pod names.
+pub fn find_scale(namespace: &Namespace, owner: &OwnerReference, cache: &impl Lookup) -> ScaleLookup {
     let group = owner.api_version.split_once('/').map_or("", |(group, _)| group);
     let scale = match (group, owner.kind.as_str()) {
         ("apps" | "extensions", keys::REPLICA_SET) => {
@@ -57,10 +57,10 @@ pub fn find_scale(namespace: &Namespace, owner: &OwnerReference, cache: &impl Lo
         }
         _ => None,
     };
-    scale.map_or(Found::Elsewhere, Found::Scale)
+    scale.map_or(ScaleLookup::NotCached, ScaleLookup::Scale)
 }
 
-/// The scale of a ReplicaSet, or of the Deployment that it belongs to.
+/// The scale of a ReplicaSet, or of the Deployment that owns it.
 fn scale_of_set(namespace: &Namespace, set: &ReplicaSet, cache: &impl Lookup) -> Option<Scale> {
     debug_assert_eq!(set.kind, SetKind::ReplicaSet);
     match set.meta.controller().filter(|owner| owner.kind == keys::DEPLOYMENT) {

@@ -39,7 +39,7 @@ pub(super) fn counted(
     status
 }
 
-/// The status after a count that could not be made. The generation is not observed: nothing was counted for it.
+/// The status if the pods cannot be counted. `observedGeneration` stays.
 pub(super) fn failed(now: Timestamp, budget: &DisruptionBudget, why: &str) -> DisruptionBudgetStatus {
     let mut status = DisruptionBudgetStatus { disruptions_allowed: Replicas::ZERO, ..budget.status.clone() };
     set_condition(&mut status, now, ConditionStatus::False, "SyncFailed", why);

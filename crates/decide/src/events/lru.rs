@@ -1,13 +1,12 @@
-//! A bounded memory that forgets first what was not thought of for longest.
+//! A bounded cache that evicts the least recently used entry.
 
 use std::collections::BTreeMap;
 
-/// At most so many values by key; the least recently used one makes room.
 #[derive(Clone, Debug)]
 pub(super) struct Lru<K, V> {
     capacity: usize,
     entries: BTreeMap<K, Entry<V>>,
-    /// The keys by when they were last used.
+    /// The keys by last use.
     by_use: BTreeMap<u64, K>,
     uses: u64,
 }
@@ -19,17 +18,16 @@ struct Entry<V> {
 }
 
 impl<K: Ord + Clone, V> Lru<K, V> {
-    /// Remembers nothing yet.
     pub(super) fn new(capacity: usize) -> Self {
         Self { capacity, entries: BTreeMap::new(), by_use: BTreeMap::new(), uses: 0 }
     }
 
-    /// The value of `key`, a fresh one if there is none; either way it is now the last to be forgotten.
-    pub(super) fn recall(&mut self, key: K, fresh: impl FnOnce() -> V) -> &mut V {
+    /// The value of `key`, inserted if absent; either way it becomes the most recently used.
+    pub(super) fn get_or_insert_with(&mut self, key: K, fresh: impl FnOnce() -> V) -> &mut V {
         self.uses = self.uses.wrapping_add(1);
         match self.entries.get(&key) {
             Some(entry) => drop(self.by_use.remove(&entry.last_use)),
-            None => self.make_room(),
+            None => self.evict(),
         }
         self.by_use.insert(self.uses, key.clone());
         let entry = self.entries.entry(key).or_insert_with(|| Entry { value: fresh(), last_use: 0 });
@@ -37,7 +35,7 @@ impl<K: Ord + Clone, V> Lru<K, V> {
         &mut entry.value
     }
 
-    fn make_room(&mut self) {
+    fn evict(&mut self) {
         while self.entries.len() >= self.capacity {
             let Some((_, forgotten)) = self.by_use.pop_first() else { return };
             self.entries.remove(&forgotten);
@@ -54,12 +52,12 @@ mod tests {
     #[test]
     fn what_was_used_last_is_forgotten_last() {
         let mut memory = Lru::new(2);
-        *memory.recall("web", || 0) = 1;
-        *memory.recall("db", || 0) = 2;
-        memory.recall("web", || 0);
-        memory.recall("cache", || 0);
-        assert_eq!(*memory.recall("web", || 0), 1);
-        assert_eq!(*memory.recall("db", || 0), 0, "db made room for cache");
+        *memory.get_or_insert_with("web", || 0) = 1;
+        *memory.get_or_insert_with("db", || 0) = 2;
+        memory.get_or_insert_with("web", || 0);
+        memory.get_or_insert_with("cache", || 0);
+        assert_eq!(*memory.get_or_insert_with("web", || 0), 1);
+        assert_eq!(*memory.get_or_insert_with("db", || 0), 0, "db made room for cache");
     }
 
     proptest! {
@@ -71,7 +69,7 @@ mod tests {
             let (mut memory, mut list) = (Lru::new(capacity), Vec::<(u8, u32)>::new());
             for key in keys {
                 let known = list.iter().position(|(other, _)| *other == key).map(|at| list.remove(at).1);
-                let uses = memory.recall(key, || 0);
+                let uses = memory.get_or_insert_with(key, || 0);
                 prop_assert_eq!(*uses, known.unwrap_or(0));
                 *uses += 1;
                 list.push((key, *uses));

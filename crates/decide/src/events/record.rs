@@ -1,12 +1,11 @@
-//! The event object that a server stores, and what is to be done about it.
+//! The event object that a server stores.
 
 use std::borrow::Cow;
 
 use gantry_model::{EventType, Meta, Name, Namespace, ResourceVersion, Timestamp, Uid};
 
-/// Where events about objects without a namespace live.
+/// The namespace of events about cluster-scoped objects.
 const NAMESPACE_OF_THE_CLUSTER: &str = "default";
-/// No name of an event is longer.
 const NAME_LENGTH_MAX: usize = 253;
 
 /// The object an event is about.
@@ -16,44 +15,44 @@ pub struct Subject {
     pub api_version: Cow<'static, str>,
     /// Its kind.
     pub kind: Cow<'static, str>,
-    /// The namespace it lives in, unless it belongs to the cluster.
+    /// `None` for cluster-scoped objects.
     pub namespace: Option<Namespace>,
     /// Its name.
     pub name: Name,
     /// Its identity.
     pub uid: Uid,
-    /// The version that was looked at.
+    /// The version that was observed.
     pub resource_version: ResourceVersion,
 }
 
-/// An event object, whole.
+/// An event object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventRecord {
-    /// Its own name, unique among the events of its namespace.
+    /// Unique among the events of its namespace.
     pub name: Name,
-    /// Where it is stored.
+    /// Its namespace.
     pub namespace: Namespace,
-    /// What it is about.
+    /// `involvedObject`.
     pub subject: Subject,
-    /// The component that tells it.
+    /// `source.component`.
     pub source: &'static str,
-    /// The component once more, in the newer field; events that were combined go without.
+    /// The component once more, in the newer field; aggregated events go without.
     pub reporting_component: Option<&'static str>,
-    /// News or trouble.
+    /// `type`.
     pub event_type: EventType,
     /// One word in camel case.
     pub reason: &'static str,
-    /// A sentence for people.
+    /// The message.
     pub message: String,
-    /// How often it was told, dropped times included.
+    /// The number of occurrences, dropped ones included.
     pub count: i32,
-    /// When it was first told.
+    /// `firstTimestamp`.
     pub first: Timestamp,
-    /// When it was last told.
+    /// `lastTimestamp`.
     pub last: Timestamp,
 }
 
-/// What is to be done about an event.
+/// What to write for an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recording {
     /// Create this object.
@@ -63,7 +62,7 @@ pub enum Recording {
     /// It may be gone, because events expire, or may never have been there, because its creation was dropped or
     /// failed. Then create it as it stands here.
     Increase(EventRecord),
-    /// Say nothing: too much was said about this object.
+    /// Write nothing: the object exceeds its event rate.
     Drop,
 }
 
@@ -80,15 +79,15 @@ impl Subject {
         }
     }
 
-    /// Where events about it are stored.
+    /// The namespace of events about it.
     pub(super) fn event_namespace(&self) -> Namespace {
         self.namespace.clone().unwrap_or_else(|| NAMESPACE_OF_THE_CLUSTER.into())
     }
 
     /// The name of an event about it: its own and the time in nanoseconds, in hex.
     ///
-    /// Some objects have names that leave no room for that, or that no event may have. The event is then named after
-    /// the uid; client-go rolls a new one there, which pure code cannot.
+    /// If that is too long or invalid, the event is named after the uid; client-go generates a new uid there, which
+    /// pure code cannot.
     pub(super) fn event_name(&self, unix_nanos: i64) -> Name {
         let sign = if unix_nanos < 0 { "-" } else { "" };
         let suffix = format!("{sign}{:x}", unix_nanos.unsigned_abs());
@@ -107,7 +106,6 @@ impl Recording {
     }
 }
 
-/// Whether all labels are lower-case letters and digits, with dashes in between.
 fn is_dns_subdomain(name: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let is_label = |label: &str| {
@@ -137,7 +135,7 @@ mod tests {
         assert_eq!(event_name_of("web"), "web.1886999c36a18000");
     }
 
-    /// D17.2: a name that an event must not have gives way to the uid.
+    /// D17.2: an invalid event name is replaced by the uid.
     #[test]
     fn an_object_with_a_name_no_event_may_have_lends_its_uid() {
         let by_uid = "6ecd1d8e-3b4f-4a70-9d5c-2f5a0d1e7b11.1886999c36a18000";
@@ -146,7 +144,7 @@ mod tests {
         assert_eq!(event_name_of(&"a".repeat(236)).len(), 253);
     }
 
-    /// D17.2: events about objects of the cluster live in `default`.
+    /// D17.2: events about cluster-scoped objects are in `default`.
     #[test]
     fn an_event_lives_in_the_namespace_of_its_object() {
         let mut subject = subject("web");

@@ -1,17 +1,16 @@
-//! Owners known to be gone, so that their thousand dependents cost one live read and not a thousand.
+//! Owners known to be absent, so that their thousand dependents cost one live read and not a thousand.
 
 use std::collections::BTreeMap;
 
 use gantry_model::Identity;
 
-/// How many absent owners are remembered; the one not asked about for longest is forgotten first.
+/// The capacity; the least recently used identity is evicted first.
 pub const ABSENT_OWNERS_MAX: usize = 500;
 
-/// The identities that were proved absent lately.
+/// The identities that were recently found absent.
 ///
-/// A uid is never used again, so absence is for good and nothing is ever taken out but to make room. The key is the
-/// whole identity with its namespace: that one set of coordinates leads nowhere says nothing about another set with
-/// the same uid.
+/// A uid is never reused, so absence is permanent and entries are only evicted for space. The key is the whole
+/// identity with its namespace: that one set of coordinates is absent says nothing about another with the same uid.
 #[derive(Clone, Debug)]
 pub struct AbsentOwners {
     max: usize,
@@ -22,17 +21,17 @@ pub struct AbsentOwners {
 }
 
 impl AbsentOwners {
-    /// An empty memory of the usual size.
+    /// An empty cache of the default size.
     pub fn new() -> Self {
         Self::with_room_for(ABSENT_OWNERS_MAX)
     }
 
-    /// An empty memory for so many identities.
+    /// An empty cache of this capacity.
     pub fn with_room_for(max: usize) -> Self {
         Self { max, clock: 0, last_use: BTreeMap::new(), by_last_use: BTreeMap::new() }
     }
 
-    /// Remembers that this identity is absent.
+    /// Adds an identity.
     pub fn insert(&mut self, identity: Identity) {
         self.touch(identity);
         while self.last_use.len() > self.max {
@@ -41,7 +40,7 @@ impl AbsentOwners {
         }
     }
 
-    /// Whether this identity is known to be absent; asking counts as use.
+    /// Whether this identity is known to be absent; counts as a use.
     pub fn contains(&mut self, identity: &Identity) -> bool {
         let known = self.last_use.contains_key(identity);
         if known {

@@ -1,99 +1,99 @@
-//! What is watched: everything that can be deleted, listed and watched, as discovery has it now.
+//! Which resources are watched: all that can be deleted, listed and watched, according to discovery.
 //!
-//! Collecting does not depend on the watches being complete: they only say what to look at, and whatever is deleted
-//! was read live first. So a watch that never gets going delays nobody for longer than [`INITIAL_SYNC_MAX`].
+//! Collecting does not need complete watches: they only say what to check, and every object is read live before it is
+//! deleted. So a watch that never syncs delays collecting by at most [`INITIAL_SYNC_MAX`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::Resource;
 
-/// How often discovery is asked again.
+/// The period of discovery.
 pub const DISCOVERY_REFRESH: Duration = Duration::from_secs(30);
 
-/// How long the first attempt waits for the watches to deliver their first lists.
+/// How long the first attempt waits for the initial lists of the watches.
 pub const INITIAL_SYNC_MAX: Duration = Duration::from_secs(30);
 
-/// What a resource must be able to do for its objects to be collected.
+/// The verbs that a resource needs for its objects to be collected.
 const VERBS_NEEDED: [&str; 3] = ["delete", "list", "watch"];
 
-/// Group and plural of resources whose objects are never collected: they come by the thousand and expire by themselves.
+/// Group and plural of resources whose objects are never collected: there are many, and they expire by themselves.
 const IGNORED: [(&str, &str); 2] = [("", "events"), ("events.k8s.io", "events")];
 
 /// The result of one pass of discovery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Discovery {
-    /// What is served, in every version.
-    pub offers: Vec<Offer>,
-    /// Groups that could not be asked.
+    /// The served resources, in every version.
+    pub resources: Vec<ServedResource>,
+    /// Groups whose discovery failed.
     pub failed_groups: BTreeSet<String>,
 }
 
 /// A resource that is served in one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct ServedResource {
     /// The resource.
     pub resource: Resource,
-    /// What can be done with it.
+    /// The supported verbs.
     pub verbs: BTreeSet<String>,
-    /// Whether the group recommends this version.
-    pub standing: Standing,
+    /// Whether this is the group's preferred version.
+    pub preference: VersionPreference,
 }
 
-/// How a group thinks of one of its versions.
+/// Whether a version is the preferred one of its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// The version to use.
+pub enum VersionPreference {
+    /// The preferred version.
     Preferred,
-    /// Served as well.
+    /// Another served version.
     Other,
 }
 
-/// How far a watch has got.
+/// Whether a watch has its initial list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sync {
-    /// Its first list has not arrived.
+    /// Its initial list has not arrived.
     Pending,
     /// It follows the server.
     Synced,
 }
 
-/// The watches there are.
+/// The current watches.
 pub type Watches = BTreeMap<Resource, Sync>;
 
-/// What to do about the watches.
+/// The changes to the watches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WatchPlan {
-    /// Go on as they are.
+pub struct MonitorPlan {
+    /// Watches to keep.
     pub keep: BTreeSet<Resource>,
-    /// Begin.
+    /// Watches to start.
     pub start: BTreeSet<Resource>,
-    /// End.
+    /// Watches to stop.
     pub stop: BTreeSet<Resource>,
 }
 
 /// Whether collecting may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// Watches are still catching up.
+    /// Watches are still syncing.
     Wait,
-    /// Every watch has caught up.
+    /// Every watch has synced.
     Synced,
-    /// So many watches have not caught up, and were waited for long enough.
+    /// Some watches have not synced within the time limit.
     Anyway {
         /// How many.
         pending: usize,
     },
 }
 
-/// Plans the watches from what is served now.
+/// Plans the watches for the resources that are served now.
 ///
-/// A pass that found nothing to watch is taken for a failed one: it changes nothing. In groups that could not be
-/// asked, watches that work are kept and those that never did are not.
-pub fn plan(present: &Watches, discovery: &Discovery) -> WatchPlan {
+/// A pass that found nothing to watch counts as failed and changes nothing. In groups whose discovery failed, synced
+/// watches are kept and others are not.
+pub fn plan(present: &Watches, discovery: &Discovery) -> MonitorPlan {
     let mut wanted = collectable(discovery);
     if wanted.is_empty() {
-        return WatchPlan { keep: present.keys().cloned().collect(), ..WatchPlan::default() };
+        return MonitorPlan { keep: present.keys().cloned().collect(), ..MonitorPlan::default() };
     }
     for (resource, sync) in present {
         if *sync == Sync::Synced && discovery.failed_groups.contains(resource.group()) {
@@ -101,10 +101,10 @@ pub fn plan(present: &Watches, discovery: &Discovery) -> WatchPlan {
         }
     }
     let present = present.keys().cloned().collect();
-    WatchPlan { keep: &wanted & &present, start: &wanted - &present, stop: &present - &wanted }
+    MonitorPlan { keep: &wanted & &present, start: &wanted - &present, stop: &present - &wanted }
 }
 
-/// Decides whether to collect after so much waiting for the first lists.
+/// Decides whether to collect after waiting so long for the initial lists.
 pub fn start(watches: &Watches, waited: Duration) -> Start {
     match watches.values().filter(|sync| **sync == Sync::Pending).count() {
         0 => Start::Synced,
@@ -113,13 +113,13 @@ pub fn start(watches: &Watches, waited: Duration) -> Start {
     }
 }
 
-/// What of the offers is worth a watch, each resource in one version.
+/// The resources to watch, each in one version.
 fn collectable(discovery: &Discovery) -> BTreeSet<Resource> {
-    let mut chosen: BTreeMap<(&str, &str), &Offer> = BTreeMap::new();
-    for offer in &discovery.offers {
+    let mut chosen: BTreeMap<(&str, &str), &ServedResource> = BTreeMap::new();
+    for offer in &discovery.resources {
         let resource = (offer.resource.group(), offer.resource.plural.as_str());
         // A resource that the preferred version lacks is taken in the version that comes first.
-        if offer.standing == Standing::Preferred || !chosen.contains_key(&resource) {
+        if offer.preference == VersionPreference::Preferred || !chosen.contains_key(&resource) {
             chosen.insert(resource, offer);
         }
     }
@@ -130,7 +130,7 @@ fn collectable(discovery: &Discovery) -> BTreeSet<Resource> {
         .collect()
 }
 
-impl Offer {
+impl ServedResource {
     fn can_be_collected(&self) -> bool {
         VERBS_NEEDED.iter().all(|verb| self.verbs.contains(*verb))
     }

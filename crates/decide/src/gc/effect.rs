@@ -1,68 +1,68 @@
-//! What a change in the graph leads to.
+//! The consequences of a change in the graph.
 
 use gantry_model::{Event, Identity, Namespace, OwnerReference, Uid};
 
-use super::Item;
+use super::QueueItem;
 
-/// The component that events are said to come from.
+/// The `source.component` of its events.
 pub const EVENT_SOURCE: &str = "garbage-collector-controller";
 
-/// Where events about objects without a namespace are kept.
+/// The namespace of events object cluster-scoped objects.
 const NAMESPACE_OF_CLUSTER_EVENTS: &str = "default";
 
-/// Something to be done because the graph changed.
+/// A consequence of a changed graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// See whether this object is garbage.
-    AttemptToDelete(Item, Pace),
-    /// Free the dependents of this object.
+    /// Check whether this object is garbage.
+    AttemptToDelete(QueueItem, EnqueueMode),
+    /// Orphan the dependents of this object.
     AttemptToOrphan(Uid),
-    /// Tell people.
-    Report(Report),
+    /// Record an event.
+    RecordEvent(ObjectEvent),
 }
 
-/// When an item is due.
+/// How an item is enqueued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
-    /// As soon as a worker is free.
+pub enum EnqueueMode {
+    /// Immediately.
     AtOnce,
-    /// As if it had failed: later, and later each time.
+    /// With the backoff of a failed item.
     RateLimited,
 }
 
-/// An event about one object.
+/// An event object one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
-    /// The object it is about.
-    pub about: Identity,
-    /// What it says.
+pub struct ObjectEvent {
+    /// The object.
+    pub object: Identity,
+    /// The event.
     pub event: Event,
 }
 
 impl Effect {
-    pub(super) fn attempt(item: Item) -> Self {
-        Self::AttemptToDelete(item, Pace::AtOnce)
+    pub(super) fn attempt(item: QueueItem) -> Self {
+        Self::AttemptToDelete(item, EnqueueMode::AtOnce)
     }
 
     pub(super) fn attempt_on(dependent: &Uid) -> Self {
-        Self::attempt(Item::Observed(dependent.clone()))
+        Self::attempt(QueueItem::Observed(dependent.clone()))
     }
 }
 
-impl Report {
-    /// The owner that a dependent names lives, but in another namespace, where no reference can reach it.
-    pub(super) fn owner_elsewhere(dependent: &Identity, reference: &OwnerReference) -> Self {
+impl ObjectEvent {
+    /// The owner that a dependent names is in another namespace, which a reference cannot reach.
+    pub(super) fn owner_in_other_namespace(dependent: &Identity, reference: &OwnerReference) -> Self {
         let namespace = dependent.namespace.as_ref().map_or("", Namespace::as_str);
         let OwnerReference { api_version, kind, name, uid, .. } = reference;
         let message = format!(
             "ownerRef [{api_version}/{kind}, namespace: {namespace}, name: {name}, uid: {uid}] \
              does not exist in namespace \"{namespace}\""
         );
-        Self { about: dependent.clone(), event: Event::warning("OwnerRefInvalidNamespace", message) }
+        Self { object: dependent.clone(), event: Event::warning("OwnerRefInvalidNamespace", message) }
     }
 
-    /// Where the event is kept: beside the object, or in `default` for objects without a namespace.
+    /// The namespace of the event: the object's, or `default` for cluster-scoped objects.
     pub fn namespace(&self) -> Namespace {
-        self.about.namespace.clone().unwrap_or_else(|| NAMESPACE_OF_CLUSTER_EVENTS.into())
+        self.object.namespace.clone().unwrap_or_else(|| NAMESPACE_OF_CLUSTER_EVENTS.into())
     }
 }

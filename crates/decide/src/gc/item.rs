@@ -1,33 +1,33 @@
-//! What the queues hold, and what becomes of it.
+//! The items of the queues, and what happens to them after an attempt.
 
 use std::fmt;
 
 use gantry_model::Uid;
 
-use super::{Graph, Node, Outcome, Presence};
+use super::{AttemptResult, Graph, GraphNode, Presence};
 
-/// An object that somebody should look at.
+/// An object to check.
 ///
-/// Only its uid and what was known of it: everything else is looked up when its turn comes.
+/// Holds the uid and whether the object was observed; everything else is looked up when it is processed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Item {
-    /// An owner of which the graph knew from references only.
+pub enum QueueItem {
+    /// An owner that the graph knows only from references.
     Virtual(Uid),
-    /// An object that a watch had shown.
+    /// An object that a watch has shown.
     Observed(Uid),
 }
 
-/// What becomes of an item after an attempt.
+/// What happens to an item after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum ItemDisposition {
     /// It leaves the queue, and its failures are forgotten.
     Forget,
-    /// It comes back, rate limited, however often that was the case before.
+    /// It is requeued with backoff, without limit.
     Retry,
 }
 
-impl Item {
-    /// The object meant.
+impl QueueItem {
+    /// The uid of the object.
     pub fn uid(&self) -> &Uid {
         match self {
             Self::Virtual(uid) | Self::Observed(uid) => uid,
@@ -35,25 +35,25 @@ impl Item {
     }
 }
 
-impl fmt::Display for Item {
+impl fmt::Display for QueueItem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self.uid(), f)
     }
 }
 
-impl Outcome {
-    /// What becomes of the item that was worked on.
+impl AttemptResult {
+    /// What happens to the item after this result.
     ///
-    /// An owner that exists but that no watch has shown yet is polled: should it go before a watch shows it, only the
-    /// poll would notice.
-    pub fn fate(&self, item: &Item, graph: &Graph) -> Fate {
+    /// An owner that exists but that no watch has shown yet is polled: if it is deleted before a watch shows it, only
+    /// the poll notices.
+    pub fn disposition(&self, item: &QueueItem, graph: &Graph) -> ItemDisposition {
         match self {
-            Self::Absent(_) => Fate::Forget,
-            Self::Failed(trouble) if trouble.is_permanent() => Fate::Forget,
-            Self::Failed(_) => Fate::Retry,
-            Self::Settled { .. } => match graph.node(item.uid()).map(Node::presence) {
-                Some(Presence::Virtual) => Fate::Retry,
-                Some(_) | None => Fate::Forget,
+            Self::Absent(_) => ItemDisposition::Forget,
+            Self::Failed(error) if error.is_permanent() => ItemDisposition::Forget,
+            Self::Failed(_) => ItemDisposition::Retry,
+            Self::Settled { .. } => match graph.node(item.uid()).map(GraphNode::presence) {
+                Some(Presence::Virtual) => ItemDisposition::Retry,
+                Some(_) | None => ItemDisposition::Forget,
             },
         }
     }

@@ -1,15 +1,15 @@
-//! Which kinds are served, and where their objects live.
+//! The served kinds and their scope.
 
 use std::collections::BTreeMap;
 
 use super::discovery::Discovery;
 
-/// Where the objects of a kind live.
+/// Whether objects of a kind have a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
-    /// In no namespace.
+    /// Its objects have no namespace.
     Cluster,
-    /// In one namespace each.
+    /// Its objects are in a namespace.
     Namespaced,
 }
 
@@ -26,15 +26,15 @@ pub struct Resource {
     pub scope: Scope,
 }
 
-/// Tells what is known of a kind.
-pub trait Kinds {
-    /// Where objects of this kind live; `None` if no such kind is served, as far as is known.
+/// Looks up the scope of a kind.
+pub trait KindLookup {
+    /// The scope of this kind; `None` if no such kind is known to be served.
     fn scope(&self, api_version: &str, kind: &str) -> Option<Scope>;
 }
 
-/// The kinds that discovery has found, in every version they are served in.
+/// The kinds that discovery has found, in every served version.
 ///
-/// A reference may name a version that is not the preferred one, so versions that are not watched count as well.
+/// A reference may name a version that is not preferred, so versions that are not watched are included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServedKinds {
     by_kind: BTreeMap<(String, String), Resource>,
@@ -46,20 +46,20 @@ impl Resource {
         self.api_version.split_once('/').map_or("", |(group, _)| group)
     }
 
-    /// Whether this is a part of another resource, like `pods/status`.
+    /// Whether this is a subresource, like `pods/status`.
     pub fn is_subresource(&self) -> bool {
         self.plural.contains('/')
     }
 }
 
 impl ServedKinds {
-    /// Takes over what a pass of discovery found; groups that could not be asked keep the kinds they had.
+    /// Replaces the kinds by those of a discovery pass; groups whose discovery failed keep theirs.
     pub fn update(&mut self, discovery: &Discovery) {
-        if discovery.offers.is_empty() {
+        if discovery.resources.is_empty() {
             return;
         }
         self.by_kind.retain(|_, resource| discovery.failed_groups.contains(resource.group()));
-        for resource in discovery.offers.iter().map(|offer| &offer.resource) {
+        for resource in discovery.resources.iter().map(|offer| &offer.resource) {
             if !resource.is_subresource() {
                 let kind = (resource.api_version.clone(), resource.kind.clone());
                 self.by_kind.insert(kind, resource.clone());
@@ -73,7 +73,7 @@ impl ServedKinds {
     }
 }
 
-impl Kinds for ServedKinds {
+impl KindLookup for ServedKinds {
     fn scope(&self, api_version: &str, kind: &str) -> Option<Scope> {
         self.resource(api_version, kind).map(|resource| resource.scope)
     }

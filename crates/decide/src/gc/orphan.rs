@@ -1,72 +1,71 @@
-//! An object that leaves its dependents to themselves: they are freed, and it may go.
+//! Orphaning: removes the references of all dependents, then the orphan finalizer of the owner.
 
 use gantry_model::{Uid, keys};
 
 use super::attempt::{FinalizerRemoval, OnGone, Relink, RelinkChange, Subject, Then};
-use super::{Deed, Knowledge, Node, Outcome, Presence, Step, Why};
+use super::{AttemptAction, AttemptContext, AttemptReason, AttemptResult, AttemptStep, GraphNode, Presence};
 
-/// The freeing of an object's dependents.
+/// The orphaning of an object's dependents.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "the steps are to be run"]
 pub enum Orphaning {
-    /// There is nothing to do, or nothing can be done.
-    Done(Outcome),
-    /// One run of steps per dependent, all independent of each other, and what comes after the last.
-    Release(Vec<Step>, Afterwards),
+    /// There is nothing to do, or it has failed.
+    Done(AttemptResult),
+    /// One run of steps per dependent, all independent of each other, and the step after the last.
+    Release(Vec<AttemptStep>, PendingOrphaning),
 }
 
-/// An orphaning that waits for its releases to end.
+/// An orphaning that waits for its releases.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Afterwards {
+pub struct PendingOrphaning {
     owner: Subject,
 }
 
-/// G7.0: begins an attempt to free the dependents of this object.
+/// G7.0: begins an attempt to orphan the dependents of this object.
 ///
-/// Whoever is being deleted in another way by now is left alone: the deletion was asked for anew, and with it what
-/// becomes of the dependents.
-pub fn begin(owner: &Uid, knowledge: &Knowledge<'_>) -> Orphaning {
-    let Some(node) = knowledge.graph.node(owner) else {
-        return Orphaning::Done(Outcome::left(Why::NotInGraph));
+/// An owner that is no longer being deleted with the orphan policy is left alone.
+pub fn begin(owner: &Uid, context: &AttemptContext<'_>) -> Orphaning {
+    let Some(node) = context.graph.node(owner) else {
+        return Orphaning::Done(AttemptResult::left(AttemptReason::NotInGraph));
     };
     if node.presence() != Presence::Orphaning {
-        return Orphaning::Done(Outcome::left(Why::NotOrphaning));
+        return Orphaning::Done(AttemptResult::left(AttemptReason::NotOrphaning));
     }
-    match Subject::resolve(node.identity(), knowledge.kinds) {
-        Err(trouble) => Orphaning::Done(Outcome::Failed(trouble)),
+    match Subject::resolve(node.identity(), context.kinds) {
+        Err(error) => Orphaning::Done(AttemptResult::Failed(error)),
         Ok(subject) => {
-            let dependents = knowledge.graph.dependents(owner).filter(|dependent| dependent.uid() != owner);
-            let releases = dependents.map(|dependent| release(owner, dependent, knowledge)).collect();
-            Orphaning::Release(releases, Afterwards { owner: subject })
+            let dependents = context.graph.dependents(owner).filter(|dependent| dependent.uid() != owner);
+            let releases = dependents.map(|dependent| release(owner, dependent, context)).collect();
+            Orphaning::Release(releases, PendingOrphaning { owner: subject })
         }
     }
 }
 
-impl Afterwards {
-    /// Goes on when every release has ended: with the owner's finalizer if all went well.
-    pub fn resume(self, releases: Vec<Outcome>) -> Step {
+impl PendingOrphaning {
+    /// Continues when every release has ended: with the owner's finalizer if all succeeded.
+    pub fn resume(self, releases: Vec<AttemptResult>) -> AttemptStep {
         let dependents = releases.len();
-        let failure = releases.into_iter().find(|outcome| matches!(outcome, Outcome::Failed(_)));
+        let failure = releases.into_iter().find(|outcome| matches!(outcome, AttemptResult::Failed(_)));
         if let Some(failure) = failure {
-            return Step::Done(failure);
+            return AttemptStep::Done(failure);
         }
-        let outcome = Outcome::Settled {
-            did: Deed::RemovedFinalizer(keys::ORPHAN_FINALIZER),
-            why: Why::DependentsOrphaned { dependents },
+        let outcome = AttemptResult::Settled {
+            did: AttemptAction::RemovedFinalizer(keys::ORPHAN_FINALIZER),
+            why: AttemptReason::DependentsOrphaned { dependents },
         };
         FinalizerRemoval::new(self.owner.target, keys::ORPHAN_FINALIZER, outcome).read()
     }
 }
 
-/// Takes the reference to the owner off one dependent.
-fn release(owner: &Uid, dependent: &Node, knowledge: &Knowledge<'_>) -> Step {
+/// Removes the reference to the owner from one dependent.
+fn release(owner: &Uid, dependent: &GraphNode, context: &AttemptContext<'_>) -> AttemptStep {
     let owners = vec![owner.clone()];
-    match Subject::resolve(dependent.identity(), knowledge.kinds) {
-        Err(trouble) => Step::Done(Outcome::Failed(trouble)),
+    match Subject::resolve(dependent.identity(), context.kinds) {
+        Err(error) => AttemptStep::Done(AttemptResult::Failed(error)),
         Ok(subject) => {
-            let outcome = Outcome::Settled {
-                did: Deed::Released(owners.clone()),
-                why: Why::OwnerOrphans(owner.clone()),
+            let outcome = AttemptResult::Settled {
+                did: AttemptAction::Released(owners.clone()),
+                why: AttemptReason::OwnerOrphans(owner.clone()),
             };
             let change = RelinkChange::Release(owners);
             Relink::new(subject.target, change, OnGone::Finish, Then::Finish(outcome)).begin()

@@ -1,32 +1,32 @@
-//! What is reported of a namespace on its way out, word for word as Kubernetes reports it.
+//! The conditions of a terminating namespace, with Kubernetes' reasons and messages.
 
 use gantry_model::{ConditionStatus, Timestamp};
 
-use super::Leftovers;
+use super::RemainingContent;
 
-/// One condition of a namespace.
+/// A condition of a namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     /// Its type.
     pub condition_type: String,
-    /// Whether it holds.
+    /// `True` or `False`.
     pub status: ConditionStatus,
     /// One word in camel case.
     pub reason: String,
-    /// A sentence for people.
+    /// The message.
     pub message: String,
     /// When its status last changed.
     pub last_transition: Option<Timestamp>,
 }
 
 /// All five conditions, in the order in which they are reported.
-pub fn conditions(leftovers: &Leftovers) -> Vec<Condition> {
+pub fn conditions(remaining_content: &RemainingContent) -> Vec<Condition> {
     vec![
         condition(
             "NamespaceDeletionDiscoveryFailure",
             ("ResourcesDiscovered", "All resources successfully discovered"),
             "DiscoveryFailed",
-            (!leftovers.undiscovered.is_empty()).then(|| undiscovered(leftovers)),
+            (!remaining_content.undiscovered.is_empty()).then(|| undiscovered(remaining_content)),
         ),
         condition(
             "NamespaceDeletionGroupVersionParsingFailure",
@@ -38,26 +38,26 @@ pub fn conditions(leftovers: &Leftovers) -> Vec<Condition> {
             "NamespaceDeletionContentFailure",
             ("ContentDeleted", "All content successfully deleted, may be waiting on finalization"),
             "ContentDeletionFailed",
-            (!leftovers.failures.is_empty()).then(|| failures(leftovers)),
+            (!remaining_content.failures.is_empty()).then(|| failures(remaining_content)),
         ),
         condition(
             "NamespaceContentRemaining",
             ("ContentRemoved", "All content successfully removed"),
             "SomeResourcesRemain",
-            (!leftovers.remaining.is_empty()).then(|| remaining(leftovers)),
+            (!remaining_content.remaining.is_empty()).then(|| remaining(remaining_content)),
         ),
         condition(
             "NamespaceFinalizersRemaining",
             ("ContentHasNoFinalizers", "All content-preserving finalizers finished"),
             "SomeFinalizersRemain",
-            (!leftovers.finalizers.is_empty()).then(|| finalizers(leftovers)),
+            (!remaining_content.finalizers.is_empty()).then(|| finalizers(remaining_content)),
         ),
     ]
 }
 
-/// The conditions after a look, or nothing if they say it already.
+/// The merged conditions, or `None` if nothing changes.
 ///
-/// One whose words change keeps its time as long as its status does.
+/// A condition keeps its time while its status is the same.
 pub fn merge(present: &[Condition], found: Vec<Condition>, now: Timestamp) -> Option<Vec<Condition>> {
     let mut merged = present.to_vec();
     let mut changed = false;
@@ -87,7 +87,7 @@ impl Condition {
     }
 }
 
-/// A condition that holds if there is something to say, and says that all is well if not.
+/// A condition that is true if there is a message, and reports that all is well if not.
 fn condition(condition_type: &str, well: (&str, &str), trouble: &str, message: Option<String>) -> Condition {
     let (status, reason, message) = match message {
         Some(message) => (ConditionStatus::True, trouble, message),
@@ -102,19 +102,19 @@ fn condition(condition_type: &str, well: (&str, &str), trouble: &str, message: O
     }
 }
 
-fn undiscovered(leftovers: &Leftovers) -> String {
-    let groups = leftovers.undiscovered.iter().map(|(group, error)| format!("{group}: {error}"));
+fn undiscovered(remaining_content: &RemainingContent) -> String {
+    let groups = remaining_content.undiscovered.iter().map(|(group, error)| format!("{group}: {error}"));
     let groups: Vec<_> = groups.collect();
     format!("Discovery failed for some groups, {} failing: {}", groups.len(), groups.join(", "))
 }
 
-fn failures(leftovers: &Leftovers) -> String {
-    let failures: Vec<_> = leftovers.failures.iter().map(String::as_str).collect();
+fn failures(remaining_content: &RemainingContent) -> String {
+    let failures: Vec<_> = remaining_content.failures.iter().map(String::as_str).collect();
     format!("Failed to delete all resource types, {} remaining: {}", failures.len(), failures.join(", "))
 }
 
-fn remaining(leftovers: &Leftovers) -> String {
-    let kinds = leftovers
+fn remaining(remaining_content: &RemainingContent) -> String {
+    let kinds = remaining_content
         .remaining
         .iter()
         .map(|((group, plural), count)| format!("{plural}.{group} has {count} resource instances"));
@@ -123,8 +123,8 @@ fn remaining(leftovers: &Leftovers) -> String {
     format!("Some resources are remaining: {}", kinds.join(", "))
 }
 
-fn finalizers(leftovers: &Leftovers) -> String {
-    let held = leftovers.finalizers.iter();
+fn finalizers(remaining_content: &RemainingContent) -> String {
+    let held = remaining_content.finalizers.iter();
     let held: Vec<_> =
         held.map(|(finalizer, count)| format!("{finalizer} in {count} resource instances")).collect();
     format!("Some content in the namespace has finalizers remaining: {}", held.join(", "))

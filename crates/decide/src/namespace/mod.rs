@@ -1,7 +1,7 @@
-//! Namespaces on their way out: first their pods go, then everything else, then they.
+//! Terminating namespaces: their pods are deleted first, then everything else, then they are finalized.
 //!
-//! A look at what is left in one leads to what is reported and what comes next. Asking the server to delete things,
-//! and counting what remains, is the shell's.
+//! What remains in a namespace decides its conditions and the next step. The delete requests and the count of what
+//! remains are the shell's.
 
 mod conditions;
 #[cfg(test)]
@@ -12,57 +12,59 @@ pub use conditions::{Condition, conditions, merge};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// The finalizer in `spec.finalizers` that is this controller's.
+/// This controller's finalizer in `spec.finalizers`.
 pub const FINALIZER: &str = "kubernetes";
-/// What is deleted before everything else.
+/// Group and plural of what is deleted first.
 pub const PODS: (&str, &str) = ("", "pods");
-/// How long to wait for things that a finalizer holds, or that take their time for another reason.
+/// How long to wait for objects with finalizers and others that take long.
 const FINALIZER_ESTIMATE: Duration = Duration::from_secs(15);
 
-/// What was found in a namespace after everything in it was asked to go.
+/// What remains in a namespace after everything in it was asked to be deleted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Leftovers {
-    /// Groups that could not be asked what they hold, and why.
+pub struct RemainingContent {
+    /// Groups whose discovery failed, and why.
     pub undiscovered: BTreeMap<String, String>,
-    /// What the server said when it refused to delete or to list.
+    /// The errors of delete and list requests.
     pub failures: BTreeSet<String>,
-    /// How many objects there are, by group and plural.
+    /// The number of objects by group and plural.
     pub remaining: BTreeMap<(String, String), usize>,
-    /// How many objects each finalizer holds.
+    /// The number of objects by finalizer.
     pub finalizers: BTreeMap<String, usize>,
-    /// The longest that a pod may still take.
+    /// The longest remaining grace period of a pod.
     pub pod_grace: Option<Duration>,
 }
 
-/// What comes next.
+/// The next step for a terminating namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// Nothing is left: the namespace may go.
+pub enum NextStep {
+    /// Nothing is left: remove the finalizer.
     Finalize,
-    /// Something is on its way out; look again after so long, or when pods have gone.
-    LookAgain(Duration),
-    /// Something was refused; try again, later each time.
+    /// Something is being deleted: check again after this time, or when pods are gone.
+    CheckAgain(Duration),
+    /// A request failed: retry with backoff.
     Retry,
 }
 
-/// Whether only pods are asked to go for now.
+/// Whether only pods are deleted for now.
 ///
-/// Pods may need what is around them to end well, so everything else waits until they are gone.
+/// Pods may need other objects to terminate cleanly, so everything else waits for them.
 pub fn pods_first(pods: usize) -> bool {
     pods > 0
 }
 
-/// Decides what comes next.
-pub fn next(leftovers: &Leftovers) -> Next {
-    if !leftovers.failures.is_empty() || !leftovers.undiscovered.is_empty() {
-        return Next::Retry;
+/// Decides the next step.
+pub fn next(remaining_content: &RemainingContent) -> NextStep {
+    if !remaining_content.failures.is_empty() || !remaining_content.undiscovered.is_empty() {
+        return NextStep::Retry;
     }
-    if leftovers.remaining.is_empty() {
-        return Next::Finalize;
+    if remaining_content.remaining.is_empty() {
+        return NextStep::Finalize;
     }
-    let others = leftovers.remaining.keys().any(|(group, plural)| (group.as_str(), plural.as_str()) != PODS);
-    let held = others || !leftovers.finalizers.is_empty() || leftovers.pod_grace.is_none();
-    let estimate = leftovers.pod_grace.max(held.then_some(FINALIZER_ESTIMATE)).unwrap_or(FINALIZER_ESTIMATE);
-    // Half of it and a second, as upstream: most things go sooner than they may.
-    Next::LookAgain(Duration::from_secs(estimate.as_secs() / 2 + 1))
+    let others =
+        remaining_content.remaining.keys().any(|(group, plural)| (group.as_str(), plural.as_str()) != PODS);
+    let held = others || !remaining_content.finalizers.is_empty() || remaining_content.pod_grace.is_none();
+    let estimate =
+        remaining_content.pod_grace.max(held.then_some(FINALIZER_ESTIMATE)).unwrap_or(FINALIZER_ESTIMATE);
+    // Half of it and a second, as upstream: most objects are gone earlier.
+    NextStep::CheckAgain(Duration::from_secs(estimate.as_secs() / 2 + 1))
 }

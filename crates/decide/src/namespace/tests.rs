@@ -6,15 +6,16 @@ use std::time::Duration;
 use gantry_model::ConditionStatus;
 use gantry_testkit::{NOON, noon_plus};
 
-use super::{Leftovers, Next, conditions, merge, next, pods_first};
+use super::{NextStep, RemainingContent, conditions, merge, next, pods_first};
 
-fn left(kinds: &[(&str, &str, usize)]) -> Leftovers {
+fn left(kinds: &[(&str, &str, usize)]) -> RemainingContent {
     let remaining = kinds.iter().map(|(group, plural, count)| (((*group).into(), (*plural).into()), *count));
-    Leftovers { remaining: remaining.collect(), ..Leftovers::default() }
+    RemainingContent { remaining: remaining.collect(), ..RemainingContent::default() }
 }
 
-fn holding(leftovers: &Leftovers) -> Vec<(String, String)> {
-    let found = conditions(leftovers).into_iter().filter(|found| found.status == ConditionStatus::True);
+fn holding(remaining_content: &RemainingContent) -> Vec<(String, String)> {
+    let found =
+        conditions(remaining_content).into_iter().filter(|found| found.status == ConditionStatus::True);
     found.map(|found| (found.reason, found.message)).collect()
 }
 
@@ -28,27 +29,29 @@ fn pods_are_waited_for_before_anything_else_goes() {
 /// A6.5: an empty namespace is finalized, and says that all went well.
 #[test]
 fn an_empty_namespace_may_go() {
-    assert_eq!(next(&Leftovers::default()), Next::Finalize);
-    assert_eq!(holding(&Leftovers::default()), []);
-    assert_eq!(conditions(&Leftovers::default()).len(), 5);
+    assert_eq!(next(&RemainingContent::default()), NextStep::Finalize);
+    assert_eq!(holding(&RemainingContent::default()), []);
+    assert_eq!(conditions(&RemainingContent::default()).len(), 5);
 }
 
 /// A6.5: while pods terminate, their grace says when to look again.
 #[test]
 fn terminating_pods_are_given_their_time() {
-    let leftovers = Leftovers { pod_grace: Some(Duration::from_secs(30)), ..left(&[("", "pods", 2)]) };
-    assert_eq!(next(&leftovers), Next::LookAgain(Duration::from_secs(16)));
+    let remaining_content =
+        RemainingContent { pod_grace: Some(Duration::from_secs(30)), ..left(&[("", "pods", 2)]) };
+    assert_eq!(next(&remaining_content), NextStep::CheckAgain(Duration::from_secs(16)));
     let message = "Some resources are remaining: pods. has 2 resource instances";
-    assert_eq!(holding(&leftovers), [("SomeResourcesRemain".to_owned(), message.to_owned())]);
+    assert_eq!(holding(&remaining_content), [("SomeResourcesRemain".to_owned(), message.to_owned())]);
 }
 
 /// A6.5: finalizers are named, and waited for.
 #[test]
 fn finalizers_are_named() {
     let finalizers = BTreeMap::from([("example.com/hold".to_owned(), 2)]);
-    let leftovers = Leftovers { finalizers, ..left(&[("", "secrets", 1), ("apps", "deployments", 1)]) };
-    assert_eq!(next(&leftovers), Next::LookAgain(Duration::from_secs(8)));
-    let texts: Vec<_> = holding(&leftovers).into_iter().map(|(_, message)| message).collect();
+    let remaining_content =
+        RemainingContent { finalizers, ..left(&[("", "secrets", 1), ("apps", "deployments", 1)]) };
+    assert_eq!(next(&remaining_content), NextStep::CheckAgain(Duration::from_secs(8)));
+    let texts: Vec<_> = holding(&remaining_content).into_iter().map(|(_, message)| message).collect();
     assert_eq!(
         texts,
         [
@@ -61,12 +64,12 @@ fn finalizers_are_named() {
 /// A6.5: what was refused, or could not be asked, is told and tried again.
 #[test]
 fn refusals_and_silent_groups_are_told_and_tried_again() {
-    let refused = Leftovers { failures: ["no".to_owned()].into(), ..Leftovers::default() };
-    assert_eq!(next(&refused), Next::Retry);
+    let refused = RemainingContent { failures: ["no".to_owned()].into(), ..RemainingContent::default() };
+    assert_eq!(next(&refused), NextStep::Retry);
     assert_eq!(holding(&refused)[0].1, "Failed to delete all resource types, 1 remaining: no");
     let silent = BTreeMap::from([("metrics.k8s.io".to_owned(), "stale".to_owned())]);
-    let silent = Leftovers { undiscovered: silent, ..Leftovers::default() };
-    assert_eq!(next(&silent), Next::Retry);
+    let silent = RemainingContent { undiscovered: silent, ..RemainingContent::default() };
+    assert_eq!(next(&silent), NextStep::Retry);
     assert_eq!(holding(&silent)[0].1, "Discovery failed for some groups, 1 failing: metrics.k8s.io: stale");
 }
 
@@ -77,7 +80,7 @@ fn conditions_are_written_when_they_say_something_new() {
     assert_eq!(merge(&first, conditions(&left(&[("", "pods", 2)])), noon_plus(9)), None);
     let fewer = merge(&first, conditions(&left(&[("", "pods", 1)])), noon_plus(9)).unwrap();
     assert_eq!(fewer[3].last_transition, Some(NOON), "it still holds");
-    let none = merge(&fewer, conditions(&Leftovers::default()), noon_plus(9)).unwrap();
+    let none = merge(&fewer, conditions(&RemainingContent::default()), noon_plus(9)).unwrap();
     assert_eq!(none[3].status, ConditionStatus::False);
     assert_eq!(none[3].last_transition, Some(noon_plus(9)));
 }

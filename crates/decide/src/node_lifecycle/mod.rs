@@ -1,4 +1,4 @@
-//! Nodes that fall silent: when they count as lost, how they are tainted, and when the pods on them are evicted.
+//! Node lifecycle: when silent nodes count as lost, how they are tainted, and when their pods are evicted.
 
 #[cfg(test)]
 mod tests;
@@ -8,64 +8,64 @@ use std::time::Duration;
 
 use gantry_model::{Name, Timestamp};
 
-/// How often nodes are looked at; Kubernetes' number, as the next.
-pub const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// How long a node may be silent.
+/// How often nodes are checked; as in Kubernetes, like the next.
+pub const MONITOR_PERIOD: Duration = Duration::from_secs(5);
+/// How long a node may send no heartbeat.
 pub const GRACE_PERIOD: Duration = Duration::from_secs(50);
 
-/// The taint of a node that says that it is not ready.
+/// The taint of a node that reports not to be ready.
 pub const NOT_READY: &str = "node.kubernetes.io/not-ready";
-/// The taint of a node that says nothing any more.
+/// The taint of a node without heartbeats.
 pub const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
-/// The effects that both taints have.
+/// The effects of both taints.
 pub const EFFECTS: [&str; 2] = ["NoSchedule", NO_EXECUTE];
-/// The effect by which pods are evicted.
+/// The effect that evicts pods.
 pub const NO_EXECUTE: &str = "NoExecute";
 
-/// Whether a node is ready, as its status says.
+/// The `Ready` condition of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ready {
-    /// It is.
+pub enum ReadyStatus {
+    /// The node is ready.
     True,
-    /// It says that it is not.
+    /// The node reports that it is not ready.
     False,
-    /// It is not known, or not known any more.
+    /// There is no condition, or no heartbeat.
     Unknown,
 }
 
-/// When each node last gave a sign of life, by a clock that is never set.
+/// The last heartbeat of each node, by a monotonic clock.
 #[derive(Clone, Debug, Default)]
 pub struct Heartbeats {
     last: BTreeMap<Name, (String, Timestamp)>,
 }
 
-/// A taint by which pods are evicted.
+/// A `NoExecute` taint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Eviction {
+pub struct NoExecuteTaint {
     /// Its key.
     pub key: String,
     /// Its value.
     pub value: String,
-    /// Since when the node has it, if that was recorded.
+    /// When it was added, if recorded.
     pub added: Option<Timestamp>,
 }
 
 /// A toleration of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Toleration {
-    /// The taint it is about; empty for all.
+    /// The key of the taint; empty for all.
     pub key: String,
-    /// The value that the taint must have; none if any will do.
+    /// The value of the taint; `None` for any.
     pub value: Option<String>,
-    /// The effect it is about; empty for all.
+    /// The effect; empty for all.
     pub effect: String,
-    /// For how long; without end if there is none.
+    /// `None` is without limit.
     pub seconds: Option<i64>,
 }
 
 impl Heartbeats {
-    /// Notes what a node last gave as a sign of life; only a new one counts. Returns whether the node is silent.
-    pub fn hear(&mut self, node: &Name, sign: String, now: Timestamp) -> bool {
+    /// Records a heartbeat; only a new one counts. Returns whether the node is silent.
+    pub fn record(&mut self, node: &Name, sign: String, now: Timestamp) -> bool {
         match self.last.get(node) {
             Some((known, since)) if *known == sign => now.since(*since) >= GRACE_PERIOD,
             _ => {
@@ -75,23 +75,23 @@ impl Heartbeats {
         }
     }
 
-    /// Forgets nodes that are gone.
+    /// Removes nodes that do not exist any more.
     pub fn retain(&mut self, is_there: impl Fn(&Name) -> bool) {
         self.last.retain(|node, _| is_there(node));
     }
 }
 
-/// The key of the taint that a node is to have, of the two that are about its readiness.
-pub fn taint_of(ready: Ready) -> Option<&'static str> {
+/// The key of the taint for this `Ready` condition.
+pub fn taint_of(ready: ReadyStatus) -> Option<&'static str> {
     match ready {
-        Ready::True => None,
-        Ready::False => Some(NOT_READY),
-        Ready::Unknown => Some(UNREACHABLE),
+        ReadyStatus::True => None,
+        ReadyStatus::False => Some(NOT_READY),
+        ReadyStatus::Unknown => Some(UNREACHABLE),
     }
 }
 
-/// When a pod that came at `came` is to be evicted because of these taints; never if it tolerates all without end.
-pub fn evict_at(taints: &[Eviction], tolerations: &[Toleration], came: Timestamp) -> Option<Timestamp> {
+/// When a pod that came at `came` is evicted because of these taints; never if it tolerates all without limit.
+pub fn evict_at(taints: &[NoExecuteTaint], tolerations: &[Toleration], came: Timestamp) -> Option<Timestamp> {
     let mut earliest = None;
     for taint in taints {
         let since = taint.added.map_or(came, |added| added.max(came));
@@ -112,7 +112,7 @@ pub fn evict_at(taints: &[Eviction], tolerations: &[Toleration], came: Timestamp
 }
 
 impl Toleration {
-    fn covers(&self, taint: &Eviction) -> bool {
+    fn covers(&self, taint: &NoExecuteTaint) -> bool {
         (self.key.is_empty() || self.key == taint.key)
             && (self.effect.is_empty() || self.effect == NO_EXECUTE)
             && self.value.as_ref().is_none_or(|value| *value == taint.value)

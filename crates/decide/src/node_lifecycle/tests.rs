@@ -6,8 +6,8 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_secs(seconds)
 }
 
-fn unreachable(added: i64) -> Eviction {
-    Eviction { key: UNREACHABLE.to_owned(), value: String::new(), added: Some(at(added)) }
+fn unreachable(added: i64) -> NoExecuteTaint {
+    NoExecuteTaint { key: UNREACHABLE.to_owned(), value: String::new(), added: Some(at(added)) }
 }
 
 fn tolerates(key: &str, seconds: Option<i64>) -> Toleration {
@@ -17,19 +17,19 @@ fn tolerates(key: &str, seconds: Option<i64>) -> Toleration {
 #[test]
 fn a_node_is_silent_when_it_has_given_no_sign_of_life_for_long_enough() {
     let (mut heartbeats, node) = (Heartbeats::default(), Name::from("n1"));
-    assert!(!heartbeats.hear(&node, "1".to_owned(), at(0)));
-    assert!(!heartbeats.hear(&node, "1".to_owned(), at(49)));
-    assert!(heartbeats.hear(&node, "1".to_owned(), at(50)));
-    assert!(!heartbeats.hear(&node, "2".to_owned(), at(55)), "it is back");
-    assert!(!heartbeats.hear(&node, "2".to_owned(), at(104)));
+    assert!(!heartbeats.record(&node, "1".to_owned(), at(0)));
+    assert!(!heartbeats.record(&node, "1".to_owned(), at(49)));
+    assert!(heartbeats.record(&node, "1".to_owned(), at(50)));
+    assert!(!heartbeats.record(&node, "2".to_owned(), at(55)), "it is back");
+    assert!(!heartbeats.record(&node, "2".to_owned(), at(104)));
     heartbeats.retain(|_| false);
-    assert!(!heartbeats.hear(&node, "2".to_owned(), at(200)), "a node that comes back has its time again");
+    assert!(!heartbeats.record(&node, "2".to_owned(), at(200)), "a node that comes back has its time again");
 }
 
 #[test]
 fn the_taint_says_why_a_node_is_not_ready() {
     assert_eq!(
-        [Ready::True, Ready::False, Ready::Unknown].map(taint_of),
+        [ReadyStatus::True, ReadyStatus::False, ReadyStatus::Unknown].map(taint_of),
         [None, Some(NOT_READY), Some(UNREACHABLE)]
     );
 }
@@ -53,7 +53,7 @@ fn a_pod_stays_for_as_long_as_it_tolerates_the_taint() {
 
 #[test]
 fn every_taint_must_be_tolerated() {
-    let other = Eviction { key: "gpu".to_owned(), value: "a".to_owned(), added: Some(at(20)) };
+    let other = NoExecuteTaint { key: "gpu".to_owned(), value: "a".to_owned(), added: Some(at(20)) };
     let tolerated = tolerates(UNREACHABLE, Some(300));
     assert_eq!(
         evict_at(&[unreachable(0), other.clone()], std::slice::from_ref(&tolerated), at(0)),

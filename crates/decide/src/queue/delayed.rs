@@ -1,33 +1,30 @@
-//! Keys that wait for their time. A key waits at most once, for the earliest time anybody asked for.
+//! Delayed keys. A key is delayed at most once, to the earliest of the requested times.
 
 use std::collections::BTreeMap;
 
 use gantry_model::Timestamp;
 
-/// Keys and when they are due.
 #[derive(Clone, Debug)]
 pub(super) struct Delayed<K> {
-    /// The keys in the order in which they come due; keys due together come in the order in which they were asked for.
-    by_time: BTreeMap<Turn, K>,
-    /// Where in `by_time` each key is.
-    by_key: BTreeMap<K, Turn>,
-    asked: u64,
+    /// The keys by due time; keys due together come in the order in which they were added.
+    by_time: BTreeMap<DueTime, K>,
+    /// The entry of each key in `by_time`.
+    by_key: BTreeMap<K, DueTime>,
+    sequence: u64,
 }
 
-/// A place in the order of coming due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Turn {
+struct DueTime {
     due: Timestamp,
-    asked: u64,
+    sequence: u64,
 }
 
 impl<K: Ord + Clone> Delayed<K> {
-    /// Nothing waits.
     pub(super) fn new() -> Self {
-        Self { by_time: BTreeMap::new(), by_key: BTreeMap::new(), asked: 0 }
+        Self { by_time: BTreeMap::new(), by_key: BTreeMap::new(), sequence: 0 }
     }
 
-    /// Lets `key` wait until `due`, unless it already waits for that or an earlier time.
+    /// Delays `key` until `due`, unless it is already due then or earlier.
     pub(super) fn wait(&mut self, key: K, due: Timestamp) {
         if let Some(turn) = self.by_key.get(&key) {
             if turn.due <= due {
@@ -35,13 +32,13 @@ impl<K: Ord + Clone> Delayed<K> {
             }
             self.by_time.remove(turn);
         }
-        let turn = Turn { due, asked: self.asked };
-        self.asked = self.asked.wrapping_add(1);
+        let turn = DueTime { due, sequence: self.sequence };
+        self.sequence = self.sequence.wrapping_add(1);
         self.by_time.insert(turn, key.clone());
         self.by_key.insert(key, turn);
     }
 
-    /// Takes out the next key that is due, and says since when.
+    /// Removes the next key that is due, and returns since when.
     pub(super) fn pop_due(&mut self, now: Timestamp) -> Option<(K, Timestamp)> {
         let first = self.by_time.first_entry()?;
         let due = first.key().due;
@@ -53,17 +50,14 @@ impl<K: Ord + Clone> Delayed<K> {
         Some((key, due))
     }
 
-    /// When the next key comes due.
     pub(super) fn earliest(&self) -> Option<Timestamp> {
         self.by_time.first_key_value().map(|(turn, _)| turn.due)
     }
 
-    /// How many keys wait.
     pub(super) fn len(&self) -> usize {
         self.by_key.len()
     }
 
-    /// Lets nothing wait any more.
     pub(super) fn clear(&mut self) {
         self.by_time.clear();
         self.by_key.clear();

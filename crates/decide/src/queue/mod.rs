@@ -1,4 +1,4 @@
-//! Which key is worked on next, and when: the work queue of a controller as plain data.
+//! The work queue of a controller as plain data.
 //!
 //! ```text
 //! add ───────────────────────────► ready (FIFO) ──next──► running ──done──► gone
@@ -6,13 +6,13 @@
 //! add_rate_limited ─┘                └── added meanwhile ◄───┘
 //! ```
 //!
-//! [`WorkQueue`] holds the keys, [`RateLimiter`] says how long a failed key has to wait, and [`RetryPolicy`] whether
-//! it is tried again at all. Nothing here waits, wakes or locks: a shell or the simulator calls with its `now` and
-//! asks [`WorkQueue::next_wake`] when to call again. That `now` should come from a clock that never steps back; if it
-//! does step back, delayed keys come late.
+//! [`WorkQueue`] holds the keys, [`RateLimiter`] computes the delay of a retry, and [`RetryPolicy`] decides whether a
+//! key is retried at all. Nothing here blocks, wakes or locks: a shell or the simulator passes `now` and asks
+//! [`WorkQueue::next_wake`] when to call again. `now` should come from a monotonic clock; if it steps back, delayed
+//! keys come late.
 //!
-//! What is absent: priorities (the order is the order of arrival) and metrics (the numbers behind the usual
-//! `workqueue_*` series can be read off the queue, nobody is called back).
+//! Not here: priorities (the order is first in, first out) and metrics (the values of the usual `workqueue_*` series
+//! can be read from the queue).
 
 mod delayed;
 mod rate_limit;
@@ -24,6 +24,6 @@ mod work_queue;
 mod tests;
 
 pub use rate_limit::RateLimiter;
-pub use retry::{OnTerminatingNamespace, Outcome, Retry, RetryPolicy};
+pub use retry::{OnTerminatingNamespace, Outcome, RetryDecision, RetryPolicy};
 pub use token_bucket::TokenBucket;
 pub use work_queue::{Work, WorkQueue};

@@ -1,4 +1,4 @@
-//! How long a key that has to be tried again waits: for its own failures and for everybody's.
+//! The delay of a retry: the backoff of its key, and the rate limit of the whole queue.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,19 +7,18 @@ use gantry_model::Timestamp;
 
 use super::TokenBucket;
 
-/// The wait after the first failure.
+/// The delay after the first failure.
 const BACKOFF_BASE: Duration = Duration::from_millis(5);
-/// No key waits longer than this for its own failures.
 const BACKOFF_MAX: Duration = Duration::from_secs(1000);
-/// So many retries of a whole queue are free ...
+/// The burst of retries of a whole queue ...
 const OVERALL_BURST: u32 = 100;
-/// ... and then one per period.
+/// ... and the period of one retry after that.
 const OVERALL_PERIOD: Duration = Duration::from_millis(100);
 
 /// The rate limit of one controller's queue.
 ///
-/// A retry waits for the longer of two things: its key's backoff, which doubles with every retry, and a token of the
-/// bucket that all keys share. It takes the token even when the backoff is the longer wait.
+/// A retry waits for the longer of two: its key's backoff, which doubles with every retry, and a token of the bucket
+/// that all keys share. It takes the token even when the backoff is longer.
 #[derive(Clone, Debug)]
 pub struct RateLimiter<K> {
     retries: BTreeMap<K, u32>,
@@ -27,12 +26,12 @@ pub struct RateLimiter<K> {
 }
 
 impl<K: Ord> RateLimiter<K> {
-    /// No key has failed yet.
+    /// Without any retries.
     pub const fn new() -> Self {
         Self { retries: BTreeMap::new(), overall: TokenBucket::new(OVERALL_BURST, OVERALL_PERIOD) }
     }
 
-    /// Counts one more retry of `key` and says how long it waits.
+    /// Counts a retry of `key` and returns its delay.
     pub fn delay(&mut self, key: K, now: Timestamp) -> Duration {
         let retries = self.retries.entry(key).or_default();
         let own = backoff(*retries);
@@ -40,12 +39,12 @@ impl<K: Ord> RateLimiter<K> {
         own.max(self.overall.reserve(now))
     }
 
-    /// How often `key` was retried since it was last forgotten.
+    /// The number of retries since `key` was last forgotten.
     pub fn requeues(&self, key: &K) -> u32 {
         self.retries.get(key).copied().unwrap_or(0)
     }
 
-    /// Lets the next retry of `key` be its first.
+    /// Resets the retries of `key`.
     pub fn forget(&mut self, key: &K) {
         self.retries.remove(key);
     }

@@ -1,4 +1,4 @@
-//! A token bucket in exact integer arithmetic: so many at once, then one per period.
+//! A token bucket in exact integer arithmetic: a burst, then one token per period.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use gantry_model::Timestamp;
 
 /// A bucket that starts full, holds `burst` tokens and gains one per `period`.
 ///
-/// Instead of a fraction of a token it keeps a time: how long it takes to be full again. Every token taken adds one
-/// period to that, and what exceeds `burst` periods is owed. With a period of 100 ms and a burst of 100: after the
-/// 100th token taken at once the bucket is full in 10 s and nothing is owed, after the 101st it is full in 10.1 s and
-/// the taker has to wait for 100 ms. A clock that steps back neither fills nor empties the bucket.
+/// Instead of a fraction of a token it stores how long it takes to be full again. Every token taken adds one period
+/// to that, and what exceeds `burst` periods is owed. With a period of 100 ms and a burst of 100: after the 100th
+/// token taken at once the bucket is full in 10 s and nothing is owed, after the 101st it is full in 10.1 s and the
+/// caller has to wait for 100 ms. A clock that steps back neither fills nor empties the bucket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenBucket {
     period: Duration,
@@ -25,14 +25,14 @@ impl TokenBucket {
         Self { period, burst, missing: Duration::ZERO, seen: Timestamp::EPOCH }
     }
 
-    /// Takes a token, now or in advance, and says how long to wait until it is there.
+    /// Takes a token, now or in advance, and returns how long to wait for it.
     pub fn reserve(&mut self, now: Timestamp) -> Duration {
         self.fill(now);
         self.missing = self.missing.saturating_add(self.period);
         self.missing.saturating_sub(self.capacity())
     }
 
-    /// Takes a token if one is there.
+    /// Takes a token if there is one.
     pub fn try_take(&mut self, now: Timestamp) -> bool {
         self.fill(now);
         let missing = self.missing.saturating_add(self.period);
@@ -71,7 +71,7 @@ mod tests {
         assert!((0..100).all(|_| bucket.reserve(NOON).is_zero()));
         assert_eq!(bucket.reserve(NOON), Duration::from_millis(100));
         assert_eq!(bucket.reserve(NOON), Duration::from_millis(200));
-        // A second later ten more tokens are there, two of them spoken for.
+        // A second later there are ten more tokens, two of them reserved.
         let later = NOON.plus(Duration::from_secs(1));
         assert!((0..8).all(|_| bucket.reserve(later).is_zero()));
         assert_eq!(bucket.reserve(later), Duration::from_millis(100));
@@ -122,7 +122,7 @@ mod tests {
         ) {
             let mut bucket = TokenBucket::new(burst, Duration::from_nanos(period.into()));
             let (period, capacity) = (i64::from(period), i64::from(period) * i64::from(burst));
-            // What is in the bucket, in nanoseconds of refilling; below zero is what was promised in advance.
+            // The content of the bucket, in nanoseconds of refilling; negative is what was reserved in advance.
             let (mut level, mut now) = (capacity, NOON);
             for (pause, in_advance) in steps {
                 now = now.plus(Duration::from_nanos(pause.into()));

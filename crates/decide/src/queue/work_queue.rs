@@ -6,12 +6,12 @@ use std::time::Duration;
 use gantry_model::Timestamp;
 
 use super::delayed::Delayed;
-use super::{Outcome, RateLimiter, Retry, RetryPolicy};
+use super::{Outcome, RateLimiter, RetryDecision, RetryPolicy};
 
-/// The keys a controller has to look at, each with one worker at a time.
+/// The keys of a controller, each processed by one worker at a time.
 ///
-/// Adding a key that is already ready changes nothing; adding one that is being worked on makes it ready again when
-/// that work is done. A delayed key waits apart and is added when it is due, so it may be ready and delayed at once.
+/// Adding a ready key changes nothing; adding a running key makes it ready again when its work is done. A delayed key
+/// is stored separately and added when it is due, so it may be ready and delayed at once.
 #[derive(Clone, Debug)]
 pub struct WorkQueue<K> {
     /// Exactly the keys in state `Ready`, in the order in which workers get them, and when each was added.
@@ -25,7 +25,7 @@ pub struct WorkQueue<K> {
     retries: u64,
 }
 
-/// One key in a worker's hands.
+/// A key that a worker processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     /// When the key was added.
@@ -34,12 +34,12 @@ pub struct Work {
     pub started: Timestamp,
 }
 
-/// Where a key is; a key in no state is at most delayed.
+/// The state of a key; a key without one is at most delayed.
 #[derive(Clone, Copy, Debug)]
 enum State {
     Ready,
     Running(Work),
-    /// Being worked on, and added again since.
+    /// Running, and added again since.
     RunningAgain {
         work: Work,
         added: Timestamp,
@@ -69,13 +69,13 @@ impl<K: Ord + Clone> WorkQueue<K> {
         }
     }
 
-    /// Asks for work on `key` as soon as possible.
+    /// Adds `key`, to be processed as soon as possible.
     pub fn add(&mut self, key: K, now: Timestamp) {
         self.release_due(now);
         self.make_ready(key, now);
     }
 
-    /// Asks for work on `key` when `delay` has passed; of several delays of one key the one that ends first wins.
+    /// Adds `key` after `delay`; of several delays of one key the one that ends first wins.
     pub fn add_after(&mut self, key: K, delay: Duration, now: Timestamp) {
         self.release_due(now);
         if self.intake == Intake::Closed {
@@ -89,14 +89,14 @@ impl<K: Ord + Clone> WorkQueue<K> {
         }
     }
 
-    /// Asks for another try of `key` when the rate limit allows it, and says how long that takes.
+    /// Adds `key` when the rate limit allows it, and returns that delay.
     pub fn add_rate_limited(&mut self, key: K, now: Timestamp) -> Duration {
         let delay = self.limiter.delay(key.clone(), now);
         self.add_after(key, delay, now);
         delay
     }
 
-    /// Hands out the key that has been ready for longest; it is the caller's until [`done`](Self::done).
+    /// Returns the key that has been ready for longest; it is running until [`done`](Self::done).
     pub fn next(&mut self, now: Timestamp) -> Option<K> {
         self.release_due(now);
         let (key, added) = self.ready.pop_front()?;
@@ -105,7 +105,7 @@ impl<K: Ord + Clone> WorkQueue<K> {
         Some(key)
     }
 
-    /// Takes `key` back and returns the work that ended; `None` if nobody had it.
+    /// Ends the work on `key` and returns it; `None` if it was not running.
     pub fn done(&mut self, key: &K, now: Timestamp) -> Option<Work> {
         self.release_due(now);
         match *self.states.get(key)? {
@@ -122,12 +122,18 @@ impl<K: Ord + Clone> WorkQueue<K> {
         }
     }
 
-    /// Takes `key` back and retries or forgets it as `policy` decides.
-    pub fn finish(&mut self, key: &K, outcome: Outcome, policy: RetryPolicy, now: Timestamp) -> Retry {
+    /// Ends the work on `key`, and retries or forgets it as `policy` decides.
+    pub fn finish(
+        &mut self,
+        key: &K,
+        outcome: Outcome,
+        policy: RetryPolicy,
+        now: Timestamp,
+    ) -> RetryDecision {
         let retry = policy.after(outcome, self.requeues(key));
         match retry {
-            Retry::Forget | Retry::GiveUp => self.forget(key),
-            Retry::Requeue => {
+            RetryDecision::Forget | RetryDecision::GiveUp => self.forget(key),
+            RetryDecision::Requeue => {
                 self.add_rate_limited(key.clone(), now);
             }
         }
@@ -135,7 +141,7 @@ impl<K: Ord + Clone> WorkQueue<K> {
         retry
     }
 
-    /// Forgets the retries of `key`; where it waits or runs is another matter.
+    /// Forgets the retries of `key`, but not the key itself.
     pub fn forget(&mut self, key: &K) {
         self.limiter.forget(key);
     }
@@ -145,29 +151,29 @@ impl<K: Ord + Clone> WorkQueue<K> {
         self.limiter.requeues(key)
     }
 
-    /// When the next delayed key is due, which is when [`next`](Self::next) is worth another call.
+    /// When the next delayed key is due, which is when to call [`next`](Self::next) again.
     pub fn next_wake(&self) -> Option<Timestamp> {
         self.delayed.earliest()
     }
 
-    /// Takes no more keys, and lets go of those that are delayed; what is ready is still handed out.
+    /// Accepts no more keys and drops those that are delayed; ready keys are still returned.
     pub fn shut_down(&mut self, now: Timestamp) {
         self.release_due(now);
         self.intake = Intake::Closed;
         self.delayed.clear();
     }
 
-    /// Whether the queue takes no more keys.
+    /// Whether the queue was shut down.
     pub fn is_shutting_down(&self) -> bool {
         self.intake == Intake::Closed
     }
 
-    /// Whether the queue was shut down and no key is ready or with a worker.
+    /// Whether the queue was shut down and no key is ready or running.
     pub fn is_drained(&self) -> bool {
         self.is_shutting_down() && self.states.is_empty()
     }
 
-    /// Adds what is due. Every call does this first, so that keys are ready in the order of time.
+    /// Adds the due keys. Every call does this first, so that keys become ready in the order of time.
     fn release_due(&mut self, now: Timestamp) {
         while let Some((key, due)) = self.delayed.pop_due(now) {
             self.make_ready(key, due);
@@ -195,7 +201,7 @@ impl<K: Ord + Clone> WorkQueue<K> {
 // === impl WorkQueue: numbers for metrics ===
 
 impl<K: Ord + Clone> WorkQueue<K> {
-    /// How many keys want a worker: those that are ready and those added again while being worked on.
+    /// The number of keys that need a worker: those that are ready and those added again while running.
     pub fn depth(&self) -> u64 {
         self.adds.saturating_sub(self.handed_out)
     }
@@ -205,27 +211,27 @@ impl<K: Ord + Clone> WorkQueue<K> {
         self.delayed.len()
     }
 
-    /// How many adds there ever were, not counting those that changed nothing.
+    /// The total number of adds, without those that changed nothing.
     pub fn adds(&self) -> u64 {
         self.adds
     }
 
-    /// How many delayed and rate-limited adds there ever were.
+    /// The total number of delayed and rate-limited adds.
     pub fn retries(&self) -> u64 {
         self.retries
     }
 
-    /// Since when the key that is handed out next wants a worker.
+    /// Since when the next key has been ready.
     pub fn waiting_since(&self) -> Option<Timestamp> {
         self.ready.front().map(|(_, added)| *added)
     }
 
-    /// The work on `key`, if a worker has it.
+    /// The work on `key`, if it is running.
     pub fn work(&self, key: &K) -> Option<Work> {
         self.states.get(key).copied().and_then(State::work)
     }
 
-    /// All keys that workers have. This looks at every key and is meant for a scrape, not for a loop.
+    /// All running keys. Visits every key: meant for a metrics scrape, not for a loop.
     pub fn running(&self) -> impl Iterator<Item = (&K, Work)> {
         self.states.iter().filter_map(|(key, state)| Some((key, state.work()?)))
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gantry_model::{Pod, Readiness, ReplicaSet, ReplicaSetStatus, Timestamp};
 
-/// Whether a pod has been ready for long enough, to the moment.
+/// Whether a pod has been ready for `minReadySeconds`.
 pub fn is_available(now: Timestamp, pod: &Pod, min_ready_seconds: i32) -> bool {
     match pod.readiness {
         Readiness::NotReady => false,
@@ -15,10 +15,10 @@ pub fn is_available(now: Timestamp, pod: &Pod, min_ready_seconds: i32) -> bool {
     }
 }
 
-/// When to look again because a pod may have become available, if nothing changes before.
+/// When to requeue because a pod may have become available, if nothing changes before.
 ///
-/// If no pod says when, a look after `minReadySeconds` is the last line of defence. A pod that would take longer has been ready since
-/// the future: the clock was set back, and may be put right before that.
+/// If no pod has a readiness time, a requeue after `minReadySeconds` is the fallback. A pod that would take longer
+/// has a readiness time in the future: the clock was set back, and may be corrected before that.
 pub(super) fn next_look<'a>(
     now: Timestamp,
     set: &ReplicaSet,
@@ -34,9 +34,9 @@ pub(super) fn next_look<'a>(
     Some(first.map_or(latest, |first| first.min(latest)))
 }
 
-/// The earliest moment at which a pod that is ready, and not available yet, will be.
+/// The earliest time at which a ready pod becomes available.
 ///
-/// A pod that does not say since when it is ready never will.
+/// A pod without a readiness time never does.
 pub(super) fn first_available<'a>(
     now: Timestamp,
     min_ready_seconds: i32,

@@ -1,4 +1,4 @@
-//! Which pods a ReplicaSet looks at, and which of them are its own in the end.
+//! Which pods a ReplicaSet considers, and which of them it owns after adoption and release.
 
 use std::fmt;
 
@@ -6,41 +6,41 @@ use gantry_model::{Pod, Refusal, RefusalKind, ReplicaSet, Selector};
 
 use crate::ownership::{Claims, claim};
 
-use super::expectations::Standing;
+use super::expectations::ExpectationState;
 use super::{Observed, WaitingOn};
 
-/// The pods a sync looks at, before anything was adopted or released.
+/// The pods of a sync, before adoption and release.
 #[derive(Debug, PartialEq)]
-pub struct Considered<'a> {
+pub struct ClassifiedPods<'a> {
     set: &'a ReplicaSet,
-    standing: Standing,
-    /// What to do about whose they are; only active pods are in it.
+    expectation_state: ExpectationState,
+    /// The active pods by ownership.
     pub claims: Claims<'a, Pod>,
-    /// Its own pods on their way out.
+    /// Its own terminating pods.
     pub terminating: Vec<&'a Pod>,
 }
 
 /// Some pods could not be adopted or released. The sync fails: no pod action, no status write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimFailed {
-    /// All refusals, in the order in which they came.
+    /// All refusals, in order.
     pub refusals: Vec<Refusal>,
 }
 
-/// Sorts the pods of the set's namespace; an unusable selector is a reason to sit still.
+/// Classifies the pods of the set's namespace; an unusable selector stops the sync.
 ///
-/// The standing comes from before the pods were listed, see
-/// [`Expectations::standing`](super::Expectations::standing).
-pub fn consider<'a>(
+/// The expectation state has to be read before the pods are listed, see
+/// [`Expectations::state`](super::Expectations::state).
+pub fn classify_pods<'a>(
     set: &'a ReplicaSet,
-    standing: Standing,
+    expectation_state: ExpectationState,
     pods: impl IntoIterator<Item = &'a Pod>,
-) -> Result<Considered<'a>, WaitingOn> {
+) -> Result<ClassifiedPods<'a>, WaitingOn> {
     let selector = usable_selector(set)?;
     let mut terminating = Vec::new();
     let mut active = Vec::new();
     for pod in pods {
-        if !is_considered(set, pod) {
+        if !is_candidate(set, pod) {
             continue;
         }
         if pod.is_active() {
@@ -52,13 +52,13 @@ pub fn consider<'a>(
             terminating.push(pod);
         }
     }
-    Ok(Considered { set, standing, claims: claim(&set.meta, selector, active), terminating })
+    Ok(ClassifiedPods { set, expectation_state, claims: claim(&set.meta, selector, active), terminating })
 }
 
 /// The selector, unless it is malformed or empty.
 ///
-/// The API refuses both. A missing selector, which would match nothing, is read as an empty one, which would match
-/// everything; so the only harmless thing to do about either is nothing.
+/// The API rejects both. A missing selector, which would match nothing, is parsed as an empty one, which would match
+/// everything; so the only harmless reaction to either is none.
 fn usable_selector(set: &ReplicaSet) -> Result<&Selector, WaitingOn> {
     match &set.selector {
         Ok(Selector::Everything) => {
@@ -69,8 +69,8 @@ fn usable_selector(set: &ReplicaSet) -> Result<&Selector, WaitingOn> {
     }
 }
 
-/// Whether a pod is the set's business: its own, or nobody's.
-fn is_considered(set: &ReplicaSet, pod: &Pod) -> bool {
+/// Whether a pod is the set's own or an orphan.
+fn is_candidate(set: &ReplicaSet, pod: &Pod) -> bool {
     pod.meta.namespace == set.meta.namespace
         && pod.meta.controller().is_none_or(|controller| {
             controller.uid == set.meta.uid
@@ -79,11 +79,11 @@ fn is_considered(set: &ReplicaSet, pod: &Pod) -> bool {
         })
 }
 
-impl<'a> Considered<'a> {
-    /// What the set has, once every adoption and every release has been answered.
+impl<'a> ClassifiedPods<'a> {
+    /// The pods of the set, given the responses to all adoptions and releases.
     ///
-    /// All of them are tried, whatever the others' answers; one failure fails the sync. If the fresh read of the set
-    /// refused adoption, each adoption was answered with that refusal.
+    /// All of them are tried, whatever the others' responses; one failure fails the sync. If the live read of the set
+    /// refused adoption, each adoption counts as refused.
     pub fn claimed(
         self,
         adoptions: impl IntoIterator<Item = (&'a Pod, Result<(), Refusal>)>,
@@ -94,14 +94,14 @@ impl<'a> Considered<'a> {
         for (pod, answer) in adoptions {
             match answer {
                 Ok(()) => active.push(pod),
-                // It went away in between.
+                // It was deleted meanwhile.
                 Err(refusal) if refusal.kind == RefusalKind::NotFound => {}
                 Err(refusal) => refusals.push(refusal),
             }
         }
         for (_, answer) in releases {
             match answer {
-                // It went away in between, or another pod has its name: either way it is not ours any more.
+                // It was deleted meanwhile, or another pod has its name: either way it is not owned any more.
                 Ok(()) | Err(Refusal { kind: RefusalKind::NotFound | RefusalKind::Invalid, .. }) => {}
                 Err(refusal) => refusals.push(refusal),
             }
@@ -109,13 +109,13 @@ impl<'a> Considered<'a> {
         if !refusals.is_empty() {
             return Err(ClaimFailed { refusals });
         }
-        let (set, standing, terminating) = (self.set, self.standing, self.terminating);
-        Ok(Observed { set, standing, active, terminating, related: Vec::new() })
+        let (set, expectation_state, terminating) = (self.set, self.expectation_state, self.terminating);
+        Ok(Observed { set, expectation_state, active, terminating, related: Vec::new() })
     }
 }
 
 impl fmt::Display for ClaimFailed {
-    /// The texts side by side, each said once: one live read of the set may have refused all adoptions.
+    /// The messages side by side, each once: one live read of the set may have refused all adoptions.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut texts: Vec<&str> = Vec::new();
         for refusal in &self.refusals {

@@ -5,14 +5,13 @@ use std::fmt;
 
 use gantry_model::{PodDraft, ReplicaSet};
 
-/// The longest name that the API takes.
 const NAME_MAX_LEN: usize = 253;
 
-/// The template has no labels, so no selector would ever find the pods.
+/// The template has no labels, so no selector would match the pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoLabels;
 
-/// The pod to create for a set; all its pods are alike and get their names from the API server.
+/// The pod to create for a set; the API server generates its name.
 pub fn pod_draft(set: &ReplicaSet) -> Result<PodDraft, NoLabels> {
     if set.template.labels().is_none_or(BTreeMap::is_empty) {
         return Err(NoLabels);
@@ -25,15 +24,15 @@ pub fn pod_draft(set: &ReplicaSet) -> Result<PodDraft, NoLabels> {
     })
 }
 
-/// What the pods' names begin with: the set's name and a dash, if names may begin so.
+/// The prefix of the pods' names: the set's name and a dash, if that is a valid prefix.
 fn generate_name(set: &str) -> String {
     let prefix = format!("{set}-");
     if is_name_prefix(&prefix) { prefix } else { set.to_owned() }
 }
 
-/// Whether names may begin like this: a DNS subdomain, but that it may end in a dash.
+/// Whether a name prefix is valid: a DNS subdomain, except that it may end in a dash.
 ///
-/// Kubernetes judges a prefix that ends in a dash with its last two characters replaced by one letter. So the dash
+/// Kubernetes validates a prefix that ends in a dash with its last two characters replaced by one letter. So the dash
 /// does not count, and a set with the longest possible name keeps it.
 fn is_name_prefix(prefix: &str) -> bool {
     let masked = match prefix.as_bytes() {

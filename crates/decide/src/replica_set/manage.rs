@@ -6,7 +6,7 @@ use super::draft::{NoLabels, pod_draft};
 use super::expectations::Expectations;
 use super::{Observed, victims};
 
-/// The most pods that one sync creates or deletes.
+/// The maximum number of pods that one sync creates or deletes.
 pub const BURST: usize = 500;
 
 /// What to do about the pods of a set.
@@ -14,42 +14,38 @@ pub const BURST: usize = 500;
 pub enum Action {
     /// Leave them as they are.
     Nothing,
-    /// Create pods, all alike, by slow start; see [`Creating`](super::Creating).
+    /// Create identical pods by slow start; see [`PendingCreations`](super::PendingCreations).
     Create {
-        /// How many.
+        /// The number of pods.
         count: usize,
-        /// Each of them.
+        /// The pod.
         draft: PodDraft,
     },
-    /// There are too few pods, and there is no way to make one. Counts as a failed creation.
+    /// Pods are missing, but the template is unusable. Counts as a failed creation.
     CannotCreate(NoLabels),
-    /// Delete these pods, all at once and gracefully; see [`Deleting`](super::Deleting).
+    /// Delete these pods at once and gracefully; see [`PendingDeletions`](super::PendingDeletions).
     Delete {
-        /// Their keys.
+        /// The pods.
         pods: Vec<ObjectKey>,
     },
 }
 
-/// How far a set is from the size it should have.
+/// The difference between the desired and the active pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Gap {
-    /// It has the pods it should have.
+pub(super) enum ReplicaDiff {
     None,
-    /// So many are missing.
     TooFew(usize),
-    /// So many are too many.
     TooMany(usize),
 }
 
-/// What to do about the pods of a set that may act on what it sees.
 pub(super) fn manage(now: Timestamp, observed: &Observed<'_>) -> Action {
-    match Gap::of(observed.set, observed.active.len()) {
-        Gap::None => Action::Nothing,
-        Gap::TooFew(missing) => match pod_draft(observed.set) {
+    match ReplicaDiff::of(observed.set, observed.active.len()) {
+        ReplicaDiff::None => Action::Nothing,
+        ReplicaDiff::TooFew(missing) => match pod_draft(observed.set) {
             Ok(draft) => Action::Create { count: missing.min(BURST), draft },
             Err(no_labels) => Action::CannotCreate(no_labels),
         },
-        Gap::TooMany(surplus) => {
+        ReplicaDiff::TooMany(surplus) => {
             let victims = victims::choose(now, &observed.active, &observed.related, surplus.min(BURST));
             Action::Delete { pods: victims.into_iter().map(|pod| pod.meta.key()).collect() }
         }
@@ -57,12 +53,12 @@ pub(super) fn manage(now: Timestamp, observed: &Observed<'_>) -> Action {
 }
 
 impl Action {
-    /// Records what is about to be done, so that nothing more is done before it has been seen.
+    /// Sets the expectations of this action.
     ///
-    /// Comes before the first call, for the cache may hear of a pod before the caller does.
-    pub fn announce(&self, now: Timestamp, set: &ObjectKey, expectations: &mut Expectations) {
+    /// Has to come before the first request, because the cache may see a pod before the response arrives.
+    pub fn set_expectations(&self, now: Timestamp, set: &ObjectKey, expectations: &mut Expectations) {
         match self {
-            // Expectations that timed out are left alone: nothing was done that could be waited for.
+            // Expectations that timed out are left alone: there is nothing new to expect.
             Self::Nothing | Self::CannotCreate(_) => {}
             Self::Create { count, .. } => expectations.expect_creations(now, set, *count),
             Self::Delete { pods } => expectations.expect_deletions(now, set, pods),
@@ -70,7 +66,7 @@ impl Action {
     }
 }
 
-impl Gap {
+impl ReplicaDiff {
     pub(super) fn of(set: &ReplicaSet, active: usize) -> Self {
         // No cache holds more pods than `Replicas` can count, and if it did this would still have the right sign.
         match Replicas::of(active).get() - set.replicas.get() {
@@ -80,7 +76,7 @@ impl Gap {
         }
     }
 
-    /// What is left of the gap for later syncs.
+    /// The difference that this sync leaves to later ones.
     pub(super) fn beyond_burst(self) -> Replicas {
         match self {
             Self::None => Replicas::ZERO,

@@ -1,134 +1,140 @@
-//! ReplicaSets: keep so many pods alike, no more and no fewer.
+//! ReplicaSets: keep a number of identical pods running.
 //!
-//! A sync, as a shell carries it out; each step is a function of this folder, and none of them waits or fails by
-//! itself:
+//! A sync, as a shell carries it out; each step is a function of this folder, and none of them blocks or does I/O:
 //!
-//! 1. [`Memory::begin`]: have the caches seen our own writes, is the set there, may it act?
-//! 2. [`consider`]: which pods of the namespace are its business? The shell adopts and releases ([`patch`],
-//!    [`may_adopt`]) and tells the answers to [`Considered::claimed`].
-//! 3. [`Observed::among`] and [`decide`]: which pods to create or to delete. The shell [announces](Action::announce) it, does it
-//!    ([`Creating`], [`Deleting`]) and tells what came of it ([`Managed`]).
-//! 4. [`report`]: what to write into the status, whether the sync has failed, and when to look again.
+//! 1. [`ControllerState::begin_sync`]: have the caches seen our own writes, does the set exist, may it act?
+//! 2. [`classify_pods`]: which pods of the namespace concern it? The shell adopts and releases ([`patch`],
+//!    [`may_adopt`]) and passes the responses to [`ClassifiedPods::claimed`].
+//! 3. [`Observed::among`] and [`decide`]: which pods to create or to delete. The shell
+//!    [sets the expectations](Action::set_expectations), sends the requests ([`PendingCreations`],
+//!    [`PendingDeletions`]) and collects the results ([`ManageResult`]).
+//! 4. [`report`]: the status to write, whether the sync has failed, and when to requeue.
 //!
-//! What wakes a set is in [`triggers`]. Every failed sync is tried again, with a growing delay and without end.
+//! What enqueues a set is in [`triggers`]. Every failed sync is retried, with backoff and without a limit.
 //!
 //! [`patch`]: gantry_model::patch
 //! [`may_adopt`]: crate::ownership::may_adopt
 
 mod availability;
 mod claim;
+mod controller_state;
 mod draft;
 mod expectations;
 mod manage;
-mod memory;
-mod outcome;
+mod manage_result;
 mod slow_start;
 mod status;
 pub mod triggers;
 mod victims;
 mod waiting_on;
-mod written_versions;
 
 pub use availability::is_available;
-pub use claim::{ClaimFailed, Considered, consider};
+pub use claim::{ClaimFailed, ClassifiedPods, classify_pods};
+pub use controller_state::{ControllerState, SyncStart};
 pub use draft::{NoLabels, pod_draft};
-pub use expectations::{EXPECTATIONS_TIMEOUT, Expectations, Settled, Standing};
+pub use expectations::{EXPECTATIONS_TIMEOUT, ExpectationState, Expectations, MetExpectation};
 pub use manage::{Action, BURST};
-pub use memory::{Begun, Memory};
-pub use outcome::{Creating, Deleting, ManageError, Managed, creation_event, deletion_event};
+pub use manage_result::{
+    ManageError, ManageResult, PendingCreations, PendingDeletions, creation_event, deletion_event,
+};
 pub use slow_start::SlowStart;
 pub use status::{AfterFailedWrite, STATUS_WRITE_ATTEMPTS, StatusWrite, after_failed_write};
 pub use victims::{is_choice_needed, related_pods};
 pub use waiting_on::WaitingOn;
-pub use written_versions::{ReadVersions, Resource, StaleCache, WrittenVersions};
 
 use gantry_model::{Pod, ReplicaSet, Timestamp};
 
 use crate::Wake;
 
-/// How many sets are looked at side by side.
+/// The default number of workers.
 pub const WORKERS: usize = 5;
-/// Who the events about ReplicaSets are from.
+/// The `source.component` of events about ReplicaSets.
 pub const EVENT_SOURCE: &str = "replicaset-controller";
-/// Who the events about ReplicationControllers are from.
+/// The `source.component` of events about ReplicationControllers.
 pub const REPLICATION_EVENT_SOURCE: &str = "replication-controller";
 
-/// What one look at a ReplicaSet finds.
+/// The input of a decision about one ReplicaSet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed<'a> {
-    /// The set.
+    /// The ReplicaSet.
     pub set: &'a ReplicaSet,
-    /// Whether the set may act on what it sees, asked before the pods were listed.
-    pub standing: Standing,
-    /// Its own pods that count, those just adopted included.
+    /// Whether the set may act on what it observes, read before the pods were listed.
+    pub expectation_state: ExpectationState,
+    /// Its own active pods, those just adopted included.
     pub active: Vec<&'a Pod>,
-    /// Its own pods on their way out.
+    /// Its own terminating pods.
     pub terminating: Vec<&'a Pod>,
     /// The [`related_pods`], if a [choice is needed](is_choice_needed); see [`among`](Observed::among).
     pub related: Vec<&'a Pod>,
 }
 
-/// What to do about the pods, and why it goes no further.
+/// The decision about one ReplicaSet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// What to do.
+    /// What to do about its pods.
     pub action: Action,
-    /// What the set waits for once that has been done.
+    /// What the set waits for afterwards.
     pub waiting_on: WaitingOn,
 }
 
-/// What a sync ends with.
+/// The end of a sync.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
-    /// What to write. If the write fails for good, the sync fails with its error and the rest is void.
+pub struct SyncReport {
+    /// If the write fails finally, the sync fails with its error.
     pub status: StatusWrite,
     /// Whether the sync has failed.
     pub result: Result<(), ManageError>,
     /// What the set waits for.
     pub waiting_on: WaitingOn,
-    /// When the passing of time alone may change the report.
+    /// When the passing of time alone may change the status.
     pub next_look: Option<Timestamp>,
 }
 
 /// Decides which pods to create or to delete.
 ///
-/// A set that is being deleted, or whose own writes have not been seen yet, leaves its pods alone.
+/// A set that is being deleted, or whose expectations are unmet, leaves its pods alone.
 pub fn decide(now: Timestamp, observed: &Observed<'_>) -> Decision {
-    let may_act = observed.standing == Standing::Satisfied && !observed.set.meta.is_deleting();
+    let may_act =
+        observed.expectation_state == ExpectationState::Satisfied && !observed.set.meta.is_deleting();
     let action = if may_act { manage::manage(now, observed) } else { Action::Nothing };
     let waiting_on = WaitingOn::after(now, observed, &action);
     Decision { action, waiting_on }
 }
 
-/// Whether the set has to be read past the cache before this is carried out.
+/// Whether the set has to be read live before this is carried out.
 ///
-/// Pods that were reported and are gone may have been collected because the set itself is going, and of that the controller may hear
-/// later than of its pods. Whatever it made in their place would be a pod too many.
+/// Pods that were reported and disappeared may have been collected because the set itself is being deleted, and the
+/// controller may see that later than the deletion of its pods. It would then create pods that nothing owns.
 pub fn must_be_confirmed(observed: &Observed<'_>, decision: &Decision) -> bool {
     let reported = usize::try_from(observed.set.status.replicas.get()).unwrap_or(0);
     matches!(decision.action, Action::Create { .. }) && observed.active.len() < reported
 }
 
-/// Reports on the pods as they were before this sync, and on what came of managing them.
-pub fn report(now: Timestamp, observed: &Observed<'_>, decision: &Decision, managed: &Managed) -> Report {
-    let status = status::calculate(now, observed, &managed.result);
+/// The report on the pods as they were before this sync, and on the result of managing them.
+pub fn report(
+    now: Timestamp,
+    observed: &Observed<'_>,
+    decision: &Decision,
+    manage_result: &ManageResult,
+) -> SyncReport {
+    let status = status::calculate(now, observed, &manage_result.result);
     let next_look = availability::next_look(now, observed.set, &status, observed.active.iter().copied());
-    let waiting_on = match &managed.result {
+    let waiting_on = match &manage_result.result {
         Ok(()) => decision.waiting_on.clone(),
         Err(error) => WaitingOn::refused(error),
     };
-    Report {
+    SyncReport {
         status: status::to_write(observed, status),
-        result: managed.result.clone(),
+        result: manage_result.result.clone(),
         waiting_on,
         next_look,
     }
 }
 
 impl<'a> Observed<'a> {
-    /// The same, seen among the sets and the pods of its namespace.
+    /// The same, with the related pods of the namespace.
     ///
-    /// They are looked at only if pods have to be chosen between, for that takes a walk through the whole namespace.
+    /// They are collected only if pods have to be chosen between, because that scans the whole namespace.
     #[must_use]
     pub fn among(
         mut self,
@@ -142,8 +148,8 @@ impl<'a> Observed<'a> {
     }
 }
 
-impl Report {
-    /// When to look again, by the clock as it is once the status has been written.
+impl SyncReport {
+    /// When to requeue, by the time after the status was written.
     pub fn wake(&self, current: Timestamp) -> Wake {
         match (&self.result, self.next_look) {
             (Err(_), _) => Wake::Soon,

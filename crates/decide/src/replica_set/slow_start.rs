@@ -1,12 +1,12 @@
 //! Slow start: create one pod, then two, then four, and stop at the first batch that fails.
 //!
-//! Most refusals, a quota for instance, would meet every pod alike. Asking once before asking five hundred times
-//! spares the API server the calls and the person who reads the events the repetition.
+//! Most refusals, such as an exceeded quota, concern every pod alike. One request before five hundred saves requests
+//! and events.
 
 /// The size of the first batch.
 const FIRST_BATCH: usize = 1;
 
-/// Where a slow start stands.
+/// The state of a slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlowStart {
     stage: Stage,
@@ -15,21 +15,21 @@ pub struct SlowStart {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// A batch of this size is to be tried; never zero.
+    /// The size of the next batch; never zero.
     Batch(usize),
-    /// All were tried and went well.
+    /// All requests have succeeded.
     Done,
     /// A batch had failures, so the rest is not tried.
     Stopped,
 }
 
 impl SlowStart {
-    /// Starts on so many calls.
+    /// A slow start of so many requests.
     pub fn new(calls: usize) -> Self {
         Self { stage: Stage::upto(FIRST_BATCH, calls), remaining: calls }
     }
 
-    /// How many calls to make now, all at once; `None` when it is over.
+    /// The size of the next batch; `None` when it is over.
     pub fn batch(&self) -> Option<usize> {
         match self.stage {
             Stage::Batch(calls) => Some(calls),
@@ -37,7 +37,7 @@ impl SlowStart {
         }
     }
 
-    /// Takes note that the whole batch has been answered, so many of its calls with a failure.
+    /// Records the responses to the whole batch, so many of them failures.
     pub fn completed(&mut self, failures: usize) {
         let Stage::Batch(calls) = self.stage else { return };
         self.remaining = self.remaining.saturating_sub(calls);
@@ -47,7 +47,7 @@ impl SlowStart {
         };
     }
 
-    /// How many calls have not been tried.
+    /// How many requests have not been made.
     pub fn untried(&self) -> usize {
         self.remaining
     }

@@ -1,4 +1,4 @@
-//! What is reported of a ReplicaSet, and whether it is worth a write.
+//! The status of a ReplicaSet, and whether to write it.
 
 use gantry_model::{
     ConditionStatus, Labels, Pod, ReplicaSetCondition, ReplicaSetConditionType, ReplicaSetStatus, Replicas,
@@ -7,8 +7,8 @@ use gantry_model::{
 
 use super::Observed;
 use super::availability::is_available;
-use super::manage::Gap;
-use super::outcome::ManageError;
+use super::manage::ReplicaDiff;
+use super::manage_result::ManageError;
 
 /// How often a status write is tried before the sync fails with its error.
 pub const STATUS_WRITE_ATTEMPTS: u32 = 2;
@@ -16,23 +16,23 @@ pub const STATUS_WRITE_ATTEMPTS: u32 = 2;
 /// What to do about the status of a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatusWrite {
-    /// It says all there is to say.
+    /// It is unchanged.
     Unchanged,
-    /// Put this one in its place.
+    /// Write this status.
     Put(ReplicaSetStatus),
 }
 
 /// What to do after a status write that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterFailedWrite {
-    /// Read the set past the cache and put the same status under the version that was read. If the read fails, the
-    /// sync fails with the read's error.
+    /// Read the set live and write the same status with the version that was read. If the read fails, the sync fails
+    /// with that error.
     ReadAndPutAgain,
     /// Fail the sync with the write's error.
     GiveUp,
 }
 
-/// Judges a failed status write, after so many attempts.
+/// Decides about a failed status write, after so many attempts.
 pub fn after_failed_write(attempts: u32) -> AfterFailedWrite {
     if attempts < STATUS_WRITE_ATTEMPTS {
         AfterFailedWrite::ReadAndPutAgain
@@ -41,11 +41,11 @@ pub fn after_failed_write(attempts: u32) -> AfterFailedWrite {
     }
 }
 
-/// What is true of the set, from its pods as they were before this sync touched them.
+/// The status, from the pods as they were before this sync changed them.
 pub(super) fn calculate(
     now: Timestamp,
     observed: &Observed<'_>,
-    managed: &Result<(), ManageError>,
+    manage_result: &Result<(), ManageError>,
 ) -> ReplicaSetStatus {
     let set = observed.set;
     let nothing_required = Labels::new();
@@ -63,11 +63,11 @@ pub(super) fn calculate(
         ready: Replicas::of(ready),
         available: Replicas::of(available),
         terminating: set.kind.counts_terminating().then(|| Replicas::of(observed.terminating.len())),
-        conditions: conditions(now, observed, managed),
+        conditions: conditions(now, observed, manage_result),
     }
 }
 
-/// Whether the status differs from the one that was last reported, or speaks of a newer spec.
+/// Whether the status differs from the stored one, or observes a newer spec.
 pub(super) fn to_write(observed: &Observed<'_>, status: ReplicaSetStatus) -> StatusWrite {
     if status == observed.set.status { StatusWrite::Unchanged } else { StatusWrite::Put(status) }
 }
@@ -76,20 +76,20 @@ fn has_all(pod: &Pod, labels: &Labels) -> bool {
     labels.iter().all(|(key, value)| pod.meta.labels.get(key) == Some(value))
 }
 
-/// The conditions: `ReplicaFailure` while managing pods fails, and whatever else there was.
+/// The conditions: `ReplicaFailure` while managing pods fails, and all others.
 ///
-/// The condition keeps the words of the first failure; a message with a new pod name in it at each attempt would
-/// write the status, and wake the Deployment, at each attempt.
+/// The condition keeps the message of the first failure: a message with a new pod name at each attempt would cause a
+/// status write and a Deployment sync at each attempt.
 fn conditions(
     now: Timestamp,
     observed: &Observed<'_>,
-    managed: &Result<(), ManageError>,
+    manage_result: &Result<(), ManageError>,
 ) -> Vec<ReplicaSetCondition> {
     let status = &observed.set.status;
     let mut conditions = status.conditions.clone();
     let is_other =
         |condition: &ReplicaSetCondition| condition.condition_type != ReplicaSetConditionType::ReplicaFailure;
-    match (managed, status.replica_failure()) {
+    match (manage_result, status.replica_failure()) {
         (Ok(()), Some(_)) => conditions.retain(is_other),
         (Err(error), None) => conditions.push(ReplicaSetCondition {
             condition_type: ReplicaSetConditionType::ReplicaFailure,
@@ -104,10 +104,10 @@ fn conditions(
 }
 
 fn failure_reason(observed: &Observed<'_>) -> &'static str {
-    match Gap::of(observed.set, observed.active.len()) {
-        Gap::TooFew(_) => "FailedCreate",
-        Gap::TooMany(_) => "FailedDelete",
-        // Nothing was to be done, so nothing can have failed.
-        Gap::None => "",
+    match ReplicaDiff::of(observed.set, observed.active.len()) {
+        ReplicaDiff::TooFew(_) => "FailedCreate",
+        ReplicaDiff::TooMany(_) => "FailedDelete",
+        // There was nothing to do, so nothing can have failed.
+        ReplicaDiff::None => "",
     }
 }

@@ -1,15 +1,15 @@
-//! Which ReplicaSets a change wakes, and what it settles of what they expect.
+//! Which ReplicaSets a change enqueues, and which expectations it meets.
 //!
-//! Waking is a hint: the sync looks at what is, never at what changed. The expectations are the exception, for they
-//! are about having seen a change; that is why a change leads here first and to the queue second.
+//! The sync depends on what is observed, not on what changed. Expectations are the exception, because they are about
+//! having seen a change; so a change is handled here before its key is enqueued.
 
 use std::time::Duration;
 
 use gantry_model::{Name, Namespace, ObjectKey, Pod, ReplicaSet};
 
-use super::expectations::Settled;
+use super::expectations::MetExpectation;
 
-/// Where ReplicaSets are looked up: the cache of whoever asks.
+/// Lookups in the caller's cache.
 pub trait Lookup {
     /// The ReplicaSet of this name.
     fn replica_set(&self, namespace: &Namespace, name: &Name) -> Option<&ReplicaSet>;
@@ -17,32 +17,32 @@ pub trait Lookup {
     fn replica_sets(&self, namespace: &Namespace) -> impl Iterator<Item = &ReplicaSet>;
 }
 
-/// What a change leads to. What it settles comes first, then the sets are enqueued.
+/// The consequences of a change. Expectations are lowered before the sets are enqueued.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Triggered {
-    /// What need not be waited for any more.
-    pub settled: Vec<Settled>,
-    /// The sets to look at, each at most once for each delay.
+    /// The expectations that are met.
+    pub met: Vec<MetExpectation>,
+    /// The sets to enqueue, each at most once for each delay.
     pub enqueue: Vec<Enqueue>,
 }
 
-/// A set to look at.
+/// A set to enqueue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enqueue {
     /// The set.
     pub key: ObjectKey,
-    /// How much later; zero for at once.
+    /// The delay; zero for at once.
     pub after: Duration,
 }
 
-/// A ReplicaSet was seen for the first time.
+/// A ReplicaSet was added.
 pub fn on_set_added(set: &ReplicaSet) -> Triggered {
     let mut triggered = Triggered::default();
     triggered.enqueue(set.meta.key());
     triggered
 }
 
-/// A ReplicaSet was updated, or told about again: it is looked at, whatever changed.
+/// A ReplicaSet was updated or resynced: it is always enqueued.
 pub fn on_set_updated(old: &ReplicaSet, new: &ReplicaSet) -> Triggered {
     // Another uid under the same name: the deletion in between was missed.
     let mut triggered = if old.meta.uid == new.meta.uid { Triggered::default() } else { on_set_deleted(old) };
@@ -50,25 +50,25 @@ pub fn on_set_updated(old: &ReplicaSet, new: &ReplicaSet) -> Triggered {
     triggered
 }
 
-/// A ReplicaSet was deleted; what is known of it may be out of date.
+/// A ReplicaSet was deleted; its last known state may be stale.
 pub fn on_set_deleted(set: &ReplicaSet) -> Triggered {
     let mut triggered = Triggered::default();
-    triggered.settled.push(Settled::Everything { set: set.meta.key(), uid: set.meta.uid.clone() });
+    triggered.met.push(MetExpectation::Everything { set: set.meta.key(), uid: set.meta.uid.clone() });
     triggered.enqueue(set.meta.key());
     triggered
 }
 
-/// A pod was seen for the first time.
+/// A pod was added.
 pub fn on_pod_added(pod: &Pod, cache: &impl Lookup) -> Triggered {
     if pod.meta.is_deleting() {
-        // Seen first after a restart, on its way out already.
+        // Already terminating when first seen after a restart.
         return on_pod_deleted(pod, cache);
     }
     let mut triggered = Triggered::default();
     if pod.meta.controller().is_none() {
         triggered.enqueue_matching(pod, cache);
     } else if let Some(set) = controller_of(pod, cache) {
-        triggered.settled.push(Settled::Creations { set: set.meta.key(), count: 1 });
+        triggered.met.push(MetExpectation::Creations { set: set.meta.key(), count: 1 });
         triggered.enqueue(set.meta.key());
     }
     triggered
@@ -106,14 +106,14 @@ pub fn on_pod_updated(old: &Pod, new: &Pod, cache: &impl Lookup) -> Triggered {
     triggered
 }
 
-/// A pod was deleted; what is known of it may be out of date.
+/// A pod was deleted; its last known state may be stale.
 pub fn on_pod_deleted(pod: &Pod, cache: &impl Lookup) -> Triggered {
     let mut triggered = Triggered::default();
     triggered.pod_deleted(pod, cache);
     triggered
 }
 
-/// The set a pod's controller reference means: of that name, and with that uid.
+/// The set that a pod's controller reference names, if the uid matches.
 fn controller_of<'a>(pod: &Pod, cache: &'a impl Lookup) -> Option<&'a ReplicaSet> {
     let controller = pod.meta.controller()?;
     let set = cache.replica_set(&pod.meta.namespace, &controller.name)?;
@@ -123,12 +123,12 @@ fn controller_of<'a>(pod: &Pod, cache: &'a impl Lookup) -> Option<&'a ReplicaSet
 impl Triggered {
     fn pod_deleted(&mut self, pod: &Pod, cache: &impl Lookup) {
         if let Some(set) = controller_of(pod, cache) {
-            self.settled.push(Settled::Deletion { set: set.meta.key(), pod: pod.meta.key() });
+            self.met.push(MetExpectation::Deletion { set: set.meta.key(), pod: pod.meta.key() });
             self.enqueue(set.meta.key());
         }
     }
 
-    /// Enqueues all sets that would take on an orphan.
+    /// Enqueues all sets whose selector matches an orphan.
     fn enqueue_matching(&mut self, orphan: &Pod, cache: &impl Lookup) {
         for set in cache.replica_sets(&orphan.meta.namespace) {
             if set.selector.as_ref().is_ok_and(|selector| selector.matches_orphan(&orphan.meta.labels)) {
@@ -137,7 +137,7 @@ impl Triggered {
         }
     }
 
-    /// Enqueues a set for when a pod that is ready now may have become available.
+    /// Enqueues a set for the time at which a pod that is ready now may become available.
     fn enqueue_for_availability(&mut self, set: &ReplicaSet) {
         match u64::try_from(set.min_ready_seconds) {
             Ok(seconds) if seconds > 0 => self.enqueue_after(set.meta.key(), Duration::from_secs(seconds)),

@@ -1,74 +1,74 @@
-//! Why a ReplicaSet goes no further: one value for `explain`, the dashboard and the tests.
+//! The reason why a ReplicaSet waits: one value for `gantry why` and the tests.
 
 use std::fmt;
 
 use gantry_model::{Replicas, Timestamp};
 
-use super::expectations::{EXPECTATIONS_TIMEOUT, Standing};
-use super::manage::{Action, Gap};
-use super::outcome::ManageError;
+use super::expectations::{EXPECTATIONS_TIMEOUT, ExpectationState};
+use super::manage::{Action, ReplicaDiff};
+use super::manage_result::ManageError;
 use super::{Observed, availability};
 
 /// What a set waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaitingOn {
-    /// For nothing: it has all pods that it should have, and they are available.
+    /// Nothing: it has all its pods, and they are available.
     Nothing,
-    /// For a selector that can be used; what pods are its own is not known.
+    /// A usable selector; without one its pods are unknown.
     InvalidSelector {
         /// What is wrong with it.
         problem: String,
     },
-    /// For its end: it is being deleted and touches no pod.
-    Deleting,
-    /// For the cache to show the pods that it created, and that the pods it deleted go.
+    /// Its deletion; it touches no pod.
+    PendingDeletions,
+    /// The cache to show its own creations and deletions.
     Expectations {
-        /// Pods created and not seen yet.
+        /// Created pods that the cache does not show yet.
         creations: usize,
-        /// Pods deleted and not seen to go yet.
+        /// Deleted pods that the cache does not show as terminating yet.
         deletions: usize,
-        /// The moment after which it no longer believes in them.
+        /// When the expectations time out.
         until: Timestamp,
     },
-    /// For its next turn: one sync does only so much.
+    /// Its next sync: one sync is limited to a burst.
     Burst {
-        /// Pods to create or delete after this turn.
+        /// Pods to create or delete in later syncs.
         remaining: Replicas,
     },
-    /// For the API server to accept its pods.
+    /// The API server to accept its pods.
     CreateRefused {
-        /// What the API server said.
+        /// The API server's message.
         message: String,
     },
-    /// For the API server to delete its pods.
+    /// The API server to delete its pods.
     DeleteRefused {
-        /// What the API server said.
+        /// The API server's message.
         message: String,
     },
-    /// For pods to become ready.
+    /// Pods to become ready.
     PodsNotReady {
-        /// Pods that are.
+        /// Pods that are ready.
         ready: Replicas,
-        /// Pods that should be.
+        /// Pods that should be ready.
         desired: Replicas,
     },
-    /// For pods that are ready to stay so for `minReadySeconds`.
+    /// Ready pods to stay ready for `minReadySeconds`.
     MinReadySeconds {
-        /// The earliest moment at which one of them will have; `None` if none says since when it is ready.
+        /// The earliest time at which one of them becomes available; `None` if no readiness time is known.
         until: Option<Timestamp>,
     },
 }
 
 impl WaitingOn {
-    /// What a set waits for, if the action goes well.
+    /// What a set waits for, if the action succeeds.
     pub(super) fn after(now: Timestamp, observed: &Observed<'_>, action: &Action) -> Self {
         if observed.set.meta.is_deleting() {
-            return Self::Deleting;
+            return Self::PendingDeletions;
         }
-        if let Standing::Pending { creations, deletions, until } = observed.standing {
+        if let ExpectationState::Pending { creations, deletions, until } = observed.expectation_state {
             return Self::Expectations { creations, deletions, until };
         }
-        let remaining = Gap::of(observed.set, observed.active.len()).beyond_burst();
+        let remaining = ReplicaDiff::of(observed.set, observed.active.len()).beyond_burst();
         if !remaining.is_zero() {
             return Self::Burst { remaining };
         }
@@ -81,7 +81,7 @@ impl WaitingOn {
         }
     }
 
-    /// What a set waits for whose pods could not be managed.
+    /// What a set waits for after a refused action.
     pub(super) fn refused(error: &ManageError) -> Self {
         match error {
             ManageError::NoLabels(no_labels) => Self::CreateRefused { message: no_labels.to_string() },
@@ -90,7 +90,7 @@ impl WaitingOn {
         }
     }
 
-    /// What a set waits for that has the right number of pods.
+    /// What a set with the right number of pods waits for.
     fn pods(now: Timestamp, observed: &Observed<'_>) -> Self {
         let min_ready_seconds = observed.set.min_ready_seconds;
         let ready = observed.active.iter().filter(|pod| pod.is_ready()).count();
@@ -111,7 +111,7 @@ impl fmt::Display for WaitingOn {
         match self {
             Self::Nothing => f.write_str("nothing: all pods are available"),
             Self::InvalidSelector { problem } => write!(f, "a usable selector: {problem}"),
-            Self::Deleting => f.write_str("its own deletion"),
+            Self::PendingDeletions => f.write_str("its own deletion"),
             Self::Expectations { creations, deletions, until } => write!(
                 f,
                 "the cache to show its own writes, {creations} created and {deletions} deleted, until {until}"

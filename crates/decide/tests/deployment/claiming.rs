@@ -2,10 +2,10 @@
 
 use gantry_decide::ownership::{AdoptionRefused, claim, may_adopt};
 use gantry_model::{ReplicaSet, Selector};
-use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, labels, noon_plus, replica_set};
+use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, labels, noon_plus, replica_set};
 
 /// What becomes of one ReplicaSet: `owned`, `adopt`, `release` or `leave`.
-fn fate(owner: &gantry_model::Deployment, set: &ReplicaSet) -> &'static str {
+fn disposition(owner: &gantry_model::Deployment, set: &ReplicaSet) -> &'static str {
     let selector: &Selector = owner.selector.as_ref().unwrap();
     let claims = claim(&owner.meta, selector, [set]);
     match (claims.owned.len(), claims.adopt.len(), claims.release.len()) {
@@ -13,7 +13,7 @@ fn fate(owner: &gantry_model::Deployment, set: &ReplicaSet) -> &'static str {
         (0, 1, 0) => "adopt",
         (0, 0, 1) => "release",
         (0, 0, 0) => "leave",
-        _ => panic!("one set, one fate"),
+        _ => panic!("one set, one disposition"),
     }
 }
 
@@ -44,7 +44,7 @@ fn every_row_of_the_claiming_table_holds() {
         (&web, dying(&orphan), "leave"),
         (&web, orphan, "adopt"),
     ] {
-        assert_eq!(fate(owner, &set), want, "{} of {:?}", set.meta.name, owner.meta.deleting);
+        assert_eq!(disposition(owner, &set), want, "{} of {:?}", set.meta.name, owner.meta.deleting);
     }
 }
 
@@ -54,8 +54,8 @@ fn sets_of_a_namesake_are_not_ours() {
     let before = deployment("web");
     let mut after = deployment("web");
     after.meta.uid = "another-uid".into();
-    assert_eq!(fate(&after, &replica_set("web-1").owned_by(&before)), "leave");
-    assert_eq!(fate(&after, &replica_set("web-1")), "adopt", "orphaned ones are taken on");
+    assert_eq!(disposition(&after, &replica_set("web-1").owned_by(&before)), "leave");
+    assert_eq!(disposition(&after, &replica_set("web-1")), "adopt", "orphaned ones are taken on");
 }
 
 /// D4.1: one fresh look at the owner decides about all adoptions.

@@ -2,7 +2,7 @@
 
 use gantry_decide::deployment::{is_complete, is_progressing};
 use gantry_model::{ConditionStatus, Deployment, DeploymentCondition, DeploymentConditionType, keys};
-use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, noon_plus, replica_set};
+use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, noon_plus, replica_set};
 
 use crate::{decided, status_after};
 
@@ -44,7 +44,7 @@ fn another_condition_moves_to_the_end() {
     };
     let now_false =
         after(vec![available(ConditionStatus::True, "MinimumReplicasAvailable"), other.clone()], 0);
-    assert_eq!(now_false[0], other, "somebody else's condition is carried along");
+    assert_eq!(now_false[0], other, "a condition of another component is carried over");
     assert_eq!(now_false[1].status, ConditionStatus::False);
     assert_eq!(
         (now_false[1].last_update, now_false[1].last_transition),

@@ -1,10 +1,10 @@
 //! The new ReplicaSet: its name, its content, and what then if it is refused.
 
 use gantry_decide::deployment::{
-    Action, IfRefused, Observed, Outcome, Setback, SyncError, decide, template_hash,
+    Action, IfRefused, Observed, RefusedStep, SyncError, SyncResult, decide, template_hash,
 };
 use gantry_model::{ConditionStatus, Limit, Name, Refusal, RefusalKind, ReplicaSet, ReplicaSetDraft, keys};
-use gantry_testkit::{DeploymentWords, NOON, ReplicaSetWords, deployment, labels, replica_set, template};
+use gantry_testkit::{DeploymentBuilder, NOON, ReplicaSetBuilder, deployment, labels, replica_set, template};
 
 use crate::{decided, decided_after, lines, messages, sizes, status_after};
 
@@ -16,8 +16,8 @@ fn draft_of(decision: &gantry_decide::deployment::Decision) -> ReplicaSetDraft {
     drafts.next().unwrap()
 }
 
-fn refused(kind: RefusalKind, message: &str) -> Setback {
-    Setback::CreateRefused { refusal: Refusal::new(kind, message), existing: None }
+fn refused(kind: RefusalKind, message: &str) -> RefusedStep {
+    RefusedStep::CreateRefused { refusal: Refusal::new(kind, message), existing: None }
 }
 
 /// D6.8: the shape of a hash, and all that it must depend on.
@@ -111,11 +111,11 @@ fn a_created_set_is_announced() {
     );
 }
 
-fn existing(web: &gantry_model::Deployment, set: ReplicaSet) -> Setback {
+fn existing(web: &gantry_model::Deployment, set: ReplicaSet) -> RefusedStep {
     let mut set = set;
     set.meta.name = Name::from(format!("web-{}", template_hash(&web.template, web.status.collision_count)));
     let refusal = Refusal::new(RefusalKind::AlreadyExists, "taken");
-    Setback::CreateRefused { refusal, existing: Some(Box::new(set)) }
+    RefusedStep::CreateRefused { refusal, existing: Some(Box::new(set)) }
 }
 
 /// D6.12: a set of that name that is ours and of this template is the new one: an earlier try did succeed.
@@ -124,7 +124,7 @@ fn our_own_set_of_that_name_is_taken_for_the_new_one() {
     let web = deployment("web");
     let ours = replica_set("x").owned_by(&web).size(1).sized_for(3, 4);
     let decision = decided_after(existing(&web, ours), &web, &[]);
-    assert_eq!(decision.outcome, Outcome::Done);
+    assert_eq!(decision.result, SyncResult::Done);
     assert!(sizes(&decision)[0].starts_with("scale web-"), "the sync goes on: {:?}", sizes(&decision));
     let Action::UpdateStatus { status, revision } = &decision.steps[0].action else { panic!("{decision:?}") };
     assert_eq!(revision.as_deref(), Some("1"), "the revision is still noted");
@@ -139,7 +139,7 @@ fn a_foreign_set_of_that_name_is_a_collision() {
     let other_template = replica_set("x").owned_by(&web).image("other:1");
     for set in [orphan, other_template] {
         let decision = decided_after(existing(&web, set), &web, &[]);
-        let Outcome::Failed(error) = &decision.outcome else { panic!("the sync must be retried") };
+        let SyncResult::Failed(error) = &decision.result else { panic!("the sync must be retried") };
         assert!(error.to_string().ends_with("already exists"), "{error}");
         let collided = status_after(&web, &decision);
         assert_eq!(collided.collision_count, Some(1));
@@ -158,7 +158,7 @@ fn a_foreign_set_of_that_name_is_a_collision() {
 #[test]
 fn a_set_the_cache_has_not_seen_is_retried() {
     let decision = decided_after(refused(RefusalKind::AlreadyExists, "taken"), &deployment("web"), &[]);
-    assert!(matches!(decision.outcome, Outcome::Failed(SyncError::NotYetSeen(_))));
+    assert!(matches!(decision.result, SyncResult::Failed(SyncError::NotYetSeen(_))));
     assert_eq!(decision.steps, []);
 }
 
@@ -167,7 +167,7 @@ fn a_set_the_cache_has_not_seen_is_retried() {
 fn a_terminating_namespace_fails_silently() {
     let decision =
         decided_after(refused(RefusalKind::NamespaceTerminating, "going"), &deployment("web"), &[]);
-    assert_eq!(decision.outcome, Outcome::Failed(SyncError::NamespaceTerminating));
+    assert_eq!(decision.result, SyncResult::Failed(SyncError::NamespaceTerminating));
     assert_eq!(decision.steps, []);
 }
 
@@ -186,7 +186,7 @@ fn any_other_refusal_is_told() {
     );
     assert_eq!(progress.message, message);
     assert_eq!(decision.steps[0].if_refused, IfRefused::Ignore);
-    assert_eq!(decision.outcome, Outcome::Failed(SyncError::CreateFailed("no room".to_owned())));
+    assert_eq!(decision.result, SyncResult::Failed(SyncError::CreateFailed("no room".to_owned())));
 
     let silent = decided_after(refused(RefusalKind::Other, "no room"), &web.deadline(None), &[]);
     assert_eq!(lines(&silent).len(), 1, "without a deadline only the event");
@@ -208,7 +208,7 @@ fn the_closing_report_builds_on_the_creation() {
 fn a_deployment_whose_sets_are_all_gone_is_read_again_before_they_are_replaced() {
     let web = deployment("web").size(2);
     let must_be_confirmed = |web: &gantry_model::Deployment, sets: &[&ReplicaSet]| {
-        let observed = Observed { deployment: web, sets, pods: &[], setback: None };
+        let observed = Observed { deployment: web, sets, pods: &[], refused: None };
         decide(NOON, &observed).must_be_confirmed(&observed)
     };
     let old = replica_set("old").owned_by(&web).image("old:1").revision(1).size(2);

@@ -2,7 +2,7 @@
 
 use gantry_decide::deployment::{Decision, EVENT_SOURCE};
 use gantry_model::{ConditionStatus, keys};
-use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, noon_plus, replica_set};
+use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, noon_plus, replica_set};
 
 use crate::{decided, decided_at, messages};
 

@@ -2,7 +2,7 @@
 
 use gantry_decide::deployment::{Limits, append_to_history, is_complete, is_progressing, new_set_size};
 use gantry_model::{ConditionStatus, Deployment, Limit, ReplicaSet, keys};
-use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, noon_plus, replica_set};
+use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, noon_plus, replica_set};
 
 use crate::{decided, decided_at, edit_of, sizes, status_after};
 

@@ -2,7 +2,7 @@
 
 use gantry_decide::deployment::{Action, IfRefused};
 use gantry_model::{Deployment, ReplicaSet, keys};
-use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, noon_plus, replica_set};
+use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, noon_plus, replica_set};
 
 use crate::{decided, sizes};
 

@@ -20,7 +20,7 @@ mod status;
 mod sync_order;
 mod triggers;
 
-use gantry_decide::deployment::{Action, Decision, IfRefused, Observed, Setback, decide};
+use gantry_decide::deployment::{Action, Decision, IfRefused, Observed, RefusedStep, decide};
 use gantry_model::{Deployment, DeploymentStatus, Pod, ReplicaSet, ReplicaSetEdit, Timestamp};
 use gantry_testkit::NOON;
 
@@ -33,8 +33,8 @@ fn decided_at(now: Timestamp, deployment: &Deployment, sets: &[ReplicaSet]) -> D
     decided_with(now, deployment, sets, &[], None)
 }
 
-fn decided_after(setback: Setback, deployment: &Deployment, sets: &[ReplicaSet]) -> Decision {
-    decided_with(NOON, deployment, sets, &[], Some(setback))
+fn decided_after(refused: RefusedStep, deployment: &Deployment, sets: &[ReplicaSet]) -> Decision {
+    decided_with(NOON, deployment, sets, &[], Some(refused))
 }
 
 fn decided_with(
@@ -42,11 +42,11 @@ fn decided_with(
     deployment: &Deployment,
     sets: &[ReplicaSet],
     pods: &[Pod],
-    setback: Option<Setback>,
+    refused: Option<RefusedStep>,
 ) -> Decision {
     let sets: Vec<_> = sets.iter().collect();
     let pods: Vec<_> = pods.iter().collect();
-    decide(now, &Observed { deployment, sets: &sets, pods: &pods, setback })
+    decide(now, &Observed { deployment, sets: &sets, pods: &pods, refused })
 }
 
 /// All steps as lines of domain words.

@@ -2,7 +2,7 @@
 
 use gantry_decide::deployment::{Deadline, IfRefused};
 use gantry_model::{ConditionStatus, Deployment, keys};
-use gantry_testkit::{DeploymentWords, NOON, ReplicaSetWords, deployment, noon_plus, replica_set};
+use gantry_testkit::{DeploymentBuilder, NOON, ReplicaSetBuilder, deployment, noon_plus, replica_set};
 
 use crate::{decided, edit_of, sizes, status_after};
 

@@ -6,7 +6,7 @@ use gantry_model::{
     ConditionStatus, Deployment, DeploymentCondition, DeploymentConditionType, ReplicaSet,
     ReplicaSetCondition, ReplicaSetConditionType, keys,
 };
-use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, noon_plus, replica_set};
+use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, noon_plus, replica_set};
 
 use crate::{decided, decided_at, status_after};
 
@@ -120,7 +120,7 @@ fn a_missed_deadline_changes_only_the_condition() {
     assert_eq!(again.last_update, Some(noon_plus(0)), "and stays as first recorded");
 }
 
-/// A condition that nobody dated is older than any deadline.
+/// A condition without a time is older than any deadline.
 #[test]
 fn an_undated_condition_has_timed_out() {
     let mut web = recorded(ConditionStatus::True, "ReplicaSetUpdated");

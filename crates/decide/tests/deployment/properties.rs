@@ -2,15 +2,15 @@
 //! judged by the simulator.
 
 use gantry_decide::deployment::{
-    Action, Decision, Limits, Setback, append_to_history, new_set_size, template_hash,
+    Action, Decision, Limits, RefusedStep, append_to_history, new_set_size, template_hash,
 };
 use gantry_model::{
     ConditionStatus, Deployment, InvalidLimit, Limit, Phase, Pod, Refusal, RefusalKind, ReplicaSet, Replicas,
     RollingLimits, Strategy as Rollout, Timestamp, keys,
 };
 use gantry_testkit::{
-    DeploymentWords, PodWords, ReplicaSetWords, deployment, invalid_limit, invalid_selector, noon_plus, pod,
-    replica_set,
+    DeploymentBuilder, PodBuilder, ReplicaSetBuilder, deployment, invalid_limit, invalid_selector, noon_plus,
+    pod, replica_set,
 };
 use proptest::prelude::*;
 
@@ -131,14 +131,14 @@ prop_compose! {
     }
 }
 
-fn create_refused(kind: RefusalKind, message: &str, existing: Option<ReplicaSet>) -> Setback {
-    Setback::CreateRefused { refusal: Refusal::new(kind, message), existing: existing.map(Box::new) }
+fn create_refused(kind: RefusalKind, message: &str, existing: Option<ReplicaSet>) -> RefusedStep {
+    RefusedStep::CreateRefused { refusal: Refusal::new(kind, message), existing: existing.map(Box::new) }
 }
 
-fn setback() -> BoxedStrategy<Option<Setback>> {
+fn refused() -> BoxedStrategy<Option<RefusedStep>> {
     prop_oneof![
         4 => Just(None),
-        1 => Just(Some(Setback::ShrinkFailed)),
+        1 => Just(Some(RefusedStep::ScaleDownFailed)),
         1 => Just(Some(create_refused(RefusalKind::NamespaceTerminating, "going", None))),
         1 => ".{0,8}".prop_map(|text| Some(create_refused(RefusalKind::Other, &text, None))),
         1 => proptest::option::of(any_set().boxed())
@@ -164,17 +164,17 @@ proptest! {
         web in any_deployment().boxed(),
         mut sets in proptest::collection::vec(any_set().boxed(), 0..6),
         now in moment(),
-        setback in setback(),
+        refused in refused(),
         pods in 0..3usize,
     ) {
         sets.sort_by(|a, b| a.meta.name.cmp(&b.meta.name));
         sets.dedup_by(|a, b| a.meta.name == b.meta.name);
         let owner = sets.first().cloned().unwrap_or_else(|| replica_set("x"));
         let pods: Vec<Pod> = (0..pods).map(|n| pod(&format!("p{n}")).owned_by(&owner).phase(Phase::Running)).collect();
-        let decision = decided_with(now, &web, &sets, &pods, setback.clone());
-        prop_assert_eq!(&decision, &decided_with(now, &web, &sets, &pods, setback.clone()));
+        let decision = decided_with(now, &web, &sets, &pods, refused.clone());
+        prop_assert_eq!(&decision, &decided_with(now, &web, &sets, &pods, refused.clone()));
         sets.reverse();
-        prop_assert_eq!(&decision, &decided_with(now, &web, &sets, &pods, setback));
+        prop_assert_eq!(&decision, &decided_with(now, &web, &sets, &pods, refused));
         let printed = decision.steps.iter().map(|step| step.action.to_string()).chain(decision.waiting_on.iter().map(ToString::to_string));
         prop_assert!(printed.count() >= decision.steps.len(), "and can be printed");
     }

@@ -3,7 +3,7 @@
 use gantry_decide::deployment::{Decision, IfRefused, WaitingOn};
 use gantry_model::{ConditionStatus, Deployment, Phase, Pod, ReplicaSet, keys};
 use gantry_testkit::{
-    DeploymentWords, NOON, PodWords, ReplicaSetWords, deployment, noon_plus, pod, replica_set,
+    DeploymentBuilder, NOON, PodBuilder, ReplicaSetBuilder, deployment, noon_plus, pod, replica_set,
 };
 
 use crate::{decided, decided_with, lines, refusal_of, sizes, status_after};

@@ -2,7 +2,7 @@
 
 use gantry_decide::deployment::{Action, IfRefused, append_to_history, revision_of};
 use gantry_model::keys;
-use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, labels, noon_plus, replica_set};
+use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, labels, noon_plus, replica_set};
 
 use crate::{decided, edit_of, lines, sizes, status_after};
 

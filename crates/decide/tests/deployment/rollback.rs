@@ -3,7 +3,7 @@
 use gantry_decide::deployment::{Action, IfRefused};
 use gantry_model::{Deployment, DeploymentEdit, ReplicaSet, keys};
 use gantry_testkit::{
-    DeploymentWords, ReplicaSetWords, deployment, labels, noon_plus, replica_set, template,
+    DeploymentBuilder, ReplicaSetBuilder, deployment, labels, noon_plus, replica_set, template,
 };
 
 use crate::{decided, lines, messages};

@@ -1,8 +1,8 @@
 //! RollingUpdate, one step at a time.
 
-use gantry_decide::deployment::{Action, IfRefused, Outcome, Setback, SyncError, WaitingOn};
+use gantry_decide::deployment::{Action, IfRefused, RefusedStep, SyncError, SyncResult, WaitingOn};
 use gantry_model::{Deployment, Limit, ReplicaSet, Strategy, keys};
-use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, noon_plus, replica_set};
+use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, noon_plus, replica_set};
 
 use crate::{decided, decided_after, lines, refusal_of, sizes};
 
@@ -128,9 +128,9 @@ fn the_oldest_set_drains_first() {
     assert_eq!(sizes(&decision), ["scale older 4 -> 0", "scale old 4 -> 3"], "5 more than the floor of 8");
 }
 
-/// D10.3: what an emptied set still reports as available is on its way out and lets nobody else go.
+/// D10.3: available pods that a set of size zero still reports are terminating and do not count.
 #[test]
-fn an_emptied_set_does_not_vouch_for_others() {
+fn pods_of_an_emptied_set_do_not_count_as_available() {
     let web = web();
     let mut emptied = old(&web, 0, 3).created(noon_plus(-90)).image("old:0");
     emptied.meta.name = "emptied".into();
@@ -148,16 +148,16 @@ fn a_refused_shrink_lets_the_sync_go_on() {
     let decision = decided(&web, &sets);
     let shrink =
         decision.steps.iter().find(|s| matches!(&s.action, Action::UpdateReplicaSet { .. })).unwrap();
-    assert_eq!(shrink.if_refused, IfRefused::DecideOnShrink);
-    let after = decided_after(Setback::ShrinkFailed, &web, &sets);
+    assert_eq!(shrink.if_refused, IfRefused::DecideOnScaleDown);
+    let after = decided_after(RefusedStep::ScaleDownFailed, &web, &sets);
     assert_eq!(sizes(&after), [""; 0]);
-    assert_eq!(after.outcome, Outcome::Done);
+    assert_eq!(after.result, SyncResult::Done);
     assert!(
         matches!(after.steps.last().unwrap().action, Action::UpdateStatus { .. }),
         "the status is still reported"
     );
     let half_done = [old(&web, 6, 8), new(&web, 5, 5)];
-    let after = decided_after(Setback::ShrinkFailed, &web, &half_done);
+    let after = decided_after(RefusedStep::ScaleDownFailed, &web, &half_done);
     assert_eq!(sizes(&after), [""; 0], "what did shrink makes room for the next sync, not for this one");
 }
 
@@ -168,9 +168,9 @@ fn a_limit_that_cannot_be_read_is_an_error() {
     let bad = gantry_testkit::invalid_limit("3");
     web.strategy = Strategy::RollingUpdate(Err(bad.clone()));
     let decision = decided(&web, &[old(&web, 8, 8), new(&web, 5, 5)]);
-    assert_eq!(decision.outcome, Outcome::Failed(SyncError::InvalidLimit(bad.clone())));
+    assert_eq!(decision.result, SyncResult::Failed(SyncError::InvalidLimit(bad.clone())));
     assert!(bad.to_string().contains("\"3\""), "{bad}");
-    assert_eq!(decided(&web, &[]).outcome, Outcome::Failed(SyncError::InvalidLimit(bad)));
+    assert_eq!(decided(&web, &[]).result, SyncResult::Failed(SyncError::InvalidLimit(bad)));
 }
 
 /// D7.3, D7.4: Recreate has neither surge nor tolerance.

@@ -2,7 +2,7 @@
 
 use gantry_decide::deployment::{IfRefused, WaitingOn};
 use gantry_model::{Deployment, Limit, ReplicaSet, keys};
-use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, noon_plus, replica_set};
+use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, noon_plus, replica_set};
 
 use crate::{decided, edit_of, messages, refusal_of, sizes};
 

@@ -2,7 +2,7 @@
 
 use gantry_decide::deployment::IfRefused;
 use gantry_model::{ConditionStatus, Deployment, DeploymentConditionType, ReplicaSet, Replicas, keys};
-use gantry_testkit::{DeploymentWords, ReplicaSetWords, deployment, noon_plus, replica_set};
+use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, noon_plus, replica_set};
 
 use crate::{decided, lines, status_after};
 
@@ -41,7 +41,7 @@ fn the_counters_are_sums_over_the_sets() {
     assert_eq!(status.unavailable, Replicas::ZERO, "never negative");
 }
 
-/// Section 14: a set nobody reported on has no terminating pods; one that is silent about them makes the sum unknown.
+/// Section 14: a set without a status has no terminating pods; a status without the field makes the sum unknown.
 #[test]
 fn terminating_pods_are_unknown_when_a_set_is_silent() {
     let web = web();

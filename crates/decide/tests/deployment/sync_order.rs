@@ -1,9 +1,9 @@
 //! One sync and its priorities: delete > pause > rollback > scale > rollout.
 
-use gantry_decide::deployment::{Action, IfRefused, Outcome, SyncError, WaitingOn};
+use gantry_decide::deployment::{Action, IfRefused, SyncError, SyncResult, WaitingOn};
 use gantry_model::{ConditionStatus, Selector, Strategy, keys};
 use gantry_testkit::{
-    DeploymentWords, ReplicaSetWords, deployment, invalid_selector, noon_plus, replica_set, template,
+    DeploymentBuilder, ReplicaSetBuilder, deployment, invalid_selector, noon_plus, replica_set, template,
 };
 
 use crate::{decided, lines, sizes, status_after};
@@ -25,7 +25,7 @@ fn a_selector_of_everything_is_only_reported() {
     assert_eq!(status.conditions, [], "only the generation");
     assert_eq!(decision.steps[1].if_refused, IfRefused::Ignore);
     assert_eq!(decision.steps.len(), 2);
-    assert_eq!(decision.outcome, Outcome::Done);
+    assert_eq!(decision.result, SyncResult::Done);
     assert_eq!(decision.waiting_on, [WaitingOn::Selector]);
 
     web.status.observed_generation = 4;
@@ -38,7 +38,7 @@ fn an_invalid_selector_fails_the_sync() {
     let mut web = deployment("web");
     web.selector = Err(invalid_selector());
     let decision = decided(&web, &[]);
-    assert_eq!(decision.outcome, Outcome::Failed(SyncError::InvalidSelector(invalid_selector())));
+    assert_eq!(decision.result, SyncResult::Failed(SyncError::InvalidSelector(invalid_selector())));
     assert_eq!(decision.steps, []);
 }
 
@@ -104,12 +104,12 @@ fn scaling_comes_before_the_rollout() {
     assert_eq!(sizes(&decided(&web, &sets)), ["scale one 4 -> 8"]);
 }
 
-/// D3.9 and the last step of one sync: a strategy nobody knows is an error in these words.
+/// D3.9 and the last step of one sync: an unknown strategy is an error with this message.
 #[test]
 fn an_unknown_strategy_is_an_error() {
     let mut web = deployment("web");
     web.strategy = Strategy::Unknown("Foo".to_owned());
-    let Outcome::Failed(error) = decided(&web, &[]).outcome else { panic!("must fail") };
+    let SyncResult::Failed(error) = decided(&web, &[]).result else { panic!("must fail") };
     assert_eq!(error.to_string(), "unexpected deployment strategy type: Foo");
     let set = replica_set("one").owned_by(&web).size(1).sized_for(1, 2).revision(1);
     let scaled = decided(&web.size(3), &[set]);

@@ -5,7 +5,7 @@ use gantry_decide::deployment::triggers::{
 };
 use gantry_model::{Deployment, Name, Namespace, ObjectKey, ReplicaSet, Selector};
 use gantry_testkit::{
-    DeploymentWords, PodWords, ReplicaSetWords, deployment, invalid_selector, labels, noon_plus, pod,
+    DeploymentBuilder, PodBuilder, ReplicaSetBuilder, deployment, invalid_selector, labels, noon_plus, pod,
     replica_set, selector,
 };
 
@@ -127,7 +127,7 @@ fn a_changed_field_of_the_reference_wakes_the_owner_it_named() {
     assert_eq!(names(&on_set_updated(&set, &unblocked, &found)), ["web", "web"]);
 }
 
-/// D1.5, D1.8: a deleted set wakes its owner, however stale what is known of it; an orphan wakes nobody.
+/// D1.5, D1.8: a deleted set enqueues its owner, however stale its last known state; an orphan enqueues none.
 #[test]
 fn a_deleted_set_wakes_its_owner() {
     let web = deployment("web");

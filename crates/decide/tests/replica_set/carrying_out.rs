@@ -1,7 +1,8 @@
 //! What the API server's answers to creations and deletions mean.
 
 use gantry_decide::replica_set::{
-    Creating, Deleting, ManageError, Managed, Settled, SlowStart, creation_event, deletion_event,
+    ManageError, ManageResult, MetExpectation, PendingCreations, PendingDeletions, SlowStart, creation_event,
+    deletion_event,
 };
 use gantry_model::{Event, Name, Refusal, RefusalKind};
 
@@ -21,8 +22,8 @@ fn batches(calls: usize, failing: &[usize]) -> (Vec<usize>, usize) {
 }
 
 /// Creates so many pods; the answer to each call comes from its number, counted from one.
-fn create(count: usize, answer: impl Fn(usize) -> Result<Name, Refusal>) -> (usize, Managed) {
-    let mut creating = Creating::new(key("web"), count);
+fn create(count: usize, answer: impl Fn(usize) -> Result<Name, Refusal>) -> (usize, ManageResult) {
+    let mut creating = PendingCreations::new(key("web"), count);
     let mut calls = 0;
     while let Some(batch) = creating.batch() {
         let answers: Vec<_> = (calls + 1..=calls + batch).map(&answer).collect();
@@ -32,10 +33,10 @@ fn create(count: usize, answer: impl Fn(usize) -> Result<Name, Refusal>) -> (usi
     (calls, creating.finish())
 }
 
-fn given_up(managed: &Managed) -> usize {
-    match managed.settled.as_slice() {
+fn given_up(manage_result: &ManageResult) -> usize {
+    match manage_result.met.as_slice() {
         [] => 0,
-        [Settled::Creations { set, count }] if *set == key("web") => *count,
+        [MetExpectation::Creations { set, count }] if *set == key("web") => *count,
         other => panic!("one note on creations: {other:?}"),
     }
 }
@@ -80,42 +81,42 @@ fn a_failure_stops_after_its_batch() {
 /// R5.2: the first refusal that came is the sync's error.
 #[test]
 fn the_first_error_is_the_one_that_is_returned() {
-    let (_, managed) = create(7, |call| match call {
+    let (_, manage_result) = create(7, |call| match call {
         1..=3 => ok(call),
         _ => Err(refusal(RefusalKind::Other, &format!("refused {call}"))),
     });
-    assert_eq!(managed.result.unwrap_err().to_string(), "refused 4");
+    assert_eq!(manage_result.result.unwrap_err().to_string(), "refused 4");
 }
 
 /// R5.3: what failed and what was never tried is not waited for.
 #[test]
 fn pods_that_were_not_created_are_not_expected() {
-    let (calls, managed) = create(10, |call| unless(call == 3, call));
-    assert_eq!((calls, given_up(&managed)), (3, 8));
-    let (calls, managed) = create(10, ok);
-    assert_eq!((calls, given_up(&managed), managed.result), (10, 0, Ok(())));
+    let (calls, manage_result) = create(10, |call| unless(call == 3, call));
+    assert_eq!((calls, given_up(&manage_result)), (3, 8));
+    let (calls, manage_result) = create(10, ok);
+    assert_eq!((calls, given_up(&manage_result), manage_result.result), (10, 0, Ok(())));
 }
 
-/// R5.3: a call that nobody answered, or a shell that stopped halfway, leaves nothing to wait for either.
+/// R5.3: a request without a response, or a shell that stopped halfway, leaves no expectations either.
 #[test]
 fn unanswered_calls_count_as_failed() {
-    let mut creating = Creating::new(key("web"), 3);
+    let mut creating = PendingCreations::new(key("web"), 3);
     creating.completed([ok(1)]);
     creating.completed([ok(2)]);
     assert_eq!(creating.batch(), None);
-    let managed = creating.finish();
-    assert_eq!(given_up(&managed), 1);
-    assert!(managed.result.is_err());
-    assert_eq!(given_up(&Creating::new(key("web"), 3).finish()), 3);
+    let manage_result = creating.finish();
+    assert_eq!(given_up(&manage_result), 1);
+    assert!(manage_result.result.is_err());
+    assert_eq!(given_up(&PendingCreations::new(key("web"), 3).finish()), 3);
 }
 
-/// R5.4: a namespace on its way out refuses everything, which is nobody's failure; the expectation is left to expire.
+/// R5.4: a terminating namespace refuses everything, which is not a failure; the expectation times out.
 #[test]
 fn a_terminating_namespace_is_silent_success() {
     let closing = || Err(refusal(RefusalKind::NamespaceTerminating, "namespace t1 is being terminated"));
-    let (calls, managed) = create(7, |_| closing());
+    let (calls, manage_result) = create(7, |_| closing());
     assert_eq!(calls, 7, "no failure, so no batch is the last");
-    assert_eq!((given_up(&managed), managed.result), (0, Ok(())));
+    assert_eq!((given_up(&manage_result), manage_result.result), (0, Ok(())));
     assert_eq!(creation_event(&closing()), None);
 }
 
@@ -143,17 +144,17 @@ fn deletions_are_told() {
 /// R5.8: a pod that was not deleted will not be seen to go; only if it is still there has the sync failed.
 #[test]
 fn failed_deletions_are_not_expected_and_fail_the_sync_unless_the_pod_was_gone() {
-    let deletion = |pod: &str| Settled::Deletion { set: key("web"), pod: key(pod) };
-    let mut deleting = Deleting::new(key("web"));
+    let deletion = |pod: &str| MetExpectation::Deletion { set: key("web"), pod: key(pod) };
+    let mut deleting = PendingDeletions::new(key("web"));
     deleting.answered(&key("a"), Ok(()));
     deleting.answered(&key("b"), Err(refusal(RefusalKind::NotFound, "not found")));
     let gone = deleting.clone().finish();
-    assert_eq!((gone.settled, gone.result), (vec![deletion("b")], Ok(())));
+    assert_eq!((gone.met, gone.result), (vec![deletion("b")], Ok(())));
 
     deleting.answered(&key("c"), Err(refusal(RefusalKind::Other, "forbidden")));
     deleting.answered(&key("d"), Err(refusal(RefusalKind::Other, "timeout")));
     let failed = deleting.finish();
-    assert_eq!(failed.settled, ["b", "c", "d"].map(deletion));
+    assert_eq!(failed.met, ["b", "c", "d"].map(deletion));
     let error = failed.result.unwrap_err();
     assert_eq!(error.to_string(), "unable to delete pods: forbidden", "the first");
     assert_eq!(error, ManageError::Delete(refusal(RefusalKind::Other, "forbidden")));

@@ -1,28 +1,28 @@
 //! Which pods a ReplicaSet looks at and calls its own.
 
 use gantry_decide::ownership::{AdoptionRefused, may_adopt};
-use gantry_decide::replica_set::{Considered, Standing, WaitingOn, consider};
+use gantry_decide::replica_set::{ClassifiedPods, ExpectationState, WaitingOn, classify_pods};
 use gantry_model::{OwnerReference, Phase, Pod, RefusalKind, ReplicaSet, Selector, patch};
-use gantry_testkit::{NOON, PodWords, ReplicaSetWords, invalid_selector, meta, pod, replica_set};
+use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, invalid_selector, meta, pod, replica_set};
 
 use crate::{decided, deletions, refusal};
 
-fn considered<'a>(set: &'a ReplicaSet, pods: &'a [Pod]) -> Considered<'a> {
-    consider(set, Standing::Satisfied, pods).unwrap()
+fn classified<'a>(set: &'a ReplicaSet, pods: &'a [Pod]) -> ClassifiedPods<'a> {
+    classify_pods(set, ExpectationState::Satisfied, pods).unwrap()
 }
 
 /// What becomes of one pod: `owned`, `adopt`, `release`, `terminating` or `leave`.
-fn fate(set: &ReplicaSet, pod: &Pod) -> &'static str {
+fn disposition(set: &ReplicaSet, pod: &Pod) -> &'static str {
     let pods = [pod.clone()];
-    let considered = considered(set, &pods);
-    let claims = &considered.claims;
-    match (claims.owned.len(), claims.adopt.len(), claims.release.len(), considered.terminating.len()) {
+    let classified = classified(set, &pods);
+    let claims = &classified.claims;
+    match (claims.owned.len(), claims.adopt.len(), claims.release.len(), classified.terminating.len()) {
         (1, 0, 0, 0) => "owned",
         (0, 1, 0, 0) => "adopt",
         (0, 0, 1, 0) => "release",
         (0, 0, 0, 1) => "terminating",
         (0, 0, 0, 0) => "leave",
-        _ => panic!("one pod, one fate"),
+        _ => panic!("one pod, one disposition"),
     }
 }
 
@@ -32,16 +32,16 @@ fn names<'a>(pods: &[&'a Pod]) -> Vec<&'a str> {
 
 /// R4.4: the claiming table for a living set.
 #[test]
-fn a_set_claims_its_own_and_nobodys_but_never_anothers() {
+fn a_set_claims_its_own_pods_and_orphans_but_never_those_of_others() {
     let web = replica_set("web").size(2);
     let own = pod("a").owned_by(&web);
-    assert_eq!(fate(&web, &own), "owned");
-    assert_eq!(fate(&web, &own.clone().labelled(&[("app", "x")])), "release");
-    assert_eq!(fate(&web, &pod("a")), "adopt");
-    assert_eq!(fate(&web, &pod("a").labelled(&[("app", "x")])), "leave");
+    assert_eq!(disposition(&web, &own), "owned");
+    assert_eq!(disposition(&web, &own.clone().labelled(&[("app", "x")])), "release");
+    assert_eq!(disposition(&web, &pod("a")), "adopt");
+    assert_eq!(disposition(&web, &pod("a").labelled(&[("app", "x")])), "leave");
     let foreign = pod("a").owned_by(&replica_set("other"));
-    assert_eq!(fate(&web, &foreign), "leave");
-    assert_eq!(fate(&web, &foreign.labelled(&[("app", "x")])), "leave");
+    assert_eq!(disposition(&web, &foreign), "leave");
+    assert_eq!(disposition(&web, &foreign.labelled(&[("app", "x")])), "leave");
 }
 
 /// O7.5; section 3, step 4: a controller reference must fit in kind, name and uid, and the namespace must be the same.
@@ -51,17 +51,17 @@ fn pods_that_only_resemble_its_own_are_not_considered() {
     let bent = |bend: fn(&mut OwnerReference)| {
         let mut pod = pod("a").owned_by(&web);
         bend(&mut pod.meta.owners[0]);
-        fate(&web, &pod)
+        disposition(&web, &pod)
     };
     assert_eq!(bent(|_| {}), "owned");
     assert_eq!(bent(|owner| owner.api_version = "v0".into()), "owned");
     assert_eq!(bent(|owner| owner.kind = "Job".into()), "leave");
     assert_eq!(bent(|owner| owner.name = "other".into()), "leave");
     assert_eq!(bent(|owner| owner.uid = "other".into()), "leave");
-    assert_eq!(bent(|owner| owner.controller = false), "adopt", "an owner, but nobody's to manage");
+    assert_eq!(bent(|owner| owner.controller = false), "adopt", "an owner reference, but not the controller");
     let mut elsewhere = pod("a");
     elsewhere.meta.namespace = "elsewhere".into();
-    assert_eq!(fate(&web, &elsewhere), "leave");
+    assert_eq!(disposition(&web, &elsewhere), "leave");
 }
 
 /// R4.1: the fresh read decides; one refusal stands for all adoptions.
@@ -87,7 +87,7 @@ fn a_refused_adoption_fails_the_sync() {
     let pods = [pod("a"), pod("b")];
     let refused = || Err(refusal(RefusalKind::Other, "the owner is being deleted"));
     let failed =
-        considered(&web, &pods).claimed([(&pods[0], refused()), (&pods[1], refused())], []).unwrap_err();
+        classified(&web, &pods).claimed([(&pods[0], refused()), (&pods[1], refused())], []).unwrap_err();
     assert_eq!(failed.to_string(), "the owner is being deleted");
 }
 
@@ -103,10 +103,10 @@ fn adoption_is_a_patch_that_may_find_the_pod_gone() {
 
     let pods = [pod("a"), pod("b")];
     let gone = Err(refusal(RefusalKind::NotFound, "pods \"a\" not found"));
-    let observed = considered(&web, &pods).claimed([(&pods[0], gone), (&pods[1], Ok(()))], []).unwrap();
+    let observed = classified(&web, &pods).claimed([(&pods[0], gone), (&pods[1], Ok(()))], []).unwrap();
     assert_eq!(names(&observed.active), ["b"]);
     let invalid = Err(refusal(RefusalKind::Invalid, "uid is immutable"));
-    assert!(considered(&web, &pods).claimed([(&pods[0], invalid)], []).is_err(), "unlike at release");
+    assert!(classified(&web, &pods).claimed([(&pods[0], invalid)], []).is_err(), "unlike at release");
 }
 
 /// R4.3: a released pod is not counted, so that its replacement is created in the same sync.
@@ -119,29 +119,29 @@ fn a_released_pod_is_replaced_at_once() {
     let pods = [pod("a").owned_by(&web).labelled(&[("app", "debug")])];
     let forgiven = [RefusalKind::NotFound, RefusalKind::Invalid].map(|kind| Err(refusal(kind, "no")));
     for answer in forgiven.into_iter().chain([Ok(())]) {
-        let observed = considered(&web, &pods).claimed([], [(&pods[0], answer)]).unwrap();
+        let observed = classified(&web, &pods).claimed([], [(&pods[0], answer)]).unwrap();
         let decision = gantry_decide::replica_set::decide(NOON, &observed);
         assert_eq!(crate::creations(&decision), 1);
     }
     let conflict = Err(refusal(RefusalKind::Other, "conflict"));
-    assert!(considered(&web, &pods).claimed([], [(&pods[0], conflict)]).is_err());
+    assert!(classified(&web, &pods).claimed([], [(&pods[0], conflict)]).is_err());
 }
 
 /// R4.5: finished and terminating pods are neither adopted nor released nor counted; finished ones are left alone.
 #[test]
-fn pods_that_are_over_are_nobodys_business() {
+fn terminated_pods_are_ignored() {
     let web = replica_set("web").size(1);
     for phase in [Phase::Succeeded, Phase::Failed] {
         let own = pod("a").owned_by(&web).phase(phase);
-        assert_eq!(fate(&web, &own), "leave");
-        assert_eq!(fate(&web, &own.clone().labelled(&[("app", "x")])), "leave");
-        assert_eq!(fate(&web, &own.deleting_since(NOON)), "leave");
-        assert_eq!(fate(&web, &pod("a").phase(phase)), "leave");
+        assert_eq!(disposition(&web, &own), "leave");
+        assert_eq!(disposition(&web, &own.clone().labelled(&[("app", "x")])), "leave");
+        assert_eq!(disposition(&web, &own.deleting_since(NOON)), "leave");
+        assert_eq!(disposition(&web, &pod("a").phase(phase)), "leave");
     }
     let terminating = pod("a").owned_by(&web).deleting_since(NOON);
-    assert_eq!(fate(&web, &terminating), "terminating");
-    assert_eq!(fate(&web, &terminating.labelled(&[("app", "x")])), "leave");
-    assert_eq!(fate(&web, &pod("a").deleting_since(NOON)), "leave", "an orphan");
+    assert_eq!(disposition(&web, &terminating), "terminating");
+    assert_eq!(disposition(&web, &terminating.labelled(&[("app", "x")])), "leave");
+    assert_eq!(disposition(&web, &pod("a").deleting_since(NOON)), "leave", "an orphan");
 }
 
 /// R4.6: a set that is being deleted keeps what it has, and that is all.
@@ -150,9 +150,9 @@ fn a_set_being_deleted_neither_adopts_nor_releases() {
     let web = replica_set("web").size(2);
     let own = pod("a").owned_by(&web);
     let deleting = web.clone().deleting_since(NOON);
-    assert_eq!(fate(&deleting, &own), "owned");
-    assert_eq!(fate(&deleting, &own.labelled(&[("app", "x")])), "leave");
-    assert_eq!(fate(&deleting, &pod("a")), "leave");
+    assert_eq!(disposition(&deleting, &own), "owned");
+    assert_eq!(disposition(&deleting, &own.labelled(&[("app", "x")])), "leave");
+    assert_eq!(disposition(&deleting, &pod("a")), "leave");
 }
 
 /// R4.7: adopted pods count at once, and the surplus goes in the same sync.
@@ -160,7 +160,7 @@ fn a_set_being_deleted_neither_adopts_nor_releases() {
 fn adoption_may_exceed_the_size_and_the_surplus_is_deleted() {
     let web = replica_set("web").size(1);
     let pods = [pod("orphan"), pod("own").owned_by(&web).on("n1").ready_since(NOON)];
-    let observed = considered(&web, &pods).claimed([(&pods[0], Ok(()))], []).unwrap();
+    let observed = classified(&web, &pods).claimed([(&pods[0], Ok(()))], []).unwrap();
     assert_eq!(names(&observed.active), ["own", "orphan"]);
     let decision = gantry_decide::replica_set::decide(NOON, &observed);
     assert_eq!(deletions(&decision), ["orphan"]);
@@ -174,20 +174,20 @@ fn all_failures_of_claiming_are_told_together() {
     let pods = [pod("a"), pod("b"), pod("c").owned_by(&web).labelled(&[("app", "x")])];
     let other = |text: &str| Err(refusal(RefusalKind::Other, text));
     let adoptions = [(&pods[0], other("timeout")), (&pods[1], Ok(()))];
-    let failed = considered(&web, &pods).claimed(adoptions, [(&pods[2], other("conflict"))]).unwrap_err();
+    let failed = classified(&web, &pods).claimed(adoptions, [(&pods[2], other("conflict"))]).unwrap_err();
     assert_eq!(failed.to_string(), "[timeout, conflict]");
-    let failed = considered(&web, &pods).claimed([(&pods[0], other("timeout"))], []).unwrap_err();
+    let failed = classified(&web, &pods).claimed([(&pods[0], other("timeout"))], []).unwrap_err();
     assert_eq!(failed.to_string(), "timeout");
 }
 
 /// Section 3, step 3: an invalid selector is not retried, but said. The same for an empty one, which the API refuses.
 #[test]
-fn a_set_without_a_usable_selector_sits_still() {
+fn a_set_without_a_usable_selector_does_nothing() {
     let mut web = replica_set("web").size(3);
     web.selector = Err(invalid_selector());
-    let waiting_on = consider(&web, Standing::Satisfied, &[pod("a")]).unwrap_err();
+    let waiting_on = classify_pods(&web, ExpectationState::Satisfied, &[pod("a")]).unwrap_err();
     assert!(waiting_on.to_string().contains("is not a valid label selector operator"), "{waiting_on}");
     web.selector = Ok(Selector::Everything);
-    let waiting_on = consider(&web, Standing::Satisfied, &[pod("a")]).unwrap_err();
+    let waiting_on = classify_pods(&web, ExpectationState::Satisfied, &[pod("a")]).unwrap_err();
     assert_eq!(waiting_on, WaitingOn::InvalidSelector { problem: "the selector is empty".into() });
 }

@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use gantry_decide::Wake;
 use gantry_decide::replica_set::{
-    Action, Creating, Decision, Expectations, Managed, Observed, Standing, StatusWrite, consider, decide,
-    is_available,
+    Action, Decision, ExpectationState, Expectations, ManageResult, Observed, PendingCreations, StatusWrite,
+    classify_pods, decide, is_available,
 };
 use gantry_model::{Phase, Pod, Refusal, RefusalKind, ReplicaSet, ReplicaSetStatus, Replicas, Timestamp};
-use gantry_testkit::{NOON, PodWords, ReplicaSetWords, labelled_template, noon_plus, pod, replica_set};
+use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, labelled_template, noon_plus, pod, replica_set};
 
 use crate::{creations, decided, deletions, key, observed, refusal, reported};
 
 /// The batches of a creation in which the calls of these numbers fail, and what came of it.
-fn create(decision: &Decision, is_refused: impl Fn(usize) -> bool) -> (Vec<usize>, Managed) {
-    let mut creating = Creating::new(key("web"), creations(decision));
+fn create(decision: &Decision, is_refused: impl Fn(usize) -> bool) -> (Vec<usize>, ManageResult) {
+    let mut creating = PendingCreations::new(key("web"), creations(decision));
     let (mut batches, mut calls) = (Vec::new(), 0);
     while let Some(batch) = creating.batch() {
         let answer = |call| -> Result<_, Refusal> {
@@ -29,13 +29,13 @@ fn create(decision: &Decision, is_refused: impl Fn(usize) -> bool) -> (Vec<usize
 }
 
 /// What is expected after an action and its outcome.
-fn expected(decision: &Decision, managed: &Managed) -> Standing {
+fn expected(decision: &Decision, manage_result: &ManageResult) -> ExpectationState {
     let mut expectations = Expectations::default();
-    decision.action.announce(NOON, &key("web"), &mut expectations);
-    for settled in &managed.settled {
-        expectations.settle(settled);
+    decision.action.set_expectations(NOON, &key("web"), &mut expectations);
+    for met in &manage_result.met {
+        expectations.lower(met);
     }
-    expectations.standing(NOON, &key("web"))
+    expectations.expectation_state(NOON, &key("web"))
 }
 
 fn status(observed: &Observed<'_>) -> ReplicaSetStatus {
@@ -53,25 +53,29 @@ fn ready(web: &ReplicaSet, name: &str, node: &str) -> Pod {
 #[test]
 fn creations_start_slowly() {
     let of = |desired| decided(&replica_set("web").size(desired), &[]);
-    let (batches, managed) = create(&of(3), |_| false);
-    assert_eq!((batches, managed.result), (vec![1, 2], Ok(())), "example 1");
-    let (batches, managed) = create(&of(7), |_| false);
-    assert_eq!((batches, managed.result), (vec![1, 2, 4], Ok(())), "example 2");
+    let (batches, manage_result) = create(&of(3), |_| false);
+    assert_eq!((batches, manage_result.result), (vec![1, 2], Ok(())), "example 1");
+    let (batches, manage_result) = create(&of(7), |_| false);
+    assert_eq!((batches, manage_result.result), (vec![1, 2, 4], Ok(())), "example 2");
 
-    let (batches, managed) = create(&of(10), |_| true);
+    let (batches, manage_result) = create(&of(10), |_| true);
     assert_eq!(batches, [1], "example 3: one call");
-    assert_eq!(expected(&of(10), &managed), Standing::Satisfied, "ten expectations lowered to none");
-    assert!(managed.result.is_err());
+    assert_eq!(
+        expected(&of(10), &manage_result),
+        ExpectationState::Satisfied,
+        "ten expectations lowered to none"
+    );
+    assert!(manage_result.result.is_err());
 
-    let (batches, managed) = create(&of(10), |call| call == 3);
+    let (batches, manage_result) = create(&of(10), |call| call == 3);
     assert_eq!(batches, [1, 2], "example 4");
-    let two_left = Standing::Pending { creations: 2, deletions: 0, until: noon_plus(300) };
-    assert_eq!(expected(&of(10), &managed), two_left, "two pods, eight lowered");
-    assert!(managed.result.is_err());
+    let two_left = ExpectationState::Pending { creations: 2, deletions: 0, until: noon_plus(300) };
+    assert_eq!(expected(&of(10), &manage_result), two_left, "two pods, eight lowered");
+    assert!(manage_result.result.is_err());
 
-    let (batches, managed) = create(&of(10), |call| call > 5);
+    let (batches, manage_result) = create(&of(10), |call| call > 5);
     assert_eq!(batches, [1, 2, 4], "a quota of five");
-    assert!(managed.result.is_err());
+    assert!(manage_result.result.is_err());
 }
 
 /// Example 5. Section 6, rules 1 to 3.
@@ -90,7 +94,7 @@ fn pods_in_earlier_stages_go_first() {
 
 /// Examples 6 and 7. Section 6, rules 4 and 5.
 #[test]
-fn crowding_decides_unless_the_cost_has() {
+fn related_pods_on_the_node_decide_unless_the_cost_has() {
     let web = replica_set("web").size(1);
     let related = [pod("x").on("n1"), pod("y").on("n1"), pod("z").on("n1"), pod("w").on("n2")];
     let victim = |pods: &[Pod]| {
@@ -149,9 +153,9 @@ fn a_terminating_pod_is_replaced_at_once_and_counted_apart() {
 fn adopted_orphans_can_be_too_many() {
     let web = replica_set("web").size(2);
     let pods = [pod("o1"), pod("o2"), ready(&web, "own", "n1")];
-    let considered = consider(&web, Standing::Satisfied, &pods).unwrap();
-    let adopted: Vec<_> = considered.claims.adopt.iter().map(|pod| (*pod, Ok(()))).collect();
-    let observed = considered.claimed(adopted, []).unwrap();
+    let classified = classify_pods(&web, ExpectationState::Satisfied, &pods).unwrap();
+    let adopted: Vec<_> = classified.claims.adopt.iter().map(|pod| (*pod, Ok(()))).collect();
+    let observed = classified.claimed(adopted, []).unwrap();
     assert_eq!(observed.active.len(), 3);
     assert_eq!(deletions(&decide(NOON, &observed)).len(), 1);
 }
@@ -166,7 +170,7 @@ fn a_set_that_expects_a_pod_waits_for_it_up_to_five_minutes() {
     expectations.expect_creations(NOON, &key("web"), 1);
     let mut observed = observed(&web, &pods);
     let mut action_at = |now| {
-        observed.standing = expectations.standing(now, &key("web"));
+        observed.expectation_state = expectations.expectation_state(now, &key("web"));
         let written = reported(now, &observed).status != StatusWrite::Unchanged;
         (decide(now, &observed).action != Action::Nothing, written)
     };

@@ -1,27 +1,28 @@
 //! What a set has done and not yet seen.
 
 use gantry_decide::replica_set::{
-    Action, Begun, Expectations, Managed, Memory, ReadVersions, Settled, Standing, StatusWrite, WaitingOn,
-    consider, decide, report,
+    Action, ControllerState, ExpectationState, Expectations, ManageResult, MetExpectation, StatusWrite,
+    SyncStart, WaitingOn, classify_pods, decide, report,
 };
+use gantry_decide::written_versions::{CachedResource, ReadVersions};
 use gantry_model::{ObjectKey, Pod, Timestamp};
-use gantry_testkit::{NOON, PodWords, ReplicaSetWords, noon_plus, pod, replica_set};
+use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, noon_plus, pod, replica_set};
 
 use crate::{creations, key, observed};
 
-fn created(count: usize) -> Settled {
-    Settled::Creations { set: key("web"), count }
+fn created(count: usize) -> MetExpectation {
+    MetExpectation::Creations { set: key("web"), count }
 }
 
-fn deleted(pod: &str) -> Settled {
-    Settled::Deletion { set: key("web"), pod: key(pod) }
+fn deleted(pod: &str) -> MetExpectation {
+    MetExpectation::Deletion { set: key("web"), pod: key(pod) }
 }
 
 /// What `web` still waits for, creations and deletions.
 fn pending(expectations: &Expectations, now: Timestamp) -> Option<(usize, usize)> {
-    match expectations.standing(now, &key("web")) {
-        Standing::Satisfied => None,
-        Standing::Pending { creations, deletions, .. } => Some((creations, deletions)),
+    match expectations.expectation_state(now, &key("web")) {
+        ExpectationState::Satisfied => None,
+        ExpectationState::Pending { creations, deletions, .. } => Some((creations, deletions)),
     }
 }
 
@@ -47,9 +48,9 @@ fn new_expectations_take_the_place_of_the_old_ones() {
     assert_eq!(pending(&expectations, NOON), Some((0, 2)));
     expectations.expect_creations(noon_plus(2), &key("web"), 1);
     assert_eq!(pending(&expectations, NOON), Some((1, 0)));
-    assert_eq!(expectations.standing(NOON, &key("api")), Standing::Satisfied, "another set");
-    expectations.settle(&deleted("a"));
-    expectations.settle(&created(1));
+    assert_eq!(expectations.expectation_state(NOON, &key("api")), ExpectationState::Satisfied, "another set");
+    expectations.lower(&deleted("a"));
+    expectations.lower(&created(1));
     assert_eq!(pending(&expectations, NOON), None, "the deletions are forgotten");
 }
 
@@ -58,9 +59,9 @@ fn new_expectations_take_the_place_of_the_old_ones() {
 fn expectations_are_satisfied_when_met_or_when_too_old() {
     assert_eq!(pending(&Expectations::default(), NOON), None);
     let mut met = expecting_creations(2);
-    met.settle(&created(1));
+    met.lower(&created(1));
     assert_eq!(pending(&met, NOON), Some((1, 0)));
-    met.settle(&created(1));
+    met.lower(&created(1));
     assert_eq!(pending(&met, NOON), None);
 
     let unmet = expecting_creations(2);
@@ -69,8 +70,8 @@ fn expectations_are_satisfied_when_met_or_when_too_old() {
     assert_eq!(pending(&unmet, Timestamp::from_nanos(five_minutes.as_nanos() + 1)), None);
     assert_eq!(pending(&unmet, noon_plus(-10_000)), Some((2, 0)), "a clock that was set back");
     assert_eq!(
-        unmet.standing(NOON, &key("web")),
-        Standing::Pending { creations: 2, deletions: 0, until: five_minutes }
+        unmet.expectation_state(NOON, &key("web")),
+        ExpectationState::Pending { creations: 2, deletions: 0, until: five_minutes }
     );
 }
 
@@ -78,11 +79,11 @@ fn expectations_are_satisfied_when_met_or_when_too_old() {
 #[test]
 fn each_deletion_counts_once() {
     let mut expectations = expecting_deletions(&["a", "b"]);
-    expectations.settle(&deleted("a"));
-    expectations.settle(&deleted("a"));
-    expectations.settle(&deleted("stranger"));
+    expectations.lower(&deleted("a"));
+    expectations.lower(&deleted("a"));
+    expectations.lower(&deleted("stranger"));
     assert_eq!(pending(&expectations, NOON), Some((0, 1)));
-    expectations.settle(&deleted("b"));
+    expectations.lower(&deleted("b"));
     assert_eq!(pending(&expectations, NOON), None);
 }
 
@@ -91,34 +92,34 @@ fn each_deletion_counts_once() {
 fn any_pod_that_appears_counts_as_a_creation() {
     let mut expectations = expecting_creations(1);
     for _ in 0..3 {
-        expectations.settle(&created(1));
+        expectations.lower(&created(1));
     }
     assert_eq!(pending(&expectations, NOON), None);
-    expectations.settle(&created(usize::MAX));
-    expectations.settle(&created(usize::MAX));
+    expectations.lower(&created(usize::MAX));
+    expectations.lower(&created(usize::MAX));
     assert_eq!(pending(&expectations, NOON), None, "however many");
     expectations.expect_creations(NOON, &key("web"), 2);
     assert_eq!(pending(&expectations, NOON), Some((2, 0)), "a surplus is not carried over");
     let mut none = Expectations::default();
-    none.settle(&created(1));
-    assert_eq!(none, Expectations::default(), "nobody asked");
+    none.lower(&created(1));
+    assert_eq!(none, Expectations::default(), "nothing was expected");
 }
 
 /// R2.5: asked before the pods are listed, the answer cannot be too new for the list.
 #[test]
 fn a_pod_that_arrives_between_question_and_list_is_not_created_twice() {
     let web = replica_set("web").size(1);
-    let mut memory = Memory::default();
-    memory.expectations.expect_creations(NOON, &key("web"), 1);
+    let mut state = ControllerState::default();
+    state.expectations.expect_creations(NOON, &key("web"), 1);
     let pods = [pod("a").owned_by(&web)];
-    let creations_with = |standing, pods: &[Pod]| {
-        let observed = consider(&web, standing, pods).unwrap().claimed([], []).unwrap();
+    let creations_with = |expectation_state, pods: &[Pod]| {
+        let observed = classify_pods(&web, expectation_state, pods).unwrap().claimed([], []).unwrap();
         creations(&decide(NOON, &observed))
     };
 
-    let asked_first = memory.expectations.standing(NOON, &key("web"));
-    memory.settle(&created(1)); // the pod arrives
-    let asked_last = memory.expectations.standing(NOON, &key("web"));
+    let asked_first = state.expectations.expectation_state(NOON, &key("web"));
+    state.lower(&created(1)); // the pod arrives
+    let asked_last = state.expectations.expectation_state(NOON, &key("web"));
 
     assert_eq!(creations_with(asked_first, &pods), 0);
     assert_eq!(creations_with(asked_first, &[]), 0, "had it arrived after the list");
@@ -133,65 +134,67 @@ fn unmet_expectations_suppress_only_pod_actions() {
     let pods =
         [pod("own").owned_by(&web), pod("orphan"), pod("gone").owned_by(&web).labelled(&[("app", "x")])];
     let until = noon_plus(300);
-    let standing = Standing::Pending { creations: 1, deletions: 0, until };
-    let considered = consider(&web, standing, &pods).unwrap();
-    assert_eq!(considered.claims.adopt, [&pods[1]]);
-    assert_eq!(considered.claims.release, [&pods[2]]);
+    let expectation_state = ExpectationState::Pending { creations: 1, deletions: 0, until };
+    let classified = classify_pods(&web, expectation_state, &pods).unwrap();
+    assert_eq!(classified.claims.adopt, [&pods[1]]);
+    assert_eq!(classified.claims.release, [&pods[2]]);
 
-    let observed = considered.claimed([(&pods[1], Ok(()))], [(&pods[2], Ok(()))]).unwrap();
+    let observed = classified.claimed([(&pods[1], Ok(()))], [(&pods[2], Ok(()))]).unwrap();
     let decision = decide(NOON, &observed);
     assert_eq!(decision.action, Action::Nothing);
     assert_eq!(decision.waiting_on, WaitingOn::Expectations { creations: 1, deletions: 0, until });
-    let report = report(NOON, &observed, &decision, &Managed::nothing());
+    let report = report(NOON, &observed, &decision, &ManageResult::nothing());
     assert!(matches!(report.status, StatusWrite::Put(status) if status.replicas == 2_u16.into()));
 }
 
 /// R2.7, R1.2: a set of the same name starts clean.
 #[test]
 fn a_deleted_set_leaves_no_expectations_to_its_successor() {
-    let mut memory = Memory::default();
-    memory.expectations.expect_creations(NOON, &key("web"), 5);
-    memory.settle(&Settled::Everything { set: key("web"), uid: "uid-of-web".into() });
-    assert_eq!(memory, Memory::default());
+    let mut state = ControllerState::default();
+    state.expectations.expect_creations(NOON, &key("web"), 5);
+    state.lower(&MetExpectation::Everything { set: key("web"), uid: "uid-of-web".into() });
+    assert_eq!(state, ControllerState::default());
 }
 
 /// R3.1: a set that is gone is forgotten, and there is nothing more to do.
 #[test]
 fn a_sync_of_a_set_that_is_gone_forgets_it_and_succeeds() {
-    let read = ReadVersions { pods: "9".into(), replica_sets: "9".into() };
-    let mut memory = Memory::default();
-    memory.expectations.expect_creations(NOON, &key("web"), 5);
-    assert_eq!(memory.begin(NOON, &key("web"), None, &read), Ok(Begun::Gone));
-    assert_eq!(memory, Memory::default());
+    let read =
+        ReadVersions::from([(CachedResource::Pods, "9".into()), (CachedResource::ReplicaSets, "9".into())]);
+    let mut state = ControllerState::default();
+    state.expectations.expect_creations(NOON, &key("web"), 5);
+    assert_eq!(state.begin_sync(NOON, &key("web"), None, &read), Ok(SyncStart::Gone));
+    assert_eq!(state, ControllerState::default());
 }
 
 /// R3.1, R2.5: a sync of a set that is there begins with the question whether it may act.
 #[test]
 fn a_sync_begins_with_the_expectations() {
-    let read = ReadVersions { pods: "9".into(), replica_sets: "9".into() };
+    let read =
+        ReadVersions::from([(CachedResource::Pods, "9".into()), (CachedResource::ReplicaSets, "9".into())]);
     let web = replica_set("web");
-    let mut memory = Memory::default();
-    let begun = memory.begin(NOON, &key("web"), Some(&web), &read);
-    assert_eq!(begun, Ok(Begun::Present(&web, Standing::Satisfied)));
-    memory.expectations.expect_creations(NOON, &key("web"), 5);
-    let begun = memory.begin(NOON, &key("web"), Some(&web), &read);
-    let standing = Standing::Pending { creations: 5, deletions: 0, until: noon_plus(300) };
-    assert_eq!(begun, Ok(Begun::Present(&web, standing)));
+    let mut state = ControllerState::default();
+    let begun = state.begin_sync(NOON, &key("web"), Some(&web), &read);
+    assert_eq!(begun, Ok(SyncStart::Present(&web, ExpectationState::Satisfied)));
+    state.expectations.expect_creations(NOON, &key("web"), 5);
+    let begun = state.begin_sync(NOON, &key("web"), Some(&web), &read);
+    let expectation_state = ExpectationState::Pending { creations: 5, deletions: 0, until: noon_plus(300) };
+    assert_eq!(begun, Ok(SyncStart::Present(&web, expectation_state)));
 }
 
 /// R5.1, R5.7: what is announced is what is about to be done; no action announces nothing.
 #[test]
-fn an_action_announces_what_it_will_do() {
+fn an_action_sets_its_expectations() {
     let web = replica_set("web").size(3);
     let mut expectations = Expectations::default();
-    decide(NOON, &observed(&web, &[])).action.announce(NOON, &key("web"), &mut expectations);
+    decide(NOON, &observed(&web, &[])).action.set_expectations(NOON, &key("web"), &mut expectations);
     assert_eq!(pending(&expectations, NOON), Some((3, 0)));
 
     let empty = replica_set("web");
     let pods = [pod("a").owned_by(&web), pod("b").owned_by(&web)];
-    decide(NOON, &observed(&empty, &pods)).action.announce(NOON, &key("web"), &mut expectations);
+    decide(NOON, &observed(&empty, &pods)).action.set_expectations(NOON, &key("web"), &mut expectations);
     assert_eq!(pending(&expectations, NOON), Some((0, 2)));
-    expectations.settle(&deleted("a"));
-    Action::Nothing.announce(NOON, &key("web"), &mut expectations);
+    expectations.lower(&deleted("a"));
+    Action::Nothing.set_expectations(NOON, &key("web"), &mut expectations);
     assert_eq!(pending(&expectations, NOON), Some((0, 1)), "left as they are");
 }

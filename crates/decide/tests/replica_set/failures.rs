@@ -3,7 +3,7 @@
 use gantry_decide::Wake;
 use gantry_decide::replica_set::WaitingOn;
 use gantry_model::{Phase, ReplicaSet, Replicas};
-use gantry_testkit::{PodWords, ReplicaSetWords, labels, noon_plus, replica_set, template};
+use gantry_testkit::{PodBuilder, ReplicaSetBuilder, labels, noon_plus, replica_set, template};
 
 use crate::world::{Mood, World};
 
@@ -19,7 +19,7 @@ fn first(world: &World) -> String {
 /// Section 8, quota: one probing call at a time, one condition for all of them. R5.2, R7.4, R7.5, R7.6.
 #[test]
 fn a_quota_is_probed_until_it_is_raised() {
-    let mut world = World::settled(web(2));
+    let mut world = World::met(web(2));
     world.set.replicas = 10_u16.into();
     world.mood = Mood::Quota(2);
 
@@ -50,14 +50,14 @@ fn a_quota_is_probed_until_it_is_raised() {
     assert_eq!(world.set.status.replica_failure(), None, "and meanwhile nothing is known to fail");
 
     world.mood = Mood::Willing;
-    world.settle();
+    world.lower();
     assert_eq!((world.alive(), world.set.status.replica_failure()), (10, None));
 }
 
 /// Section 8, admission: a template that is refused is like a quota, in other words. R7.4.
 #[test]
 fn a_template_that_admission_refuses_is_reported() {
-    let mut world = World::settled(web(0));
+    let mut world = World::met(web(0));
     world.set.replicas = 3_u16.into();
     world.mood = Mood::Against("Pod \"web-abcde\" is invalid: spec.containers: Required value");
     let failed = world.sync();
@@ -66,10 +66,10 @@ fn a_template_that_admission_refuses_is_reported() {
     assert_eq!(condition.message, "Pod \"web-abcde\" is invalid: spec.containers: Required value");
 }
 
-/// Section 8, namespace terminating: silence, and an expectation that nobody will meet. R5.4.
+/// Section 8, namespace terminating: no event, and an expectation that times out. R5.4.
 #[test]
 fn a_terminating_namespace_goes_quietly() {
-    let mut world = World::settled(web(0));
+    let mut world = World::met(web(0));
     world.set.replicas = 3_u16.into();
     world.mood = Mood::NamespaceTerminating;
     let quiet = world.sync();
@@ -85,21 +85,21 @@ fn a_terminating_namespace_goes_quietly() {
 /// Section 8, pod deleted by a user: replaced when it begins to go, not when it is gone. R1.4, R1.5.
 #[test]
 fn a_pod_that_a_user_deletes_is_replaced_at_once() {
-    let mut world = World::settled(web(2));
+    let mut world = World::met(web(2));
     let name = first(&world);
     world.change(&name, |pod| pod.deleting_since(noon_plus(1)));
     world.deliver_all();
     assert_eq!(world.sync().batches, [1]);
     let status = &world.set.status;
     assert_eq!((status.replicas, status.terminating), (1_u16.into(), Some(1_u16.into())));
-    world.settle();
+    world.lower();
     assert_eq!((world.alive(), world.set.status.terminating), (2, Some(Replicas::ZERO)));
 }
 
-/// Section 8, node lost: the pod counts until somebody deletes it.
+/// Section 8, node lost: the pod counts until it is deleted.
 #[test]
 fn a_pod_on_a_lost_node_still_counts() {
-    let mut world = World::settled(web(2));
+    let mut world = World::met(web(2));
     let name = first(&world);
     world.change(&name, |pod| pod.phase(Phase::Unknown));
     world.deliver_all();
@@ -111,12 +111,12 @@ fn a_pod_on_a_lost_node_still_counts() {
 #[test]
 fn a_finished_pod_is_replaced_and_left_where_it_is() {
     for phase in [Phase::Succeeded, Phase::Failed] {
-        let mut world = World::settled(web(2));
+        let mut world = World::met(web(2));
         let name = first(&world);
         world.change(&name, |pod| pod.phase(phase));
         world.deliver_all();
         assert_eq!(world.sync().batches, [1]);
-        world.settle();
+        world.lower();
         assert_eq!((world.alive(), world.store.len()), (2, 3), "{phase:?}");
     }
 }
@@ -124,19 +124,19 @@ fn a_finished_pod_is_replaced_and_left_where_it_is() {
 /// Section 8, scaled to zero: all at once. R5.7.
 #[test]
 fn a_set_scaled_to_zero_deletes_all_its_pods() {
-    let mut world = World::settled(web(3));
+    let mut world = World::met(web(3));
     world.set.replicas = Replicas::ZERO;
     assert_eq!(world.sync().deleted, 3);
     assert_eq!((world.alive(), world.told().len()), (0, 3));
     assert_eq!(world.sync().deleted, 0, "once is enough");
-    world.settle();
+    world.lower();
     assert_eq!((world.store.len(), world.set.status.replicas), (0, Replicas::ZERO));
 }
 
 /// Section 8, template edited: the pods that are there stay, new ones follow it.
 #[test]
 fn a_new_template_is_for_new_pods_only() {
-    let mut world = World::settled(web(1));
+    let mut world = World::met(web(1));
     let mut written = template("nginx:2").render();
     written.metadata.as_mut().unwrap().labels = Some(labels(&[("app", "web"), ("new", "yes")]));
     world.set.template = gantry_model::Template::parse(written);
@@ -144,19 +144,19 @@ fn a_new_template_is_for_new_pods_only() {
     assert_eq!((synced.batches.len(), synced.deleted), (0, 0));
     assert_eq!(world.set.status.fully_labeled, Replicas::ZERO);
     world.set.replicas = 2_u16.into();
-    world.settle();
+    world.lower();
     assert_eq!(world.set.status.fully_labeled, 1_u16.into());
 }
 
 /// Section 8, relabelled out: released, kept running, replaced in the same sync. R4.3.
 #[test]
 fn a_pod_relabelled_out_of_the_selector_is_released_and_replaced() {
-    let mut world = World::settled(web(2));
+    let mut world = World::met(web(2));
     let name = first(&world);
     world.change(&name, |pod| pod.labelled(&[("app", "debug")]));
     world.deliver_all();
     assert_eq!(world.sync().batches, [1]);
-    world.settle();
+    world.lower();
     assert_eq!((world.alive(), world.store.len()), (2, 3));
     let released = world.store.values().find(|pod| pod.meta.name.as_str() == name).unwrap();
     assert!(released.is_active() && released.meta.owners.is_empty());
@@ -164,12 +164,12 @@ fn a_pod_relabelled_out_of_the_selector_is_released_and_replaced() {
 
 /// Section 8, relabelled in: adopted, and the least worthy of all goes. R4.7.
 #[test]
-fn an_orphan_relabelled_into_the_selector_is_adopted_and_may_cost_another_its_place() {
-    let mut world = World::settled(web(2));
+fn an_orphan_relabelled_into_the_selector_is_adopted_and_may_displace_another_pod() {
+    let mut world = World::met(web(2));
     world.change("stray", |pod| pod.labelled(&[("app", "web")]).on("n1").ready_since(noon_plus(-60)));
     world.deliver_all();
     assert_eq!(world.sync().deleted, 1);
-    world.settle();
+    world.lower();
     assert_eq!(world.alive(), 2);
     let stray = world.store.values().find(|pod| pod.meta.name.as_str() == "stray").unwrap();
     assert!(stray.meta.is_controlled_by(&world.set.meta.uid), "the ready pod stays, a pending one goes");
@@ -178,7 +178,7 @@ fn an_orphan_relabelled_into_the_selector_is_adopted_and_may_cost_another_its_pl
 /// Section 8, set being deleted: hands off, but the status is kept up. R3.2, R4.6.
 #[test]
 fn a_set_being_deleted_only_reports() {
-    let mut world = World::settled(web(2));
+    let mut world = World::met(web(2));
     world.set.meta.deleting = Some(noon_plus(1));
     world.set.meta.generation = 2;
     world.set.replicas = 5_u16.into();
@@ -186,28 +186,28 @@ fn a_set_being_deleted_only_reports() {
     world.deliver_all();
     let synced = world.sync();
     assert_eq!((synced.batches.len(), synced.deleted, synced.wrote_status), (0, 0, true));
-    assert_eq!(synced.waiting_on, WaitingOn::Deleting);
+    assert_eq!(synced.waiting_on, WaitingOn::PendingDeletions);
     assert_eq!((world.alive(), world.set.status.observed_generation), (2, 2));
 }
 
-/// Section 8, answer lost: the pod that nobody expected turns up, and the surplus goes. R5.3, R2.4.
+/// Section 8, response lost: an unexpected pod appears, and the surplus is deleted. R5.3, R2.4.
 #[test]
 fn a_pod_whose_creation_was_not_answered_turns_up_later() {
-    let mut world = World::settled(web(0));
+    let mut world = World::met(web(0));
     world.set.replicas = 1_u16.into();
     world.mood = Mood::LosesAnswers;
     assert!(world.sync().result.is_err());
     world.mood = Mood::Willing;
     assert_eq!(world.sync().batches, [1], "nothing is expected, so it tries again");
     assert_eq!(world.alive(), 2, "one too many");
-    world.settle();
+    world.lower();
     assert_eq!(world.alive(), 1);
 }
 
 /// Section 5: a large set comes in turns, each waiting for what the last one did. R5.1, R2.2.
 #[test]
 fn twelve_hundred_pods_come_in_three_turns() {
-    let mut world = World::settled(web(0));
+    let mut world = World::met(web(0));
     world.set.replicas = 1200_u16.into();
     let mut turns = Vec::new();
     for _ in 0..4 {
@@ -221,7 +221,7 @@ fn twelve_hundred_pods_come_in_three_turns() {
 /// The decision after a restart is the decision before it, but for what was not seen yet. R2.7.
 #[test]
 fn a_restarted_controller_goes_on_where_it_was() {
-    let mut world = World::settled(web(3));
+    let mut world = World::met(web(3));
     world.set.replicas = 5_u16.into();
     world.sync();
     world.restart();

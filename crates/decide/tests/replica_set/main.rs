@@ -17,7 +17,7 @@ mod world;
 mod written_versions;
 
 use gantry_decide::replica_set::{
-    Action, Decision, ManageError, Managed, Observed, Report, Standing, decide, report,
+    Action, Decision, ExpectationState, ManageError, ManageResult, Observed, SyncReport, decide, report,
 };
 use gantry_model::{ObjectKey, Pod, Refusal, RefusalKind, ReplicaSet, Timestamp};
 use gantry_testkit::NOON;
@@ -26,7 +26,7 @@ use gantry_testkit::NOON;
 fn observed<'a>(set: &'a ReplicaSet, pods: &'a [Pod]) -> Observed<'a> {
     let active = pods.iter().filter(|pod| pod.is_active()).collect();
     let terminating = pods.iter().filter(|pod| pod.is_terminating()).collect();
-    Observed { set, standing: Standing::Satisfied, active, terminating, related: Vec::new() }
+    Observed { set, expectation_state: ExpectationState::Satisfied, active, terminating, related: Vec::new() }
 }
 
 /// Decides at noon.
@@ -35,15 +35,15 @@ fn decided(set: &ReplicaSet, pods: &[Pod]) -> Decision {
 }
 
 /// Reports at this moment of a sync whose action went well, or had nothing to do.
-fn reported(now: Timestamp, observed: &Observed<'_>) -> Report {
-    report(now, observed, &decide(now, observed), &Managed::nothing())
+fn reported(now: Timestamp, observed: &Observed<'_>) -> SyncReport {
+    report(now, observed, &decide(now, observed), &ManageResult::nothing())
 }
 
 /// Reports at noon of a sync in which creating a pod was refused.
-fn reported_refusal(observed: &Observed<'_>, message: &str) -> Report {
+fn reported_refusal(observed: &Observed<'_>, message: &str) -> SyncReport {
     let error = ManageError::Create(refusal(RefusalKind::Other, message));
-    let managed = Managed { settled: Vec::new(), result: Err(error) };
-    report(NOON, observed, &decide(NOON, observed), &managed)
+    let manage_result = ManageResult { met: Vec::new(), result: Err(error) };
+    report(NOON, observed, &decide(NOON, observed), &manage_result)
 }
 
 fn key(name: &str) -> ObjectKey {

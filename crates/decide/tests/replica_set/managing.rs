@@ -1,11 +1,12 @@
 //! How many pods to create or delete, and what a new pod looks like.
 
 use gantry_decide::replica_set::{
-    Action, BURST, Managed, NoLabels, Standing, WaitingOn, decide, must_be_confirmed, pod_draft, report,
+    Action, BURST, ExpectationState, ManageResult, NoLabels, WaitingOn, decide, must_be_confirmed, pod_draft,
+    report,
 };
 use gantry_model::{Pod, ReplicaSet, Replicas, Template};
 use gantry_testkit::{
-    NOON, PodWords, ReplicaSetWords, labelled_template, labels, noon_plus, pod, replica_set, template,
+    NOON, PodBuilder, ReplicaSetBuilder, labelled_template, labels, noon_plus, pod, replica_set, template,
 };
 
 use crate::{creations, decided, deletions, observed};
@@ -75,13 +76,14 @@ fn nothing_is_done_about_the_right_number_of_pods() {
 fn only_a_living_set_that_is_up_to_date_acts() {
     let deleting = replica_set("web").size(2).deleting_since(NOON);
     let decision = decided(&deleting, &[]);
-    assert_eq!((decision.action, decision.waiting_on), (Action::Nothing, WaitingOn::Deleting));
+    assert_eq!((decision.action, decision.waiting_on), (Action::Nothing, WaitingOn::PendingDeletions));
 
     let web = replica_set("web").size(2);
     let mut behind = observed(&web, &[]);
-    behind.standing = Standing::Pending { creations: 2, deletions: 0, until: noon_plus(300) };
+    behind.expectation_state =
+        ExpectationState::Pending { creations: 2, deletions: 0, until: noon_plus(300) };
     assert_eq!(decide(NOON, &behind).action, Action::Nothing);
-    behind.standing = Standing::Satisfied;
+    behind.expectation_state = ExpectationState::Satisfied;
     assert_eq!(creations(&decide(NOON, &behind)), 2);
 }
 
@@ -138,7 +140,7 @@ fn a_template_without_labels_makes_no_pods() {
     let decision = decide(NOON, &observed);
     assert_eq!(decision.action, Action::CannotCreate(NoLabels));
 
-    let report = report(NOON, &observed, &decision, &Managed::impossible(NoLabels));
+    let report = report(NOON, &observed, &decision, &ManageResult::impossible(NoLabels));
     let text = "unable to create pods, no labels";
     assert_eq!(report.waiting_on, WaitingOn::CreateRefused { message: text.into() });
     assert_eq!(decision.waiting_on, report.waiting_on);

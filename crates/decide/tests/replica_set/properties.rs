@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use gantry_decide::replica_set::{
-    Action, BURST, Managed, Standing, StatusWrite, decide, is_choice_needed, related_pods, report,
+    Action, BURST, ExpectationState, ManageResult, StatusWrite, decide, is_choice_needed, related_pods,
+    report,
 };
 use gantry_model::{Phase, Pod, Readiness, ReplicaSet, ReplicaSetStatus, Replicas, Timestamp};
-use gantry_testkit::{NOON, PodWords, ReplicaSetWords, deployment, noon_plus, pod, replica_set};
+use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, deployment, noon_plus, pod, replica_set};
 use proptest::prelude::*;
 
 use crate::world::{Mood, World};
@@ -78,7 +79,7 @@ fn any_now() -> impl Strategy<Value = Timestamp> {
 
 fn status_of(now: Timestamp, set: &ReplicaSet, pods: &[Pod]) -> ReplicaSetStatus {
     let observed = observed(set, pods);
-    match report(now, &observed, &decide(now, &observed), &Managed::nothing()).status {
+    match report(now, &observed, &decide(now, &observed), &ManageResult::nothing()).status {
         StatusWrite::Put(status) => status,
         StatusWrite::Unchanged => set.status.clone(),
     }
@@ -191,7 +192,7 @@ proptest! {
 
     /// Section 6: one more starting pod saves none of those that would have gone, and endangers none that serves.
     #[test]
-    fn one_more_starting_pod_saves_nobody_and_endangers_no_serving_pod(set in any_set(), mut pods in any_pods()) {
+    fn one_more_starting_pod_saves_no_pod_and_endangers_no_serving_pod(set in any_set(), mut pods in any_pods()) {
         let before = decide(NOON, &observed(&set, &pods));
         pods.push(pod("extra").uid("zz"));
         let after = decide(NOON, &observed(&set, &pods));
@@ -220,22 +221,22 @@ proptest! {
     fn reporting_twice_writes_once(mut set in any_set(), pods in any_pods(), now in any_now()) {
         set.status = status_of(now, &set, &pods);
         let observed = observed(&set, &pods);
-        let again = report(now, &observed, &decide(now, &observed), &Managed::nothing());
+        let again = report(now, &observed, &decide(now, &observed), &ManageResult::nothing());
         let _ = again.wake(now);
         prop_assert_eq!(again.status, StatusWrite::Unchanged);
     }
 
     /// R3.2, R2.6: without leave to act nothing is done, whatever is seen.
     #[test]
-    fn without_leave_nothing_is_done(mut set in any_set(), pods in any_pods(), is_deleting in any::<bool>()) {
-        let mut standing = Standing::Satisfied;
+    fn unmet_expectations_prevent_every_action(mut set in any_set(), pods in any_pods(), is_deleting in any::<bool>()) {
+        let mut expectation_state = ExpectationState::Satisfied;
         if is_deleting {
             set.meta.deleting = Some(NOON);
         } else {
-            standing = Standing::Pending { creations: 1, deletions: 0, until: noon_plus(300) };
+            expectation_state = ExpectationState::Pending { creations: 1, deletions: 0, until: noon_plus(300) };
         }
         let mut observed = observed(&set, &pods);
-        observed.standing = standing;
+        observed.expectation_state = expectation_state;
         prop_assert_eq!(decide(NOON, &observed).action, Action::Nothing);
     }
 
@@ -245,7 +246,7 @@ proptest! {
         steps in prop::collection::vec((0..4_u8, 0..12_u16), 1..40),
         quota in prop::option::of(0..12_usize),
     ) {
-        let mut world = World::settled(replica_set("web"));
+        let mut world = World::met(replica_set("web"));
         let mut most = 0;
         for (step, number) in steps {
             match step {
@@ -264,14 +265,14 @@ proptest! {
         }
         world.mood = Mood::Willing;
         world.deliver_all();
-        world.settle();
+        world.lower();
         prop_assert_eq!(world.alive(), usize::try_from(world.set.replicas.get()).unwrap());
     }
 }
 
 /// R5.1: creations and active pods together are what is desired.
 #[test]
-fn creations_fill_the_gap_exactly() {
+fn creations_fill_the_difference_exactly() {
     for active in 0..5 {
         let web = replica_set("web").size(5);
         let pods = named(vec![pod("x").owned_by(&web); active]);

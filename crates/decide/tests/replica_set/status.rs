@@ -1,19 +1,19 @@
 //! What is reported of a set, and when it is written.
 
 use gantry_decide::replica_set::{
-    AfterFailedWrite, Managed, Observed, Report, Standing, StatusWrite, WaitingOn, after_failed_write,
-    is_available,
+    AfterFailedWrite, ExpectationState, ManageResult, Observed, StatusWrite, SyncReport, WaitingOn,
+    after_failed_write, is_available,
 };
 use gantry_model::{
     ConditionStatus, Phase, Pod, ReplicaSet, ReplicaSetCondition, ReplicaSetConditionType, ReplicaSetStatus,
     Replicas, Timestamp,
 };
-use gantry_testkit::{NOON, PodWords, ReplicaSetWords, labelled_template, noon_plus, pod, replica_set};
+use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, labelled_template, noon_plus, pod, replica_set};
 
 use crate::{observed, reported, reported_refusal};
 
 /// The status that stands after the report, written or not.
-fn status_after(observed: &Observed<'_>, report: &Report) -> ReplicaSetStatus {
+fn status_after(observed: &Observed<'_>, report: &SyncReport) -> ReplicaSetStatus {
     match &report.status {
         StatusWrite::Unchanged => observed.set.status.clone(),
         StatusWrite::Put(status) => status.clone(),
@@ -61,13 +61,15 @@ fn the_counters_count_what_they_say() {
     assert_eq!(status.observed_generation, 7);
 }
 
-/// Section 7: zero is written out where silence could mean that nobody knows.
+/// Section 7: zero is written out where an absent field would mean unknown.
 #[test]
 fn zero_pods_and_zero_terminating_pods_are_written() {
     let mut web = replica_set("web");
     web.status.terminating = None;
     let observed = observed(&web, &[]);
-    let StatusWrite::Put(status) = reported(NOON, &observed).status else { panic!("nobody said before") };
+    let StatusWrite::Put(status) = reported(NOON, &observed).status else {
+        panic!("no status was written before")
+    };
     let written = status.render();
     assert_eq!((written.replicas, written.terminating_replicas), (0, Some(0)));
 }
@@ -196,10 +198,11 @@ fn the_condition_goes_with_the_failure() {
     foreign.condition_type = ReplicaSetConditionType::Other("Foreign".into());
     web.status.conditions = vec![failure("FailedCreate", "exceeded quota", NOON), foreign.clone()];
     let mut observed = observed(&web, &pods);
-    for standing in
-        [Standing::Satisfied, Standing::Pending { creations: 1, deletions: 0, until: noon_plus(300) }]
-    {
-        observed.standing = standing;
+    for expectation_state in [
+        ExpectationState::Satisfied,
+        ExpectationState::Pending { creations: 1, deletions: 0, until: noon_plus(300) },
+    ] {
+        observed.expectation_state = expectation_state;
         let status = status_after(&observed, &reported(NOON, &observed));
         assert_eq!(status.conditions, [foreign.clone()]);
     }
@@ -213,7 +216,7 @@ fn the_report_says_what_the_set_waits_for() {
     assert_eq!(waiting_on(&web, &pods), WaitingOn::Nothing);
     web.min_ready_seconds = 90;
     assert_eq!(waiting_on(&web, &pods), WaitingOn::MinReadySeconds { until: Some(noon_plus(30)) });
-    pods = pods.into_iter().map(PodWords::ready).collect();
+    pods = pods.into_iter().map(PodBuilder::ready).collect();
     assert_eq!(waiting_on(&web, &pods), WaitingOn::MinReadySeconds { until: None });
     pods[0] = pod("a").owned_by(&web);
     let some = WaitingOn::PodsNotReady { ready: 1_u16.into(), desired: 2_u16.into() };
@@ -231,17 +234,17 @@ fn a_failed_sync_still_reports() {
     let report = reported_refusal(&observed(&web, &pods), "exceeded quota");
     assert!(matches!(report.status, StatusWrite::Put(_)));
     assert_eq!(report.result.unwrap_err().to_string(), "exceeded quota");
-    assert_eq!(Managed::nothing().result, Ok(()));
+    assert_eq!(ManageResult::nothing().result, Ok(()));
 }
 
 /// What a set waits for reads as the end of "it waits for …".
 #[test]
-fn what_a_set_waits_for_can_be_read_aloud() {
+fn what_a_set_waits_for_can_be_displayed() {
     let until = noon_plus(300);
     for (waiting_on, words) in [
         (WaitingOn::Nothing, "nothing: all pods are available"),
         (WaitingOn::InvalidSelector { problem: "it is empty".into() }, "a usable selector: it is empty"),
-        (WaitingOn::Deleting, "its own deletion"),
+        (WaitingOn::PendingDeletions, "its own deletion"),
         (
             WaitingOn::Expectations { creations: 2, deletions: 0, until },
             "the cache to show its own writes, 2 created and 0 deleted, until 2026-01-01T12:05:00Z",

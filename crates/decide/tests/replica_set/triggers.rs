@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use gantry_decide::replica_set::Settled;
+use gantry_decide::replica_set::MetExpectation;
 use gantry_decide::replica_set::triggers::{
     Lookup, Triggered, on_pod_added, on_pod_deleted, on_pod_updated, on_set_added, on_set_deleted,
     on_set_updated,
 };
 use gantry_model::{Name, Namespace, OwnerReference, Pod, ReplicaSet, Requirement, Selector};
-use gantry_testkit::{NOON, PodWords, ReplicaSetWords, invalid_selector, pod, replica_set, selector};
+use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, invalid_selector, pod, replica_set, selector};
 
 use crate::key;
 
@@ -50,7 +50,7 @@ fn a_set_is_looked_at_whenever_it_is_told_about() {
     let web = replica_set("web");
     for triggered in [on_set_added(&web), on_set_updated(&web, &web)] {
         assert_eq!(at_once(&triggered), ["web"]);
-        assert_eq!(triggered.settled, []);
+        assert_eq!(triggered.met, []);
     }
 }
 
@@ -61,24 +61,24 @@ fn a_set_with_another_uid_is_a_deletion_and_an_addition() {
     let mut new = old.clone();
     new.meta.uid = "another".into();
     let triggered = on_set_updated(&old, &new);
-    assert_eq!(triggered.settled, [Settled::Everything { set: key("web"), uid: "uid-of-web".into() }]);
+    assert_eq!(triggered.met, [MetExpectation::Everything { set: key("web"), uid: "uid-of-web".into() }]);
     assert_eq!(at_once(&triggered), ["web"]);
 }
 
 /// R1.2: nothing is expected of a deleted set any more.
 #[test]
-fn a_deleted_set_settles_everything_and_is_looked_at_once_more() {
+fn a_deleted_set_drops_its_expectations_and_is_enqueued_once_more() {
     let triggered = on_set_deleted(&replica_set("web"));
-    assert_eq!(triggered.settled, [Settled::Everything { set: key("web"), uid: "uid-of-web".into() }]);
+    assert_eq!(triggered.met, [MetExpectation::Everything { set: key("web"), uid: "uid-of-web".into() }]);
     assert_eq!(at_once(&triggered), ["web"]);
 }
 
 /// R1.3: the creation that was expected has been seen.
 #[test]
-fn a_new_pod_of_a_set_settles_one_creation() {
+fn a_new_pod_of_a_set_meets_one_expected_creation() {
     let (web, cache) = web_and_api();
     let triggered = on_pod_added(&pod("a").owned_by(&web), &cache);
-    assert_eq!(triggered.settled, [Settled::Creations { set: key("web"), count: 1 }]);
+    assert_eq!(triggered.met, [MetExpectation::Creations { set: key("web"), count: 1 }]);
     assert_eq!(at_once(&triggered), ["web"]);
 }
 
@@ -87,17 +87,17 @@ fn a_new_pod_of_a_set_settles_one_creation() {
 fn a_pod_first_seen_terminating_counts_as_a_deletion() {
     let (web, cache) = web_and_api();
     let triggered = on_pod_added(&pod("a").owned_by(&web).deleting_since(NOON), &cache);
-    assert_eq!(triggered.settled, [Settled::Deletion { set: key("web"), pod: key("a") }]);
+    assert_eq!(triggered.met, [MetExpectation::Deletion { set: key("web"), pod: key("a") }]);
     assert_eq!(at_once(&triggered), ["web"]);
 }
 
-/// R1.3: an orphan is no set's creation, but may be somebody's to adopt.
+/// R1.3: an orphan meets no set's expectation, but may be adopted.
 #[test]
-fn a_new_orphan_wakes_the_sets_that_match_it_and_settles_nothing() {
+fn a_new_orphan_enqueues_the_sets_that_match_it_and_meets_no_expectation() {
     let (_, cache) = web_and_api();
     let triggered = on_pod_added(&pod("a"), &cache);
     assert_eq!(at_once(&triggered), ["web"]);
-    assert_eq!(triggered.settled, []);
+    assert_eq!(triggered.met, []);
 }
 
 /// R1.4: the same version again is no news.
@@ -116,7 +116,7 @@ fn a_pod_that_begins_to_terminate_counts_as_a_deletion() {
     let (web, cache) = web_and_api();
     let old = pod("a").owned_by(&web);
     let triggered = on_pod_updated(&old, &next(&old).deleting_since(NOON), &cache);
-    assert_eq!(triggered.settled, [Settled::Deletion { set: key("web"), pod: key("a") }]);
+    assert_eq!(triggered.met, [MetExpectation::Deletion { set: key("web"), pod: key("a") }]);
     assert_eq!(at_once(&triggered), ["web"]);
 }
 
@@ -127,11 +127,11 @@ fn a_terminating_pod_with_new_labels_is_a_deletion_for_its_old_set_as_well() {
     let api = cache.0[0].clone();
     let old = pod("a").owned_by(&web);
     let moved = next(&old).owned_by(&api).deleting_since(NOON);
-    let deletion = |set: &str| Settled::Deletion { set: key(set), pod: key("a") };
+    let deletion = |set: &str| MetExpectation::Deletion { set: key(set), pod: key("a") };
     let triggered = on_pod_updated(&old, &moved.clone().labelled(&[("app", "api")]), &cache);
-    assert_eq!(triggered.settled, [deletion("api"), deletion("web")]);
+    assert_eq!(triggered.met, [deletion("api"), deletion("web")]);
     assert_eq!(at_once(&triggered), ["api", "web"]);
-    assert_eq!(on_pod_updated(&old, &moved, &cache).settled, [deletion("api")], "same labels");
+    assert_eq!(on_pod_updated(&old, &moved, &cache).met, [deletion("api")], "same labels");
 }
 
 /// R1.4 (2), (3): who loses a pod looks again, and so does who has it now.
@@ -142,7 +142,7 @@ fn a_pod_that_changes_hands_wakes_both_sets() {
     let old = pod("a").owned_by(&web);
     let triggered = on_pod_updated(&old, &next(&old).owned_by(&api), &cache);
     assert_eq!(at_once(&triggered), ["web", "api"]);
-    assert_eq!(triggered.settled, [], "nothing was created or deleted");
+    assert_eq!(triggered.met, [], "nothing was created or deleted");
 }
 
 /// R1.4 (3): a pod that became ready becomes available later, without another word.
@@ -171,7 +171,7 @@ fn a_pod_that_becomes_ready_wakes_its_set_again_after_min_ready_seconds() {
 
 /// R1.4 (3): a controller reference is all that matters, even if it leads nowhere.
 #[test]
-fn a_pod_of_somebody_unknown_wakes_nobody_however_well_it_matches() {
+fn a_pod_of_an_unknown_controller_enqueues_no_set_even_if_it_matches() {
     let (_, cache) = web_and_api();
     let old = pod("a").owned_by(&replica_set("gone"));
     let new = next(&old).labelled(&[("app", "web"), ("more", "labels")]);
@@ -192,12 +192,12 @@ fn an_orphan_wakes_matching_sets_when_it_is_relabelled_or_let_go() {
     assert_eq!(at_once(&on_pod_updated(&owned, &released, &cache)), ["web", "api"]);
 }
 
-/// R1.5: a deletion is settled by the pod's key; orphans are nobody's loss.
+/// R1.5: a deletion is met by the pod's key; orphans are not expected by any set.
 #[test]
-fn a_deleted_pod_settles_its_deletion() {
+fn a_deleted_pod_meets_its_expected_deletion() {
     let (web, cache) = web_and_api();
     let triggered = on_pod_deleted(&pod("a").owned_by(&web), &cache);
-    assert_eq!(triggered.settled, [Settled::Deletion { set: key("web"), pod: key("a") }]);
+    assert_eq!(triggered.met, [MetExpectation::Deletion { set: key("web"), pod: key("a") }]);
     assert_eq!(at_once(&triggered), ["web"]);
     assert_eq!(on_pod_deleted(&pod("a"), &cache), Triggered::default());
 }

@@ -3,7 +3,7 @@
 use gantry_decide::replica_set::{Action, decide, is_choice_needed, related_pods};
 use gantry_model::{Phase, Pod, Readiness, ReplicaSet, Timestamp};
 use gantry_testkit::{
-    NOON, PodWords, ReplicaSetWords, deployment, invalid_selector, noon_plus, pod, replica_set, selector,
+    NOON, PodBuilder, ReplicaSetBuilder, deployment, invalid_selector, noon_plus, pod, replica_set, selector,
 };
 
 use crate::{decided, deletions, key, observed};
@@ -110,7 +110,7 @@ fn the_pod_on_the_more_crowded_node_goes() {
     let related = [pod("x").on("n2"), pod("y").on("n2"), pod("z").on("n1")];
     assert_eq!(goes_of(&quiet, &crowded, &related), "top");
     assert_eq!(goes_of(&quiet, &crowded, &related[1..]), "low", "one each");
-    assert_eq!(goes_of(&quiet, &crowded, &[]), "low", "nobody near");
+    assert_eq!(goes_of(&quiet, &crowded, &[]), "low", "no related pods");
 }
 
 /// R6.1: by selector, not by owner; of all sets of the Deployment; each pod once; only the active.

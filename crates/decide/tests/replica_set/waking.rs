@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use gantry_decide::Wake;
-use gantry_decide::replica_set::Report;
+use gantry_decide::replica_set::SyncReport;
 use gantry_model::{Pod, ReplicaSet, Timestamp};
-use gantry_testkit::{NOON, PodWords, ReplicaSetWords, noon_plus, pod, replica_set};
+use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, noon_plus, pod, replica_set};
 
 use crate::{observed, reported, reported_refusal};
 
@@ -15,7 +15,7 @@ fn ready(seconds_ago: &[i64]) -> Vec<Pod> {
     seconds_ago.iter().enumerate().map(pod).collect()
 }
 
-fn report_at_noon(web: &ReplicaSet, pods: &[Pod]) -> Report {
+fn report_at_noon(web: &ReplicaSet, pods: &[Pod]) -> SyncReport {
     reported(NOON, &observed(web, pods))
 }
 
@@ -33,7 +33,7 @@ fn a_set_looks_again_when_its_next_pod_becomes_available() {
     }
 }
 
-/// R3.3: without a minimum, or below one, a ready pod is available and nobody has to wait.
+/// R3.3: with no or a negative minReadySeconds a ready pod is available at once.
 #[test]
 fn only_a_positive_minimum_makes_a_set_look_again() {
     for min_ready in [0, -1, i32::MIN] {

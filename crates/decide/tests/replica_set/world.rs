@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, VecDeque};
 use gantry_decide::Wake;
 use gantry_decide::replica_set::triggers::{Lookup, Triggered, on_pod_added, on_pod_deleted, on_pod_updated};
 use gantry_decide::replica_set::{
-    Action, Begun, Creating, Decision, Deleting, Managed, Memory, Observed, ReadVersions, StatusWrite,
-    WaitingOn, consider, creation_event, decide, deletion_event, report,
+    Action, ControllerState, Decision, ManageResult, Observed, PendingCreations, PendingDeletions,
+    StatusWrite, SyncStart, WaitingOn, classify_pods, creation_event, decide, deletion_event, report,
 };
+use gantry_decide::written_versions::{CachedResource, ReadVersions};
 use gantry_model::{
     Event, Name, Namespace, ObjectKey, Pod, PodDraft, Refusal, RefusalKind, ReplicaSet, Timestamp,
 };
@@ -25,7 +26,7 @@ pub(crate) enum Mood {
     /// The admission says no, in these words.
     Against(&'static str),
     NamespaceTerminating,
-    /// It creates the pod, but nobody hears of it.
+    /// It creates the pod, but the response is lost.
     LosesAnswers,
 }
 
@@ -52,13 +53,13 @@ pub(crate) struct World {
     cache: BTreeMap<Name, Pod>,
     /// Whose changes it will hear of, in this order.
     news: VecDeque<Name>,
-    memory: Memory,
+    state: ControllerState,
     writes: u32,
 }
 
 impl World {
     /// A world in which the set has all the pods that it should have, and knows it.
-    pub(crate) fn settled(set: ReplicaSet) -> Self {
+    pub(crate) fn met(set: ReplicaSet) -> Self {
         let mut world = Self {
             now: NOON,
             set,
@@ -67,16 +68,16 @@ impl World {
             store: BTreeMap::new(),
             cache: BTreeMap::new(),
             news: VecDeque::new(),
-            memory: Memory::default(),
+            state: ControllerState::default(),
             writes: 0,
         };
-        world.settle();
+        world.lower();
         world.events.clear();
         world
     }
 
     /// Syncs and delivers until nothing happens any more; finishes the deletions, too.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn lower(&mut self) {
         for _ in 0..100 {
             self.finish_deletions();
             self.deliver_all();
@@ -106,8 +107,8 @@ impl World {
             (Some(old), Some(new)) => on_pod_updated(old, new, self),
             (Some(old), None) => on_pod_deleted(old, self),
         };
-        for settled in &triggered.settled {
-            self.memory.settle(settled);
+        for met in &triggered.met {
+            self.state.lower(met);
         }
         self.cache.extend(new.map(|pod| (name, pod)));
     }
@@ -130,7 +131,7 @@ impl World {
     /// The controller starts anew: it has heard of everything, and remembers nothing.
     pub(crate) fn restart(&mut self) {
         self.deliver_all();
-        self.memory = Memory::default();
+        self.state = ControllerState::default();
     }
 
     /// The active pods that the API server has for the set.
@@ -150,33 +151,38 @@ impl World {
     pub(crate) fn sync(&mut self) -> Synced {
         let set = self.set.clone();
         let cache = self.cache.clone();
-        let read = ReadVersions { pods: "0".into(), replica_sets: "0".into() };
-        let begun = self.memory.begin(self.now, &set.meta.key(), Some(&set), &read);
-        let Ok(Begun::Present(set, standing)) = begun else { panic!("the set is there: {begun:?}") };
+        let read = ReadVersions::from([
+            (CachedResource::Pods, "0".into()),
+            (CachedResource::ReplicaSets, "0".into()),
+        ]);
+        let begun = self.state.begin_sync(self.now, &set.meta.key(), Some(&set), &read);
+        let Ok(SyncStart::Present(set, expectation_state)) = begun else {
+            panic!("the set is there: {begun:?}")
+        };
 
-        let considered = consider(set, standing, cache.values()).unwrap();
-        let adoptions: Vec<_> = considered.claims.adopt.iter().map(|pod| (*pod, self.adopt(pod))).collect();
+        let classified = classify_pods(set, expectation_state, cache.values()).unwrap();
+        let adoptions: Vec<_> = classified.claims.adopt.iter().map(|pod| (*pod, self.adopt(pod))).collect();
         let releases: Vec<_> =
-            considered.claims.release.iter().map(|pod| (*pod, self.release(pod))).collect();
-        let observed = considered.claimed(adoptions, releases).unwrap().among([set], cache.values());
+            classified.claims.release.iter().map(|pod| (*pod, self.release(pod))).collect();
+        let observed = classified.claimed(adoptions, releases).unwrap().among([set], cache.values());
 
         let decision = decide(self.now, &observed);
-        decision.action.announce(self.now, &set.meta.key(), &mut self.memory.expectations);
-        let (batches, managed) = self.carry_out(&set.meta.key(), &decision);
-        for settled in &managed.settled {
-            self.memory.settle(settled);
+        decision.action.set_expectations(self.now, &set.meta.key(), &mut self.state.expectations);
+        let (batches, manage_result) = self.carry_out(&set.meta.key(), &decision);
+        for met in &manage_result.met {
+            self.state.lower(met);
         }
-        self.report(&observed, &decision, &managed, batches)
+        self.report(&observed, &decision, &manage_result, batches)
     }
 
     fn report(
         &mut self,
         observed: &Observed<'_>,
         decision: &Decision,
-        managed: &Managed,
+        manage_result: &ManageResult,
         batches: Vec<usize>,
     ) -> Synced {
-        let report = report(self.now, observed, decision, managed);
+        let report = report(self.now, observed, decision, manage_result);
         let wake = report.wake(self.now);
         let wrote_status = match report.status {
             StatusWrite::Unchanged => false,
@@ -193,12 +199,12 @@ impl World {
         Synced { batches, deleted, wrote_status, result, waiting_on: report.waiting_on, wake }
     }
 
-    fn carry_out(&mut self, set: &ObjectKey, decision: &Decision) -> (Vec<usize>, Managed) {
+    fn carry_out(&mut self, set: &ObjectKey, decision: &Decision) -> (Vec<usize>, ManageResult) {
         match &decision.action {
-            Action::Nothing => (Vec::new(), Managed::nothing()),
-            Action::CannotCreate(no_labels) => (Vec::new(), Managed::impossible(*no_labels)),
+            Action::Nothing => (Vec::new(), ManageResult::nothing()),
+            Action::CannotCreate(no_labels) => (Vec::new(), ManageResult::impossible(*no_labels)),
             Action::Create { count, draft } => {
-                let mut creating = Creating::new(set.clone(), *count);
+                let mut creating = PendingCreations::new(set.clone(), *count);
                 let mut batches = Vec::new();
                 while let Some(batch) = creating.batch() {
                     let answers: Vec<_> = (0..batch).map(|_| self.create(draft)).collect();
@@ -209,7 +215,7 @@ impl World {
                 (batches, creating.finish())
             }
             Action::Delete { pods } => {
-                let mut deleting = Deleting::new(set.clone());
+                let mut deleting = PendingDeletions::new(set.clone());
                 for pod in pods {
                     let answer = self.delete(&pod.name);
                     self.events.extend(deletion_event(&pod.name, &answer));

@@ -1,45 +1,49 @@
 //! The staleness guard.
 
-use gantry_decide::replica_set::{Memory, ReadVersions, Resource, Settled, StaleCache};
+use gantry_decide::replica_set::{ControllerState, MetExpectation};
+use gantry_decide::written_versions::{CachedResource, ReadVersions, StaleCache};
 use gantry_model::ReplicaSet;
 use gantry_testkit::{NOON, replica_set};
 
 use crate::key;
 
 fn read(pods: &str, replica_sets: &str) -> ReadVersions {
-    ReadVersions { pods: pods.into(), replica_sets: replica_sets.into() }
+    ReadVersions::from([
+        (CachedResource::Pods, pods.into()),
+        (CachedResource::ReplicaSets, replica_sets.into()),
+    ])
 }
 
 /// Begins a sync of `web` with caches at these versions.
-fn begin(memory: &mut Memory, read: &ReadVersions) -> Result<(), StaleCache> {
+fn begin_sync(state: &mut ControllerState, read: &ReadVersions) -> Result<(), StaleCache> {
     let web = replica_set("web");
-    memory.begin(NOON, &key("web"), Some(&web), read).map(|_| ())
+    state.begin_sync(NOON, &key("web"), Some(&web), read).map(|_| ())
 }
 
-fn having_written(set: &ReplicaSet, versions: &[(Resource, &str)]) -> Memory {
-    let mut memory = Memory::default();
+fn having_written(set: &ReplicaSet, versions: &[(CachedResource, &str)]) -> ControllerState {
+    let mut state = ControllerState::default();
     for (resource, version) in versions {
-        memory.wrote(set, *resource, &(*version).into());
+        state.wrote(set, *resource, &(*version).into());
     }
-    memory
+    state
 }
 
 /// R2.8: the words of the error.
 #[test]
 fn a_cache_that_is_behind_fails_the_sync_and_says_why() {
     let web = replica_set("web");
-    let mut memory = having_written(&web, &[(Resource::Pods, "120")]);
+    let mut state = having_written(&web, &[(CachedResource::Pods, "120")]);
     assert_eq!(
-        begin(&mut memory, &read("99", "500")).unwrap_err().to_string(),
+        begin_sync(&mut state, &read("99", "500")).unwrap_err().to_string(),
         "read version: 99 is not as new as written version: 120 for group resource pods"
     );
-    let mut memory = having_written(&web, &[(Resource::ReplicaSets, "120")]);
+    let mut state = having_written(&web, &[(CachedResource::ReplicaSets, "120")]);
     assert_eq!(
-        begin(&mut memory, &read("500", "99")).unwrap_err().to_string(),
+        begin_sync(&mut state, &read("500", "99")).unwrap_err().to_string(),
         "read version: 99 is not as new as written version: 120 for group resource replicasets.apps"
     );
     assert_eq!(
-        begin(&mut memory, &read("500", "")).unwrap_err().to_string(),
+        begin_sync(&mut state, &read("500", "")).unwrap_err().to_string(),
         "read version is not synced (written version: 120) for group resource replicasets.apps"
     );
 }
@@ -47,11 +51,11 @@ fn a_cache_that_is_behind_fails_the_sync_and_says_why() {
 /// R2.8, R3.1: the guard stands before everything, even before the news that the set is gone.
 #[test]
 fn the_guard_comes_first() {
-    let mut memory = having_written(&replica_set("web"), &[(Resource::Pods, "120")]);
-    memory.expectations.expect_creations(NOON, &key("web"), 1);
-    let before = memory.clone();
-    assert!(memory.begin(NOON, &key("web"), None, &read("99", "99")).is_err());
-    assert_eq!(memory, before, "a failed sync forgets nothing");
+    let mut state = having_written(&replica_set("web"), &[(CachedResource::Pods, "120")]);
+    state.expectations.expect_creations(NOON, &key("web"), 1);
+    let before = state.clone();
+    assert!(state.begin_sync(NOON, &key("web"), None, &read("99", "99")).is_err());
+    assert_eq!(state, before, "a failed sync forgets nothing");
 }
 
 /// R2.8: once the caches have come far enough the matter is closed.
@@ -59,9 +63,10 @@ fn the_guard_comes_first() {
 fn a_cache_that_has_reached_the_version_lets_the_sync_pass() {
     let web = replica_set("web");
     for reached in ["120", "121", "1000"] {
-        let mut memory = having_written(&web, &[(Resource::Pods, "120"), (Resource::ReplicaSets, "119")]);
-        assert_eq!(begin(&mut memory, &read(reached, reached)), Ok(()));
-        assert_eq!(memory, Memory::default(), "and forgets it");
+        let mut state =
+            having_written(&web, &[(CachedResource::Pods, "120"), (CachedResource::ReplicaSets, "119")]);
+        assert_eq!(begin_sync(&mut state, &read(reached, reached)), Ok(()));
+        assert_eq!(state, ControllerState::default(), "and forgets it");
     }
 }
 
@@ -70,41 +75,42 @@ fn a_cache_that_has_reached_the_version_lets_the_sync_pass() {
 fn only_the_newest_version_counts() {
     let web = replica_set("web");
     for versions in [["99", "120", "100"], ["120", "99", "100"], ["99", "100", "120"]] {
-        let written = versions.map(|version| (Resource::Pods, version));
-        let mut memory = having_written(&web, &written);
-        assert!(begin(&mut memory, &read("119", "119")).is_err(), "{versions:?}");
-        assert!(begin(&mut memory, &read("120", "120")).is_ok(), "{versions:?}");
+        let written = versions.map(|version| (CachedResource::Pods, version));
+        let mut state = having_written(&web, &written);
+        assert!(begin_sync(&mut state, &read("119", "119")).is_err(), "{versions:?}");
+        assert!(begin_sync(&mut state, &read("120", "120")).is_ok(), "{versions:?}");
     }
 }
 
 /// R2.8: a version that is no number is not a reason to stand still for ever.
 #[test]
-fn versions_that_cannot_be_compared_block_nobody() {
+fn versions_that_cannot_be_compared_do_not_block() {
     let web = replica_set("web");
-    let mut memory = having_written(&web, &[(Resource::Pods, "opaque"), (Resource::Pods, "")]);
-    assert_eq!(memory, Memory::default());
-    memory.wrote(&web, Resource::Pods, &"120".into());
-    memory.wrote(&web, Resource::Pods, &"opaque".into());
-    assert!(begin(&mut memory, &read("119", "")).is_err(), "the number still counts");
-    assert!(begin(&mut memory, &read("opaque", "")).is_ok());
+    let mut state = having_written(&web, &[(CachedResource::Pods, "opaque"), (CachedResource::Pods, "")]);
+    assert_eq!(state, ControllerState::default());
+    state.wrote(&web, CachedResource::Pods, &"120".into());
+    state.wrote(&web, CachedResource::Pods, &"opaque".into());
+    assert!(begin_sync(&mut state, &read("119", "")).is_err(), "the number still counts");
+    assert!(begin_sync(&mut state, &read("opaque", "")).is_ok());
 }
 
-/// R2.8, R1.2: the record belongs to one uid, not to whoever has the name.
+/// R2.8, R1.2: the record belongs to one uid, not to the name.
 #[test]
 fn a_record_is_kept_by_name_and_uid() {
     let web = replica_set("web");
     let mut successor = web.clone();
     successor.meta.uid = "another".into();
-    let gone = |set: &ReplicaSet| Settled::Everything { set: set.meta.key(), uid: set.meta.uid.clone() };
+    let gone =
+        |set: &ReplicaSet| MetExpectation::Everything { set: set.meta.key(), uid: set.meta.uid.clone() };
 
-    let mut memory = having_written(&web, &[(Resource::Pods, "500")]);
-    memory.wrote(&successor, Resource::Pods, &"120".into());
-    assert!(begin(&mut memory.clone(), &read("120", "120")).is_ok(), "the predecessor's record is gone");
-    memory.settle(&gone(&web));
+    let mut state = having_written(&web, &[(CachedResource::Pods, "500")]);
+    state.wrote(&successor, CachedResource::Pods, &"120".into());
+    assert!(begin_sync(&mut state.clone(), &read("120", "120")).is_ok(), "the predecessor's record is gone");
+    state.lower(&gone(&web));
     assert!(
-        begin(&mut memory.clone(), &read("119", "119")).is_err(),
+        begin_sync(&mut state.clone(), &read("119", "119")).is_err(),
         "a late deletion leaves the successor's"
     );
-    memory.settle(&gone(&successor));
-    assert_eq!(memory, Memory::default());
+    state.lower(&gone(&successor));
+    assert_eq!(state, ControllerState::default());
 }

@@ -86,7 +86,7 @@ async fn foreground_waits_for_pods() {
     let mut terminal = Terminal::with_controllers().await;
     terminal.has_deployment("web", 2).await;
     terminal.roll_out().await;
-    terminal.stage.endings = crate::stage::Endings::WhenTold;
+    terminal.stage.terminations = crate::stage::Terminations::Manually;
     let asked = Delete {
         cascade: Cascade::Foreground,
         timeout: Some(Duration::from_secs(5)),
@@ -96,7 +96,7 @@ async fn foreground_waits_for_pods() {
     assert_eq!(said.out, "deployment.apps \"web\" deleted from shop namespace\n");
     assert_eq!(said.err, "error: timed out waiting for the condition on deployments/web\n");
     assert!(terminal.gets("deploy web", "").await.out.contains("web    0/2"), "it is still listed");
-    terminal.stage.end_all().await;
+    terminal.stage.delete_terminating().await;
     terminal.stage.settle().await;
     terminal
         .gets("deploy web", "")

@@ -1,4 +1,4 @@
-//! The canonical form of a template: one string of bytes per meaning.
+//! The canonical form of a template: equal bytes for equal meaning.
 //!
 //! A serde serializer, because serde tells a map from a struct and names both, which JSON does not: an empty map is
 //! the same as none, an empty struct (`securityContext: {}`) mostly is not.
@@ -270,7 +270,7 @@ impl ser::SerializeMap for Items<'_> {
     }
 }
 
-/// A struct. Fields that mean the same as absent ones are taken back.
+/// A struct. Fields that mean the same as absent ones are removed again.
 struct Fields<'a> {
     out: &'a mut Vec<u8>,
     name: &'static str,

@@ -1,4 +1,4 @@
-//! The pod template: opaque, except for its labels and for what it equals.
+//! The pod template: opaque, except for its labels and for comparison.
 
 mod canonical;
 mod plain;
@@ -12,9 +12,9 @@ use crate::{Labels, keys};
 
 /// A pod template, compared by meaning.
 ///
-/// Two templates are equal when they differ only in the hash label and in ways of writing the same thing: a missing
-/// or an empty list, `1000m` or `1` of CPU. The canonical form is computed once, when the template is parsed, so
-/// that comparing is comparing bytes.
+/// Two templates are equal when they differ only in the hash label and in notation: a missing or an empty list,
+/// `1000m` or `1` of CPU. The canonical form is computed once, when the template is parsed, so that comparing is
+/// comparing bytes.
 #[derive(Clone)]
 pub struct Template {
     written: Arc<PodTemplateSpec>,
@@ -22,23 +22,23 @@ pub struct Template {
 }
 
 impl Template {
-    /// Takes over a template from the wire.
+    /// Parses a template.
     pub fn parse(template: PodTemplateSpec) -> Self {
         let canonical = canonical::bytes(&template).into();
         Self { written: Arc::new(template), canonical }
     }
 
-    /// The template as the wire carries it.
+    /// The template in its wire format.
     pub fn render(&self) -> PodTemplateSpec {
         PodTemplateSpec::clone(&self.written)
     }
 
-    /// The template as it was written, to read from.
+    /// The template as written, by reference.
     pub fn written(&self) -> &PodTemplateSpec {
         &self.written
     }
 
-    /// The same bytes for equal templates, other bytes for others; stable from one run to the next.
+    /// Equal bytes for equal templates, stable from one run to the next.
     pub fn canonical(&self) -> &[u8] {
         &self.canonical
     }
@@ -64,7 +64,7 @@ impl Template {
         })
     }
 
-    /// A change to the labels that the canonical form does not see.
+    /// Changes labels that the canonical form leaves out.
     fn edited(&self, edit: impl FnOnce(&mut Labels)) -> Self {
         let mut written = self.render();
         edit(written.metadata.get_or_insert_default().labels.get_or_insert_default());
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(divisor(r#","divisor":"0""#), divisor(""));
     }
 
-    /// D5.1: whatever a person can tell apart is a difference.
+    /// D5.1: every other difference counts.
     #[test]
     fn templates_that_differ_are_not_equal() {
         for (a, b) in [
@@ -156,7 +156,7 @@ mod tests {
         assert_ne!(annotated(r#""at":"""#), annotated(""));
     }
 
-    /// D5.1: the hash label is the only field that plays no part, and only on the template itself.
+    /// D5.1: the hash label is the only ignored field, and only on the template itself.
     #[test]
     fn only_the_hash_label_is_ignored() {
         let labelled = |labels: &str| template(&format!(r#"{{"metadata":{{"labels":{{{labels}}}}}}}"#));

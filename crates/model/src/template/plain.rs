@@ -1,10 +1,10 @@
-//! Which fields of a template mean the same when they are zero and when they are left out.
+//! Which fields of a template mean the same when they are zero and when they are absent.
 //!
-//! In Kubernetes' own types an optional field is either a pointer, for which zero and absent differ
-//! (`runAsUser: 0` is root), or a plain value, for which they are the same (`stdin: false`). The wire does not tell
-//! which; this table does, for everything reachable from a pod template.
+//! In Kubernetes' own types an optional field is either a pointer, for which zero and absent differ (`runAsUser: 0`
+//! is root), or a plain value, for which they are the same (`stdin: false`). The wire format does not show which;
+//! this table does, for everything reachable from a pod template.
 
-/// Whether an empty object in this field is the same as no object.
+/// Whether an empty object in this field equals an absent one.
 pub(super) fn is_plain_struct(owner: &str, field: &str) -> bool {
     match field {
         "metadata" | "spec" => matches!(owner, "PodTemplateSpec" | "PersistentVolumeClaimTemplate"),
@@ -15,7 +15,7 @@ pub(super) fn is_plain_struct(owner: &str, field: &str) -> bool {
     }
 }
 
-/// Whether zero or false in this field is the same as nothing.
+/// Whether zero or false in this field equals an absent one.
 pub(super) fn is_plain_number(owner: &str, field: &str) -> bool {
     match field {
         "hostNetwork"
@@ -41,7 +41,7 @@ pub(super) fn is_plain_number(owner: &str, field: &str) -> bool {
     }
 }
 
-/// Whether an empty text in this field is the same as nothing: true but for the few texts behind pointers.
+/// Whether an empty text in this field equals an absent one: true but for the few texts that are pointers.
 pub(super) fn is_plain_text(owner: &str, field: &str) -> bool {
     let behind_a_pointer = match field {
         "storageClassName"

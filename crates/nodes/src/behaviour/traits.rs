@@ -27,6 +27,8 @@ pub struct Traits {
     pub oom_after: Option<Span>,
     /// Whether its startup probe passes.
     pub startup: Option<Ready>,
+    /// How long it runs before its liveness probe fails.
+    pub liveness_fails_after: Option<Span>,
     /// How long an init container runs before it exits by itself.
     pub init_crash_after: Option<Span>,
     /// The code an init container exits with.
@@ -75,7 +77,7 @@ pub enum InvalidTrait {
 }
 
 /// Every name, with what it wants.
-const NAMES: [(&str, &str); 13] = [
+const NAMES: [(&str, &str); 14] = [
     ("image-pull", "works, fails or present"),
     ("pull-seconds", SECONDS),
     ("start-seconds", SECONDS),
@@ -86,6 +88,7 @@ const NAMES: [(&str, &str); 13] = [
     ("exit-code", CODE),
     ("oom-after", SECONDS),
     ("startup", "eventually or never"),
+    ("liveness-fails-after", SECONDS),
     ("init-crash-after", SECONDS),
     ("init-exit-code", CODE),
     ("terminate-seconds", SECONDS),
@@ -108,6 +111,7 @@ impl Traits {
     /// | `exit-code` | 0 to 255 | the code it then exits with, 1 unless said |
     /// | `oom-after` | seconds | from its start until it is killed for using too much memory |
     /// | `startup` | `eventually`, `never` | whether its startup probe passes |
+    /// | `liveness-fails-after` | seconds | from its start until its liveness probe fails |
     /// | `init-crash-after` | seconds | from the start of an init container until it exits by itself |
     /// | `init-exit-code` | 0 to 255 | the code it then exits with, 1 unless said |
     /// | `terminate-seconds` | seconds | from being asked to stop until it has |
@@ -128,6 +132,7 @@ impl Traits {
             "exit-code" => assign(&mut self.exit_code, exit_code(value)),
             "oom-after" => assign(&mut self.oom_after, Span::parse(value)),
             "startup" => assign(&mut self.startup, Ready::parse(value)),
+            "liveness-fails-after" => assign(&mut self.liveness_fails_after, Span::parse(value)),
             "init-crash-after" => assign(&mut self.init_crash_after, Span::parse(value)),
             "init-exit-code" => assign(&mut self.init_exit_code, exit_code(value)),
             _ => assign(&mut self.terminate_seconds, Span::parse(value)),
@@ -149,6 +154,7 @@ impl Traits {
             exit_code: other.exit_code.or(self.exit_code),
             oom_after: other.oom_after.or(self.oom_after),
             startup: other.startup.or(self.startup),
+            liveness_fails_after: other.liveness_fails_after.or(self.liveness_fails_after),
             init_crash_after: other.init_crash_after.or(self.init_crash_after),
             init_exit_code: other.init_exit_code.or(self.init_exit_code),
             terminate_seconds: other.terminate_seconds.or(self.terminate_seconds),

@@ -24,6 +24,8 @@ pub(super) struct Course {
     pub(super) unready_told: bool,
     /// How many failures of its startup probe were told already.
     pub(super) startup_failures_told: u32,
+    /// How many failures of its liveness probe were told already.
+    pub(super) liveness_failures_told: u32,
 }
 
 /// Where a container is in its course.
@@ -249,7 +251,7 @@ impl Course {
             Phase::Running { since } => {
                 let exits = || {
                     let planned = container.behaviour.exits.map(|exit| since.plus(exit.after));
-                    planned.into_iter().chain(readiness::startup(container, *since).gives_up()).min()
+                    planned.into_iter().chain(readiness::gives_up(container, *since)).min()
                 };
                 stopping.map_or_else(exits, |asked| Some(stop_due(container, pod, asked)))
             }
@@ -262,7 +264,7 @@ impl Course {
         }
     }
 
-    /// What ends a container that runs: it was asked to stop, exits by itself, or its startup probe gave up.
+    /// What ends a container that runs: it was asked to stop, exits by itself, or a probe failed too often.
     fn end_run(&mut self, since: Timestamp, look: Look<'_>, happened: &mut Happened) {
         let Look { container, pod, stopping, now, .. } = look;
         let planned = container.behaviour.exits.filter(|exit| since.plus(exit.after) <= now);
@@ -273,8 +275,9 @@ impl Course {
                 self.exit(exit.code, cause, now);
             }
             (None, None) => {
-                happened.tell(container, words::failed_startup(&container.name));
-                let grace = container.startup.and_then(|probe| probe.grace).unwrap_or(pod.grace);
+                let Some(given_up) = readiness::given_up(container, since, now) else { return };
+                happened.tell(container, words::failed_probe(&container.name, given_up.probe));
+                let grace = given_up.grace.unwrap_or(pod.grace);
                 let takes = container.behaviour.stop_takes;
                 let code = if takes <= grace { 0 } else { KILLED };
                 self.phase = Phase::Killed { since, until: now.plus(takes.min(grace)), code };
@@ -327,6 +330,7 @@ impl Course {
         self.phase = Phase::Running { since: now };
         self.unready_told = false;
         self.startup_failures_told = 0;
+        self.liveness_failures_told = 0;
     }
 
     fn after_exit(&mut self, exit: Exit, look: Look<'_>, happened: &mut Happened) {
@@ -357,13 +361,18 @@ impl Course {
         self.start(look.container, look.now, happened);
     }
 
-    /// Tells of every failure of the startup probe, and once of each start that the readiness probe failed.
+    /// Tells of every failure of the startup and liveness probes, and once of each start that the readiness probe failed.
     fn tell_failed_probes(&mut self, container: &Container, now: Timestamp, happened: &mut Happened) {
         let Phase::Running { since } = self.phase else { return };
         let failures = readiness::startup(container, since).failures(now);
         if failures > self.startup_failures_told {
             self.startup_failures_told = failures;
             happened.tell(container, words::startup_failed());
+        }
+        let failures = readiness::liveness(container, since).map_or(0, |liveness| liveness.failures(now));
+        if failures > self.liveness_failures_told {
+            self.liveness_failures_told = failures;
+            happened.tell(container, words::liveness_failed());
         }
         if !self.unready_told && readiness::has_failed_a_probe(container, since, now) {
             self.unready_told = true;

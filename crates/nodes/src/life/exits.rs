@@ -61,10 +61,12 @@ pub(super) fn back_off(attempts: u32) -> Duration {
     }
 }
 
-/// When a container that was asked to stop because its pod is deleted has stopped, by itself or not.
+/// When a container that was asked to stop because its pod is deleted or was active for too long has stopped, by itself
+/// or not.
 pub(super) fn stop_due(container: &Container, pod: &Pod, asked: Timestamp) -> Timestamp {
     let by_itself = asked.plus(container.behaviour.stop_takes);
-    pod.deletion.map_or(by_itself, |deletion| by_itself.min(deletion.deadline))
+    let patience = pod.deletion.map_or_else(|| asked.plus(pod.grace), |deletion| deletion.deadline);
+    by_itself.min(patience)
 }
 
 /// The code with which a container exits that was asked to stop then.

@@ -20,6 +20,8 @@ pub struct Pod {
     pub(super) restart: RestartPolicy,
     /// How long a container that is asked to stop may take.
     pub(super) grace: Duration,
+    /// How long the pod may be active on its node.
+    pub(super) active_deadline: Option<Duration>,
     /// The volumes that containers mount.
     pub(super) volumes: Vec<Volume>,
     /// The names of the Secrets that images are pulled with.
@@ -66,6 +68,7 @@ pub(super) struct Container {
     pub(super) environment: Environment,
     pub(super) startup: Option<Probe>,
     pub(super) readiness: Option<Probe>,
+    pub(super) liveness: Option<Probe>,
     pub(super) behaviour: Behaviour,
 }
 
@@ -111,6 +114,8 @@ pub(super) struct Behaviour {
     pub(super) flap: Option<Duration>,
     /// Whether its startup probe passes.
     pub(super) startup: Ready,
+    /// How long it runs before its liveness probe fails; it always passes if there is none.
+    pub(super) liveness_fails: Option<Duration>,
     /// How long it runs and how it then exits; it runs on if there is none.
     pub(super) exits: Option<PlannedExit>,
     pub(super) stop_takes: Duration,
@@ -166,6 +171,7 @@ impl Pod {
             network: if spec.host_network == Some(true) { Network::Host } else { Network::Own },
             restart,
             grace: seconds(spec.termination_grace_period_seconds.unwrap_or(GRACE_SECONDS)),
+            active_deadline: spec.active_deadline_seconds.map(seconds),
             volumes: dependencies::volumes(meta.name.as_deref().unwrap_or_default(), spec),
             pull_secrets: spec
                 .image_pull_secrets
@@ -265,6 +271,7 @@ impl Container {
             environment: Environment::parse(container),
             startup: container.startup_probe.as_ref().map(Probe::parse),
             readiness: container.readiness_probe.as_ref().map(Probe::parse),
+            liveness: container.liveness_probe.as_ref().map(Probe::parse),
             behaviour: Behaviour::new(traits, runs_on, uid, &container.name),
         }
     }
@@ -325,6 +332,7 @@ impl Behaviour {
             ready_takes: pick(traits.ready_seconds, "ready").unwrap_or_default(),
             flap: pick(traits.flap_seconds, "flap"),
             startup: traits.startup.unwrap_or(Ready::Eventually),
+            liveness_fails: pick(traits.liveness_fails_after, "liveness"),
             exits,
             stop_takes: pick(traits.terminate_seconds, "stop").unwrap_or_default(),
         }

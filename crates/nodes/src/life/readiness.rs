@@ -1,4 +1,4 @@
-//! Whether a running container is started and ready: a function of how long it runs, and of its probes.
+//! Whether a running container is started, ready and alive: a function of how long it runs, and of its probes.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use gantry_model::Timestamp;
 use super::pod::{Container, Probe};
 use crate::behaviour::Ready;
 
-/// What becomes of the startup probe of a container.
+/// The failures of a probe that has its container killed when it fails too often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Startup {
-    /// When it is first tried; at once if there is no probe.
+pub(super) struct Failures {
+    /// When it is first tried that may fail; at once if there is no probe.
     first: Timestamp,
     period: Duration,
     /// How often it fails before it passes or gives up.
@@ -19,16 +19,52 @@ pub(super) struct Startup {
 }
 
 /// What becomes of the startup probe of a container that runs since then.
-pub(super) fn startup(container: &Container, since: Timestamp) -> Startup {
+pub(super) fn startup(container: &Container, since: Timestamp) -> Failures {
     let Some(probe) = container.startup else {
-        return Startup { first: since, period: Duration::ZERO, failures: 0, passes: true };
+        return Failures { first: since, period: Duration::ZERO, failures: 0, passes: true };
     };
     let first = since.plus(probe.initial_delay);
     let needed = up_at(container, since).since(first).as_nanos().div_ceil(probe.period.as_nanos().max(1));
     let failures = u32::try_from(needed).unwrap_or(u32::MAX);
     let passes = !never_starts(container) && failures < probe.failures;
     let failures = if passes { failures } else { probe.failures };
-    Startup { first, period: probe.period, failures, passes }
+    Failures { first, period: probe.period, failures, passes }
+}
+
+/// What becomes of the liveness probe of a container that runs since then; `None` if it passes for ever.
+pub(super) fn liveness(container: &Container, since: Timestamp) -> Option<Failures> {
+    let (probe, fails) = container.liveness.zip(container.behaviour.liveness_fails)?;
+    // It is not tried before the startup probe has passed.
+    let earliest = startup(container, since).passes()?.max(since.plus(fails));
+    let first = first_try(&probe, since, earliest);
+    Some(Failures { first, period: probe.period, failures: probe.failures, passes: false })
+}
+
+/// The probe that has failed once too often, if one has: its container is to be killed.
+pub(super) fn given_up(container: &Container, since: Timestamp, now: Timestamp) -> Option<GivenUp> {
+    let is_over = |failures: Failures| failures.gives_up().is_some_and(|at| at <= now);
+    if is_over(startup(container, since)) {
+        return Some(GivenUp { probe: "startup", grace: container.startup.and_then(|probe| probe.grace) });
+    }
+    let grace = container.liveness.and_then(|probe| probe.grace);
+    liveness(container, since)
+        .filter(|failures| is_over(*failures))
+        .map(|_| GivenUp { probe: "liveness", grace })
+}
+
+/// When a probe will have failed once too often.
+pub(super) fn gives_up(container: &Container, since: Timestamp) -> Option<Timestamp> {
+    let liveness = liveness(container, since).and_then(|failures| failures.gives_up());
+    startup(container, since).gives_up().into_iter().chain(liveness).min()
+}
+
+/// A probe that failed too often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct GivenUp {
+    /// Which one.
+    pub(super) probe: &'static str,
+    /// How long the container may take to stop, if not as long as its pod says.
+    pub(super) grace: Option<Duration>,
 }
 
 /// A container without a readiness probe can only be unready because its startup probe fails.
@@ -37,14 +73,14 @@ fn never_starts(container: &Container) -> bool {
     behaviour.startup == Ready::Never || (behaviour.ready == Ready::Never && container.readiness.is_none())
 }
 
-impl Startup {
+impl Failures {
     /// When it passes, if it does.
     fn passes(&self) -> Option<Timestamp> {
         self.passes.then(|| self.first.plus(self.period.saturating_mul(self.failures)))
     }
 
     /// When it has failed once too often, if it does.
-    pub(super) fn gives_up(&self) -> Option<Timestamp> {
+    fn gives_up(&self) -> Option<Timestamp> {
         (!self.passes).then(|| self.first.plus(self.period.saturating_mul(self.failures.saturating_sub(1))))
     }
 
@@ -89,7 +125,8 @@ pub(super) fn next_change(container: &Container, since: Timestamp, now: Timestam
         Some(ready.plus(period.saturating_mul(u32::try_from(next).unwrap_or(u32::MAX))))
     });
     let startup = startup(container, since);
-    let failures = [startup.next_failure(now), first_failure(container, since)];
+    let liveness = liveness(container, since).and_then(|failures| failures.next_failure(now));
+    let failures = [startup.next_failure(now), liveness, first_failure(container, since)];
     let moments = [startup.passes(), ready, flip].into_iter().chain(failures);
     moments.flatten().filter(|moment| *moment > now).min()
 }

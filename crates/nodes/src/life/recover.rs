@@ -13,6 +13,7 @@ use super::containers::{Course, Phase};
 use super::exits::{Cause, Exit};
 use super::pod::{Container, Deletion};
 use super::run::{Run, Sandbox};
+use super::words;
 
 impl Run {
     /// The run that a status tells of; a new one if no node ever reported anything.
@@ -33,6 +34,11 @@ impl Run {
         run.courses = pod.containers.iter().map(course).collect();
         if matches!(status.phase.as_deref(), Some("Succeeded" | "Failed")) {
             run.courses.iter_mut().for_each(Course::give_up);
+        }
+        run.deadline_exceeded = status.reason.as_deref() == Some(words::DEADLINE_EXCEEDED);
+        if run.deadline_exceeded {
+            run.stopping = Some(run.began);
+            return run;
         }
         // It was asked to stop when its deletion was, not when we look.
         let asked = pod.deletion.map(Deletion::asked);

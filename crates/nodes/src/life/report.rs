@@ -24,6 +24,8 @@ pub(super) fn status(pod: &Pod, run: &mut Run, host: &Host<'_>, now: Timestamp) 
     let outcome = run.outcome(pod);
     let conditions = conditions(pod, run, outcome, now);
     let up = run.sandbox == Sandbox::Up;
+    // As long as a container runs, the pod is not reported as failed.
+    let expired = run.deadline_exceeded && outcome.is_some();
     let address = match pod.network {
         Network::Own => host.pod_address,
         Network::Host => host.address,
@@ -45,6 +47,8 @@ pub(super) fn status(pod: &Pod, run: &mut Run, host: &Host<'_>, now: Timestamp) 
         init_container_statuses: of(|role| role != Role::Main),
         container_statuses: of(|role| role == Role::Main),
         observed_generation: pod.generation,
+        reason: expired.then(|| words::DEADLINE_EXCEEDED.to_owned()),
+        message: expired.then(|| words::DEADLINE_MESSAGE.to_owned()),
         ..wire::PodStatus::default()
     }
 }

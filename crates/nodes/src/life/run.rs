@@ -21,6 +21,8 @@ pub struct Run {
     /// One for each container of the pod, in the same order.
     pub(super) courses: Vec<Course>,
     pub(super) stopping: Option<Timestamp>,
+    /// Whether the pod is stopped because it was active for too long.
+    pub(super) deadline_exceeded: bool,
     /// Since when each condition is what it is.
     pub(super) conditions: BTreeMap<String, (String, Timestamp)>,
 }
@@ -60,6 +62,7 @@ impl Run {
             sandbox: Sandbox::Coming { until: now.plus(takes), failures: 0 },
             courses: pod.containers.iter().map(|_| Course::default()).collect(),
             stopping: None,
+            deadline_exceeded: false,
             conditions: BTreeMap::new(),
         }
     }
@@ -67,8 +70,14 @@ impl Run {
     /// Does everything that is due.
     pub(super) fn proceed(&mut self, pod: &Pod, host: &Host<'_>, now: Timestamp, happened: &mut Happened) {
         self.mount(pod, host, now, happened);
-        if pod.deletion.is_some() && self.stopping.is_none() {
-            self.stop(pod, now, happened);
+        if self.stopping.is_none() {
+            if self.deadline(pod).is_some_and(|deadline| deadline <= now) {
+                self.deadline_exceeded = true;
+                happened.events.push(words::deadline_exceeded());
+                self.stop(pod, now, happened);
+            } else if pod.deletion.is_some() {
+                self.stop(pod, now, happened);
+            }
         }
         // Each step moves a container on; a container that ends can give the next one its turn.
         while (0..self.courses.len()).any(|at| self.step(at, pod, host, now, happened)) {}
@@ -120,6 +129,12 @@ impl Run {
         self.sandbox = Sandbox::Coming { until: now.plus(pause), failures: failures.saturating_add(1) };
     }
 
+    /// When the pod will have been active for too long, unless it ends or is stopped before.
+    fn deadline(&self, pod: &Pod) -> Option<Timestamp> {
+        let is_active = self.stopping.is_none() && pod.deletion.is_none() && self.outcome(pod).is_none();
+        pod.active_deadline.filter(|_| is_active).map(|deadline| self.began.plus(deadline))
+    }
+
     /// When something will be due.
     pub(super) fn wake(&self, pod: &Pod, now: Timestamp) -> Option<Timestamp> {
         let sandbox = match self.sandbox {
@@ -130,6 +145,7 @@ impl Run {
         courses
             .filter_map(|(container, course)| course.wake(container, pod, self.stopping, now))
             .chain(sandbox)
+            .chain(self.deadline(pod))
             .min()
     }
 
@@ -147,9 +163,11 @@ impl Run {
 
     /// How the pod ended, if it did: by itself, or stopped after it had begun.
     pub(super) fn outcome(&self, pod: &Pod) -> Option<Outcome> {
-        let stopped = self.stopping.is_some()
-            && self.courses.iter().all(|course| !course.is_running())
-            && self.courses.iter().any(|course| course.last_exit().is_some());
+        let ended = self.stopping.is_some() && self.courses.iter().all(|course| !course.is_running());
+        if self.deadline_exceeded {
+            return ended.then_some(Outcome::Failed);
+        }
+        let stopped = ended && self.courses.iter().any(|course| course.last_exit().is_some());
         let mains = || self.of_role(pod, Role::Main);
         let failed_init = self
             .of_role(pod, Role::Init)

@@ -137,8 +137,21 @@ pub(super) fn startup_failed() -> Event {
     Event::warning("Unhealthy", "Startup probe failed: the simulated container has not started up".to_owned())
 }
 
-pub(super) fn failed_startup(container: &str) -> Event {
-    Event::normal("Killing", format!("Container {container} failed startup probe, will be restarted"))
+pub(super) fn liveness_failed() -> Event {
+    Event::warning("Unhealthy", "Liveness probe failed: the simulated container does not answer".to_owned())
+}
+
+/// What the pod says that was active for too long.
+pub(super) const DEADLINE_EXCEEDED: &str = "DeadlineExceeded";
+pub(super) const DEADLINE_MESSAGE: &str = "Pod was active on the node longer than the specified deadline";
+
+/// About the pod: it was active for too long.
+pub(super) fn deadline_exceeded() -> Told {
+    Told { event: Event::normal(DEADLINE_EXCEEDED, DEADLINE_MESSAGE.to_owned()), field: None }
+}
+
+pub(super) fn failed_probe(container: &str, probe: &str) -> Event {
+    Event::normal("Killing", format!("Container {container} failed {probe} probe, will be restarted"))
 }
 
 /// What a waiting container says while it is not started again yet.

@@ -66,6 +66,11 @@ pub fn apply(
     write: &Write<'_>,
     on_conflict: OnConflict,
 ) -> Result<Applied, Refusal> {
+    // The owner of everything so far is found before the statement is looked at.
+    let is_recorded = |live: &&Value| !ManagedFields::of(live).is_empty();
+    if let Some(unrecorded) = live.filter(|live| !is_recorded(live)) {
+        typed::check_stored(unrecorded, write)?;
+    }
     check_type(applied, write)?;
     if applied.pointer("/metadata/managedFields").is_some_and(Value::is_array) {
         return Err(Refusal::bad_request("metadata.managedFields must be nil"));

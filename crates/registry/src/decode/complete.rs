@@ -2,7 +2,7 @@
 //!
 //! Three things that look alike are told apart here, along the flags of the schema: a field that is left out, one that
 //! is written although it is empty (`"status":{}`, `"rules":null`), and one that is kept because it is a pointer
-//! (`"replicas":0`). Empty lists and maps are absent ones: they do not survive being stored.
+//! (`"replicas":0`). Empty lists and maps stay as they were sent; [`crate::empties`] says how long.
 
 use serde_json::{Map, Value};
 
@@ -76,8 +76,7 @@ pub(crate) fn zero(kind: &Type) -> Value {
 pub(crate) fn is_unset(field: &Field, value: &Value) -> bool {
     match (value, &field.kind) {
         (Value::Null, _) => true,
-        (Value::Array(elements), Type::List(_) | Type::Or(..)) => elements.is_empty(),
-        (Value::Object(entries), Type::Map(_)) => entries.is_empty(),
+        (Value::Array(elements), Type::Or(..)) => elements.is_empty(),
         (Value::String(text), Type::String | Type::Bytes) => text.is_empty() && zero_is_unset(field),
         (Value::Bool(truth), Type::Bool) => !truth && zero_is_unset(field),
         (Value::Number(number), Type::Int32 | Type::Int64 | Type::Float64) => {
@@ -114,7 +113,7 @@ mod tests {
         );
         assert_eq!(completed("apps/v1.DeploymentStatus", json!({"replicas": 0})), json!({}));
         assert_eq!(completed("core/v1.Service", json!({}))["status"], json!({"loadBalancer": {}}));
-        assert_eq!(completed("rbac/v1.ClusterRole", json!({"rules": []}))["rules"], json!(null));
+        assert_eq!(completed("rbac/v1.ClusterRole", json!({}))["rules"], json!(null));
         assert_eq!(
             completed("autoscaling/v2.HorizontalPodAutoscalerStatus", json!({})),
             json!({"currentMetrics": null, "desiredReplicas": 0})

@@ -9,6 +9,7 @@ use super::depth::{self, TOO_DEEP};
 use super::tree::{SHALLOW, Tree};
 use super::{Content, Decoded, Finding, Format, Gvk, json_word, read, walk};
 use crate::custom::{Custom, Holds, Structure, Values};
+use crate::empties::{self, Form};
 use crate::schema::schema;
 use crate::validation::found::Path;
 use crate::{FieldError, Refusal};
@@ -105,10 +106,11 @@ pub(super) fn value(mut object: Value, custom: &Custom, malformed: Malformed) ->
         return Err("it is no object".to_owned());
     };
     if let Some(metadata) = members.remove("metadata") {
-        let metadata = match normal_metadata(&metadata, malformed, &Path::root(), &mut unknown) {
+        let normal = match normal_metadata(&metadata, malformed, &Path::root(), &mut unknown) {
             Err(problem) if malformed == Malformed::Refused || !metadata.is_object() => return Err(problem),
             normal => normal.unwrap_or_default(),
         };
+        let metadata = with_reset_owners(normal, &metadata);
         members.insert("metadata".to_owned(), Value::Object(metadata));
     }
     unknown.extend(custom.structure.prune(&mut object));
@@ -209,6 +211,15 @@ fn normalize_one(
     }
 }
 
+/// Metadata in normal form with the empty record of ownership that was sent: it says that nobody owns anything.
+fn with_reset_owners(mut normal: Map<String, Value>, sent: &Value) -> Map<String, Value> {
+    let record = "managedFields";
+    if sent[record].as_array().is_some_and(Vec::is_empty) {
+        normal.insert(record.to_owned(), json!([]));
+    }
+    normal
+}
+
 /// Metadata as that of any other object; `at` is the object that has it.
 fn normal_metadata(
     metadata: &Value,
@@ -235,10 +246,11 @@ fn normal_metadata(
         }
         (normal, _) => normal?,
     };
+    let written = empties::without_empties(Form::Written, message, members);
     let at = at.child("metadata");
     unknown.extend(findings.iter().filter_map(|finding| match finding {
         Finding::Unknown(path) => Some(format!("{at}.{path}")),
         Finding::Duplicate(_) | Finding::Yaml(_) | Finding::Operation(_) => None,
     }));
-    Ok(members)
+    Ok(written)
 }

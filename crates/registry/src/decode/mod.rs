@@ -19,6 +19,7 @@ mod depth;
 pub(crate) mod field_annotations;
 pub(crate) mod go_types;
 mod json;
+mod key_order;
 mod kind;
 mod protobuf;
 pub(crate) mod time;
@@ -29,6 +30,7 @@ mod yaml;
 mod yaml_errors;
 
 pub(crate) use depth::TOO_DEEP;
+pub use key_order::KeyOrder;
 pub use kind::Gvk;
 
 use std::fmt;

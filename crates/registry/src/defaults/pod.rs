@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::setting::{Object, child, default, default_number, default_text, each, ensure, is_unset, text};
+use super::setting::{Object, child, default, default_number, default_text, each, ensure, is_empty, text};
 use super::{container, quality, resources, volume};
 
 const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
@@ -99,7 +99,7 @@ fn mirror_addresses(status: &mut Object) {
             status.insert("podIPs".to_owned(), json!([{"ip": alone}]));
         }
         Some(ip) => default_text(status, "podIP", &ip),
-        None if !text(status, "podIP").is_empty() && is_unset(status, "podIPs") => {
+        None if !text(status, "podIP").is_empty() && is_empty(status, "podIPs") => {
             let addresses = json!([{"ip": text(status, "podIP")}]);
             status.insert("podIPs".to_owned(), addresses);
         }

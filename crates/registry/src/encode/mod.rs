@@ -13,7 +13,8 @@ pub use yaml::{yaml, yaml_text};
 
 use serde_json::{Map, Value};
 
-use crate::decode::complete::{absent, is_unset};
+use crate::decode::complete::absent;
+use crate::empties::is_omitted;
 use crate::kinds::Nature;
 use crate::schema::{MessageId, Other, Type, schema};
 
@@ -101,7 +102,7 @@ fn message(value: &Value, id: MessageId, head: Head, bytes: &mut Vec<u8>) {
         }
     }
     for field in schema().each_field(id) {
-        match members.get(field.json).filter(|value| !is_unset(field, value)) {
+        match members.get(field.json).filter(|value| !is_omitted(field, value)) {
             Some(value) => typed(value, &field.kind, object.member(field.json)),
             None => {
                 if let Some(value) = absent(field) {

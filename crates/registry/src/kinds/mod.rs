@@ -179,6 +179,8 @@ pub enum Generation {
     Absent,
     /// A changed spec.
     Spec,
+    /// A changed spec, or one in which an empty list was sent in the place of none.
+    ExactSpec,
     /// A changed spec; a new object has none yet.
     SpecFromZero,
     /// A changed spec, or changed annotations.

@@ -87,6 +87,7 @@ fn kind(line: &'static str) -> Result<Kind, String> {
             &[
                 ("-", Generation::Absent),
                 ("spec", Generation::Spec),
+                ("exact-spec", Generation::ExactSpec),
                 ("spec-from-zero", Generation::SpecFromZero),
                 ("spec+annotations", Generation::SpecOrAnnotations),
                 ("all", Generation::Anything),

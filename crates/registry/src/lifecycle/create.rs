@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::unserved::drop_unserved;
-use super::{metadata_mut, text, unserved_pods};
+use super::{metadata_mut, text};
 use crate::kinds::{Generation, Kind};
 use crate::moment::Moment;
 
@@ -40,8 +40,7 @@ pub fn forget_link(object: &mut Value) {
 /// its first content is the kind's own business. Only Nodes bring theirs.
 pub fn create(mut object: Value, kind: &Kind, stamp: &Stamp<'_>) -> Value {
     disown(&mut object);
-    unserved_pods::drop_unserved(&mut object, kind);
-    drop_unserved(&mut object, kind);
+    drop_unserved(&mut object, None, kind);
     let name = text(&object, "name").unwrap_or_default();
     let generate = text(&object, "generateName").unwrap_or_default();
     let name = (name.is_empty() && !generate.is_empty()).then(|| generated_name(generate, stamp.name_suffix));

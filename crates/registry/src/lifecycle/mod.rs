@@ -10,7 +10,6 @@ mod expiry;
 mod namespace;
 mod options;
 mod unserved;
-mod unserved_pods;
 mod update;
 
 pub use create::{Stamp, create, disown, forget_link, generated_name};

@@ -6,8 +6,8 @@ use super::definition::{is_definition, remember_stored_version};
 use super::unserved::drop_unserved;
 use super::{
     asked_for, finalizers, generation, is_graceful, is_namespace, metadata, metadata_mut, namespace, text,
-    unserved_pods,
 };
+use crate::empties::{self, Form};
 use crate::kinds::{Generation, Kind, Nature};
 use crate::pods;
 
@@ -60,10 +60,9 @@ impl Part {
 
 /// Makes an object that was put or patched one that can be stored in place of another.
 pub fn update(stored: &Value, mut object: Value, part: Part, kind: &Kind) -> Updated {
-    unserved_pods::drop_unserved(&mut object, kind);
+    drop_unserved(&mut object, Some(stored), kind);
     keep_metadata(stored, &mut object, part, kind);
     keep_other_part(stored, &mut object, part, kind);
-    drop_unserved(&mut object, kind);
     count_generation(stored, &mut object, part, kind);
     if object == *stored {
         return Updated::Unchanged;
@@ -158,12 +157,17 @@ fn count_generation(stored: &Value, object: &mut Value, part: Part, kind: &Kind)
         found.filter(|value| value.as_object().is_none_or(|map| !map.is_empty()))
     };
     let differs = |field: &str| of(stored, field) != of(object, field);
-    let asks_for_more = part != Part::Status && !asked_for(stored).eq(asked_for(object));
+    let asks_for_more = |object: &Value| part != Part::Status && !asked_for(stored).eq(asked_for(object));
+    let asks_exactly_for_more = asks_for_more(object);
+    // Empty lists and maps that were sent in the place of none change nothing.
+    let asks_for_more =
+        asks_exactly_for_more && asks_for_more(&empties::in_form(Form::Stored, &kind.nature, object));
     let has_new_status =
         part == Part::Main && !kind.has_status() && stored.get("status") != object.get("status");
     let counts = match kind.generation {
         Generation::Absent | Generation::AlwaysOne => false,
         Generation::Spec | Generation::SpecFromZero => asks_for_more,
+        Generation::ExactSpec => asks_exactly_for_more,
         Generation::Content => asks_for_more || has_new_status,
         Generation::SpecOrAnnotations => asks_for_more || (part == Part::Main && differs("annotations")),
         Generation::Anything => asks_for_more || (part == Part::Main && differs("labels")),

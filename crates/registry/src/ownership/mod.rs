@@ -15,7 +15,7 @@ mod set;
 pub(crate) mod shape;
 mod update;
 
-pub use compare::{Comparison, compare};
+pub use compare::{Comparison, compare, compare_written};
 pub use fields_of::fields_of;
 pub use managed::{Entry, Identity, ManagedFields, NotManaged, Operation};
 pub use path::{Malformed, PathElement, Scalar};

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::described::Described;
 use super::{PathElement, Scalar};
+use crate::empties::is_omitted_if_empty;
 use crate::kinds::Nature;
 use crate::schema::{MessageId, Owning, Type, schema};
 
@@ -88,6 +89,8 @@ impl<'a> Shape<'a> {
 
     pub(crate) fn of(kind: &'static Type, owning: Owning) -> Self {
         match (kind, owning) {
+            // Of an object that declares no fields nothing is known.
+            (Type::Message(id), Owning::Granular) if schema().message(*id).fields.is_empty() => Self::Free,
             (Type::Message(id), Owning::Granular) => Self::Struct(*id),
             (Type::Map(value), Owning::Granular) => Self::Map(value),
             (Type::List(element), Owning::MapList(keys)) => Self::Keyed { keys, element, whole: false },
@@ -147,6 +150,16 @@ impl<'a> Shape<'a> {
         match self {
             Self::Root(_) | Self::Struct(_) => true,
             Self::Described(described) => described.declares(name),
+            _ => false,
+        }
+    }
+
+    /// Whether JSON omits this member because it is an empty list or map.
+    pub(crate) fn omits(self, name: &str, value: &Value) -> bool {
+        match self {
+            Self::Root(id) | Self::Struct(id) => {
+                schema().field(id, name).is_some_and(|field| is_omitted_if_empty(field, value))
+            }
             _ => false,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 use super::fields_of::zero;
-use super::{FieldSet, Identity, ManagedFields, compare, reconcile};
+use super::{FieldSet, Identity, ManagedFields, compare_written, reconcile};
 use crate::apply::unnameable;
 use crate::kinds::Nature;
 
@@ -119,7 +119,7 @@ pub(crate) fn initial_owner(live: &Value, write: &Write<'_>, manager: &str) -> M
 }
 
 fn record_change(managed: &mut ManagedFields, old: &Value, new: &Value, write: &Write<'_>) {
-    let mut comparison = compare(write.nature, old, new);
+    let mut comparison = compare_written(write.nature, old, new);
     comparison.ignore(write.reset);
     if comparison.is_same() {
         return;

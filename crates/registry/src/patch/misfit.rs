@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::decode::{base64, go_types};
+use crate::decode::{base64, go_types, json_word};
 use crate::kinds::Nature;
 use crate::schema::{MessageId, Type, schema};
 
@@ -17,39 +17,29 @@ pub fn misfit(patched: &Value, nature: &Nature) -> Option<String> {
 fn of_message(value: &Value, id: MessageId) -> Option<String> {
     match value {
         Value::Null => None,
-        Value::Object(members) => schema().each_field(id).find_map(|field| {
-            let place = Place { message: schema().message(id).name, field: field.json };
-            members.get(field.json).and_then(|member| of_type(member, &field.kind, place))
-        }),
+        Value::Object(members) => schema()
+            .each_field(id)
+            .find_map(|field| of_type(members.get(field.json)?, &field.kind, (id, field.json))),
         other => Some(format!("cannot restore struct from: {}", go_kind(other))),
     }
 }
 
-/// The field that a value is in.
-#[derive(Clone, Copy)]
-struct Place<'a> {
-    message: &'a str,
-    field: &'a str,
-}
-
-fn of_type(value: &Value, kind: &Type, place: Place<'_>) -> Option<String> {
+/// What is wrong with a value of this type, in this field of this message.
+fn of_type(value: &Value, kind: &Type, place: (MessageId, &str)) -> Option<String> {
     let scalar = |fits: bool, name: &str| (!fits).then(|| format!("unrecognized type: {name}"));
     match (kind, value) {
         // Nothing fits everywhere, and some types read themselves and say themselves what is wrong.
         (Type::Bytes, Value::String(text)) => base64::decode(text)
             .err()
             .map(|at| format!("error decoding from json: illegal base64 data at input byte {at}")),
-        (_, Value::Null)
-        | (
-            Type::Quantity
-            | Type::IntOrString
-            | Type::Time
-            | Type::MicroTime
-            | Type::Duration
-            | Type::Raw
-            | Type::Or(..),
-            _,
-        ) => None,
+        (_, Value::Null) | (Type::Quantity | Type::Raw | Type::Or(..), _) => None,
+        (Type::Time | Type::MicroTime | Type::Duration | Type::IntOrString, Value::String(_)) => None,
+        (Type::Time | Type::MicroTime | Type::Duration, other) => Some(unread(json_word(other), "string")),
+        (Type::IntOrString, Value::Number(number)) => {
+            let fits = number.as_i64().is_some_and(|number| i32::try_from(number).is_ok());
+            (!fits).then(|| unread(&format!("number {number}"), "int32"))
+        }
+        (Type::IntOrString, other) => Some(unread(json_word(other), "int32")),
         (Type::Message(id) | Type::Inline(id), _) => of_message(value, *id),
         (Type::List(element), Value::Array(list)) => {
             list.iter().find_map(|value| of_type(value, element, place))
@@ -58,7 +48,9 @@ fn of_type(value: &Value, kind: &Type, place: Place<'_>) -> Option<String> {
         (Type::Map(inner), Value::Object(map)) => map.values().find_map(|value| of_type(value, inner, place)),
         (Type::Map(_), other) => Some(format!("cannot restore map from {}", go_kind(other))),
         (Type::String, Value::Number(number)) if !number.is_f64() => {
-            Some(format!("cannot convert int64 to {}", go_types::name(place.message, place.field, kind)))
+            let (message, field) = place;
+            let name = go_types::name(schema().message(message).name, field, kind);
+            Some(format!("cannot convert int64 to {name}"))
         }
         (Type::String, _) => scalar(value.is_string(), "string"),
         (Type::Bool, _) => scalar(value.is_boolean(), "bool"),
@@ -66,6 +58,11 @@ fn of_type(value: &Value, kind: &Type, place: Place<'_>) -> Option<String> {
         (Type::Int64, _) => whole(value, "int64"),
         (Type::Float64, _) => scalar(value.is_number(), "float64"),
     }
+}
+
+/// What a type that reads itself says of what it cannot read.
+fn unread(noun: &str, wanted: &str) -> String {
+    format!("json: cannot unmarshal {noun} into Go value of type {wanted}")
 }
 
 /// The object with whole numbers as they are stored: one too large for 32 bits loses its upper ones.
@@ -142,15 +139,22 @@ mod tests {
             told("cannot restore slice from string")
         );
         assert_eq!(spec(json!({"replicas": "x"})), told("unrecognized type: int32"));
+        assert_eq!(
+            spec(json!({"strategy": {"type": 1}})),
+            told("cannot convert int64 to v1.DeploymentStrategyType")
+        );
+        let rolling = |limit: Value| spec(json!({"strategy": {"rollingUpdate": {"maxSurge": limit}}}));
+        assert_eq!(rolling(json!("1%")).or(rolling(json!(1))), None);
+        assert_eq!(rolling(json!([])), told("json: cannot unmarshal array into Go value of type int32"));
+        assert_eq!(
+            misfit(&json!({"metadata": {"deletionTimestamp": []}}), &deployment.into()),
+            told("json: cannot unmarshal array into Go value of type string")
+        );
         assert_eq!(spec(json!({"replicas": 1.5})), told("cannot convert float64 to int32"));
         assert_eq!(spec(json!({"selector": {"matchLabels": ["x"]}})), told("cannot restore map from slice"));
         assert_eq!(
             spec(json!({"selector": {"matchLabels": {"x": 1}}})),
             told("cannot convert int64 to string")
-        );
-        assert_eq!(
-            spec(json!({"strategy": {"type": 1}})),
-            told("cannot convert int64 to v1.DeploymentStrategyType")
         );
         assert_eq!(spec(json!({"selector": true})), told("cannot restore struct from: bool"));
         assert_eq!(spec(json!({"replicas": 2, "paused": null, "strategy": {"type": "Recreate"}})), None);

@@ -56,7 +56,9 @@ pub(super) fn endpoints(object: &Value, now: Moment) -> Vec<Value> {
 }
 
 pub(super) fn endpoint_slice(object: &Value, now: Moment) -> Vec<Value> {
-    let port = |port: &Value| plain(&port["port"]).unwrap_or_else(|| "*".to_owned());
+    let port = |port: &Value| {
+        plain(&port["port"]).or_else(|| plain(&port["name"])).unwrap_or_else(|| "*".to_owned())
+    };
     let ports: Vec<_> = list(object, "ports").iter().map(port).collect();
     let addresses = list(object, "endpoints").iter().flat_map(|endpoint| list(endpoint, "addresses"));
     let addresses: Vec<_> = addresses.filter_map(plain).collect();
@@ -173,8 +175,11 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_of_all_ports_says_so() {
-        let all = json!({"ports": [{"name": "any"}], "addressType": "IPv4"});
-        assert_eq!(endpoint_slice(&all, NOW)[2], "*");
+    fn a_port_without_a_number_is_shown_by_its_name() {
+        let table = [(json!({}), "*"), (json!({"name": "any"}), "any"), (json!({"name": ""}), "<unset>")];
+        for (port, shown) in table {
+            let slice = json!({"ports": [port], "addressType": "IPv4"});
+            assert_eq!(endpoint_slice(&slice, NOW)[2], shown);
+        }
     }
 }

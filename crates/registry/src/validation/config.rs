@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, members, text};
+use super::found::{Found, Path, text};
 use super::names::config_key;
 use crate::kinds::Kind;
 
@@ -20,8 +20,8 @@ const NEEDED: [(&str, &[&str]); 4] = [
 pub(super) fn config_map(found: &mut Found, object: &Value) {
     let mut bytes = 0_usize;
     for field in ["data", "binaryData"] {
-        for (key, value) in members(object, field) {
-            let at = Path::new(field);
+        let at = Path::new(field);
+        for (key, value) in found.members(&at, object, field) {
             found.invalid_text(&at.key(key), key, config_key(key));
             if field == "data" && object["binaryData"].get(key).is_some() {
                 found.invalid(&at.key(key), &json!(key), "duplicate of key present in binaryData");
@@ -40,7 +40,7 @@ pub(super) fn config_map(found: &mut Found, object: &Value) {
 pub(super) fn secret(found: &mut Found, object: &Value) {
     let at = Path::new("data");
     let mut bytes = 0_usize;
-    for (key, value) in members(object, "data") {
+    for (key, value) in found.members(&at, object, "data") {
         found.invalid_text(&at.key(key), key, config_key(key));
         bytes = bytes.saturating_add(decoded(value));
     }

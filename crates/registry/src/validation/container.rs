@@ -118,7 +118,7 @@ fn debugging<'a>(found: &mut Found, at: &Path<'_>, around: Around<'a>, names: &m
             found.not_found(&at.child("targetContainerName"), &json!(target));
         }
         let why = "cannot be set for an Ephemeral Container";
-        for field in NOT_FOR_DEBUGGING.into_iter().filter(|field| is_given(&container[*field])) {
+        for field in NOT_FOR_DEBUGGING.into_iter().filter(|field| is_given(container, field)) {
             found.forbidden(&at.child(field), why);
         }
         for (index, mount) in list(container, "volumeMounts").iter().enumerate() {
@@ -132,13 +132,11 @@ fn debugging<'a>(found: &mut Found, at: &Path<'_>, around: Around<'a>, names: &m
     }
 }
 
-/// Whether a field says anything at all.
-fn is_given(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Object(map) => !map.is_empty(),
-        Value::Array(list) => !list.is_empty(),
-        _ => true,
+/// Whether a field of a container is not as in a container that says nothing: only resources are no pointer and no list.
+fn is_given(container: &Value, field: &str) -> bool {
+    match &container[field] {
+        Value::Object(resources) if field == "resources" => !resources.is_empty(),
+        value => !value.is_null(),
     }
 }
 
@@ -170,7 +168,7 @@ fn any(found: &mut Found, at: &Path<'_>, container: &Value, around: Around<'_>) 
 
 fn unique_name<'a>(found: &mut Found, at: &Path<'_>, container: &'a Value, names: &mut BTreeSet<&'a str>) {
     let name = text(container, "name");
-    if !name.is_empty() && !names.insert(name) {
+    if !names.insert(name) {
         found.duplicate(&at.child("name"), &json!(name));
     }
 }

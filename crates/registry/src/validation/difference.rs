@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use crate::empties::is_omitted;
 use crate::schema::{Field, MessageId, Type, schema};
 
 /// How many equal lines are shown around a change.
@@ -75,7 +76,7 @@ fn go_name(message: &str, json: &str) -> String {
 fn write_message(out: &mut String, id: MessageId, value: &Value, depth: usize) {
     let message = schema().message(id);
     let is_meta = message.name.starts_with("meta/");
-    let fields = schema().each_field(id).filter(|field| !is_meta || !value[field.json].is_null());
+    let fields = schema().each_field(id).filter(|field| !is_meta || !is_omitted(field, &value[field.json]));
     out.push('{');
     for (index, field) in fields.enumerate() {
         let name = if is_meta { field.json.to_owned() } else { go_name(message.name, field.json) };

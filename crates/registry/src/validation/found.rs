@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 
+use crate::decode::KeyOrder;
 use crate::refusal::{FieldError, Wrong};
 
 /// The place of a field; it costs nothing until somebody prints it.
@@ -24,6 +25,8 @@ enum Step<'a> {
 /// The errors found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
+    /// In which order the members of maps are looked at.
+    order: KeyOrder,
     /// In the order in which they were found.
     pub(crate) errors: Vec<FieldError>,
 }
@@ -103,6 +106,25 @@ impl fmt::Display for Path<'_> {
 }
 
 impl Found {
+    /// Nothing yet, of an object whose maps were sent with their keys in this order.
+    pub(super) fn in_order(order: &KeyOrder) -> Self {
+        Self { order: order.clone(), errors: Vec::new() }
+    }
+
+    /// The members of the map in a field, whose place this is, in the order in which their errors are reported.
+    pub(super) fn members<'v>(
+        &self,
+        at: &Path<'_>,
+        value: &'v Value,
+        field: &str,
+    ) -> Vec<(&'v String, &'v Value)> {
+        let mut members: Vec<_> = members(value, field).collect();
+        if members.len() > 1 && !self.order.is_alphabetical() {
+            self.order.sort(&at.to_string(), &mut members);
+        }
+        members
+    }
+
     /// It must be set.
     pub(crate) fn required(&mut self, at: &Path<'_>, why: &str) {
         self.errors.push(FieldError::required(at.to_string(), why));

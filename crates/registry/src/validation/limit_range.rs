@@ -64,7 +64,7 @@ fn resources(found: &mut Found, at: &Path<'_>, limit: &Value) {
 
 fn names(found: &mut Found, at: &Path<'_>, limit: &Value, field: &str) {
     let at = at.child(field);
-    for (name, _) in members(limit, field) {
+    for (name, _) in found.members(&at, limit, field) {
         match text(limit, "type") {
             "Pod" | "Container" => for_container(found, &at.key(name), name),
             _ => known(found, &at.key(name), name),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, list, members, number, text};
+use super::found::{Found, Path, is_set, list, number, text};
 use super::names::{label, label_value, path_segment, qualified_name, subdomain};
 use super::shown::{in_order, list_in_order};
 use crate::kinds::{Kind, NameRule, Scope};
@@ -59,7 +59,7 @@ pub(super) fn update(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
 
 /// Labels, of objects and of pod templates; keys and values are shown, not where they stand.
 pub(super) fn labels(found: &mut Found, at: &Path<'_>, holder: &Value, field: &str) {
-    for (key, value) in members(holder, field) {
+    for (key, value) in found.members(at, holder, field) {
         found.invalid_text(at, key, qualified_name(key));
         let value = value.as_str().unwrap_or("");
         found.invalid_text(at, value, label_value(value));
@@ -69,7 +69,7 @@ pub(super) fn labels(found: &mut Found, at: &Path<'_>, holder: &Value, field: &s
 /// Annotations: keys are names, and all together have a limit.
 pub(super) fn annotations(found: &mut Found, at: &Path<'_>, holder: &Value) {
     let mut bytes = 0_usize;
-    for (key, value) in members(holder, "annotations") {
+    for (key, value) in found.members(at, holder, "annotations") {
         found.invalid_text(at, key, qualified_name(&key.to_lowercase()));
         bytes = bytes.saturating_add(key.len()).saturating_add(value.as_str().map_or(0, str::len));
     }

@@ -59,6 +59,7 @@ mod workload;
 use serde_json::Value;
 
 use crate::custom::Custom;
+use crate::decode::KeyOrder;
 use crate::kinds::{Kind, Nature};
 use crate::lifecycle::Part;
 use crate::refusal::FieldError;
@@ -78,7 +79,19 @@ pub struct Judged {
 
 /// Judges a new object.
 pub fn create(kind: &Kind, object: &Value) -> Judged {
-    let mut found = Found::default();
+    create_in_order(kind, object, &KeyOrder::default())
+}
+
+/// Judges a new object whose maps were sent with their keys in this order.
+pub fn create_in_order(kind: &Kind, object: &Value, order: &KeyOrder) -> Judged {
+    let mut found = Found::in_order(order);
+    if (kind.group, kind.kind) == ("policy", "PodDisruptionBudget") {
+        // Its metadata is only looked at if nothing else is wrong.
+        specific(&mut found, kind, None, object);
+        if !found.errors.is_empty() {
+            return Judged { errors: found.errors, warnings: Vec::new() };
+        }
+    }
     metadata::create(&mut found, kind, object);
     if let Nature::Custom(custom) = &kind.nature {
         found.errors.extend(custom.structure.judge(object));
@@ -105,7 +118,11 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
 
 /// Judges a changed object; its uid and times are already those of the stored one where the client left them out.
 pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
-    let mut found = Found::default();
+    update_in_order(kind, old, new, &KeyOrder::default())
+}
+
+fn update_in_order(kind: &Kind, old: &Value, new: &Value, order: &KeyOrder) -> Judged {
+    let mut found = Found::in_order(order);
     metadata::update(&mut found, kind, old, new);
     if let Nature::Custom(custom) = &kind.nature {
         let judged = custom.structure.judge_change(old, new);
@@ -155,7 +172,7 @@ fn wrong_addresses(kind: &Kind, service: &Value) -> Option<Judged> {
     }
     let mut found = Found::default();
     service_addresses::service_addresses(&mut found, service);
-    let Found { errors } = found;
+    let errors = found.errors;
     (!errors.is_empty()).then(|| Judged { errors, warnings: Vec::new() })
 }
 
@@ -206,10 +223,10 @@ fn wrong_scale(custom: &Custom, object: &Value) -> Vec<FieldError> {
     [scaling.wrong_spec(object), scaling.wrong_status(object)].concat()
 }
 
-/// Judges what was written through one part of an object.
-pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value) -> Judged {
+/// Judges what was written through one part of an object, whose maps were sent with their keys in this order.
+pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value, order: &KeyOrder) -> Judged {
     match part {
-        Part::Main => update(kind, old, new),
+        Part::Main => update_in_order(kind, old, new, order),
         Part::Status => status(kind, old, new),
         Part::Finalize => finalize(kind, old, new),
         Part::EphemeralContainers => ephemeral_containers(kind, old, new),

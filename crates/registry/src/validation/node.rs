@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::addresses;
-use super::found::{Found, Path, list, members, text};
+use super::found::{Found, Path, list, text};
 use super::names::{label_value, qualified_name};
 use crate::quantity::Quantity;
 
@@ -41,9 +41,9 @@ pub(super) fn status(found: &mut Found, object: &Value) {
 fn resources(found: &mut Found, status: &Value) {
     let at = Path::new("status");
     for field in ["capacity", "allocatable"] {
-        for (name, amount) in members(status, field) {
+        let at = at.child(field);
+        for (name, amount) in found.members(&at, status, field) {
             let Some(value) = amount.as_str().and_then(|text| Quantity::parse(text).ok()) else { continue };
-            let at = at.child(field);
             if value.billionths() < 0 {
                 found.invalid(&at.child(name), amount, "must be greater than or equal to 0");
             }
@@ -58,24 +58,23 @@ fn resources(found: &mut Found, status: &Value) {
 fn ranges(found: &mut Found, ranges: &[Value]) {
     let at = Path::new("spec");
     let at = at.child("podCIDRs");
-    let texts: Vec<&str> = ranges.iter().map(|range| range.as_str().unwrap_or("")).collect();
-    for (index, text) in texts.iter().enumerate() {
+    for (index, range) in ranges.iter().enumerate() {
+        let text = range.as_str().unwrap_or("");
         addresses::cidr(found, &at.index(index), text);
     }
     if ranges.len() < 2 {
         return;
     }
-    let unreadable = texts.iter().position(|text| addresses::parse_cidr(text).is_none());
-    if let Some(index) = unreadable {
+    let mut texts = ranges.iter().map(|range| range.as_str().unwrap_or(""));
+    let malformed = texts.clone().enumerate().find(|(_, text)| addresses::parse_cidr(text).is_none());
+    if let Some((index, text)) = malformed {
         let why = format!(
             "invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[{index}]: <nil> (invalid CIDR \
-             address: {})",
-            texts[index]
+             address: {text})"
         );
         found.internal(&at, &why);
     }
-    let is_pair = ranges.len() == 2 && addresses::are_of_different_families(texts.into_iter());
-    if unreadable.is_some() || !is_pair {
+    if malformed.is_some() || ranges.len() > 2 || !addresses::are_of_different_families(&mut texts) {
         let why = "may specify no more than one CIDR for each IP family";
         found.invalid(&at, &json!(ranges), why);
     }

@@ -73,8 +73,10 @@ pub(super) fn spec(found: &mut Found, at: &Path<'_>, spec: &Value) {
             found.invalid_text(&at.child(field), name, subdomain(name));
         }
     }
-    let preemption = ["PreemptLowerPriority", "Never"];
-    found.one_of_if_set(&at.child("preemptionPolicy"), &spec["preemptionPolicy"], &preemption);
+    if is_set(spec, "preemptionPolicy") {
+        let supported = ["PreemptLowerPriority", "Never"];
+        found.one_of(&at.child("preemptionPolicy"), &spec["preemptionPolicy"], &supported);
+    }
     resources::requirements(found, &at.child("overhead"), &json!({"limits": spec["overhead"]}));
     system(found, at, spec);
 }

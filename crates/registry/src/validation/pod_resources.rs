@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, list, text};
+use super::found::{Found, Path, is_set, text};
 use super::names::{label, subdomain};
 use super::resources::{self, is_huge_pages, resource_name};
 use super::shown::with_go_names;
@@ -45,7 +45,7 @@ pub(super) fn resources(found: &mut Found, at: &Path<'_>, spec: &Value) {
     if text(&spec["os"], "name") == "windows" {
         return found.forbidden(at, "may not be set for a windows pod");
     }
-    if !list(shared, "claims").is_empty() {
+    if is_set(shared, "claims") {
         found.forbidden(&at.child("claims"), "claims may not be set for Resources at pod-level");
     }
     resources::amounts(found, at, shared, shared_resource);

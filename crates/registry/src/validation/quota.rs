@@ -68,7 +68,7 @@ pub(super) fn status(found: &mut Found, object: &Value) {
 
 fn amounts(found: &mut Found, at: &Path<'_>, holder: &Value, field: &str) {
     let at = at.child(field);
-    for (name, value) in members(holder, field) {
+    for (name, value) in found.members(&at, holder, field) {
         for_quota(found, &at.key(name), name);
         amount(found, &at.key(name), name, value);
     }

@@ -28,13 +28,13 @@ pub(super) fn requirements(found: &mut Found, at: &Path<'_>, resources: &Value) 
 /// Limits, and requests that stay within them.
 pub(super) fn amounts(found: &mut Found, at: &Path<'_>, resources: &Value, name_rule: NameRule) {
     let (limits_at, requests_at) = (at.child("limits"), at.child("requests"));
-    for (name, amount) in members(resources, "limits") {
+    for (name, amount) in found.members(&limits_at, resources, "limits") {
         let at = limits_at.key(name);
         name_rule(found, &at, name);
         quantity(found, &at, name, amount);
         huge_pages(found, &at, name, amount);
     }
-    for (name, amount) in members(resources, "requests") {
+    for (name, amount) in found.members(&requests_at, resources, "requests") {
         let at = requests_at.key(name);
         name_rule(found, &at, name);
         quantity(found, &at, name, amount);

@@ -30,7 +30,8 @@ pub(super) fn of_template(found: &mut Found, at: &Path<'_>, spec: &Value, word: 
     terms(found, &at, selector);
     let understood = found.errors.len() == before;
     if is_empty(selector) {
-        found.invalid(&at, selector, format!("empty selector is invalid for {word}"));
+        let why = format!("empty selector is invalid for {word}");
+        found.invalid_shown(&at, in_order(SELECTOR, selector), &why);
     }
     if !understood {
         // Of a StatefulSet, Kubernetes does not say why.

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
+use crate::empties::is_omitted;
 use crate::schema::{MessageId, Type, schema};
 
 /// The value as JSON with the fields of this message in the order of the schema.
@@ -127,7 +128,7 @@ fn write_message(out: &mut String, id: MessageId, value: &Value) {
     out.push('{');
     let mut separator = "";
     for field in schema().fields(id) {
-        let Some(member) = map.get(field.json).filter(|member| !member.is_null()) else { continue };
+        let Some(member) = map.get(field.json).filter(|member| !is_omitted(field, member)) else { continue };
         let _ = write!(out, "{separator}\"{}\":", field.json);
         separator = ",";
         write_typed(out, &field.kind, member);

@@ -27,12 +27,14 @@ pub(super) fn of_new(kind: &Kind, object: &Value) -> Vec<String> {
 /// repeat all, some give none, the others give those that are new.
 pub(super) fn of_change(kind: &Kind, old: &Value, new: &Value) -> Vec<String> {
     let mut warnings = Vec::new();
-    if kind.kind == "Pod" || old["spec"] != new["spec"] {
+    let generation = |object: &Value| object["metadata"]["generation"].as_i64();
+    if kind.kind == "Pod" || generation(old) != generation(new) {
         of_pods(&mut warnings, kind, new);
     }
     let all = of_others(kind, new);
     warnings.extend(match (kind.group, kind.kind) {
-        ("", "Service" | "Node" | "PersistentVolume" | "PersistentVolumeClaim" | "Endpoints")
+        ("", "Node" | "PersistentVolume" | "PersistentVolumeClaim" | "Endpoints" | "Service")
+        | ("apps", "StatefulSet")
         | ("networking.k8s.io", "NetworkPolicy")
         | ("storage.k8s.io", "StorageClass") => all,
         ("", "ResourceQuota") | ("networking.k8s.io", "Ingress") => Vec::new(),
@@ -71,17 +73,17 @@ fn of_pods(warnings: &mut Vec<String>, kind: &Kind, object: &Value) {
         }
         _ => {}
     }
-    if kind.kind == "StatefulSet" && number(spec, "revisionHistoryLimit").is_some_and(|limit| limit < 0) {
-        let why = "a negative value retains all historical revisions; a value >= 0 is recommended";
-        warnings.push(format!("{}: {why}", at.child("revisionHistoryLimit")));
-    }
 }
 
-/// Warnings about kinds that hold no pods.
+/// Warnings about anything but pods.
 fn of_others(kind: &Kind, object: &Value) -> Vec<String> {
     let (mut warnings, spec) = (Vec::new(), &object["spec"]);
     match (kind.group, kind.kind) {
         ("apiextensions.k8s.io", _) => warnings.extend(definition::warnings(spec)),
+        ("apps", "StatefulSet") if number(spec, "revisionHistoryLimit").is_some_and(|limit| limit < 0) => {
+            let why = "a negative value retains all historical revisions; a value >= 0 is recommended";
+            warnings.push(format!("spec.revisionHistoryLimit: {why}"));
+        }
         ("", "Service") => warnings.extend(service::warnings(spec)),
         ("", "Node") => warnings.extend(node::warnings(spec)),
         ("", "PersistentVolume") => storage::volume_warnings(&mut warnings, object),

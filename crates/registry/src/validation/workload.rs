@@ -13,17 +13,24 @@ use super::{same, selector, storage, template};
 const CLAIM: &str = "core/v1.PersistentVolumeClaim";
 const SELECTOR: &str = "meta/v1.LabelSelector";
 
-/// A new StatefulSet: its claim templates are judged once, as they cannot be changed later.
+/// Whether an object is judged for the first time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Age {
+    New,
+    Changed,
+}
+
+/// A new StatefulSet: what cannot be changed later is judged once.
 pub(super) fn new_stateful_set(found: &mut Found, object: &Value) {
-    stateful_set_spec(found, &object["spec"], list(&object["spec"], "volumeClaimTemplates"));
+    stateful_set_spec(found, &object["spec"], Age::New);
 }
 
 /// A changed StatefulSet.
 pub(super) fn stateful_set(found: &mut Found, object: &Value) {
-    stateful_set_spec(found, &object["spec"], &[]);
+    stateful_set_spec(found, &object["spec"], Age::Changed);
 }
 
-fn stateful_set_spec(found: &mut Found, spec: &Value, new_claims: &[Value]) {
+fn stateful_set_spec(found: &mut Found, spec: &Value, age: Age) {
     let at = Path::new("spec");
     match text(spec, "podManagementPolicy") {
         "OrderedReady" | "Parallel" => {}
@@ -35,12 +42,14 @@ fn stateful_set_spec(found: &mut Found, spec: &Value, new_claims: &[Value]) {
     }
     update_strategy(found, &at.child("updateStrategy"), &spec["updateStrategy"]);
     retention(found, &at.child("persistentVolumeClaimRetentionPolicy"), spec);
-    claim_templates(found, &at.child("volumeClaimTemplates"), new_claims);
+    if age == Age::New {
+        claim_templates(found, &at.child("volumeClaimTemplates"), list(spec, "volumeClaimTemplates"));
+    }
     found.not_negative(&at, spec, "replicas");
     found.not_negative(&at, spec, "minReadySeconds");
     found.not_negative(&at.child("ordinals"), &spec["ordinals"], "start");
     let service = text(spec, "serviceName");
-    if !service.is_empty() {
+    if age == Age::New && !service.is_empty() {
         found.invalid_text(&at.child("serviceName"), service, label(service));
     }
     if selector::of_template(found, &at, spec, "statefulset") {
@@ -117,7 +126,7 @@ pub(super) fn daemon_set(found: &mut Found, object: &Value) {
     selector::understood_and_matching(found, &at, spec);
     if is_set(spec, "selector") && selector::is_empty(&spec["selector"]) {
         let why = "empty selector is invalid for daemonset";
-        found.invalid(&at.child("selector"), &spec["selector"], why);
+        found.invalid_shown(&at.child("selector"), in_order(SELECTOR, &spec["selector"]), why);
     }
     template::of_services(found, &at, spec, "DaemonSet");
     found.not_negative(&at, spec, "minReadySeconds");

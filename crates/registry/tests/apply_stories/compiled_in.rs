@@ -29,11 +29,33 @@ fn times_tell_when_a_value_was_changed() {
 #[test]
 fn removing_is_not_gaining() {
     let mut story = Story::of("core/v1.ConfigMap");
-    story.update("u1", |object| object["data"] = json!({"k": "1", "l": "1"}));
-    story.update("u1", |object| object["data"] = json!({"l": "1"}));
-    story.update("u2", |object| object["data"] = json!({}));
+    story.update("u1", |object| object["data"] = json!({"k": "1", "l": "1", "m": "1"}));
+    story.update("u1", |object| object["data"] = json!({"l": "1", "m": "1"}));
+    story.update("u2", |object| object["data"] = json!({"m": "1"}));
     assert_eq!(story.owners(), ["u1 Update 01"]);
-    assert_eq!(story.fields("u1"), json!({"f:data": {}}));
+    assert_eq!(story.fields("u1"), json!({"f:data": {".": {}, "f:m": {}}}));
+}
+
+/// A3.15: an empty map that JSON omits is no map, and nobody owns it; one that JSON writes is.
+#[test]
+fn an_empty_list_is_owned_if_it_is_written() {
+    let mut map = Story::of("core/v1.ConfigMap");
+    map.update("u1", |object| object["data"] = json!({"k": "1"}));
+    map.update("u2", |object| object["data"] = json!({}));
+    assert_eq!(map.owners(), [""; 0]);
+    let mut slice = Story::of("discovery/v1.EndpointSlice");
+    slice.update("u1", |object| {
+        *object = json!({"addressType": "IPv4", "endpoints": [{"addresses": ["::1"]}]})
+    });
+    slice.update("u2", |object| object["ports"] = json!([]));
+    assert_eq!(slice.fields("u2"), json!({"f:ports": {}}));
+    // Within a list that is owned as a whole an empty map is a difference, and in an object it is none.
+    slice.update("u3", |object| object["endpoints"][0]["deprecatedTopology"] = json!({}));
+    assert_eq!(slice.fields("u3"), json!({"f:endpoints": {}}));
+    let mut policy = Story::of("networking/v1.NetworkPolicy");
+    policy.update("u1", |object| object["spec"] = json!({"podSelector": {}, "policyTypes": ["Egress"]}));
+    policy.update("u2", |object| object["spec"]["podSelector"] = json!({"matchLabels": {}}));
+    assert_eq!(policy.owners(), ["u1 Update 01"]);
 }
 
 /// A3.16: what the server decides, and what this write cannot change, is never owned.

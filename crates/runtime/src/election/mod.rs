@@ -1,7 +1,7 @@
-//! Taking turns by a Lease, as client-go does it: whoever holds it works, everybody else watches the clock.
+//! Leader election by a Lease, as in client-go.
 //!
-//! The holder renews; a candidate that has seen no renewal for as long as the lease says takes over. Times in the lease
-//! are never compared with the own clock, only how long it has been since the lease was last seen to change: clocks of
+//! The holder renews; a candidate that has seen no renewal for the duration of the lease takes over. Times in the
+//! lease are never compared with the own clock, only how long ago the lease was last seen to change: clocks of
 //! different machines need not agree.
 
 mod record;
@@ -21,49 +21,47 @@ use crate::informer::resource_of;
 use crate::request::Target;
 use crate::shutdown::{Shutdown, shutdown};
 
-use record::{Step, Watched};
+use record::{LeaseDecision, ObservedLease};
 
-/// How long everything takes.
+/// The durations of an election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// How long a lease is good for without being renewed.
+    /// How long a lease is valid without being renewed.
     pub lease: Duration,
-    /// How long a holder that cannot renew goes on before it stops.
+    /// How long a holder that cannot renew continues before it stops.
     pub renew: Duration,
-    /// How long between two tries.
+    /// The period of tries.
     pub retry: Duration,
 }
 
 /// One candidate.
 #[derive(Clone, Debug)]
 pub struct Election {
-    /// Who asks.
+    /// The API client.
     pub api: Api,
-    /// What time it is.
+    /// The time source.
     pub clock: Clock,
     /// The namespace of the lease.
     pub namespace: Namespace,
     /// The name of the lease.
     pub name: Name,
-    /// What tells this candidate from all others.
+    /// Identifies this candidate.
     pub identity: String,
     /// How long everything takes.
     pub timing: Timing,
 }
 
-/// How a turn ends.
+/// How leadership ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
-    /// It is time to end.
+enum LeadershipEnd {
+    /// Shutdown is requested.
     Over,
-    /// The work is done.
     Done,
-    /// The lease could not be renewed.
     Lost,
 }
 
 impl Default for Timing {
-    /// 15 s, 10 s and 2 s: the same as client-go's, so that candidates of both kinds are equal.
+    /// 15 s, 10 s and 2 s, as in client-go, so that candidates of both kinds are equal.
     fn default() -> Self {
         let seconds = Duration::from_secs;
         Self { lease: seconds(15), renew: seconds(10), retry: seconds(2) }
@@ -71,17 +69,17 @@ impl Default for Timing {
 }
 
 impl Election {
-    /// Waits for its turn, works until the turn or the process ends, and gives the lease back.
+    /// Acquires the lease, works until it is lost or shutdown is requested, and releases it.
     ///
-    /// `work` is handed a signal that is given when the lease is lost as well as when it is time to end. Returns whether
-    /// it was time to end; `false` is for a lost lease, after which the process should start over.
+    /// `work` gets a signal that covers both the loss of the lease and shutdown. Returns whether shutdown was
+    /// requested; `false` means a lost lease, after which the process should start over.
     pub async fn run<F: Future<Output = ()>>(
         &self,
         over: &Shutdown,
         work: impl FnOnce(Shutdown) -> F,
     ) -> bool {
-        let mut watched = Watched::default();
-        if over.unless(self.acquire(&mut watched)).await.is_none() {
+        let mut observed = ObservedLease::default();
+        if over.unless(self.acquire(&mut observed)).await.is_none() {
             return true;
         }
         tracing::info!(lease = %self.name, identity = self.identity, "became the leader");
@@ -90,45 +88,45 @@ impl Election {
         let (switch, turn) = shutdown();
         let mut working = std::pin::pin!(work(turn));
         let ended = tokio::select! {
-            () = over.wait() => Turn::Over,
-            () = self.renew(&mut watched) => Turn::Lost,
-            () = &mut working => Turn::Done,
+            () = over.wait() => LeadershipEnd::Over,
+            () = self.renew(&mut observed) => LeadershipEnd::Lost,
+            () = &mut working => LeadershipEnd::Done,
         };
         switch.turn();
-        if ended == Turn::Lost {
+        if ended == LeadershipEnd::Lost {
             tracing::error!(lease = %self.name, "the lease is lost");
         }
-        if ended != Turn::Done {
+        if ended != LeadershipEnd::Done {
             working.await;
         }
         self.api.metrics().set("leader_election_master_status", &labels, 0.0);
-        if ended != Turn::Lost {
-            self.release(&watched).await;
+        if ended != LeadershipEnd::Lost {
+            self.release(&observed).await;
         }
-        ended != Turn::Lost
+        ended != LeadershipEnd::Lost
     }
 
-    async fn acquire(&self, watched: &mut Watched) {
-        while !self.try_once(watched).await {
+    async fn acquire(&self, observed: &mut ObservedLease) {
+        while !self.try_once(observed).await {
             tokio::time::sleep(self.timing.retry).await;
         }
     }
 
-    /// Renews until that has not worked for too long.
-    async fn renew(&self, watched: &mut Watched) {
+    /// Renews until that has failed for too long.
+    async fn renew(&self, observed: &mut ObservedLease) {
         let mut renewed = self.clock.steady();
         while self.clock.steady().since(renewed) < self.timing.renew {
             tokio::time::sleep(self.timing.retry).await;
             let left = self.timing.renew.saturating_sub(self.clock.steady().since(renewed));
-            if tokio::time::timeout(left, self.try_once(watched)).await == Ok(true) {
+            if tokio::time::timeout(left, self.try_once(observed)).await == Ok(true) {
                 renewed = self.clock.steady();
             }
         }
     }
 
-    /// One look at the lease and, if it is ours to take, one write. Returns whether it is ours now.
-    async fn try_once(&self, watched: &mut Watched) -> bool {
-        match self.look_and_write(watched).await {
+    /// Reads the lease and, if it can be acquired or renewed, writes it. Returns whether it is held now.
+    async fn try_once(&self, observed: &mut ObservedLease) -> bool {
+        match self.decide_and_write(observed).await {
             Ok(is_ours) => is_ours,
             Err(failure) if failure.is_of_rights() => {
                 tracing::warn!(lease = %self.name, %failure, "not allowed to use the lease");
@@ -141,32 +139,32 @@ impl Election {
         }
     }
 
-    async fn look_and_write(&self, watched: &mut Watched) -> Result<bool, Failure> {
+    async fn decide_and_write(&self, observed: &mut ObservedLease) -> Result<bool, Failure> {
         let found = match self.api.get::<wire::Lease>(&self.target()).await {
             Ok(found) => Some(found),
             Err(failure) if failure.kind() == RefusalKind::NotFound => None,
             Err(failure) => return Err(failure),
         };
         let step =
-            watched.look(found, &self.identity, self.timing.lease, self.clock.steady(), self.clock.now());
+            observed.decide(found, &self.identity, self.timing.lease, self.clock.steady(), self.clock.now());
         let stored = match step {
-            Step::Wait => return Ok(false),
-            Step::Create(lease) => {
+            LeaseDecision::Wait => return Ok(false),
+            LeaseDecision::Create(lease) => {
                 let target = Target::collection(&leases(), Some(&self.namespace));
                 self.api.create(&target, &lease.render(&self.namespace, &self.name, None)).await?
             }
-            Step::Update(lease, found) => {
+            LeaseDecision::Update(lease, found) => {
                 let lease = lease.render(&self.namespace, &self.name, Some(*found));
                 self.api.replace(&self.target(), &lease).await?
             }
         };
-        watched.wrote(&stored, self.clock.steady());
+        observed.wrote(&stored, self.clock.steady());
         Ok(true)
     }
 
-    /// Gives the lease back, so that the next candidate need not wait for it to run out.
-    async fn release(&self, watched: &Watched) {
-        let Some(lease) = watched.released(&self.identity, self.clock.now()) else { return };
+    /// Releases the lease, so that the next candidate need not wait for it to expire.
+    async fn release(&self, observed: &ObservedLease) {
+        let Some(lease) = observed.released(&self.identity, self.clock.now()) else { return };
         let given_back = async {
             let found = self.api.get::<wire::Lease>(&self.target()).await?;
             if Lease::parse(&found).holder != self.identity {

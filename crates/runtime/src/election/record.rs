@@ -1,4 +1,4 @@
-//! What stands in a lease, and what one look at it leads to.
+//! The content of a lease, and the decision about it.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use k8s_openapi::api::coordination::v1 as wire;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 use k8s_openapi::jiff;
 
-/// How long a lease is good for that was given back; client-go's number.
+/// The duration of a released lease; as in client-go.
 const RELEASED: Duration = Duration::from_secs(1);
 
-/// What stands in a lease.
+/// The content of a lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// Who holds it; empty for nobody.
+    /// The holder; empty if it was released.
     pub holder: String,
     /// How long it is good for.
     pub duration: Duration,
@@ -21,74 +21,73 @@ pub struct Lease {
     pub acquired: Timestamp,
     /// When it was last renewed.
     pub renewed: Timestamp,
-    /// How often it changed hands.
+    /// The number of changes of the holder.
     pub transitions: i32,
 }
 
 /// A lease as it was last seen to change, and when that was by the own clock.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Watched {
+pub(super) struct ObservedLease {
     seen: Option<(Lease, Timestamp)>,
 }
 
-/// What one look leads to.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step {
-    /// Somebody else's.
+pub(super) enum LeaseDecision {
+    /// Another holder has it.
     Wait,
-    /// There is none: make it ours.
+    /// There is none: create it.
     Create(Lease),
-    /// Ours to renew or to take, over what was found.
+    /// Renew or take over the existing one.
     Update(Lease, Box<wire::Lease>),
 }
 
-impl Watched {
-    /// Looks at what was found, by a clock that never steps back and by the wall's.
-    pub(super) fn look(
+impl ObservedLease {
+    /// Decides about the lease, by the monotonic and by the system clock.
+    pub(super) fn decide(
         &mut self,
         found: Option<wire::Lease>,
         identity: &str,
         duration: Duration,
         steady: Timestamp,
-        wall: Timestamp,
-    ) -> Step {
+        system_time: Timestamp,
+    ) -> LeaseDecision {
         let fresh = |transitions, acquired| Lease {
             holder: identity.to_owned(),
             duration,
             acquired,
-            renewed: wall,
+            renewed: system_time,
             transitions,
         };
-        let Some(found) = found else { return Step::Create(fresh(0, wall)) };
+        let Some(found) = found else { return LeaseDecision::Create(fresh(0, system_time)) };
         let lease = Lease::parse(&found);
         if self.seen.as_ref().is_none_or(|(seen, _)| *seen != lease) {
             self.seen = Some((lease.clone(), steady));
         }
         let since = self.seen.as_ref().map_or(steady, |(_, since)| *since);
         if lease.holder == identity {
-            return Step::Update(fresh(lease.transitions, lease.acquired), Box::new(found));
+            return LeaseDecision::Update(fresh(lease.transitions, lease.acquired), Box::new(found));
         }
         if !lease.holder.is_empty() && steady.since(since) < lease.duration {
-            return Step::Wait;
+            return LeaseDecision::Wait;
         }
-        Step::Update(fresh(lease.transitions.saturating_add(1), wall), Box::new(found))
+        LeaseDecision::Update(fresh(lease.transitions.saturating_add(1), system_time), Box::new(found))
     }
 
-    /// A write of ours was stored.
+    /// Records a successful write.
     pub(super) fn wrote(&mut self, stored: &wire::Lease, steady: Timestamp) {
         self.seen = Some((Lease::parse(stored), steady));
     }
 
-    /// The lease without a holder, if it is ours to give back.
-    pub(super) fn released(&self, identity: &str, wall: Timestamp) -> Option<Lease> {
+    /// The lease without a holder, if it is ours to release.
+    pub(super) fn released(&self, identity: &str, system_time: Timestamp) -> Option<Lease> {
         let (lease, _) = self.seen.as_ref().filter(|(lease, _)| lease.holder == identity)?;
         let (holder, duration) = (String::new(), RELEASED);
-        Some(Lease { holder, duration, acquired: wall, renewed: wall, ..lease.clone() })
+        Some(Lease { holder, duration, acquired: system_time, renewed: system_time, ..lease.clone() })
     }
 }
 
 impl Lease {
-    /// Reads a lease off the wire.
+    /// Parses a lease.
     pub fn parse(lease: &wire::Lease) -> Self {
         let spec = lease.spec.clone().unwrap_or_default();
         let seconds = u64::try_from(spec.lease_duration_seconds.unwrap_or(0)).unwrap_or(0);
@@ -101,7 +100,7 @@ impl Lease {
         }
     }
 
-    /// The lease as the wire carries it, over what was found there.
+    /// The lease in its wire format, over the existing object.
     pub(super) fn render(
         &self,
         namespace: &Namespace,
@@ -160,47 +159,55 @@ mod tests {
         lease.render(&"kube-system".into(), &"it".into(), None)
     }
 
-    fn look(watched: &mut Watched, found: Option<wire::Lease>, now: i64) -> Step {
-        watched.look(found, "me", LEASE, at(now), at(now))
+    fn decide(observed: &mut ObservedLease, found: Option<wire::Lease>, now: i64) -> LeaseDecision {
+        observed.decide(found, "me", LEASE, at(now), at(now))
     }
 
     #[test]
     fn a_lease_that_nobody_has_is_taken() {
-        let mut watched = Watched::default();
+        let mut observed = ObservedLease::default();
         assert!(
-            matches!(look(&mut watched, None, 0), Step::Create(lease) if lease.holder == "me" && lease.transitions == 0)
+            matches!(decide(&mut observed, None, 0), LeaseDecision::Create(lease) if lease.holder == "me" && lease.transitions == 0)
         );
-        let Step::Update(lease, _) = look(&mut watched, Some(held("", 0)), 1) else { panic!("it is free") };
+        let LeaseDecision::Update(lease, _) = decide(&mut observed, Some(held("", 0)), 1) else {
+            panic!("it is free")
+        };
         assert_eq!((lease.holder.as_str(), lease.transitions, lease.acquired), ("me", 4, at(1)));
     }
 
     /// However wrong the clock of the holder is: what counts is how long nothing has changed.
     #[test]
     fn a_lease_is_taken_over_when_nothing_has_changed_for_as_long_as_it_is_good() {
-        let mut watched = Watched::default();
-        assert_eq!(look(&mut watched, Some(held("you", -1000)), 100), Step::Wait);
-        assert_eq!(look(&mut watched, Some(held("you", -1000)), 114), Step::Wait);
-        assert_eq!(look(&mut watched, Some(held("you", -998)), 114), Step::Wait, "it was renewed");
-        assert_eq!(look(&mut watched, Some(held("you", -998)), 128), Step::Wait);
+        let mut observed = ObservedLease::default();
+        assert_eq!(decide(&mut observed, Some(held("you", -1000)), 100), LeaseDecision::Wait);
+        assert_eq!(decide(&mut observed, Some(held("you", -1000)), 114), LeaseDecision::Wait);
+        assert_eq!(
+            decide(&mut observed, Some(held("you", -998)), 114),
+            LeaseDecision::Wait,
+            "it was renewed"
+        );
+        assert_eq!(decide(&mut observed, Some(held("you", -998)), 128), LeaseDecision::Wait);
         assert!(
-            matches!(look(&mut watched, Some(held("you", -998)), 129), Step::Update(lease, _) if lease.holder == "me")
+            matches!(decide(&mut observed, Some(held("you", -998)), 129), LeaseDecision::Update(lease, _) if lease.holder == "me")
         );
     }
 
     #[test]
     fn the_own_lease_is_renewed_and_keeps_its_beginning() {
-        let mut watched = Watched::default();
-        let Step::Update(lease, _) = look(&mut watched, Some(held("me", 5)), 7) else { panic!("it is ours") };
+        let mut observed = ObservedLease::default();
+        let LeaseDecision::Update(lease, _) = decide(&mut observed, Some(held("me", 5)), 7) else {
+            panic!("it is ours")
+        };
         assert_eq!((lease.acquired, lease.renewed, lease.transitions), (at(0), at(7), 3));
     }
 
     #[test]
     fn what_is_given_back_has_no_holder_and_runs_out_at_once() {
-        let mut watched = Watched::default();
-        watched.wrote(&held("me", 5), at(5));
-        let released = watched.released("me", at(9)).unwrap();
+        let mut observed = ObservedLease::default();
+        observed.wrote(&held("me", 5), at(5));
+        let released = observed.released("me", at(9)).unwrap();
         assert_eq!((released.holder.as_str(), released.duration, released.transitions), ("", RELEASED, 3));
-        watched.wrote(&held("you", 5), at(5));
-        assert_eq!(watched.released("me", at(9)), None);
+        observed.wrote(&held("you", 5), at(5));
+        assert_eq!(observed.released("me", at(9)), None);
     }
 }

@@ -1,70 +1,76 @@
-//! What informers hold: objects parsed once, each with the few things that indexes are built from.
+//! What informers hold: objects parsed once, with the fields of their indexes.
 
 use std::any::TypeId;
 
 use gantry_decide::gc::{Resource, Scope};
 use gantry_model::{
-    ClusterRole, Deployment, DisruptionBudget, Labels, Meta, ObjectKey, ObjectMetadata, ParseError, Pod,
-    ReplicaSet, ResourceVersion, Uid,
+    ClusterRole, Deployment, DisruptionBudget, EndpointSlice, Endpoints, Labels, Meta, ObjectKey,
+    ObjectMetadata, ParseError, Pod, ReplicaSet, ResourceVersion, Service, Uid,
 };
-use k8s_openapi::api::{apps::v1 as apps, core::v1 as core, policy::v1 as policy, rbac::v1 as rbac};
+use k8s_openapi::api::{
+    apps::v1 as apps, core::v1 as core, discovery::v1 as discovery, policy::v1 as policy, rbac::v1 as rbac,
+};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::de::DeserializeOwned;
 
 use crate::request::Form;
 
-/// Something that an informer can hold.
+/// An object that an informer can hold.
 pub trait Cached: Send + Sync + Sized + 'static {
-    /// How it comes over the wire.
+    /// Its wire type.
     type Wire: DeserializeOwned + Send;
-    /// How much of it is asked for.
+    /// How much of it is requested.
     const FORM: Form;
 
-    /// Takes over an object of this resource.
+    /// Parses an object of this resource.
     fn parse(resource: &Resource, wire: Self::Wire) -> Result<Self, ParseError>;
-    /// Where it is found; objects of the cluster have an empty namespace.
+    /// Its key; the namespace of cluster-scoped objects is empty.
     fn key(&self) -> ObjectKey;
-    /// Its identity.
+    /// Its uid.
     fn uid(&self) -> &Uid;
-    /// The version that was read.
+    /// Its resource version.
     fn version(&self) -> &ResourceVersion;
-    /// Who controls it; `None` also if nobody looks for its kind that way.
+    /// The uid of its controller; `None` if its kind is not indexed by controller.
     fn controller(&self) -> Option<&Uid> {
         None
     }
+    /// Its labels; `None` if its kind is not indexed by labels.
+    fn labels(&self) -> Option<&Labels> {
+        None
+    }
+}
+
+/// An object whose resource is known from its type.
+pub trait Typed: Cached {
+    /// Its resource.
+    fn resource() -> Resource;
+}
+
+/// A type of `gantry-model` that is parsed from this wire type.
+pub trait Noun<W>: Send + Sync + Sized + 'static {
+    /// Parses an object.
+    fn parse(wire: W) -> Result<Self, ParseError>;
+    /// Its metadata.
+    fn meta(&self) -> &Meta;
     /// The labels it is to be found by; `None` if nobody looks for its kind that way.
     fn labels(&self) -> Option<&Labels> {
         None
     }
 }
 
-/// Something whose resource is known from its type.
-pub trait Typed: Cached {
-    /// Its resource.
-    fn resource() -> Resource;
-}
-
-/// A noun of the rules that is read from this form on the wire.
-pub trait Noun<W>: Send + Sync + Sized + 'static {
-    /// Takes over an object that was read from an API server.
-    fn parse(wire: W) -> Result<Self, ParseError>;
-    /// Its metadata.
-    fn meta(&self) -> &Meta;
-}
-
-/// A noun of the rules, and the whole object it was read from: what a full update is made of.
+/// A parsed object and its wire object, from which a full update is made.
 #[derive(Clone, Debug)]
 pub struct Object<N, W> {
-    /// As the rules see it.
+    /// The parsed object.
     pub noun: N,
-    /// As it came.
+    /// The wire object.
     pub wire: W,
 }
 
-/// An object of a kind that the rules do not know.
+/// An object of a kind without a type in `gantry-model`.
 #[derive(Clone, Debug)]
 pub struct Plain<W> {
-    /// As it came.
+    /// The wire object.
     pub wire: W,
     key: ObjectKey,
     uid: Uid,
@@ -83,6 +89,10 @@ pub type CachedReplicaSet = Object<ReplicaSet, apps::ReplicaSet>;
 pub type CachedReplicationController = Object<ReplicaSet, core::ReplicationController>;
 /// A PodDisruptionBudget in a cache.
 pub type CachedDisruptionBudget = Object<DisruptionBudget, policy::PodDisruptionBudget>;
+/// An Endpoints object in a cache.
+pub type CachedEndpoints = Object<Endpoints, core::Endpoints>;
+/// An EndpointSlice in a cache.
+pub type CachedEndpointSlice = Object<EndpointSlice, discovery::EndpointSlice>;
 
 /// The resource of a kind that is known at compile time.
 pub fn resource_of<W: k8s_openapi::Resource<Scope: 'static>>() -> Resource {
@@ -119,7 +129,7 @@ where
         self.noun.meta().controller().map(|owner| &owner.uid)
     }
     fn labels(&self) -> Option<&Labels> {
-        None
+        self.noun.labels()
     }
 }
 
@@ -169,7 +179,54 @@ impl Noun<policy::PodDisruptionBudget> for DisruptionBudget {
     }
 }
 
-/// Pods come by the thousand, so only what the rules look at is kept of them.
+impl Noun<core::Endpoints> for Endpoints {
+    fn parse(wire: core::Endpoints) -> Result<Self, ParseError> {
+        Self::parse(wire)
+    }
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+}
+
+impl Noun<discovery::EndpointSlice> for EndpointSlice {
+    fn parse(wire: discovery::EndpointSlice) -> Result<Self, ParseError> {
+        Self::parse(wire)
+    }
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+    /// The Service of a slice is told by a label.
+    fn labels(&self) -> Option<&Labels> {
+        Some(&self.meta.labels)
+    }
+}
+
+/// Services are never written by controllers, so only what the rules look at is kept of them.
+impl Cached for Service {
+    type Wire = core::Service;
+    const FORM: Form = Form::Whole;
+
+    fn parse(_: &Resource, wire: core::Service) -> Result<Self, ParseError> {
+        Self::parse(wire)
+    }
+    fn key(&self) -> ObjectKey {
+        self.meta.key()
+    }
+    fn uid(&self) -> &Uid {
+        &self.meta.uid
+    }
+    fn version(&self) -> &ResourceVersion {
+        &self.meta.resource_version
+    }
+}
+
+impl Typed for Service {
+    fn resource() -> Resource {
+        resource_of::<core::Service>()
+    }
+}
+
+/// There are thousands of pods, so only the parsed part is kept.
 impl Cached for Pod {
     type Wire = core::Pod;
     const FORM: Form = Form::Whole;
@@ -259,7 +316,7 @@ where
 }
 
 impl Cached for MetadataOnly {
-    /// The one field that matters of a `PartialObjectMetadata`, or of any object.
+    /// `PartialObjectMetadata`, or any object.
     type Wire = kube::core::PartialObjectMeta;
     const FORM: Form = Form::Metadata;
 

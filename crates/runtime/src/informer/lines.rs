@@ -10,27 +10,26 @@ use serde_json::Value;
 use super::cached::Cached;
 use crate::failure::Failure;
 
-/// What marks the bookmark after the last object of a streamed list.
+/// The annotation of the bookmark after the last object of a streamed list.
 const END_OF_LIST: &str = "k8s.io/initial-events-end";
 
-/// One line of a watch.
 #[derive(Debug)]
 pub(super) enum Line<T> {
-    /// The object is there like this.
+    /// The object was added or updated.
     Applied(T),
-    /// The object is gone.
+    /// The object was deleted.
     Deleted(T),
     /// Everything up to this version has been sent.
     Bookmark(ResourceVersion),
-    /// So has the last object of the list.
+    /// The same, and the initial list is complete.
     EndOfList(ResourceVersion),
-    /// An object that cannot be read, and why.
+    /// An object that cannot be parsed, and why.
     Unreadable(ResourceVersion, String),
-    /// The watch is over.
+    /// The watch has ended with an error.
     Failed(Failure),
 }
 
-/// Cuts a stream of bytes into lines.
+/// Splits a stream of bytes into lines.
 pub(super) struct Lines<S> {
     stream: S,
     buffer: BytesMut,
@@ -41,7 +40,7 @@ impl<S: Stream<Item = Result<Bytes, Failure>> + Unpin> Lines<S> {
         Self { stream, buffer: BytesMut::new() }
     }
 
-    /// The next line; `None` at the end. A last line that was cut off is dropped: it will come again.
+    /// The next line; `None` at the end. An incomplete last line is dropped: it will be sent again.
     pub(super) async fn next(&mut self) -> Option<Result<Bytes, Failure>> {
         let mut looked_at = 0;
         loop {
@@ -79,7 +78,7 @@ impl<T: Cached> Line<T> {
         }
     }
 
-    /// An object that cannot be read must not stop the others; a line that is no event ends the watch.
+    /// An object that cannot be parsed must not stop the others; a line that is not an event ends the watch.
     fn unreadable(line: &[u8], why: &str) -> Self {
         let event: Value = serde_json::from_slice(line).unwrap_or_default();
         match event["object"]["metadata"]["resourceVersion"].as_str() {

@@ -1,4 +1,4 @@
-//! Informers: a copy of one resource that follows the server, and tells of every change.
+//! Informers: a cache of one resource that follows the server, and notifies of every change.
 //!
 //! ```text
 //! server ──lines──► reflector ──protocol──► Store (indexes) ──Change──► subscribers, in order, one at a time
@@ -6,11 +6,11 @@
 //!                                 controllers read under a short lock
 //! ```
 //!
-//! The store is changed first and the subscribers hear of it second, in the task of the informer: whoever was told of
-//! a pod finds it, and whoever finds a store without it has not been told yet. Expectations rest on this.
+//! The store is changed before the subscribers are notified, in the task of the informer: a subscriber that is
+//! notified of a pod finds it in the store. Expectations depend on this.
 //!
-//! **Locks.** A reader that needs several stores at once takes them in the order Deployments, sets, pods, never one of
-//! them twice. Nobody holds one across an `await`, which the compiler would refuse to send.
+//! **Locks.** A reader that needs several stores at once locks them in the order Deployments, sets, pods, never one
+//! of them twice. No lock is held across an `await`, which the compiler would refuse to send.
 
 mod cached;
 mod lines;
@@ -22,8 +22,8 @@ mod store;
 mod tests;
 
 pub use cached::{
-    Cached, CachedDeployment, CachedDisruptionBudget, CachedReplicaSet, CachedReplicationController,
-    MetadataOnly, Noun, Object, Plain, Typed, resource_of,
+    Cached, CachedDeployment, CachedDisruptionBudget, CachedEndpointSlice, CachedEndpoints, CachedReplicaSet,
+    CachedReplicationController, MetadataOnly, Noun, Object, Plain, Typed, resource_of,
 };
 pub use registry::Informers;
 pub use store::Store;
@@ -38,45 +38,45 @@ use tokio::sync::watch;
 use crate::api::Api;
 use crate::shutdown::Shutdown;
 
-/// Something that happened to an object.
+/// A change of an object.
 #[derive(Debug)]
-pub enum Change<T> {
+pub enum InformerEvent<T> {
     /// It was seen for the first time.
     Added(Arc<T>),
     /// It changed.
     Updated {
-        /// As it was known before.
+        /// The previous state.
         old: Arc<T>,
-        /// As it is now.
+        /// The current state.
         new: Arc<T>,
     },
-    /// It is gone; this is the last that was known of it.
+    /// It was deleted; its last known state.
     Deleted(Arc<T>),
 }
 
-/// A copy of one resource. Cheap to clone; all clones are one.
+/// A cache of one resource. Cheap to clone; clones share their store.
 pub struct Informer<T> {
     shared: Arc<Shared<T>>,
 }
 
-type Subscriber<T> = Box<dyn Fn(&Change<T>) + Send + Sync>;
+type Subscriber<T> = Box<dyn Fn(&InformerEvent<T>) + Send + Sync>;
 
 struct Shared<T> {
     resource: Resource,
     fields: Option<&'static str>,
     store: RwLock<Store<T>>,
-    /// Locked while a change is made and told, so that subscribers hear of changes in order.
+    /// Locked while a change is made and notified, so that subscribers get changes in order.
     subscribers: Mutex<Vec<Subscriber<T>>>,
     synced: watch::Sender<bool>,
 }
 
 impl<T: Cached> Informer<T> {
-    /// A copy of this resource, empty until it [runs](Self::run).
+    /// An empty cache until it [runs](Self::run).
     pub fn new(resource: Resource) -> Self {
         Self::selecting(resource, None)
     }
 
-    /// A copy of those objects that this field selector selects.
+    /// A cache of the objects that this field selector selects.
     pub fn selecting(resource: Resource, fields: Option<&'static str>) -> Self {
         let shared = Shared {
             resource,
@@ -88,67 +88,67 @@ impl<T: Cached> Informer<T> {
         Self { shared: Arc::new(shared) }
     }
 
-    /// What is copied.
+    /// The cached resource.
     pub fn resource(&self) -> &Resource {
         &self.shared.resource
     }
 
-    /// The objects as they are now. Keep it for a moment only: changes wait for it.
+    /// The current objects. Keep the guard for a moment only: changes wait for it.
     pub fn read(&self) -> RwLockReadGuard<'_, Store<T>> {
         self.shared.store.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has every change told to this function, beginning with what is there already.
+    /// Subscribes this function to every change, beginning with the objects that exist already.
     ///
-    /// It is called in the informer's task and delays everybody else: it should put keys into queues and do no more.
-    pub fn subscribe(&self, subscriber: impl Fn(&Change<T>) + Send + Sync + 'static) {
+    /// It is called in the informer's task and delays all other subscribers: it should enqueue keys and do no more.
+    pub fn subscribe(&self, subscriber: impl Fn(&InformerEvent<T>) + Send + Sync + 'static) {
         let mut subscribers = self.subscribers();
         let present: Vec<_> = self.read().iter().cloned().collect();
         for object in present {
-            subscriber(&Change::Added(object));
+            subscriber(&InformerEvent::Added(object));
         }
         subscribers.push(Box::new(subscriber));
     }
 
-    /// Whether the first list is in.
+    /// Whether the initial list has arrived.
     pub fn is_synced(&self) -> bool {
         *self.shared.synced.borrow()
     }
 
-    /// Returns when the first list is in.
+    /// Returns when the initial list has arrived.
     pub async fn synced(&self) {
         // The sender lives as long as `self`, so this cannot fail.
         let _ = self.shared.synced.subscribe().wait_for(|synced| *synced).await;
     }
 
-    /// Follows the server until it is time to end.
+    /// Follows the server until shutdown.
     pub async fn run(&self, api: Api, shutdown: Shutdown) {
         reflector::run(self, &api, &shutdown).await;
     }
 
     fn apply(&self, object: T) {
-        self.tell(|store| store.apply(object).into_iter().collect());
+        self.notify(|store| store.apply(object).into_iter().collect());
     }
 
     fn remove(&self, last: T) {
-        self.tell(|store| store.remove(last).into_iter().collect());
+        self.notify(|store| store.remove(last).into_iter().collect());
     }
 
     fn replace(&self, all: Vec<T>, version: ResourceVersion) {
-        self.tell(|store| store.replace(all, version));
+        self.notify(|store| store.replace(all, version));
         self.shared.synced.send_replace(true);
     }
 
-    fn reach(&self, version: ResourceVersion) {
-        self.tell(|store| {
-            store.reach(version);
+    fn advance_to(&self, version: ResourceVersion) {
+        self.notify(|store| {
+            store.advance_to(version);
             Vec::new()
         });
     }
 
-    fn tell(&self, hear: impl FnOnce(&mut Store<T>) -> Vec<Change<T>>) {
+    fn notify(&self, update: impl FnOnce(&mut Store<T>) -> Vec<InformerEvent<T>>) {
         let subscribers = self.subscribers();
-        let changes = hear(&mut self.shared.store.write().unwrap_or_else(PoisonError::into_inner));
+        let changes = update(&mut self.shared.store.write().unwrap_or_else(PoisonError::into_inner));
         for change in &changes {
             for subscriber in subscribers.iter() {
                 subscriber(change);
@@ -173,8 +173,8 @@ impl<T> fmt::Debug for Informer<T> {
     }
 }
 
-impl<T> Change<T> {
-    /// The object as it is now, or was last.
+impl<T> InformerEvent<T> {
+    /// The object in its current or last state.
     pub fn object(&self) -> &Arc<T> {
         match self {
             Self::Added(object) | Self::Updated { new: object, .. } | Self::Deleted(object) => object,

@@ -1,4 +1,4 @@
-//! The task of an informer: asks what the protocol says, and hands what comes to the store.
+//! The task of an informer: sends the requests of the protocol, and passes the responses to the store.
 
 use std::time::Duration;
 
@@ -11,68 +11,74 @@ use tokio::time::Instant;
 use super::Informer;
 use super::cached::Cached;
 use super::lines::{Line, Lines};
-use super::protocol::{Ask, Ended, Protocol};
+use super::protocol::{NextRequest, Protocol, RequestEnd};
 use crate::api::Api;
-use crate::chance::{lengthened, random};
 use crate::failure::Failure;
+use crate::jitter::{random, with_jitter};
 use crate::request::Target;
 use crate::shutdown::Shutdown;
 
-/// How many objects are asked for at once where lists come in pages; client-go's number.
+/// The page size of lists; as in client-go.
 const PAGE: &str = "500";
-/// How long a watch lasts at least, in seconds. Servers end it after this; the longest lasts twice as long.
+/// The minimum duration of a watch in seconds. Servers end it after one to two times this.
 const WATCH_SECONDS: u64 = 5 * 60;
-/// How long after that a connection without any word is given up for dead.
+/// How long after that a silent connection is closed.
 const WATCH_GRACE: Duration = Duration::from_secs(30);
-/// How long a streamed list may take to say that it is complete.
+/// The timeout of a streamed list.
 const LIST_MAX: Duration = Duration::from_secs(60);
-/// A watch that ends sooner, without a word, was not worth opening.
+/// A watch that ends sooner, without an event, counts as closed at once.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 pub(super) async fn run<T: Cached>(informer: &Informer<T>, api: &Api, shutdown: &Shutdown) {
     let resource = &informer.resource().plural;
     let mut protocol = Protocol::new();
     loop {
-        let Some(ended) = shutdown.unless(ask(informer, api, &protocol.ask)).await else { return };
+        let Some(ended) = shutdown.unless(next_request(informer, api, &protocol.next_request)).await else {
+            return;
+        };
         match &ended {
-            Ended::Failed(_, failure) if failure.is_of_rights() => {
+            RequestEnd::Failed(_, failure) if failure.is_of_rights() => {
                 tracing::warn!(resource, %failure, "not allowed to watch");
             }
-            Ended::Failed(_, failure) => {
-                tracing::debug!(resource, ask = ?protocol.ask, %failure, "the informer was interrupted");
+            RequestEnd::Failed(_, failure) => {
+                tracing::debug!(resource, next_request = ?protocol.next_request, %failure, "the informer was interrupted");
             }
             _ => {}
         }
-        // Up to twice as long, so that the clients of a server that was away do not all come at once.
+        // Up to twice as long, so that the clients of a restarted server do not all come at once.
         let pause = protocol.after(ended);
-        if !pause.is_zero() && shutdown.unless(tokio::time::sleep(lengthened(pause, 1.0))).await.is_none() {
+        if !pause.is_zero() && shutdown.unless(tokio::time::sleep(with_jitter(pause, 1.0))).await.is_none() {
             return;
         }
     }
 }
 
-async fn ask<T: Cached>(informer: &Informer<T>, api: &Api, ask: &Ask) -> Ended {
+async fn next_request<T: Cached>(
+    informer: &Informer<T>,
+    api: &Api,
+    next_request: &NextRequest,
+) -> RequestEnd {
     let target = Target::collection(informer.resource(), None);
     let seconds = WATCH_SECONDS + u64::from(random(300));
     let timeout = seconds.to_string();
     let mut query = vec![("watch", "true"), ("allowWatchBookmarks", "true"), ("timeoutSeconds", &timeout)];
     query.extend(informer.shared.fields.map(|fields| ("fieldSelector", fields)));
-    match ask {
-        Ask::StreamList => {
+    match next_request {
+        NextRequest::StreamList => {
             query.extend([("sendInitialEvents", "true"), ("resourceVersionMatch", "NotOlderThan")]);
         }
-        Ask::Watch(version) => query.push(("resourceVersion", version.as_str())),
-        Ask::PagedList => return list(informer, api, &target).await,
+        NextRequest::Watch(version) => query.push(("resourceVersion", version.as_str())),
+        NextRequest::PagedList => return list(informer, api, &target).await,
     }
     let stream = match api.stream(target.watch(T::FORM, &query)).await {
         Ok(stream) => stream,
-        Err(failure) => return Ended::Failed(None, failure),
+        Err(failure) => return RequestEnd::Failed(None, failure),
     };
     let mut lines = Lines::new(Box::pin(stream));
     let until = Instant::now() + Duration::from_secs(seconds) + WATCH_GRACE;
-    match ask {
-        Ask::Watch(version) => follow(informer, &mut lines, version.clone(), until).await,
-        Ask::StreamList | Ask::PagedList => match initial(informer, &mut lines).await {
+    match next_request {
+        NextRequest::Watch(version) => follow(informer, &mut lines, version.clone(), until).await,
+        NextRequest::StreamList | NextRequest::PagedList => match initial(informer, &mut lines).await {
             Ok(version) => follow(informer, &mut lines, version, until).await,
             Err(ended) => ended,
         },
@@ -80,7 +86,7 @@ async fn ask<T: Cached>(informer: &Informer<T>, api: &Api, ask: &Ask) -> Ended {
 }
 
 /// Reads a streamed list to its end.
-async fn initial<T, S>(informer: &Informer<T>, lines: &mut Lines<S>) -> Result<ResourceVersion, Ended>
+async fn initial<T, S>(informer: &Informer<T>, lines: &mut Lines<S>) -> Result<ResourceVersion, RequestEnd>
 where
     T: Cached,
     S: Stream<Item = Result<bytes::Bytes, Failure>> + Unpin,
@@ -89,9 +95,9 @@ where
     let mut all = Vec::new();
     loop {
         let line = match tokio::time::timeout_at(until, lines.next()).await {
-            Err(_) => return Err(Ended::NoEndOfList),
-            Ok(None) => return Err(Ended::Failed(None, Failure::unanswered("the list was cut off"))),
-            Ok(Some(Err(failure))) => return Err(Ended::Failed(None, failure)),
+            Err(_) => return Err(RequestEnd::NoEndOfList),
+            Ok(None) => return Err(RequestEnd::Failed(None, Failure::unanswered("the list was cut off"))),
+            Ok(Some(Err(failure))) => return Err(RequestEnd::Failed(None, failure)),
             Ok(Some(Ok(line))) => line,
         };
         match Line::<T>::parse(informer.resource(), &line) {
@@ -101,19 +107,19 @@ where
                 return Ok(version);
             }
             Line::Unreadable(_, why) => warn_unreadable(informer, &why),
-            Line::Failed(failure) => return Err(Ended::Failed(None, failure)),
+            Line::Failed(failure) => return Err(RequestEnd::Failed(None, failure)),
             Line::Deleted(_) | Line::Bookmark(_) => {}
         }
     }
 }
 
-/// Hears what happens until the stream ends.
+/// Applies changes until the stream ends.
 async fn follow<T, S>(
     informer: &Informer<T>,
     lines: &mut Lines<S>,
     from: ResourceVersion,
     until: Instant,
-) -> Ended
+) -> RequestEnd
 where
     T: Cached,
     S: Stream<Item = Result<bytes::Bytes, Failure>> + Unpin,
@@ -123,10 +129,10 @@ where
     let mut heard = false;
     loop {
         let line = match tokio::time::timeout_at(until, lines.next()).await {
-            Ok(None) if heard || began.elapsed() > AT_ONCE => return Ended::Heard(reached),
-            Ok(None) => return Ended::AtOnce(reached),
-            Err(_) => return Ended::Heard(reached),
-            Ok(Some(Err(failure))) => return Ended::Failed(Some(reached), failure),
+            Ok(None) if heard || began.elapsed() > AT_ONCE => return RequestEnd::Completed(reached),
+            Ok(None) => return RequestEnd::AtOnce(reached),
+            Err(_) => return RequestEnd::Completed(reached),
+            Ok(Some(Err(failure))) => return RequestEnd::Failed(Some(reached), failure),
             Ok(Some(Ok(line))) => line,
         };
         match Line::<T>::parse(informer.resource(), &line) {
@@ -140,20 +146,20 @@ where
             }
             Line::Bookmark(version) | Line::EndOfList(version) => {
                 reached = version.clone();
-                informer.reach(version);
+                informer.advance_to(version);
             }
             Line::Unreadable(version, why) => {
                 warn_unreadable(informer, &why);
                 reached = version;
             }
-            Line::Failed(failure) => return Ended::Failed(heard.then_some(reached), failure),
+            Line::Failed(failure) => return RequestEnd::Failed(heard.then_some(reached), failure),
         }
         heard = true;
     }
 }
 
 /// Lists page by page.
-async fn list<T: Cached>(informer: &Informer<T>, api: &Api, target: &Target) -> Ended {
+async fn list<T: Cached>(informer: &Informer<T>, api: &Api, target: &Target) -> RequestEnd {
     let mut all = Vec::new();
     let mut next = String::new();
     loop {
@@ -164,7 +170,7 @@ async fn list<T: Cached>(informer: &Informer<T>, api: &Api, target: &Target) -> 
         }
         let mut page = match api.list::<Value>(target, T::FORM, &query).await {
             Ok(page) => page,
-            Err(failure) => return Ended::Failed(None, failure),
+            Err(failure) => return RequestEnd::Failed(None, failure),
         };
         let items = page["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
         for item in items {
@@ -178,7 +184,7 @@ async fn list<T: Cached>(informer: &Informer<T>, api: &Api, target: &Target) -> 
         if next.is_empty() {
             let version = ResourceVersion::from(meta["resourceVersion"].as_str().unwrap_or_default());
             informer.replace(all, version.clone());
-            return Ended::Heard(version);
+            return RequestEnd::Completed(version);
         }
     }
 }

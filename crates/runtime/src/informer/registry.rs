@@ -1,4 +1,4 @@
-//! All informers of a process, one per resource, shared by whoever asks.
+//! All informers of a process, one per resource, shared by all users.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -10,12 +10,11 @@ use super::{Informer, Typed};
 use crate::api::Api;
 use crate::shutdown::Shutdown;
 
-/// Starts an informer in a set of tasks.
 type Start = Box<dyn FnOnce(&mut JoinSet<()>, &Api, &Shutdown) + Send>;
 
 /// The informers that controllers share.
 ///
-/// Whoever needs a resource asks [`of`](Self::of) for it while the process is put together; [`start`](Self::start) then
+/// [`of`](Self::of) returns the informer of a resource while the process is assembled; [`start`](Self::start) then
 /// opens one watch for each.
 #[derive(Default)]
 pub struct Informers {
@@ -24,12 +23,12 @@ pub struct Informers {
 }
 
 impl Informers {
-    /// None yet.
+    /// Without any informers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The informer of this type, the same for everybody.
+    /// The shared informer of this type.
     pub fn of<T: Typed>(&mut self) -> Informer<T> {
         self.selecting(None)
     }
@@ -51,7 +50,7 @@ impl Informers {
         informer
     }
 
-    /// Starts all of them; the tasks end when it is time to end.
+    /// Starts all of them; the tasks end at shutdown.
     pub fn start(self, tasks: &mut JoinSet<()>, api: &Api, shutdown: &Shutdown) {
         for start in self.starts {
             start(tasks, api, shutdown);

@@ -1,17 +1,17 @@
-//! The objects of one resource as last heard of, with the indexes by which controllers find their own.
+//! The objects of one resource, with indexes.
 //!
-//! Nobody who syncs walks a namespace: dependents are found by who controls them, orphans apart from all others, and
-//! pods by a label that their selector asks for.
+//! Syncs never scan a namespace: dependents are indexed by controller, orphans are a set of their own, and pods are
+//! indexed by label.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use gantry_model::{Name, Namespace, ObjectKey, Requirement, ResourceVersion, Selector, Uid};
 
-use super::Change;
+use super::InformerEvent;
 use super::cached::Cached;
 
-/// All objects of one resource, as far as the watch has told.
+/// All objects of one resource, as of the last watch event.
 #[derive(Debug)]
 pub struct Store<T> {
     objects: BTreeMap<Namespace, BTreeMap<Name, Arc<T>>>,
@@ -22,7 +22,7 @@ pub struct Store<T> {
     version: ResourceVersion,
 }
 
-// === impl Store: what is there ===
+// === impl Store: reads ===
 
 impl<T: Cached> Store<T> {
     pub(super) fn new() -> Self {
@@ -51,26 +51,26 @@ impl<T: Cached> Store<T> {
         self.get(self.by_uid.get(uid)?)
     }
 
-    /// Everything that the object with this uid controls.
+    /// All objects that the object with this uid controls.
     pub fn controlled_by<'a>(&'a self, uid: &Uid) -> impl Iterator<Item = &'a Arc<T>> + use<'a, T> {
         self.by_controller.get(uid).into_iter().flatten().filter_map(|key| self.get(key))
     }
 
-    /// Everything in a namespace that nobody controls.
+    /// All objects of a namespace without a controller.
     pub fn orphans<'a>(&'a self, namespace: &'a Namespace) -> impl Iterator<Item = &'a Arc<T>> {
         let names = self.orphans.get(namespace).into_iter().flatten();
         names.filter_map(|name| self.named(namespace, name))
     }
 
-    /// Everything in a namespace, in the order of names.
+    /// All objects of a namespace, sorted by name.
     pub fn in_namespace(&self, namespace: &Namespace) -> impl Iterator<Item = &Arc<T>> {
         self.objects.get(namespace).into_iter().flat_map(BTreeMap::values)
     }
 
-    /// Everything in a namespace that this selector may select, and not much more.
+    /// All objects of a namespace that this selector may select, and not many more.
     ///
-    /// Of the labels that the selector asks for by value, the rarest decides where to look. A selector that asks for
-    /// none has to be held against everything.
+    /// Of the labels that the selector requires by value, the rarest is looked up. A selector that requires none
+    /// returns all objects.
     pub fn candidates<'a>(&'a self, namespace: &'a Namespace, selector: &Selector) -> Vec<&'a Arc<T>> {
         let Some(rarest) = self.rarest(namespace, selector) else {
             return self.in_namespace(namespace).collect();
@@ -78,7 +78,7 @@ impl<T: Cached> Store<T> {
         rarest.iter().filter_map(|name| self.named(namespace, name)).collect()
     }
 
-    /// Everything.
+    /// All objects.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<T>> {
         self.objects.values().flat_map(BTreeMap::values)
     }
@@ -93,7 +93,7 @@ impl<T: Cached> Store<T> {
         self.by_uid.is_empty()
     }
 
-    /// The version up to which everything has been heard; empty before the first list.
+    /// The version up to which all events are applied; empty before the first list.
     pub fn version(&self) -> &ResourceVersion {
         &self.version
     }
@@ -116,54 +116,54 @@ impl<T: Cached> Store<T> {
     }
 }
 
-// === impl Store: what is heard ===
+// === impl Store: writes ===
 
 impl<T: Cached> Store<T> {
-    /// The object is there like this.
-    pub(super) fn apply(&mut self, object: T) -> Option<Change<T>> {
+    /// The object was added or updated.
+    pub(super) fn apply(&mut self, object: T) -> Option<InformerEvent<T>> {
         let new = Arc::new(object);
-        self.reach(new.version().clone());
+        self.advance_to(new.version().clone());
         let old = self.named(&new.key().namespace, &new.key().name).cloned();
         match old {
             Some(old) if old.version() == new.version() && old.uid() == new.uid() => None,
             Some(old) => {
                 self.unlink(&old);
                 self.link(&new);
-                Some(Change::Updated { old, new })
+                Some(InformerEvent::Updated { old, new })
             }
             None => {
                 self.link(&new);
-                Some(Change::Added(new))
+                Some(InformerEvent::Added(new))
             }
         }
     }
 
-    /// The object is gone; this is the last that was known of it.
-    pub(super) fn remove(&mut self, last: T) -> Option<Change<T>> {
-        self.reach(last.version().clone());
+    /// The object was deleted; `last` is its last known state.
+    pub(super) fn remove(&mut self, last: T) -> Option<InformerEvent<T>> {
+        self.advance_to(last.version().clone());
         let old = self.get(&last.key()).cloned()?;
         self.unlink(&old);
-        // A deletion of another object of this name was missed; who was there is told as it was.
+        // The deletion of another object of this name was missed; the event has the object that was stored.
         let last = if old.uid() == last.uid() { Arc::new(last) } else { old };
-        Some(Change::Deleted(last))
+        Some(InformerEvent::Deleted(last))
     }
 
-    /// Everything there is, at this version.
-    pub(super) fn replace(&mut self, all: Vec<T>, version: ResourceVersion) -> Vec<Change<T>> {
+    /// Replaces all objects, at this version.
+    pub(super) fn replace(&mut self, all: Vec<T>, version: ResourceVersion) -> Vec<InformerEvent<T>> {
         let there: BTreeSet<_> = all.iter().map(Cached::key).collect();
         let gone: Vec<_> = self.iter().filter(|object| !there.contains(&object.key())).cloned().collect();
         let mut changes = Vec::new();
         for old in gone {
             self.unlink(&old);
-            changes.push(Change::Deleted(old));
+            changes.push(InformerEvent::Deleted(old));
         }
         changes.extend(all.into_iter().filter_map(|object| self.apply(object)));
         self.version = version;
         changes
     }
 
-    /// Everything up to this version has been heard.
-    pub(super) fn reach(&mut self, version: ResourceVersion) {
+    /// All events up to this version are applied.
+    pub(super) fn advance_to(&mut self, version: ResourceVersion) {
         if version.as_str().is_empty() || self.version.has_reached(&version) == Some(true) {
             return;
         }
@@ -213,7 +213,7 @@ impl<T: Cached> Store<T> {
     }
 }
 
-/// Takes a value out of a set of a map, and an empty set out of the map.
+/// Removes a value from a set of a map, and an empty set from the map.
 fn remove_from<K: Ord, V: Ord>(map: &mut BTreeMap<K, BTreeSet<V>>, key: &K, value: &V) {
     if let Some(values) = map.get_mut(key) {
         values.remove(value);

@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1 as core;
 use serde_json::json;
 
 use super::store::Store;
-use super::{Cached as _, Change, Typed as _};
+use super::{Cached as _, InformerEvent, Typed as _};
 
 fn pod(name: &str, version: &str, app: &str, owner: Option<&str>) -> Pod {
     let owners = owner.map(|uid| json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": uid, "controller": true}]));
@@ -36,7 +36,7 @@ fn objects_are_found_by_name_uid_owner_label_and_lack_of_an_owner() {
     for object in
         [pod("a", "1", "web", Some("u")), pod("b", "2", "web", None), pod("c", "3", "db", Some("u"))]
     {
-        assert!(matches!(store.apply(object), Some(Change::Added(_))));
+        assert!(matches!(store.apply(object), Some(InformerEvent::Added(_))));
     }
     let shop = "shop".into();
     assert_eq!(names(store.controlled_by(&"u".into())), ["a", "c"]);
@@ -51,13 +51,13 @@ fn objects_are_found_by_name_uid_owner_label_and_lack_of_an_owner() {
 fn an_object_that_changes_hands_moves_between_the_indexes() {
     let mut store = Store::new();
     store.apply(pod("a", "1", "web", None));
-    assert!(matches!(store.apply(pod("a", "2", "db", Some("u"))), Some(Change::Updated { .. })));
+    assert!(matches!(store.apply(pod("a", "2", "db", Some("u"))), Some(InformerEvent::Updated { .. })));
     let shop = "shop".into();
     assert_eq!(names(store.orphans(&shop)), [""; 0]);
     assert_eq!(names(store.controlled_by(&"u".into())), ["a"]);
     assert_eq!(names(store.candidates(&shop, &selector(&[("app", "web")]))), [""; 0]);
     assert!(store.apply(pod("a", "2", "db", Some("u"))).is_none(), "told twice is told once");
-    assert!(matches!(store.remove(pod("a", "4", "db", Some("u"))), Some(Change::Deleted(_))));
+    assert!(matches!(store.remove(pod("a", "4", "db", Some("u"))), Some(InformerEvent::Deleted(_))));
     assert!(store.is_empty() && store.get(&ObjectKey::new("shop", "a")).is_none());
     assert_eq!(store.controlled_by(&"u".into()).count(), 0);
     assert_eq!(store.version().as_str(), "4");
@@ -78,9 +78,9 @@ fn a_new_list_tells_what_came_what_changed_and_what_went() {
         .iter()
         .map(|change| {
             let what = match change {
-                Change::Added(_) => "added",
-                Change::Updated { .. } => "updated",
-                Change::Deleted(_) => "deleted",
+                InformerEvent::Added(_) => "added",
+                InformerEvent::Updated { .. } => "updated",
+                InformerEvent::Deleted(_) => "deleted",
             };
             format!("{what} {}", change.object().key().name)
         })
@@ -92,8 +92,8 @@ fn a_new_list_tells_what_came_what_changed_and_what_went() {
 #[test]
 fn the_version_never_steps_back() {
     let mut store = Store::<Pod>::new();
-    store.reach("9".into());
-    store.reach("10".into());
-    store.reach("8".into());
+    store.advance_to("9".into());
+    store.advance_to("10".into());
+    store.advance_to("8".into());
     assert_eq!(store.version().as_str(), "10");
 }

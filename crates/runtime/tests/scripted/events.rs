@@ -1,4 +1,4 @@
-//! Events on their way to the server.
+//! Writing events to the server.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use gantry_model::{Event, Timestamp};
 use gantry_runtime::{Clock, EventRecorder, render, shutdown};
 use serde_json::json;
 
-use crate::script::{Answer, Asked, Log, Then, api};
+use crate::script::{Log, RecordedRequest, ScriptedResponse, Then, api};
 
 fn subject() -> Subject {
     Subject {
@@ -20,8 +20,11 @@ fn subject() -> Subject {
     }
 }
 
-/// Tells the same so many times, and returns what the server was asked within two minutes.
-async fn told(times: usize, script: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static) -> Log {
+/// Records the same event so many times, and returns the requests of two minutes.
+async fn requests_for(
+    times: usize,
+    script: impl Fn(&RecordedRequest, usize) -> ScriptedResponse + Send + Sync + 'static,
+) -> Log {
     let (api, log) = api(script);
     let (recorder, writer) = EventRecorder::new(api, Clock::of_tokio(Timestamp::from_secs(100)));
     let (switch, signal) = shutdown();
@@ -38,7 +41,7 @@ async fn told(times: usize, script: impl Fn(&Asked, usize) -> Answer + Send + Sy
 /// D17.2, D17.3: the first is created, and the second raises its count.
 #[tokio::test(start_paused = true)]
 async fn a_repeated_event_raises_its_count() {
-    let log = told(2, |_, _| Answer::Whole(200, json!({}))).await.all();
+    let log = requests_for(2, |_, _| ScriptedResponse::Whole(200, json!({}))).await.all();
     let [created, patched] = log.as_slice() else { panic!("{log:?}") };
     assert_eq!((created.method.as_str(), created.path.as_str()), ("POST", "/api/v1/namespaces/shop/events"));
     assert_eq!(created.body["count"], 1);
@@ -53,32 +56,34 @@ async fn a_repeated_event_raises_its_count() {
     assert_eq!(patched.body["count"], 2);
 }
 
-/// D17.3: an event that expired is told anew, with its count.
+/// D17.3: an expired event is created anew, with its count.
 #[tokio::test(start_paused = true)]
 async fn an_event_that_is_gone_is_told_anew() {
-    let gone = |asked: &Asked, _| match asked.method.as_str() {
-        "PATCH" => Answer::Whole(404, json!({"kind": "Status", "reason": "NotFound"})),
-        _ => Answer::Whole(201, json!({})),
+    let gone = |asked: &RecordedRequest, _| match asked.method.as_str() {
+        "PATCH" => ScriptedResponse::Whole(404, json!({"kind": "Status", "reason": "NotFound"})),
+        _ => ScriptedResponse::Whole(201, json!({})),
     };
-    let log = told(2, gone).await.all();
+    let log = requests_for(2, gone).await.all();
     let methods: Vec<_> = log.iter().map(|asked| asked.method.as_str()).collect();
     assert_eq!(methods, ["POST", "PATCH", "POST"]);
     assert_eq!(log[2].body["count"], 2);
 }
 
-/// What the server refuses is not repeated; what nobody answers is, for a while.
+/// A refused event is not repeated; an unanswered one is, for a while.
 #[tokio::test(start_paused = true)]
 async fn a_refused_event_is_dropped() {
-    let log = told(1, |_, _| Answer::Whole(403, json!({"kind": "Status", "message": "no"}))).await;
+    let log =
+        requests_for(1, |_, _| ScriptedResponse::Whole(403, json!({"kind": "Status", "message": "no"})))
+            .await;
     assert_eq!(log.all().len(), 1);
-    let log = told(1, |_, _| Answer::Watch(Vec::new(), Then::StayOpen)).await;
+    let log = requests_for(1, |_, _| ScriptedResponse::Watch(Vec::new(), Then::StayOpen)).await;
     assert!(log.all().len() > 2, "nobody answers, so it is tried again");
 }
 
-/// D17.3: telling never waits, whatever becomes of what is told.
+/// D17.3: recording never waits.
 #[tokio::test(start_paused = true)]
 async fn more_events_than_fit_are_dropped_and_counted() {
-    let (api, _) = api(|_, _| Answer::Watch(Vec::new(), Then::StayOpen));
+    let (api, _) = api(|_, _| ScriptedResponse::Watch(Vec::new(), Then::StayOpen));
     let metrics = api.metrics().clone();
     let (recorder, _writer) = EventRecorder::new(api, Clock::of_tokio(Timestamp::from_secs(100)));
     for _ in 0..1003 {

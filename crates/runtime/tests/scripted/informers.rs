@@ -1,14 +1,14 @@
-//! Informers and every way in which a server can let them down.
+//! Informers and server failures.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gantry_model::Pod;
 use gantry_runtime::informer::Typed as _;
-use gantry_runtime::{Change, Informer, shutdown};
+use gantry_runtime::{Informer, InformerEvent, shutdown};
 use serde_json::{Value, json};
 
-use crate::script::{Answer, Asked, Log, Then, api};
+use crate::script::{Log, RecordedRequest, ScriptedResponse, Then, api};
 
 fn pod(name: &str, version: u32) -> Value {
     json!({"metadata": {"namespace": "shop", "name": name, "uid": format!("u-{name}"), "resourceVersion": version.to_string()}})
@@ -26,13 +26,13 @@ fn end_of_list(version: u32) -> Value {
     )
 }
 
-fn is_list(asked: &Asked) -> bool {
+fn is_list(asked: &RecordedRequest) -> bool {
     asked.asks("sendInitialEvents=true")
 }
 
-/// Runs an informer for a minute and returns it with what its subscriber heard and what the server was asked.
+/// Runs an informer for a minute and returns it with the events of its subscriber and the requests.
 async fn minute(
-    script: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static,
+    script: impl Fn(&RecordedRequest, usize) -> ScriptedResponse + Send + Sync + 'static,
 ) -> (Informer<Pod>, Vec<String>, Log) {
     let (api, log) = api(script);
     let informer = Informer::<Pod>::new(Pod::resource());
@@ -40,9 +40,9 @@ async fn minute(
     let ears = heard.clone();
     informer.subscribe(move |change| {
         let word = match change {
-            Change::Added(_) => "added",
-            Change::Updated { .. } => "updated",
-            Change::Deleted(_) => "deleted",
+            InformerEvent::Added(_) => "added",
+            InformerEvent::Updated { .. } => "updated",
+            InformerEvent::Deleted(_) => "deleted",
         };
         ears.lock().unwrap().push(format!("{word} {}", change.object().meta.name));
     });
@@ -66,7 +66,7 @@ async fn a_list_is_streamed_and_goes_on_as_a_watch() {
         let gone = event("DELETED", &pod("b", 6));
         let lines =
             vec![event("ADDED", &pod("a", 1)), event("ADDED", &pod("b", 2)), end_of_list(4), changed, gone];
-        Answer::Watch(lines, Then::StayOpen)
+        ScriptedResponse::Watch(lines, Then::StayOpen)
     })
     .await;
     assert_eq!(heard, ["added a", "added b", "updated a", "deleted b"]);
@@ -80,17 +80,23 @@ async fn a_list_is_streamed_and_goes_on_as_a_watch() {
 async fn pages_are_fetched_where_streams_are_refused() {
     let (informer, heard, log) = minute(|asked, _| {
         if is_list(asked) {
-            return Answer::Whole(422, json!({"kind": "Status", "message": "no such thing", "code": 422}));
+            return ScriptedResponse::Whole(
+                422,
+                json!({"kind": "Status", "message": "no such thing", "code": 422}),
+            );
         }
         if asked.asks("watch=true") {
-            return Answer::Watch(Vec::new(), Then::StayOpen);
+            return ScriptedResponse::Watch(Vec::new(), Then::StayOpen);
         }
         let (items, next) = if asked.asks("continue=more") {
             (json!([pod("b", 2), {"metadata": {"name": "half"}}]), "")
         } else {
             (json!([pod("a", 1)]), "more")
         };
-        Answer::Whole(200, json!({"metadata": {"resourceVersion": "7", "continue": next}, "items": items}))
+        ScriptedResponse::Whole(
+            200,
+            json!({"metadata": {"resourceVersion": "7", "continue": next}, "items": items}),
+        )
     })
     .await;
     assert_eq!(heard, ["added a", "added b"], "what cannot be read is left out");
@@ -98,13 +104,16 @@ async fn pages_are_fetched_where_streams_are_refused() {
     assert!(log.all().last().unwrap().asks("resourceVersion=7"));
 }
 
-/// A server of long ago ignores the question and never says that the list is complete.
+/// An old server ignores the parameter and never ends the list.
 #[tokio::test(start_paused = true)]
 async fn a_list_that_never_ends_is_fetched_in_pages() {
     let (api, _) = api(|asked, _| match asked {
-        list if is_list(list) => Answer::Watch(vec![event("ADDED", &pod("a", 1))], Then::StayOpen),
-        watch if watch.asks("watch=true") => Answer::Watch(Vec::new(), Then::StayOpen),
-        _ => Answer::Whole(200, json!({"metadata": {"resourceVersion": "7"}, "items": [pod("a", 1)]})),
+        list if is_list(list) => ScriptedResponse::Watch(vec![event("ADDED", &pod("a", 1))], Then::StayOpen),
+        watch if watch.asks("watch=true") => ScriptedResponse::Watch(Vec::new(), Then::StayOpen),
+        _ => ScriptedResponse::Whole(
+            200,
+            json!({"metadata": {"resourceVersion": "7"}, "items": [pod("a", 1)]}),
+        ),
     });
     let informer = Informer::<Pod>::new(Pod::resource());
     let (_switch, signal) = shutdown();
@@ -114,20 +123,20 @@ async fn a_list_that_never_ends_is_fetched_in_pages() {
     assert_eq!(informer.read().len(), 1);
 }
 
-/// A4.20: a version that is gone means a new list, and what went in between is told.
+/// A4.20: a compacted version requires a new list, and deletions in between are notified.
 #[tokio::test(start_paused = true)]
 async fn a_version_that_is_gone_means_a_new_list() {
     let (_, heard, log) = minute(|asked, nth| match nth {
-        0 => Answer::Watch(
+        0 => ScriptedResponse::Watch(
             vec![event("ADDED", &pod("a", 1)), event("ADDED", &pod("b", 2)), end_of_list(4)],
             Then::End,
         ),
         1 => {
             assert!(asked.asks("resourceVersion=4"), "{}", asked.query);
             let status = json!({"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"});
-            Answer::Watch(vec![event("ERROR", &status)], Then::End)
+            ScriptedResponse::Watch(vec![event("ERROR", &status)], Then::End)
         }
-        _ => Answer::Watch(
+        _ => ScriptedResponse::Watch(
             vec![event("ADDED", &pod("b", 2)), event("ADDED", &pod("c", 8)), end_of_list(9)],
             Then::StayOpen,
         ),
@@ -137,51 +146,51 @@ async fn a_version_that_is_gone_means_a_new_list() {
     assert!(is_list(log.all().last().unwrap()));
 }
 
-/// A4.15: a watch is taken up at the last bookmark.
+/// A4.15: a watch is resumed at the last bookmark.
 #[tokio::test(start_paused = true)]
 async fn a_watch_is_taken_up_at_the_last_bookmark() {
     let bookmark =
         event("BOOKMARK", &json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"resourceVersion": "40"}}));
     let (informer, _, log) = minute(move |_, nth| match nth {
-        0 => Answer::Watch(vec![end_of_list(4), bookmark.clone()], Then::End),
-        _ => Answer::Watch(Vec::new(), Then::StayOpen),
+        0 => ScriptedResponse::Watch(vec![end_of_list(4), bookmark.clone()], Then::End),
+        _ => ScriptedResponse::Watch(Vec::new(), Then::StayOpen),
     })
     .await;
     assert!(log.all()[1].asks("resourceVersion=40"), "{}", log.all()[1].query);
     assert_eq!(informer.read().version().as_str(), "40");
 }
 
-/// A server that is away is asked less and less often, and one that is back is noticed.
+/// An unreachable server is asked less and less often, and its return is noticed.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_is_away_is_not_overrun() {
     let (informer, _, log) = minute(|_, nth| match nth {
-        0..6 => Answer::Busy(429, "5"),
-        _ => Answer::Watch(vec![end_of_list(4)], Then::StayOpen),
+        0..6 => ScriptedResponse::Busy(429, "5"),
+        _ => ScriptedResponse::Watch(vec![end_of_list(4)], Then::StayOpen),
     })
     .await;
     assert_eq!(log.all().len(), 7, "as often as it asked to be, and no more");
     assert!(informer.is_synced());
 }
 
-/// One object that cannot be read does not keep the others from being known.
+/// One object that cannot be parsed does not hide the others.
 #[tokio::test(start_paused = true)]
 async fn an_unreadable_object_is_skipped() {
     let broken = json!({"metadata": {"namespace": "shop", "name": "x", "resourceVersion": "6"}, "spec": {"containers": 1}});
     let (informer, heard, log) = minute(move |_, _| {
         let lines = vec![end_of_list(4), event("ADDED", &broken), event("ADDED", &pod("a", 7))];
-        Answer::Watch(lines, Then::StayOpen)
+        ScriptedResponse::Watch(lines, Then::StayOpen)
     })
     .await;
     assert_eq!(heard, ["added a"]);
     assert_eq!((informer.read().version().as_str(), log.all().len()), ("7", 1));
 }
 
-/// A watch that is never answered is given up and asked for again: an informer must not be deaf for good.
+/// A watch without a response times out and is requested again.
 #[tokio::test(start_paused = true)]
 async fn a_watch_without_an_answer_is_asked_for_again() {
     let (informer, heard, log) = minute(|_, nth| match nth {
-        0 => Answer::Silence,
-        _ => Answer::Watch(vec![end_of_list(4), event("ADDED", &pod("a", 5))], Then::StayOpen),
+        0 => ScriptedResponse::Silence,
+        _ => ScriptedResponse::Watch(vec![end_of_list(4), event("ADDED", &pod("a", 5))], Then::StayOpen),
     })
     .await;
     assert_eq!(heard, ["added a"]);

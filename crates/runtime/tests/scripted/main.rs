@@ -1,4 +1,4 @@
-//! Clients of a server that follows a script: every request is looked at, every answer is chosen.
+//! Clients of a scripted server: every request is checked, every response is chosen.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 

@@ -12,52 +12,51 @@ use http_body_util::{BodyExt as _, Full, StreamBody};
 use kube::client::Body;
 use serde_json::Value;
 
-/// What was asked.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Asked {
+pub(crate) struct RecordedRequest {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) query: String,
     pub(crate) body: Value,
 }
 
-/// What is answered.
-pub(crate) enum Answer {
+pub(crate) enum ScriptedResponse {
     /// A status and a body.
     Whole(u16, Value),
-    /// The same, with a wish to be left alone for so many seconds.
+    /// The same, with a `Retry-After` of so many seconds.
     Busy(u16, &'static str),
-    /// Nothing, ever.
+    /// No response, ever.
     Silence,
     /// The lines of a watch, which then ends or stays open.
     Watch(Vec<Value>, Then),
 }
 
-/// How a watch goes on after its lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
     End,
     StayOpen,
 }
 
-/// All that was asked so far.
+/// All requests so far.
 #[derive(Clone, Default)]
-pub(crate) struct Log(Arc<Mutex<Vec<Asked>>>);
+pub(crate) struct Log(Arc<Mutex<Vec<RecordedRequest>>>);
 
 impl Log {
-    pub(crate) fn all(&self) -> Vec<Asked> {
+    pub(crate) fn all(&self) -> Vec<RecordedRequest> {
         self.0.lock().unwrap().clone()
     }
 }
 
-impl Asked {
+impl RecordedRequest {
     pub(crate) fn asks(&self, part: &str) -> bool {
         self.query.split('&').any(|pair| pair == part)
     }
 }
 
-/// A writer that talks to a server which answers like this.
-pub(crate) fn api(script: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static) -> (Api, Log) {
+/// A client of a server that responds like this.
+pub(crate) fn api(
+    script: impl Fn(&RecordedRequest, usize) -> ScriptedResponse + Send + Sync + 'static,
+) -> (Api, Log) {
     let log = Log::default();
     let (kept, script) = (log.clone(), Arc::new(script));
     let service = tower::service_fn(move |request: Request<Body>| {
@@ -65,7 +64,7 @@ pub(crate) fn api(script: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'stat
         async move {
             let (parts, body) = request.into_parts();
             let bytes = body.collect().await.unwrap().to_bytes();
-            let asked = Asked {
+            let asked = RecordedRequest {
                 method: parts.method.to_string(),
                 path: parts.uri.path().to_owned(),
                 query: parts.uri.query().unwrap_or_default().to_owned(),
@@ -77,7 +76,7 @@ pub(crate) fn api(script: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'stat
                 log.len() - 1
             };
             match script(&asked, nth) {
-                Answer::Silence => std::future::pending().await,
+                ScriptedResponse::Silence => std::future::pending().await,
                 answer => Ok::<_, Infallible>(render(answer)),
             }
         }
@@ -85,21 +84,21 @@ pub(crate) fn api(script: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'stat
     (Api::new(kube::Client::new(service, "default"), "scripted", Metrics::new()), log)
 }
 
-fn render(answer: Answer) -> Response<UnsyncBoxBody<Bytes, Infallible>> {
+fn render(answer: ScriptedResponse) -> Response<UnsyncBoxBody<Bytes, Infallible>> {
     let whole = |status: u16, body: &Value| {
         let mut answer = Response::new(Full::new(Bytes::from(body.to_string())).boxed_unsync());
         *answer.status_mut() = http::StatusCode::from_u16(status).unwrap();
         answer
     };
     match answer {
-        Answer::Silence => unreachable!("nothing is rendered of it"),
-        Answer::Whole(status, body) => whole(status, &body),
-        Answer::Busy(status, seconds) => {
+        ScriptedResponse::Silence => unreachable!("nothing is rendered of it"),
+        ScriptedResponse::Whole(status, body) => whole(status, &body),
+        ScriptedResponse::Busy(status, seconds) => {
             let mut answer = whole(status, &Value::Null);
             answer.headers_mut().insert("retry-after", seconds.parse().unwrap());
             answer
         }
-        Answer::Watch(lines, then) => {
+        ScriptedResponse::Watch(lines, then) => {
             let lines =
                 lines.into_iter().map(|line| Ok(http_body::Frame::data(Bytes::from(format!("{line}\n")))));
             let lines = futures::stream::iter(lines);

@@ -1,4 +1,4 @@
-//! Writes: who is said to write, and what a busy server is owed.
+//! Writes: field manager, validation and retries.
 
 use std::time::Duration;
 
@@ -7,49 +7,50 @@ use gantry_runtime::Target;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::script::{Answer, api};
+use crate::script::{ScriptedResponse, api};
 
 const PODS: &str = "/api/v1/namespaces/shop/pods";
 
-/// A2.23: strict, and under a name.
+/// A2.23: strict validation and a field manager.
 #[tokio::test(start_paused = true)]
 async fn a_write_is_strict_and_under_a_name() {
-    let (api, log) = api(|asked, _| Answer::Whole(201, asked.body.clone()));
+    let (api, log) = api(|asked, _| ScriptedResponse::Whole(201, asked.body.clone()));
     let stored: Value = api.create(&Target::path(PODS), &json!({"metadata": {"name": "a"}})).await.unwrap();
     assert_eq!(stored["metadata"]["name"], "a");
     let asked = &log.all()[0];
     assert!(asked.asks("fieldManager=scripted") && asked.asks("fieldValidation=Strict"), "{}", asked.query);
 }
 
-/// A busy server is left alone for as long as it asks, and asked again.
+/// A busy server is retried after the delay it asks for.
 #[tokio::test(start_paused = true)]
 async fn a_busy_server_is_left_alone_as_long_as_it_asks() {
     let (api, log) = api(|_, nth| match nth {
-        0 => Answer::Busy(429, "3"),
-        1 => Answer::Busy(503, "4"),
-        _ => Answer::Whole(200, json!({})),
+        0 => ScriptedResponse::Busy(429, "3"),
+        1 => ScriptedResponse::Busy(503, "4"),
+        _ => ScriptedResponse::Whole(200, json!({})),
     });
     let began = Instant::now();
     api.get::<Value>(&Target::path(PODS)).await.unwrap();
     assert_eq!((log.all().len(), began.elapsed().as_secs()), (3, 7));
 }
 
-/// It is not asked for ever, and other failures are the caller's to judge.
+/// Retries are limited, and other failures are returned to the caller.
 #[tokio::test(start_paused = true)]
 async fn other_failures_are_the_callers_business() {
-    let (busy, log) = api(|_, _| Answer::Busy(429, "1"));
+    let (busy, log) = api(|_, _| ScriptedResponse::Busy(429, "1"));
     assert_eq!(busy.get::<Value>(&Target::path(PODS)).await.unwrap_err().code, Some(429));
     assert_eq!(log.all().len(), 11);
-    let (broken, log) = api(|_, _| Answer::Whole(500, json!({"kind": "Status", "message": "on fire"})));
+    let (broken, log) =
+        api(|_, _| ScriptedResponse::Whole(500, json!({"kind": "Status", "message": "on fire"})));
     let failure = broken.get::<Value>(&Target::path(PODS)).await.unwrap_err();
     assert_eq!((failure.to_string().as_str(), failure.kind()), ("on fire", RefusalKind::Other));
     assert_eq!(log.all().len(), 1);
 }
 
-/// A server that never answers does not hold a worker for ever.
+/// A server that never responds does not block a worker for ever.
 #[tokio::test(start_paused = true)]
 async fn a_request_without_an_answer_ends() {
-    let (api, _) = api(|_, _| Answer::Watch(Vec::new(), crate::script::Then::StayOpen));
+    let (api, _) = api(|_, _| ScriptedResponse::Watch(Vec::new(), crate::script::Then::StayOpen));
     let began = Instant::now();
     let failure = api.get::<Value>(&Target::path(PODS)).await.unwrap_err();
     assert_eq!(failure.to_string(), "no answer within 30 s");

@@ -1,51 +1,47 @@
-//! Whether a node takes a pod, and if not, why: the first refusal in kube-scheduler's order.
+//! The filters that update_cache at one node only, in kube-scheduler's order; the first rejection is the node's reason.
 
-use super::Pod;
-use super::cluster::Site;
-use super::node::Intake;
-use super::reasons::Refusal;
+use super::PodInfo;
+use super::cluster_state::NodeInfo;
+use super::fit_error::NodeRejection;
 use super::resources::PODS;
 use super::taints::{Effect, Taint, UNSCHEDULABLE};
 
 const ONE_POD: i128 = 1_000_000_000;
 
-/// Why the pod cannot go there; `None` if it can.
-pub(super) fn refusal(pod: &Pod, site: &Site) -> Option<Refusal> {
-    let node = &site.node;
-    if pod.wishes.rule_out_by_name(node) {
-        return Some(Refusal::NotNamed);
+pub(super) fn rejection(pod: &PodInfo, info: &NodeInfo) -> Option<NodeRejection> {
+    let node = &info.node;
+    if pod.node_affinity.excludes_by_name(node) {
+        return Some(NodeRejection::NotListedByName);
     }
-    if node.intake == Intake::Cordoned
-        && !Taint::new(UNSCHEDULABLE, Effect::NoSchedule).is_tolerated(&pod.tolerations)
-    {
-        return Some(Refusal::Cordoned);
+    if node.cordoned && !Taint::new(UNSCHEDULABLE, Effect::NoSchedule).is_tolerated(&pod.tolerations) {
+        return Some(NodeRejection::Cordoned);
     }
     if node.taints.iter().any(|taint| taint.is_hard() && !taint.is_tolerated(&pod.tolerations)) {
-        return Some(Refusal::Tainted);
+        return Some(NodeRejection::UntoleratedTaint);
     }
-    if !pod.wishes.allow(node) {
-        return Some(Refusal::NotWanted);
+    if !pod.node_affinity.allows(node) {
+        return Some(NodeRejection::NodeAffinity);
     }
-    if pod.ports.iter().any(|port| site.taken.ports.iter().any(|other| port.clashes(other))) {
-        return Some(Refusal::PortsTaken);
+    if pod.ports.iter().any(|port| info.usage.ports.iter().any(|other| port.conflicts_with(other))) {
+        return Some(NodeRejection::PortInUse);
     }
-    lacking(pod, site)
+    insufficient(pod, info)
 }
 
-/// Every resource of which too little is left.
-fn lacking(pod: &Pod, site: &Site) -> Option<Refusal> {
-    let (offered, taken) = (&site.node.allocatable, &site.taken);
-    let mut lacking = Vec::new();
-    let mut never = false;
-    let full = taken.pods.saturating_add(1).saturating_mul(ONE_POD) > offered.of(PODS);
+/// All resources of which the node has too little left.
+fn insufficient(pod: &PodInfo, info: &NodeInfo) -> Option<NodeRejection> {
+    let (offered, usage) = (&info.node.allocatable, &info.usage);
+    let mut insufficient = Vec::new();
+    let mut never_fits = false;
+    let full = usage.pods.saturating_add(1).saturating_mul(ONE_POD) > offered.of(PODS);
     if full {
-        lacking.push("Too many pods".to_owned());
+        insufficient.push("Too many pods".to_owned());
     }
-    for (resource, asked) in pod.demand.requests.iter().filter(|(_, asked)| *asked > 0) {
-        if asked > offered.of(resource).saturating_sub(taken.requests.of(resource)) {
-            lacking.push(format!("Insufficient {resource}"));
-            never |= asked > offered.of(resource);
+    for (resource, requested) in pod.request.requests.iter().filter(|(_, requested)| *requested > 0) {
+        if requested > offered.of(resource).saturating_sub(usage.requests.of(resource)) {
+            insufficient.push(format!("Insufficient {resource}"));
+            never_fits |= requested > offered.of(resource);
         }
     }
-    (!lacking.is_empty()).then_some(Refusal::Lacking { what: lacking, never })
+    (!insufficient.is_empty()).then_some(NodeRejection::Insufficient { messages: insufficient, never_fits })
 }

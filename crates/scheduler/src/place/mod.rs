@@ -1,72 +1,85 @@
-//! The decision: where one pod goes in a cluster that is plain data.
+//! The scheduling decision: a node for one pod, in a cluster that is plain data.
 //!
 //! ```text
-//! Cluster (nodes, and what the pods on them take) + Pod ─► every node is asked (filter) ─► the best of them (score)
+//! ClusterState + Pod ─► every node is filtered ─► the fitting ones are scored ─► Placement
 //! ```
 //!
-//! The filters and their words are kube-scheduler's, in its order; a node is charged with the first one that refuses the
-//! pod. The scores are fewer: free room, replicas apart, preferences of the pod and of the node. Equal nodes are told
-//! apart by name, so that the same cluster and pod give the same answer.
+//! Filters and their messages are kube-scheduler's, in its order; the first filter that rejects the pod is the node's
+//! reason. The scores are a subset: free resources, replicas of a controller, node affinity and soft taints. Ties are
+//! broken by name, so that the same cluster and pod give the same result.
 //!
-//! What is not here: preemption (no pod is evicted to make room), the binding of volumes, preferences between pods, and when to decide.
+//! Not here: preemption, volume binding, preferred affinity between pods, and when to decide.
 
-mod affinity;
-mod cluster;
-mod company;
+mod cluster_state;
 mod filter;
+mod fit_error;
+mod inter_pod_affinity;
 mod node;
+mod node_affinity;
 mod pod;
 mod ports;
-mod reasons;
 mod resources;
 mod score;
 mod taints;
+mod topology_spread;
 mod volumes;
 
 #[cfg(test)]
 mod tests;
 
-pub use cluster::Cluster;
+pub use cluster_state::ClusterState;
+pub use fit_error::FitError;
 pub use node::Node;
-pub use pod::{Pod, Standing};
-pub use reasons::Reasons;
-pub use volumes::Storage;
+pub use pod::{PodInfo, SchedulingState};
+pub use volumes::StorageObjects;
 
-use reasons::Everywhere;
+use fit_error::ClusterWideReason;
+use inter_pod_affinity::PreFilterState;
+use topology_spread::DomainCounts;
 
-/// What is to become of a pod.
+/// The result of scheduling one pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// It goes to the node of this name.
+    /// The name of the node to bind it to.
     Node(String),
-    /// No node takes it, for these reasons.
-    Nowhere(Reasons),
+    /// No node fits.
+    Unschedulable(FitError),
 }
 
-/// The scheduler whose pods these are; pods may ask for another by `spec.schedulerName`.
+/// The name by which pods select this scheduler in `spec.schedulerName`.
 pub const SCHEDULER_NAME: &str = "default-scheduler";
 
-/// Decides where a pod goes.
-pub fn place(cluster: &Cluster, pod: &Pod) -> Placement {
-    let mut reasons = Reasons::new(pod.preempts());
+/// Selects the node for a pod.
+pub fn place(cluster: &ClusterState, pod: &PodInfo) -> Placement {
+    let mut fit_error = FitError::new(pod.preempts());
     let mut fitting = Vec::new();
-    let (storage, nodes) = (cluster.storage(), cluster.sites().count());
-    if let Some(problem) = storage.problem(pod) {
-        return Placement::Nowhere(Reasons::everywhere(nodes, Everywhere::NotAsked(problem)));
+    let (storage, nodes) = (cluster.storage(), cluster.nodes().count());
+    if let Some(failure) = storage.pre_filter_failure(pod) {
+        return Placement::Unschedulable(FitError::cluster_wide(
+            nodes,
+            ClusterWideReason::PreFilter(failure),
+        ));
     }
-    let survey = company::Survey::of(cluster, pod);
-    for site in cluster.sites() {
-        let refusal = filter::refusal(pod, site).or_else(|| storage.refusal(pod, &site.node));
-        match refusal.or_else(|| survey.refusal(&site.node)) {
-            None => fitting.push(site),
-            Some(refusal) => reasons.add(refusal),
+    let spread: Vec<_> =
+        pod.spread_constraints.iter().map(|constraint| DomainCounts::of(constraint, cluster, pod)).collect();
+    let affinity = PreFilterState::of(cluster, pod);
+    for info in cluster.nodes() {
+        let rejection = filter::rejection(pod, info)
+            .or_else(|| storage.rejection(pod, &info.node))
+            .or_else(|| spread.iter().find_map(|counts| counts.rejection(&info.node)))
+            .or_else(|| affinity.rejection(&info.node));
+        match rejection {
+            None => fitting.push(info),
+            Some(rejection) => fit_error.add(rejection),
         }
     }
     match score::best(pod, &fitting) {
-        Some(site) => match storage.unbound(pod) {
-            Some(problem) => Placement::Nowhere(Reasons::everywhere(nodes, Everywhere::NotDone(problem))),
-            None => Placement::Node(site.node.name.clone()),
+        Some(info) => match storage.pre_bind_failure(pod) {
+            Some(failure) => {
+                Placement::Unschedulable(FitError::cluster_wide(nodes, ClusterWideReason::PreBind(failure)))
+            }
+            None => Placement::Node(info.node.name.clone()),
         },
-        None => Placement::Nowhere(reasons),
+        None => Placement::Unschedulable(fit_error),
     }
 }

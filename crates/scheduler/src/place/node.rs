@@ -1,35 +1,28 @@
-//! A node as the decision sees it.
+//! The parts of a node that scheduling reads.
 
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1 as wire;
 
-use super::resources::Amounts;
+use super::resources::ResourceList;
 use super::taints::{Effect, NOT_READY, Taint, UNREACHABLE};
 
-/// A node: what it offers and what it has against pods.
+/// A node, parsed for scheduling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     pub(super) name: String,
     pub(super) labels: BTreeMap<String, String>,
     pub(super) taints: Vec<Taint>,
-    pub(super) intake: Intake,
-    pub(super) allocatable: Amounts,
-}
-
-/// Whether a node takes new pods at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Intake {
-    Open,
-    /// `spec.unschedulable`, as `kubectl cordon` sets it.
-    Cordoned,
+    /// `spec.unschedulable`.
+    pub(super) cordoned: bool,
+    pub(super) allocatable: ResourceList,
 }
 
 impl Node {
-    /// Reads a node.
+    /// Parses a node.
     ///
-    /// One that does not report to be ready counts as tainted so, whether or not somebody has written that down yet:
-    /// between the node falling silent and the taint, no pod should go there.
+    /// A node that does not report `Ready` counts as tainted even before the node lifecycle controller adds the
+    /// taint.
     pub fn parse(node: &wire::Node) -> Self {
         let spec = node.spec.as_ref();
         let status = node.status.as_ref();
@@ -41,12 +34,12 @@ impl Node {
             name: node.metadata.name.clone().unwrap_or_default(),
             labels: node.metadata.labels.clone().unwrap_or_default(),
             taints,
-            intake: if cordoned { Intake::Cordoned } else { Intake::Open },
-            allocatable: Amounts::parse(status.and_then(|status| status.allocatable.as_ref())),
+            cordoned,
+            allocatable: ResourceList::parse(status.and_then(|status| status.allocatable.as_ref())),
         }
     }
 
-    /// Its name.
+    /// `metadata.name`.
     pub fn name(&self) -> &str {
         &self.name
     }

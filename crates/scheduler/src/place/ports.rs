@@ -1,18 +1,18 @@
-//! Ports of the node itself that pods take, of which there is one each.
+//! Host ports, each of which one pod per node can use.
 
 use k8s_openapi::api::core::v1 as wire;
 
 /// A port on one address of a node, or on all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HostPort {
-    /// All addresses if there is none.
+    /// `None` means all addresses.
     address: Option<String>,
     protocol: String,
     port: i32,
 }
 
 impl HostPort {
-    /// The ports of the node that a pod takes, those of its sidecars included.
+    /// The host ports of a pod, those of its sidecars included.
     pub(super) fn parse_all(spec: &wire::PodSpec) -> Vec<Self> {
         let sidecars = spec.init_containers.iter().flatten().filter(|c| c.restart_policy.is_some());
         let containers = spec.containers.iter().chain(sidecars);
@@ -25,8 +25,7 @@ impl HostPort {
         port.host_port.filter(|port| *port > 0).map(|port| Self { address, protocol, port })
     }
 
-    /// Whether both cannot be had at once.
-    pub(super) fn clashes(&self, other: &Self) -> bool {
+    pub(super) fn conflicts_with(&self, other: &Self) -> bool {
         let same_address = self.address.is_none() || other.address.is_none() || self.address == other.address;
         self.port == other.port && self.protocol == other.protocol && same_address
     }

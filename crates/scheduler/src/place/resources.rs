@@ -1,4 +1,4 @@
-//! Amounts of resources, exactly: what pods ask for and nodes offer.
+//! Exact amounts of resources that pods request and nodes offer.
 
 use std::collections::BTreeMap;
 
@@ -6,37 +6,35 @@ use gantry_model::quantity::in_nanos;
 use k8s_openapi::api::core::v1::{Container, PodSpec, ResourceRequirements};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 
-/// The resource that counts pods.
 pub(super) const PODS: &str = "pods";
 pub(super) const CPU: &str = "cpu";
 pub(super) const MEMORY: &str = "memory";
 
-/// What a pod without a request for it counts as when nodes are compared: a tenth of a core, 200 MiB.
-const CPU_ASSUMED: i128 = 100_000_000;
-const MEMORY_ASSUMED: i128 = 200 * 1024 * 1024 * 1_000_000_000;
+/// What a pod without a request counts as in scoring: a tenth of a core, 200 MiB.
+const CPU_DEFAULT: i128 = 100_000_000;
+const MEMORY_DEFAULT: i128 = 200 * 1024 * 1024 * 1_000_000_000;
 
-/// An amount too large to write down is more than any node has.
-const BOUNDLESS: i128 = i128::MAX / 1024;
+/// For amounts that do not fit: more than any node has.
+const AMOUNT_MAX: i128 = i128::MAX / 1024;
 
-/// Amounts by resource, in billionths.
+/// ResourceList by resource name, in billionths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Amounts(BTreeMap<String, i128>);
+pub(super) struct ResourceList(BTreeMap<String, i128>);
 
-/// What one pod takes of its node.
+/// What one pod uses of its node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Demand {
-    /// What it asked for.
-    pub(super) requests: Amounts,
-    /// Cores for the comparison of nodes.
-    pub(super) cpu_weighed: i128,
-    /// Memory for the comparison of nodes.
-    pub(super) memory_weighed: i128,
+pub(super) struct PodRequest {
+    pub(super) requests: ResourceList,
+    /// The CPU request, or a default if there is none; for scoring.
+    pub(super) cpu_scored: i128,
+    /// The memory request, or a default if there is none; for scoring.
+    pub(super) memory_scored: i128,
 }
 
-type Written = BTreeMap<String, Quantity>;
+type Quantities = BTreeMap<String, Quantity>;
 
-impl Amounts {
-    pub(super) fn parse(written: Option<&Written>) -> Self {
+impl ResourceList {
+    pub(super) fn parse(written: Option<&Quantities>) -> Self {
         let entries = written.into_iter().flatten();
         Self(entries.map(|(name, amount)| (name.clone(), nanos(amount))).collect())
     }
@@ -58,8 +56,8 @@ impl Amounts {
 
     pub(super) fn subtract(&mut self, other: &Self) {
         for (name, amount) in &other.0 {
-            let rest = self.entry(name);
-            *rest = rest.saturating_sub(*amount);
+            let difference = self.entry(name);
+            *difference = difference.saturating_sub(*amount);
         }
     }
 
@@ -67,55 +65,55 @@ impl Amounts {
         self.0.entry(name.to_owned()).or_default()
     }
 
-    /// The larger of both, resource by resource.
-    fn raise(&mut self, other: &Self) {
+    /// Takes the larger amount of each resource.
+    fn take_max(&mut self, other: &Self) {
         for (name, amount) in &other.0 {
-            let most = self.entry(name);
-            *most = (*most).max(*amount);
+            let max = self.entry(name);
+            *max = (*max).max(*amount);
         }
     }
 }
 
-impl Demand {
+impl PodRequest {
     pub(super) fn parse(spec: &PodSpec) -> Self {
         let requests = requests(spec);
-        let weighed = |resource, assumed| match requests.of(resource) {
+        let scored = |resource, assumed| match requests.of(resource) {
             0 => assumed,
-            asked => asked,
+            requested => requested,
         };
-        let (cpu_weighed, memory_weighed) = (weighed(CPU, CPU_ASSUMED), weighed(MEMORY, MEMORY_ASSUMED));
-        Self { requests, cpu_weighed, memory_weighed }
+        let (cpu_scored, memory_scored) = (scored(CPU, CPU_DEFAULT), scored(MEMORY, MEMORY_DEFAULT));
+        Self { requests, cpu_scored, memory_scored }
     }
 }
 
-/// What a pod needs at its hungriest: all containers at once, or one init container beside the sidecars that run by then.
-fn requests(spec: &PodSpec) -> Amounts {
-    let mut total = Amounts::default();
+/// The peak of a pod: all containers at once, or one init container beside the sidecars started before it.
+fn requests(spec: &PodSpec) -> ResourceList {
+    let mut total = ResourceList::default();
     for container in &spec.containers {
-        total.add(&asked(container.resources.as_ref()));
+        total.add(&requested(container.resources.as_ref()));
     }
-    let mut sidecars = Amounts::default();
-    let mut starting = Amounts::default();
+    let mut sidecars = ResourceList::default();
+    let mut starting = ResourceList::default();
     for container in spec.init_containers.iter().flatten() {
-        let mut peak = asked(container.resources.as_ref());
+        let mut peak = requested(container.resources.as_ref());
         if is_sidecar(container) {
             sidecars.add(&peak);
             peak = sidecars.clone();
         } else {
             peak.add(&sidecars);
         }
-        starting.raise(&peak);
+        starting.take_max(&peak);
     }
     total.add(&sidecars);
-    total.raise(&starting);
-    // What is asked for the pod as a whole replaces what its containers add up to.
-    total.0.extend(asked(spec.resources.as_ref()).0);
-    total.add(&Amounts::parse(spec.overhead.as_ref()));
+    total.take_max(&starting);
+    // Pod-level requests replace the sum over containers.
+    total.0.extend(requested(spec.resources.as_ref()).0);
+    total.add(&ResourceList::parse(spec.overhead.as_ref()));
     total
 }
 
-fn asked(resources: Option<&ResourceRequirements>) -> Amounts {
-    Amounts::parse(resources.and_then(|resources| resources.requests.as_ref()))
+fn requested(resources: Option<&ResourceRequirements>) -> ResourceList {
+    ResourceList::parse(resources.and_then(|resources| resources.requests.as_ref()))
 }
 
 fn is_sidecar(container: &Container) -> bool {
@@ -123,5 +121,5 @@ fn is_sidecar(container: &Container) -> bool {
 }
 
 fn nanos(amount: &Quantity) -> i128 {
-    in_nanos(&amount.0).unwrap_or(BOUNDLESS).clamp(-BOUNDLESS, BOUNDLESS)
+    in_nanos(&amount.0).unwrap_or(AMOUNT_MAX).clamp(-AMOUNT_MAX, AMOUNT_MAX)
 }

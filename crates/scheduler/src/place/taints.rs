@@ -1,15 +1,11 @@
-//! What a node has against pods, and what pods do not mind.
+//! Taints of nodes and tolerations of pods.
 
 use k8s_openapi::api::core::v1 as wire;
 
-/// A node that is not to get new pods.
 pub(super) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
-/// A node that says it is not ready.
 pub(super) const NOT_READY: &str = "node.kubernetes.io/not-ready";
-/// A node that says nothing any more.
 pub(super) const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 
-/// Something that keeps pods off a node unless they tolerate it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Taint {
     pub(super) key: String,
@@ -17,24 +13,19 @@ pub(super) struct Taint {
     pub(super) effect: Effect,
 }
 
-/// How strongly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// No new pods.
     NoSchedule,
-    /// Neither new pods nor those that are there.
     NoExecute,
-    /// Rather not.
     PreferNoSchedule,
 }
 
-/// What a pod does not mind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Toleration {
-    /// Every key if there is none.
+    /// `None` tolerates every key.
     key: Option<String>,
     matches: Match,
-    /// Every effect if there is none.
+    /// `None` tolerates every effect.
     effect: Option<Effect>,
 }
 
@@ -45,7 +36,7 @@ enum Match {
     Equal(String),
     Less(i64),
     Greater(i64),
-    /// The operator is unknown or its value is no number.
+    /// The operator is unknown or its value is not a number.
     Never,
 }
 
@@ -54,13 +45,13 @@ impl Taint {
         Self { key: key.to_owned(), value: String::new(), effect }
     }
 
-    /// Reads a taint; one with an effect that nobody knows has none.
+    /// `None` for an unknown effect.
     pub(super) fn parse(taint: &wire::Taint) -> Option<Self> {
         let effect = Effect::parse(&taint.effect)?;
         Some(Self { key: taint.key.clone(), value: taint.value.clone().unwrap_or_default(), effect })
     }
 
-    /// Whether it keeps pods away, rather than only being disliked.
+    /// Whether it excludes pods; `PreferNoSchedule` only lowers the score.
     pub(super) fn is_hard(&self) -> bool {
         self.effect != Effect::PreferNoSchedule
     }

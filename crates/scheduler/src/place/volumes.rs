@@ -1,6 +1,6 @@
-//! Persistent volumes: whether the claims of a pod can be met, and where.
+//! Persistent volumes: whether the claims of a pod can be satisfied, and on which nodes.
 //!
-//! Nothing is bound here. A claim that waits for its first consumer is met only by what is bound to it by others.
+//! Nothing is bound here: a claim that waits for its first consumer stays unbound until a volume controller binds it.
 
 use std::collections::BTreeMap;
 
@@ -8,27 +8,26 @@ use gantry_model::quantity::in_nanos;
 use k8s_openapi::api::core::v1 as wire;
 use k8s_openapi::api::storage::v1::StorageClass;
 
-use super::affinity::Places;
-use super::reasons::Refusal;
-use super::{Node, Pod};
+use super::fit_error::NodeRejection;
+use super::node_affinity::NodeSelector;
+use super::{Node, PodInfo};
 
 /// Claims, volumes and classes.
 #[derive(Clone, Debug, Default)]
-pub struct Storage {
+pub struct StorageObjects {
     claims: BTreeMap<(String, String), Claim>,
     volumes: BTreeMap<String, Volume>,
     classes: BTreeMap<String, Class>,
 }
 
-/// A claim that a pod makes.
+/// A claim of a pod's volumes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Needed {
+pub(super) struct ClaimReference {
     name: String,
-    /// Whether the claim is made for this pod, by a template in it.
+    /// Whether the claim is created from an ephemeral volume of the pod.
     ephemeral: bool,
 }
 
-/// A claim.
 #[derive(Clone, Debug, PartialEq)]
 struct Claim {
     volume: Option<String>,
@@ -41,113 +40,112 @@ struct Claim {
     labels: BTreeMap<String, String>,
 }
 
-/// A volume.
 #[derive(Clone, Debug, PartialEq)]
 struct Volume {
     class: String,
     modes: Vec<String>,
     capacity: i128,
     labels: BTreeMap<String, String>,
-    /// The claim it is for, if it is for one.
+    /// `claimRef`.
     claim: Option<(String, String)>,
-    places: Option<Places>,
+    node_affinity: Option<NodeSelector>,
 }
 
-/// A class: who makes its volumes, and when claims are bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Class {
-    waits: bool,
-    provisions: bool,
+    wait_for_first_consumer: bool,
+    has_provisioner: bool,
 }
 
-/// The provisioner of classes whose volumes are all made by hand.
+/// The provisioner of classes without dynamic provisioning.
 const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
 /// The annotation of claims whose binding is complete.
 const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
-/// What became of a pod whose claims were not bound in time.
+/// kube-scheduler's message when binding the volumes times out.
 const NOT_BOUND_IN_TIME: &str =
     "running PreBind plugin \"VolumeBinding\": binding volumes: context deadline exceeded";
 
-impl Needed {
+impl ClaimReference {
     pub(super) fn parse(pod: &wire::Pod, spec: &wire::PodSpec) -> Vec<Self> {
         let pod = pod.metadata.name.as_deref().unwrap_or_default();
         let volumes = spec.volumes.iter().flatten();
-        let needed = volumes.filter_map(|volume| {
+        let reference = volumes.filter_map(|volume| {
             let claim = volume.persistent_volume_claim.as_ref();
             let claim = claim.map(|claim| Self { name: claim.claim_name.clone(), ephemeral: false });
             let template = volume.ephemeral.as_ref();
             claim.or(template.map(|_| Self { name: format!("{pod}-{}", volume.name), ephemeral: true }))
         });
-        needed.collect()
+        reference.collect()
     }
 }
 
-impl Storage {
-    /// Notes a claim as it is now.
+impl StorageObjects {
+    /// Adds or updates a claim.
     pub fn set_claim(&mut self, claim: &wire::PersistentVolumeClaim) {
         self.claims.insert(claim_key(claim), Claim::parse(claim));
     }
 
-    /// Forgets a claim.
+    /// Removes a claim.
     pub fn remove_claim(&mut self, namespace: &str, name: &str) {
         self.claims.remove(&(namespace.to_owned(), name.to_owned()));
     }
 
-    /// Notes a volume as it is now.
+    /// Adds or updates a volume.
     pub fn set_volume(&mut self, volume: &wire::PersistentVolume) {
         self.volumes.insert(volume.metadata.name.clone().unwrap_or_default(), Volume::parse(volume));
     }
 
-    /// Forgets a volume.
+    /// Removes a volume.
     pub fn remove_volume(&mut self, name: &str) {
         self.volumes.remove(name);
     }
 
-    /// Notes a class as it is now.
+    /// Adds or updates a storage class.
     pub fn set_class(&mut self, class: &StorageClass) {
-        let waits = class.volume_binding_mode.as_deref() == Some("WaitForFirstConsumer");
-        let provisions = class.provisioner != NO_PROVISIONER;
-        self.classes.insert(class.metadata.name.clone().unwrap_or_default(), Class { waits, provisions });
+        let wait_for_first_consumer = class.volume_binding_mode.as_deref() == Some("WaitForFirstConsumer");
+        let has_provisioner = class.provisioner != NO_PROVISIONER;
+        self.classes.insert(
+            class.metadata.name.clone().unwrap_or_default(),
+            Class { wait_for_first_consumer, has_provisioner },
+        );
     }
 
-    /// Forgets a class.
+    /// Removes a storage class.
     pub fn remove_class(&mut self, name: &str) {
         self.classes.remove(name);
     }
 
-    /// Why no node can take the pod, whichever it is.
-    pub(super) fn problem(&self, pod: &Pod) -> Option<String> {
-        let missing = pod.claims.iter().find_map(|needed| self.missing(pod, needed));
+    /// Why the pod is unschedulable whatever the node.
+    pub(super) fn pre_filter_failure(&self, pod: &PodInfo) -> Option<String> {
+        let missing = pod.claims.iter().find_map(|reference| self.missing(pod, reference));
         missing.or_else(|| {
             let mut claims = self.claims_of(pod);
-            let immediate = claims.any(|(_, claim)| !claim.bound && !self.waits(claim));
+            let immediate = claims.any(|(_, claim)| !claim.bound && !self.is_delayed(claim));
             immediate.then(|| "pod has unbound immediate PersistentVolumeClaims".to_owned())
         })
     }
 
-    /// Why this node cannot take the pod.
-    pub(super) fn refusal(&self, pod: &Pod, node: &Node) -> Option<Refusal> {
+    pub(super) fn rejection(&self, pod: &PodInfo, node: &Node) -> Option<NodeRejection> {
         self.claims_of(pod).find_map(|(key, claim)| match &claim.volume {
             Some(volume) if claim.bound => match self.volumes.get(volume) {
-                None => Some(Refusal::VolumeMissing),
-                Some(volume) => (!volume.is_reachable(node)).then_some(Refusal::VolumeElsewhere),
+                None => Some(NodeRejection::VolumeNotFound),
+                Some(volume) => (!volume.is_reachable(node)).then_some(NodeRejection::VolumeNodeAffinity),
             },
-            _ => (!self.can_be_met(&key, claim, node)).then_some(Refusal::NoVolume),
+            _ => (!self.can_be_satisfied(&key, claim, node)).then_some(NodeRejection::NoMatchingVolume),
         })
     }
 
-    /// Why a pod that a node would take is not sent there: its claims have to be bound before.
-    ///
-    /// kube-scheduler waits ten minutes for that, and then says this.
-    pub(super) fn unbound(&self, pod: &Pod) -> Option<String> {
+    /// Why a pod that fits a node is not bound: its claims are unbound. kube-scheduler reports this after waiting ten
+    /// minutes.
+    pub(super) fn pre_bind_failure(&self, pod: &PodInfo) -> Option<String> {
         let unbound = self.claims_of(pod).any(|(_, claim)| !claim.bound);
         unbound.then(|| NOT_BOUND_IN_TIME.to_owned())
     }
 
-    fn missing(&self, pod: &Pod, needed: &Needed) -> Option<String> {
-        let name = &needed.name;
+    fn missing(&self, pod: &PodInfo, reference: &ClaimReference) -> Option<String> {
+        let name = &reference.name;
         match self.claims.get(&(pod.namespace.clone(), name.clone())) {
-            None if needed.ephemeral => Some(format!(
+            None if reference.ephemeral => Some(format!(
                 "waiting for ephemeral volume controller to create the persistentvolumeclaim \"{name}\""
             )),
             None => Some(format!("persistentvolumeclaim \"{name}\" not found")),
@@ -164,23 +162,24 @@ impl Storage {
         }
     }
 
-    fn claims_of<'a>(&'a self, pod: &'a Pod) -> impl Iterator<Item = ((String, String), &'a Claim)> {
-        pod.claims.iter().filter_map(|needed| {
-            let key = (pod.namespace.clone(), needed.name.clone());
+    fn claims_of<'a>(&'a self, pod: &'a PodInfo) -> impl Iterator<Item = ((String, String), &'a Claim)> {
+        pod.claims.iter().filter_map(|reference| {
+            let key = (pod.namespace.clone(), reference.name.clone());
             self.claims.get(&key).map(|claim| (key, claim))
         })
     }
 
-    /// Whether a claim is bound only when a pod that needs it has a node. One that names its volume is not.
-    fn waits(&self, claim: &Claim) -> bool {
-        claim.volume.is_none() && self.classes.get(&claim.class).is_some_and(|class| class.waits)
+    /// Whether the claim is bound only after its pod has a node. A claim that names its volume is not.
+    fn is_delayed(&self, claim: &Claim) -> bool {
+        claim.volume.is_none()
+            && self.classes.get(&claim.class).is_some_and(|class| class.wait_for_first_consumer)
     }
 
-    /// Whether a volume for the claim could be had on this node, found or made.
-    fn can_be_met(&self, key: &(String, String), claim: &Claim, node: &Node) -> bool {
-        let provisions = self.classes.get(&claim.class).is_some_and(|class| class.provisions);
-        provisions
-            || self.volumes.values().any(|volume| volume.meets(key, claim) && volume.is_reachable(node))
+    /// Whether a volume for the claim exists or can be provisioned on this node.
+    fn can_be_satisfied(&self, key: &(String, String), claim: &Claim, node: &Node) -> bool {
+        let has_provisioner = self.classes.get(&claim.class).is_some_and(|class| class.has_provisioner);
+        has_provisioner
+            || self.volumes.values().any(|volume| volume.satisfies(key, claim) && volume.is_reachable(node))
     }
 }
 
@@ -226,16 +225,16 @@ impl Volume {
             capacity: capacity.unwrap_or(0),
             labels: volume.metadata.labels.clone().unwrap_or_default(),
             claim,
-            places: required.map(Places::parse),
+            node_affinity: required.map(NodeSelector::parse),
         }
     }
 
     fn is_reachable(&self, node: &Node) -> bool {
-        self.places.as_ref().is_none_or(|places| places.include(node))
+        self.node_affinity.as_ref().is_none_or(|node_affinity| node_affinity.matches(node))
     }
 
-    fn meets(&self, key: &(String, String), claim: &Claim) -> bool {
-        self.claim.as_ref().is_none_or(|taken| taken == key)
+    fn satisfies(&self, key: &(String, String), claim: &Claim) -> bool {
+        self.claim.as_ref().is_none_or(|claim| claim == key)
             && self.class == claim.class
             && self.capacity >= claim.request
             && claim.modes.iter().all(|mode| self.modes.contains(mode))

@@ -1,4 +1,4 @@
-//! An API server in process whose time is tokio's, so that hours pass in a moment.
+//! An API server in process on tokio's clock, so that hours pass in a moment.
 //!
 //! The tests of `gantry-nodes` use it as well.
 
@@ -14,7 +14,7 @@ use gantry_runtime::{Api, Clock, Deletion, Form, Metrics, Target};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use serde_json::{Value, json};
 
-/// A cluster that somebody may do everything in.
+/// A cluster with a client that may do everything.
 pub(crate) struct Server {
     pub(crate) client: kube::Client,
     pub(crate) clock: Clock,
@@ -45,7 +45,7 @@ impl Server {
         Self::start_with(|service| kube::Client::new(service, "default")).await
     }
 
-    /// A cluster that others reach through a client made so; the test itself has its own way in.
+    /// `connect` makes the client of the component under test; the test itself uses the server directly.
     pub(crate) async fn start_with(connect: impl FnOnce(ApiService) -> kube::Client) -> Self {
         let clock = Clock::of_tokio(Timestamp::from_secs(1_767_268_800));
         let world = World { clock: clock.clone(), count: AtomicU64::new(1) };
@@ -95,7 +95,7 @@ impl Server {
         list["items"].as_array().unwrap().clone()
     }
 
-    /// The events about an object: `Reason message xCount`, in the order they were first told.
+    /// The events about an object, `Reason message xCount`, in the order of their first occurrence.
     pub(crate) async fn events(&self, name: &str) -> Vec<String> {
         let mut events = self.list("events").await;
         events.retain(|event| event["involvedObject"]["name"] == name);

@@ -1,4 +1,4 @@
-//! Making certificates: an authority, and what it signs.
+//! Creates certificates: a CA, and what it signs.
 
 use std::time::Duration;
 
@@ -9,23 +9,23 @@ use rcgen::{
 
 use super::{Certified, Seconds, ServerNames};
 
-/// An authority that can sign.
+/// A CA that can sign.
 pub(super) struct Authority {
     pub(super) certificate: String,
     issuer: Issuer<'static, KeyPair>,
 }
 
 const DAY: Seconds = 24 * 3600;
-/// An authority outlives what is likely to run it; replacing it means replacing every kubeconfig.
-const AUTHORITY_LIFE: Seconds = 3650 * DAY;
-const LIFE: Seconds = 365 * DAY;
-/// Clocks differ: a certificate made just now must be valid for a client that is behind.
+/// The CA lives long: replacing it means replacing every kubeconfig.
+const CA_LIFETIME: Seconds = 3650 * DAY;
+const LIFETIME: Seconds = 365 * DAY;
+/// A new certificate must be valid for a client whose clock is behind.
 const CLOCK_SKEW: Seconds = 3600;
 
 impl Authority {
-    /// A new authority, which signs itself.
+    /// A new, self-signed CA.
     pub(super) fn new(now: Seconds) -> Result<Self, Error> {
-        let mut params = params("gantry-ca", &[], now, AUTHORITY_LIFE);
+        let mut params = params("gantry-ca", &[], now, CA_LIFETIME);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages =
             vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign, KeyUsagePurpose::DigitalSignature];
@@ -34,20 +34,20 @@ impl Authority {
         Ok(Self { certificate, issuer: Issuer::new(params, key) })
     }
 
-    /// An authority that was made before.
+    /// An existing CA.
     pub(super) fn from_pem(certificate: String, key: KeyPair) -> Result<Self, Error> {
         let issuer = Issuer::from_ca_cert_pem(&certificate, key)?;
         Ok(Self { certificate, issuer })
     }
 
-    /// The authority's key, in PEM.
+    /// The CA's key, as PEM.
     pub(super) fn key(&self) -> String {
         self.issuer.key().serialize_pem()
     }
 
-    /// What a server of these names shows.
+    /// A server certificate for these names.
     pub(super) fn server(&self, names: &ServerNames, now: Seconds) -> Result<Certified, Error> {
-        let mut params = params("kube-apiserver", &[], now, LIFE);
+        let mut params = params("kube-apiserver", &[], now, LIFETIME);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         for name in &names.names {
             params.subject_alt_names.push(SanType::DnsName(name.as_str().try_into()?));
@@ -56,9 +56,9 @@ impl Authority {
         self.sign(params)
     }
 
-    /// What the administrator shows.
+    /// The administrator's certificate.
     pub(super) fn admin(&self, now: Seconds) -> Result<Certified, Error> {
-        let mut params = params("kubernetes-admin", &[gantry_registry::access::MASTERS], now, LIFE);
+        let mut params = params("kubernetes-admin", &[gantry_registry::access::MASTERS], now, LIFETIME);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         self.sign(params)
     }
@@ -72,7 +72,7 @@ impl Authority {
     }
 }
 
-/// ECDSA on P-256: every client can verify it, and making one takes no time.
+/// ECDSA on P-256: every client can verify it, and it is fast to create.
 fn new_key() -> Result<KeyPair, Error> {
     KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256)
 }

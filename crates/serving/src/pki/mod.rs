@@ -1,14 +1,13 @@
-//! The certificates of a server and of its administrator, made at the first start and kept.
+//! The certificates of a server and of its administrator, created at the first start and stored.
 //!
-//! One authority signs both: `ca`, `apiserver` and `admin`, each a certificate and a key, as files in a directory or
-//! nowhere at all. The authority stays as long as it is valid, because clients have it in their kubeconfigs; the other
-//! two are made anew whenever they are about to expire, do not come from the authority, or do not fit the server's
-//! addresses.
+//! One CA signs both: `ca`, `apiserver` and `admin`, each a certificate and a key, as files in a directory or in
+//! memory. The CA stays as long as it is valid, because clients have it in their kubeconfigs; the other two are
+//! replaced when they are about to expire, are signed by another CA, or do not cover the server's addresses.
 
-mod examine;
-mod folder;
+mod directory;
 mod issue;
 mod names;
+mod parsed_certificate;
 
 #[cfg(test)]
 mod tests;
@@ -22,18 +21,18 @@ use issue::Authority;
 
 pub use names::ServerNames;
 
-/// Everything needed to serve over TLS and to be its administrator, in PEM.
+/// Everything needed to serve over TLS and to be its administrator, as PEM.
 #[derive(Clone)]
 pub struct Pki {
-    /// The certificate of the authority that signs the others.
+    /// The CA certificate.
     pub authority: String,
-    /// What the server shows.
+    /// The server certificate.
     pub server: Certified,
-    /// What the administrator shows: `kubernetes-admin`, who may do everything.
+    /// The administrator's certificate: `kubernetes-admin`, with all rights.
     pub admin: Certified,
 }
 
-/// A certificate and its key, in PEM.
+/// A certificate and its key, as PEM.
 #[derive(Clone)]
 pub struct Certified {
     /// The certificate.
@@ -68,11 +67,11 @@ pub enum PkiError {
 /// Seconds since 1970.
 pub(crate) type Seconds = i64;
 
-/// How long before its end a certificate is made anew.
+/// How long before its end a certificate is replaced.
 const RENEW_BEFORE: Seconds = 30 * 24 * 3600;
 
 impl Pki {
-    /// Makes certificates that are kept nowhere.
+    /// Creates certificates that are not stored.
     pub fn in_memory(names: &ServerNames) -> Result<Self, PkiError> {
         let authority = Authority::new(now()).map_err(PkiError::Issue)?;
         let server = authority.server(names, now()).map_err(PkiError::Issue)?;
@@ -80,9 +79,9 @@ impl Pki {
         Ok(Self { authority: authority.certificate, server, admin })
     }
 
-    /// Takes the certificates of a directory, and makes those that are missing or no longer fit.
+    /// Loads the certificates of a directory, and creates those that are missing or no longer valid.
     pub fn in_directory(directory: &Path, names: &ServerNames) -> Result<Self, PkiError> {
-        folder::open(directory, names, now())
+        directory::open(directory, names, now())
     }
 }
 

@@ -26,7 +26,7 @@ impl Drop for Scratch {
 const DAY: Seconds = 24 * 3600;
 
 fn open_at(directory: &Path, now: Seconds) -> Result<Pki, PkiError> {
-    folder::open(directory, &ServerNames::default(), now)
+    directory::open(directory, &ServerNames::default(), now)
 }
 
 fn refused(directory: &Path) -> String {
@@ -64,8 +64,8 @@ fn a_new_address_gets_a_new_certificate_of_the_same_authority() {
     let second = Pki::in_directory(&scratch.0, &names).unwrap();
     assert_eq!(first.authority, second.authority);
     assert_ne!(first.server.certificate, second.server.certificate);
-    assert!(examine::Examined::read(&second.server.certificate).unwrap().covers(&names));
-    assert!(!examine::Examined::read(&first.server.certificate).unwrap().covers(&names));
+    assert!(parsed_certificate::ParsedCertificate::read(&second.server.certificate).unwrap().covers(&names));
+    assert!(!parsed_certificate::ParsedCertificate::read(&first.server.certificate).unwrap().covers(&names));
     let fewer = open_at(&scratch.0, now()).unwrap();
     assert_eq!(fewer.server.certificate, second.server.certificate, "more than enough is enough");
 }

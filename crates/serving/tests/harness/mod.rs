@@ -1,4 +1,4 @@
-//! A server on a free port of loopback, and clients that speak to it byte by byte or request by request.
+//! A server on a free loopback port, and clients that speak to it byte by byte or request by request.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,7 +7,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use gantry_apiserver::{Access, ApiServer, Settings, StaticToken};
 use gantry_registry::access::User;
-use gantry_serving::{Certified, Limits, Listening, Pki, RealWorld, ServerNames, Stopper, Transport};
+use gantry_serving::{
+    Certified, ConnectionLimits, Listener, Pki, ServerNames, Stopper, SystemEnvironment, Transport,
+};
 use gantry_store::Store;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use http_body_util::Full;
@@ -22,7 +24,6 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// A server that serves.
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     pub(crate) pki: Pki,
@@ -34,29 +35,29 @@ pub(crate) type Sender1 = http1::SendRequest<Full<Bytes>>;
 pub(crate) type Sender2 = http2::SendRequest<Full<Bytes>>;
 
 impl Running {
-    /// A server with patience of these limits.
-    pub(crate) async fn with(limits: Limits) -> Self {
+    /// A server with these limits.
+    pub(crate) async fn with(limits: ConnectionLimits) -> Self {
         Self::over(Arc::new(MemoryStore::new(HistoryLimits::default())), limits).await
     }
 
     /// A server over this store.
-    pub(crate) async fn over(store: Arc<dyn Store>, limits: Limits) -> Self {
+    pub(crate) async fn over(store: Arc<dyn Store>, limits: ConnectionLimits) -> Self {
         let server = ApiServer::new(
             store,
-            Arc::new(RealWorld),
+            Arc::new(SystemEnvironment),
             Settings { access: Access { tokens: vec![known()], ..Access::rbac() }, ..Settings::default() },
         );
         server.prepare().await.expect("the store is empty and works");
         let pki = Pki::in_memory(&ServerNames::default()).unwrap();
-        let listening = Listening::on("127.0.0.1:0".parse().unwrap()).await.unwrap();
-        let address = listening.address();
+        let listener = Listener::on("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let address = listener.address();
         let (stopper, stop) = Stopper::new();
         let transport = Transport::tls(&pki).unwrap();
-        let serving = tokio::spawn(listening.serve(server, transport, limits, stop));
+        let serving = tokio::spawn(listener.serve(server, transport, limits, stop));
         Self { address, pki, stopper, serving }
     }
 
-    /// Stops the server; says how long it took.
+    /// Stops the server; returns how long it took.
     pub(crate) async fn stop(self) -> Duration {
         let started = tokio::time::Instant::now();
         self.stopper.stop();
@@ -64,7 +65,7 @@ impl Running {
         started.elapsed()
     }
 
-    /// A TLS connection on which this protocol is offered, for somebody with this certificate.
+    /// A TLS connection with this protocol and certificate.
     pub(crate) async fn tls(
         &self,
         protocol: &str,
@@ -108,7 +109,7 @@ impl Running {
     }
 }
 
-/// Somebody whom the server knows by the token `known`.
+/// The user of the token `known`.
 fn known() -> StaticToken {
     StaticToken { token: "known".to_owned(), user: User { name: "known".to_owned(), ..User::default() } }
 }

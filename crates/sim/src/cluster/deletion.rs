@@ -1,35 +1,25 @@
-//! Deletion: finalizers hold an object, and pods are given time.
+//! Deletion: finalizers delay it, and pods have a grace period.
 
 use std::time::Duration;
 
+use gantry_decide::gc::Propagation;
 use gantry_model::{Deployment, ObjectKey, Pod, ReplicaSet, keys};
 
-use super::{Cluster, Kind, Stored};
+use super::{SimCluster, Stored, WorkloadKind};
 
-/// What becomes of the dependents of a deleted object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Propagation {
-    /// They are collected after it.
-    Background,
-    /// They go before it.
-    Foreground,
-    /// They stay.
-    Orphan,
-}
-
-/// How long pods are given to end, in these clusters.
+/// The grace period of pods.
 const GRACE: Duration = Duration::from_secs(30);
 
-impl Cluster {
-    pub(crate) fn delete(&mut self, kind: Kind, key: &ObjectKey, propagation: Propagation) {
+impl SimCluster {
+    pub(crate) fn delete(&mut self, kind: WorkloadKind, key: &ObjectKey, propagation: Propagation) {
         match kind {
-            Kind::Deployment => self.delete_at_once::<Deployment>(key, propagation),
-            Kind::ReplicaSet => self.delete_at_once::<ReplicaSet>(key, propagation),
-            Kind::Pod => self.delete_gracefully(key),
+            WorkloadKind::Deployment => self.delete_at_once::<Deployment>(key, propagation),
+            WorkloadKind::ReplicaSet => self.delete_at_once::<ReplicaSet>(key, propagation),
+            WorkloadKind::Pod => self.delete_gracefully(key),
         }
     }
 
-    /// A pod's node says that nothing of it runs any more.
+    /// Completes the deletion of a pod, as its kubelet does.
     pub(crate) fn finish_pod(&mut self, key: &ObjectKey) {
         let Some(pod) = self.pods.get(key) else { return };
         if pod.meta.finalizers.is_empty() {
@@ -54,7 +44,7 @@ impl Cluster {
         });
     }
 
-    /// A pod that no node runs goes at once; any other is asked to end first.
+    /// A pod without a node is deleted at once; any other becomes terminating.
     fn delete_gracefully(&mut self, key: &ObjectKey) {
         let Some(pod) = self.pods.get(key) else { return };
         if pod.node.is_none() || pod.phase.is_finished() {

@@ -1,48 +1,48 @@
-//! Objects as a person or a controller asks for them.
+//! Objects as a user or a controller creates them.
 
 use gantry_model::{
-    Deployment, DeploymentStatus, Labels, Limit, Meta, Phase, Pod, PodDraft, Readiness, ReplicaSet,
-    ReplicaSetStatus, Replicas, Restarts, RollingLimits, Selector, SetKind, Strategy, Template,
+    Deployment, DeploymentStatus, Labels, Limit, Meta, Phase, Pod, PodDraft, PodNetwork, Readiness,
+    ReplicaSet, ReplicaSetStatus, Replicas, Restarts, RollingLimits, Selector, SetKind, Strategy, Template,
 };
 use serde_json::json;
 
-/// What the API fills in for a rolling update that says nothing about its limits.
+/// The API's default for rolling updates.
 pub(crate) const DEFAULT_LIMITS: RollingLimits =
     RollingLimits { surge: Limit::Percent(25), unavailable: Limit::Percent(25) };
 
-/// A Deployment as a person writes it.
+/// A Deployment to create.
 #[derive(Clone, Debug)]
 pub struct NewDeployment {
     /// Its name; its pods are labelled `app=<name>`.
     pub name: String,
-    /// How many pods.
+    /// `spec.replicas`.
     pub replicas: Replicas,
-    /// What image they run.
+    /// The image of its container.
     pub image: String,
-    /// How it rolls out.
+    /// `spec.strategy`.
     pub strategy: Strategy,
-    /// How long a pod must be ready.
+    /// `spec.minReadySeconds`.
     pub min_ready_seconds: i32,
-    /// How long without progress.
+    /// `spec.progressDeadlineSeconds`.
     pub progress_deadline_seconds: Option<i32>,
-    /// How many old sets.
+    /// `spec.revisionHistoryLimit`.
     pub revision_history_limit: Option<Replicas>,
-    /// Whether it is on hold.
+    /// `spec.paused`.
     pub paused: bool,
     /// Its annotations.
     pub annotations: Labels,
 }
 
-/// A bare ReplicaSet as a person writes it.
+/// A ReplicaSet without an owner to create.
 #[derive(Clone, Debug)]
 pub struct NewReplicaSet {
     /// Its name.
     pub name: String,
     /// The value of the label `app` that it has, selects and gives to its pods.
     pub app: String,
-    /// How many pods.
+    /// `spec.replicas`.
     pub replicas: Replicas,
-    /// What image they run.
+    /// The image of its container.
     pub image: String,
 }
 
@@ -97,7 +97,6 @@ impl NewReplicaSet {
     }
 }
 
-/// A pod as the API server stores it.
 pub(super) fn pod(mut meta: Meta, draft: &PodDraft) -> Pod {
     let written = draft.template.written().metadata.clone().unwrap_or_default();
     meta.labels = written.labels.unwrap_or_default();
@@ -109,6 +108,8 @@ pub(super) fn pod(mut meta: Meta, draft: &PodDraft) -> Pod {
         phase: Phase::Pending,
         node: None,
         readiness: Readiness::NotReady,
+        readiness_changed: None,
+        network: PodNetwork::default(),
         restarts: Restarts::default(),
         deletion_cost: 0,
     }
@@ -123,7 +124,7 @@ pub(crate) fn template(labels: &Labels, image: &str) -> Template {
     Template::parse(serde_json::from_value(json).unwrap_or_default())
 }
 
-/// The end of a generated name: five characters, the same on every run.
+/// The suffix of a generated name: five characters, the same on every run.
 pub(super) fn suffix(nth: u64) -> String {
     const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
     let mut rest = nth;

@@ -1,25 +1,24 @@
-//! What an API server does to objects, as far as the rules can tell: versions, generations, deletion.
+//! What an API server does to objects, as far as the rules depend on it: versions, generations, deletion.
 //!
-//! Not here: validation, defaulting, patches, selectors in lists. That is the API server's business, and the real one
-//! will be driven by the simulator too.
+//! Not here: validation, defaulting, patches, selectors in lists.
 
 mod deletion;
 mod drafts;
-mod shelf;
+mod object_map;
 
-pub use deletion::Propagation;
 pub(crate) use drafts::{DEFAULT_LIMITS, template};
 pub use drafts::{NewDeployment, NewReplicaSet};
-pub(crate) use shelf::{Change, Shelf, Stored, Watched};
+pub use gantry_decide::gc::Propagation;
+pub(crate) use object_map::{AnyWatchEvent, ObjectMap, Stored, WatchEvent};
 
 use gantry_model::{
     Deployment, Identity, Meta, Name, Namespace, ObjectKey, ObjectMetadata, OwnerReference, Pod, PodDraft,
     Refusal, RefusalKind, ReplicaSet, ReplicaSetDraft, SetKind, Timestamp, Uid, keys,
 };
 
-/// The kinds of object a cluster holds.
+/// The kinds of object in a simulated cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum WorkloadKind {
     /// `apps/v1` Deployment.
     Deployment,
     /// `apps/v1` ReplicaSet.
@@ -28,22 +27,22 @@ pub enum Kind {
     Pod,
 }
 
-/// The objects of one namespace, and what became of them since somebody last asked.
+/// The objects of one namespace, and their changes since the last call of `take_changes`.
 #[derive(Clone, Debug)]
-pub struct Cluster {
+pub struct SimCluster {
     pub(crate) now: Timestamp,
-    pub(crate) deployments: Shelf<Deployment>,
-    pub(crate) sets: Shelf<ReplicaSet>,
-    pub(crate) pods: Shelf<Pod>,
+    pub(crate) deployments: ObjectMap<Deployment>,
+    pub(crate) sets: ObjectMap<ReplicaSet>,
+    pub(crate) pods: ObjectMap<Pod>,
     /// If set, no more pods than this are admitted.
     pub(crate) pod_quota: Option<usize>,
-    changes: Vec<Change>,
+    changes: Vec<AnyWatchEvent>,
     version: u64,
     uids: u64,
     pod_names: u64,
 }
 
-impl Kind {
+impl WorkloadKind {
     /// Group and version.
     pub fn api_version(self) -> &'static str {
         match self {
@@ -52,7 +51,7 @@ impl Kind {
         }
     }
 
-    /// The word on the wire.
+    /// The kind's name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Deployment => keys::DEPLOYMENT,
@@ -66,17 +65,17 @@ impl Kind {
     }
 }
 
-impl Cluster {
-    /// The namespace everything lives in.
+impl SimCluster {
+    /// The namespace of all objects.
     pub const NAMESPACE: &str = "default";
 
     /// An empty cluster.
     pub fn new(now: Timestamp) -> Self {
         Self {
             now,
-            deployments: Shelf::default(),
-            sets: Shelf::default(),
-            pods: Shelf::default(),
+            deployments: ObjectMap::default(),
+            sets: ObjectMap::default(),
+            pods: ObjectMap::default(),
             pod_quota: None,
             changes: Vec::new(),
             version: 0,
@@ -109,8 +108,8 @@ impl Cluster {
         ObjectKey::new(Self::NAMESPACE, name)
     }
 
-    /// What changed since the last call, in order.
-    pub(crate) fn take_changes(&mut self) -> Vec<Change> {
+    /// The changes since the last call, in order.
+    pub(crate) fn take_changes(&mut self) -> Vec<AnyWatchEvent> {
         std::mem::take(&mut self.changes)
     }
 
@@ -176,23 +175,23 @@ impl Cluster {
 
     fn insert<T: Stored>(&mut self, mut object: T) -> Result<(), Refusal> {
         let key = object.meta().key();
-        if T::shelf(self).get(&key).is_some() {
+        if T::objects(self).get(&key).is_some() {
             return Err(Refusal::new(RefusalKind::AlreadyExists, "an object of that name exists already"));
         }
         object.meta_mut().resource_version = self.next_version();
         self.changes.push(T::added(object.clone()));
-        T::shelf_mut(self).put(object);
+        T::objects_mut(self).put(object);
         Ok(())
     }
 
     // === updating ===
 
-    /// Changes an object through its main resource: the generation counts changes of what was asked for.
+    /// Updates an object through its main resource: a changed spec increases the generation.
     pub(crate) fn update<T: Stored>(&mut self, key: &ObjectKey, change: impl FnOnce(&mut T)) {
-        self.write(key, change, |before: &T, after: &T| before.asks_for_other_than(after));
+        self.write(key, change, |before: &T, after: &T| before.has_other_spec(after));
     }
 
-    /// Changes an object through its status: the generation stays.
+    /// Updates an object through its status: the generation stays.
     pub(crate) fn update_status<T: Stored>(&mut self, key: &ObjectKey, change: impl FnOnce(&mut T)) {
         self.write(key, change, |_: &T, _: &T| false);
     }
@@ -203,7 +202,7 @@ impl Cluster {
         change: impl FnOnce(&mut T),
         bumps_generation: impl FnOnce(&T, &T) -> bool,
     ) {
-        let Some(before) = T::shelf(self).get(key).cloned() else { return };
+        let Some(before) = T::objects(self).get(key).cloned() else { return };
         let mut after = before.clone();
         change(&mut after);
         if after == before {
@@ -213,8 +212,8 @@ impl Cluster {
             after.meta_mut().generation += 1;
         }
         after.meta_mut().resource_version = self.next_version();
-        T::shelf_mut(self).put(after.clone());
-        let may_go = after.meta().is_deleting() && after.meta().finalizers.is_empty() && !after.holds_on();
+        T::objects_mut(self).put(after.clone());
+        let may_go = after.meta().is_deleting() && after.meta().finalizers.is_empty() && !after.is_held();
         self.changes.push(T::updated(before, after));
         if may_go {
             self.remove::<T>(key);
@@ -222,7 +221,7 @@ impl Cluster {
     }
 
     fn remove<T: Stored>(&mut self, key: &ObjectKey) {
-        if let Some(gone) = T::shelf_mut(self).take(key) {
+        if let Some(gone) = T::objects_mut(self).take(key) {
             self.version += 1;
             self.changes.push(T::deleted(gone));
         }
@@ -233,34 +232,39 @@ impl Cluster {
         self.version.to_string().into()
     }
 
-    /// Changes the metadata of an object of any kind.
-    pub(crate) fn update_meta(&mut self, kind: Kind, key: &ObjectKey, change: impl FnOnce(&mut Meta)) {
+    /// Updates the metadata of an object of any kind.
+    pub(crate) fn update_meta(
+        &mut self,
+        kind: WorkloadKind,
+        key: &ObjectKey,
+        change: impl FnOnce(&mut Meta),
+    ) {
         match kind {
-            Kind::Deployment => self.update(key, |object: &mut Deployment| change(&mut object.meta)),
-            Kind::ReplicaSet => self.update(key, |object: &mut ReplicaSet| change(&mut object.meta)),
-            Kind::Pod => self.update(key, |object: &mut Pod| change(&mut object.meta)),
+            WorkloadKind::Deployment => self.update(key, |object: &mut Deployment| change(&mut object.meta)),
+            WorkloadKind::ReplicaSet => self.update(key, |object: &mut ReplicaSet| change(&mut object.meta)),
+            WorkloadKind::Pod => self.update(key, |object: &mut Pod| change(&mut object.meta)),
         }
     }
 
-    pub(crate) fn meta(&self, kind: Kind, key: &ObjectKey) -> Option<&Meta> {
+    pub(crate) fn meta(&self, kind: WorkloadKind, key: &ObjectKey) -> Option<&Meta> {
         match kind {
-            Kind::Deployment => self.deployments.get(key).map(|object| &object.meta),
-            Kind::ReplicaSet => self.sets.get(key).map(|object| &object.meta),
-            Kind::Pod => self.pods.get(key).map(|object| &object.meta),
+            WorkloadKind::Deployment => self.deployments.get(key).map(|object| &object.meta),
+            WorkloadKind::ReplicaSet => self.sets.get(key).map(|object| &object.meta),
+            WorkloadKind::Pod => self.pods.get(key).map(|object| &object.meta),
         }
     }
 
-    pub(crate) fn adopt(&mut self, kind: Kind, key: &ObjectKey, owner: OwnerReference) {
+    pub(crate) fn adopt(&mut self, kind: WorkloadKind, key: &ObjectKey, owner: OwnerReference) {
         self.update_meta(kind, key, |meta| meta.owners.push(owner));
     }
 
-    pub(crate) fn release(&mut self, kind: Kind, key: &ObjectKey, owner: &Uid) {
+    pub(crate) fn release(&mut self, kind: WorkloadKind, key: &ObjectKey, owner: &Uid) {
         self.update_meta(kind, key, |meta| meta.owners.retain(|reference| reference.uid != *owner));
     }
 }
 
 /// An object as the garbage collector sees it.
-pub(crate) fn metadata(kind: Kind, meta: &Meta) -> ObjectMetadata {
+pub(crate) fn metadata(kind: WorkloadKind, meta: &Meta) -> ObjectMetadata {
     ObjectMetadata {
         identity: identity(kind, meta),
         owners: meta.owners.clone(),
@@ -270,7 +274,7 @@ pub(crate) fn metadata(kind: Kind, meta: &Meta) -> ObjectMetadata {
     }
 }
 
-pub(crate) fn identity(kind: Kind, meta: &Meta) -> Identity {
+pub(crate) fn identity(kind: WorkloadKind, meta: &Meta) -> Identity {
     Identity {
         kind: kind.as_str().to_owned(),
         api_version: kind.api_version().to_owned(),

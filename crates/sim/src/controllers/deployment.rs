@@ -2,7 +2,7 @@
 
 use gantry_decide::Wake;
 use gantry_decide::deployment::{
-    Action, Decision, EVENT_SOURCE, IfRefused, Observed, Outcome, Setback, SyncError, decide, triggers,
+    Action, Decision, EVENT_SOURCE, IfRefused, Observed, RefusedStep, SyncError, SyncResult, decide, triggers,
 };
 use gantry_decide::ownership::{claim, may_adopt};
 use gantry_decide::queue::{self, RetryPolicy, WorkQueue};
@@ -10,8 +10,8 @@ use gantry_model::{
     Deployment, DeploymentStatus, ObjectKey, OwnerReference, Pod, ReplicaSet, Selector, Strategy, keys,
 };
 
-use super::Telling;
-use crate::cluster::{Change, Cluster, Kind, Propagation, Watched};
+use super::EventLog;
+use crate::cluster::{AnyWatchEvent, Propagation, SimCluster, WatchEvent, WorkloadKind};
 
 /// The Deployment controller.
 #[derive(Clone, Debug)]
@@ -24,21 +24,21 @@ impl Deployments {
         Self { queue: WorkQueue::new() }
     }
 
-    pub(crate) fn watch(&mut self, change: &Change, cluster: &Cluster) {
+    pub(crate) fn watch(&mut self, change: &AnyWatchEvent, cluster: &SimCluster) {
         let keys = match change {
-            Change::Deployment(change) => match &**change {
-                Watched::Added(deployment)
-                | Watched::Updated { new: deployment, .. }
-                | Watched::Deleted(deployment) => vec![triggers::on_deployment(deployment)],
+            AnyWatchEvent::Deployment(change) => match &**change {
+                WatchEvent::Added(deployment)
+                | WatchEvent::Updated { new: deployment, .. }
+                | WatchEvent::Deleted(deployment) => vec![triggers::on_deployment(deployment)],
             },
-            Change::ReplicaSet(change) => match &**change {
-                Watched::Added(set) => triggers::on_set_added(set, cluster),
-                Watched::Updated { old, new } => triggers::on_set_updated(old, new, cluster),
-                Watched::Deleted(set) => triggers::on_set_deleted(set, cluster),
+            AnyWatchEvent::ReplicaSet(change) => match &**change {
+                WatchEvent::Added(set) => triggers::on_set_added(set, cluster),
+                WatchEvent::Updated { old, new } => triggers::on_set_updated(old, new, cluster),
+                WatchEvent::Deleted(set) => triggers::on_set_deleted(set, cluster),
             },
-            Change::Pod(change) => match &**change {
-                Watched::Deleted(pod) => triggers::on_pod_deleted(pod, cluster).into_iter().collect(),
-                Watched::Added(_) | Watched::Updated { .. } => Vec::new(),
+            AnyWatchEvent::Pod(change) => match &**change {
+                WatchEvent::Deleted(pod) => triggers::on_pod_deleted(pod, cluster).into_iter().collect(),
+                WatchEvent::Added(_) | WatchEvent::Updated { .. } => Vec::new(),
             },
         };
         for key in keys {
@@ -47,10 +47,10 @@ impl Deployments {
     }
 
     /// Syncs one Deployment that is due. Returns whether there was one.
-    pub(crate) fn work(&mut self, cluster: &mut Cluster, telling: &mut Telling) -> bool {
+    pub(crate) fn work(&mut self, cluster: &mut SimCluster, event_log: &mut EventLog) -> bool {
         let now = cluster.now;
         let Some(key) = self.queue.next(now) else { return false };
-        let outcome = match sync(cluster, telling, &key) {
+        let outcome = match sync(cluster, event_log, &key) {
             Some(decision) => {
                 match decision.wake {
                     Wake::OnChange => {}
@@ -59,10 +59,12 @@ impl Deployments {
                     }
                     Wake::After(delay) => self.queue.add_after(key.clone(), delay, now),
                 }
-                match decision.outcome {
-                    Outcome::Done => queue::Outcome::Success,
-                    Outcome::Failed(SyncError::NamespaceTerminating) => queue::Outcome::NamespaceTerminating,
-                    Outcome::Failed(_) => queue::Outcome::Failure,
+                match decision.result {
+                    SyncResult::Done => queue::Outcome::Success,
+                    SyncResult::Failed(SyncError::NamespaceTerminating) => {
+                        queue::Outcome::NamespaceTerminating
+                    }
+                    SyncResult::Failed(_) => queue::Outcome::Failure,
                 }
             }
             None => queue::Outcome::Success,
@@ -73,7 +75,11 @@ impl Deployments {
 }
 
 /// What would be decided about a Deployment if it were looked at now.
-pub(crate) fn outlook(cluster: &Cluster, key: &ObjectKey, setback: Option<Setback>) -> Option<Decision> {
+pub(crate) fn preview_decision(
+    cluster: &SimCluster,
+    key: &ObjectKey,
+    refused: Option<RefusedStep>,
+) -> Option<Decision> {
     let deployment = cluster.deployments.get(key)?;
     let sets: Vec<&ReplicaSet> = match usable_selector(deployment) {
         Some(selector) => claim(&deployment.meta, selector, cluster.sets.iter()).owned,
@@ -83,18 +89,18 @@ pub(crate) fn outlook(cluster: &Cluster, key: &ObjectKey, setback: Option<Setbac
         Strategy::Recreate => cluster.pods.iter().collect(),
         Strategy::RollingUpdate(_) | Strategy::Unknown(_) => Vec::new(),
     };
-    Some(decide(cluster.now, &Observed { deployment, sets: &sets, pods: &pods, setback }))
+    Some(decide(cluster.now, &Observed { deployment, sets: &sets, pods: &pods, refused }))
 }
 
 /// Syncs one Deployment: claim, decide, carry out; and again where a refusal has to be decided on.
-fn sync(cluster: &mut Cluster, telling: &mut Telling, key: &ObjectKey) -> Option<Decision> {
+fn sync(cluster: &mut SimCluster, event_log: &mut EventLog, key: &ObjectKey) -> Option<Decision> {
     claim_sets(cluster, key);
-    let mut setback = None;
+    let mut refused = None;
     loop {
-        let decision = outlook(cluster, key, setback.take())?;
-        match carry_out(cluster, telling, key, &decision) {
+        let decision = preview_decision(cluster, key, refused.take())?;
+        match carry_out(cluster, event_log, key, &decision) {
             Ok(()) => return Some(decision),
-            Err(refused) => setback = Some(refused),
+            Err(step) => refused = Some(step),
         }
     }
 }
@@ -103,51 +109,51 @@ fn usable_selector(deployment: &Deployment) -> Option<&Selector> {
     deployment.selector.as_ref().ok().filter(|selector| **selector != Selector::Everything)
 }
 
-fn claim_sets(cluster: &mut Cluster, key: &ObjectKey) {
+fn claim_sets(cluster: &mut SimCluster, key: &ObjectKey) {
     let Some(deployment) = cluster.deployments.get(key).cloned() else { return };
     let Some(selector) = usable_selector(&deployment) else { return };
     let claims = claim(&deployment.meta, selector, cluster.sets.iter());
     let adopt: Vec<_> = claims.adopt.iter().map(|set| set.meta.key()).collect();
     let release: Vec<_> = claims.release.iter().map(|set| set.meta.key()).collect();
     let owner = OwnerReference::to_controller(keys::APPS_V1, keys::DEPLOYMENT, &deployment.meta);
-    if may_adopt(&deployment.meta.uid, cluster.meta(Kind::Deployment, key)).is_ok() {
+    if may_adopt(&deployment.meta.uid, cluster.meta(WorkloadKind::Deployment, key)).is_ok() {
         for set in adopt {
-            cluster.adopt(Kind::ReplicaSet, &set, owner.clone());
+            cluster.adopt(WorkloadKind::ReplicaSet, &set, owner.clone());
         }
     }
     for set in release {
-        cluster.release(Kind::ReplicaSet, &set, &deployment.meta.uid);
+        cluster.release(WorkloadKind::ReplicaSet, &set, &deployment.meta.uid);
     }
 }
 
 /// Carries out the steps in order, up to one whose refusal has to be decided on.
 fn carry_out(
-    cluster: &mut Cluster,
-    telling: &mut Telling,
+    cluster: &mut SimCluster,
+    event_log: &mut EventLog,
     key: &ObjectKey,
     decision: &Decision,
-) -> Result<(), Setback> {
+) -> Result<(), RefusedStep> {
     for step in &decision.steps {
-        telling.note(format!("{}: {}", key.name, step.action));
+        event_log.trace_step(format!("{}: {}", key.name, step.action));
         match &step.action {
             Action::CreateReplicaSet(draft) => {
-                let name = Cluster::key(draft.name.as_str());
+                let name = SimCluster::key(draft.name.as_str());
                 let created = cluster.create_drafted_set((**draft).clone());
                 if let (Err(refusal), IfRefused::DecideOnCreate) = (created, step.if_refused) {
                     let existing = cluster.sets.get(&name).cloned().map(Box::new);
-                    return Err(Setback::CreateRefused { refusal, existing });
+                    return Err(RefusedStep::CreateRefused { refusal, existing });
                 }
             }
             Action::UpdateReplicaSet { set, edit, .. } => {
-                cluster.update(&Cluster::key(set.as_str()), |set: &mut ReplicaSet| {
+                cluster.update(&SimCluster::key(set.as_str()), |set: &mut ReplicaSet| {
                     set.replicas = edit.replicas;
                     set.min_ready_seconds = edit.min_ready_seconds;
                     set.meta.annotations.clone_from(&edit.annotations);
                 });
             }
             Action::DeleteReplicaSet { set } => {
-                let set = Cluster::key(set.as_str());
-                cluster.delete(Kind::ReplicaSet, &set, Propagation::Background);
+                let set = SimCluster::key(set.as_str());
+                cluster.delete(WorkloadKind::ReplicaSet, &set, Propagation::Background);
             }
             Action::UpdateStatus { status, revision } => {
                 cluster.update_status(key, |deployment: &mut Deployment| {
@@ -165,7 +171,13 @@ fn carry_out(
             }),
             Action::Emit(event) => {
                 if let Some(deployment) = cluster.deployments.get(key) {
-                    telling.tell(cluster.now, EVENT_SOURCE, Kind::Deployment, &deployment.meta, event);
+                    event_log.record(
+                        cluster.now,
+                        EVENT_SOURCE,
+                        WorkloadKind::Deployment,
+                        &deployment.meta,
+                        event,
+                    );
                 }
             }
         }
@@ -187,11 +199,11 @@ mod tests {
     /// D3.1, D1.1: the key of a Deployment that is gone is worked on once, to no effect, and not tried again.
     #[test]
     fn a_deployment_that_is_gone_needs_nothing() {
-        let (mut deployments, mut telling) = (Deployments::new(), Telling::new());
-        let mut cluster = Cluster::new(Timestamp::from_secs(0));
-        deployments.queue.add(Cluster::key("gone"), cluster.now);
-        assert!(deployments.work(&mut cluster, &mut telling), "it is looked at");
+        let (mut deployments, mut event_log) = (Deployments::new(), EventLog::new());
+        let mut cluster = SimCluster::new(Timestamp::from_secs(0));
+        deployments.queue.add(SimCluster::key("gone"), cluster.now);
+        assert!(deployments.work(&mut cluster, &mut event_log), "it is looked at");
         assert_eq!(deployments.queue.next_wake(), None, "and that is all");
-        assert!(telling.trace.is_empty() && cluster.take_changes().is_empty());
+        assert!(event_log.trace.is_empty() && cluster.take_changes().is_empty());
     }
 }

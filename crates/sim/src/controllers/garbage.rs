@@ -1,33 +1,33 @@
 //! The garbage collector over the simulated cluster.
 
-use gantry_decide::gc::attempt::{DeleteAnswer, PatchAnswer, ReadAnswer};
+use gantry_decide::gc::attempt::{DeleteResult, PatchResult, ReadResult};
 use gantry_decide::gc::orphan::{self, Orphaning};
 use gantry_decide::gc::{
-    AbsentOwners, Change as Seen, Deed, EVENT_SOURCE, Effect, Fate, Graph, Item, Kinds, Knowledge, Outcome,
-    Pace, Propagation, Scope, Step, attempt,
+    AbsentOwners, AttemptAction, AttemptContext, AttemptResult, AttemptStep, EVENT_SOURCE, Effect,
+    EnqueueMode, Graph, GraphChange, ItemDisposition, KindLookup, QueueItem, Scope, attempt,
 };
 use gantry_decide::queue::WorkQueue;
 use gantry_model::patch::MetadataPatch;
 use gantry_model::{Identity, Meta, Uid};
 
-use super::Telling;
-use crate::cluster::{self, Change, Cluster, Kind, Watched};
+use super::EventLog;
+use crate::cluster::{self, AnyWatchEvent, SimCluster, WatchEvent, WorkloadKind};
 
 /// The garbage collector.
 #[derive(Clone, Debug)]
 pub(crate) struct Garbage {
     graph: Graph,
     absent: AbsentOwners,
-    pub(crate) to_delete: WorkQueue<Item>,
+    pub(crate) to_delete: WorkQueue<QueueItem>,
     pub(crate) to_orphan: WorkQueue<Uid>,
 }
 
 /// The kinds of this cluster, all of them namespaced.
 struct Served;
 
-impl Kinds for Served {
+impl KindLookup for Served {
     fn scope(&self, _: &str, kind: &str) -> Option<Scope> {
-        Kind::named(kind).map(|_| Scope::Namespaced)
+        WorkloadKind::named(kind).map(|_| Scope::Namespaced)
     }
 }
 
@@ -41,63 +41,63 @@ impl Garbage {
         }
     }
 
-    pub(crate) fn watch(&mut self, change: &Change, cluster: &Cluster, telling: &mut Telling) {
+    pub(crate) fn watch(&mut self, change: &AnyWatchEvent, cluster: &SimCluster, event_log: &mut EventLog) {
         let seen = match change {
-            Change::Deployment(change) => seen(Kind::Deployment, change),
-            Change::ReplicaSet(change) => seen(Kind::ReplicaSet, change),
-            Change::Pod(change) => seen(Kind::Pod, change),
+            AnyWatchEvent::Deployment(change) => seen(WorkloadKind::Deployment, change),
+            AnyWatchEvent::ReplicaSet(change) => seen(WorkloadKind::ReplicaSet, change),
+            AnyWatchEvent::Pod(change) => seen(WorkloadKind::Pod, change),
         };
-        self.observe(seen, cluster, telling);
+        self.observe(seen, cluster, event_log);
     }
 
     /// Looks at one object that is due. Returns whether there was one.
-    pub(crate) fn work(&mut self, cluster: &mut Cluster, telling: &mut Telling) -> bool {
-        self.work_on_delete(cluster, telling) || self.work_on_orphan(cluster)
+    pub(crate) fn work(&mut self, cluster: &mut SimCluster, event_log: &mut EventLog) -> bool {
+        self.work_on_delete(cluster, event_log) || self.work_on_orphan(cluster)
     }
 
-    fn observe(&mut self, seen: Seen, cluster: &Cluster, telling: &mut Telling) {
+    fn observe(&mut self, seen: GraphChange, cluster: &SimCluster, event_log: &mut EventLog) {
         for effect in self.graph.observe(seen, &mut self.absent) {
             match effect {
-                Effect::AttemptToDelete(item, Pace::AtOnce) => self.to_delete.add(item, cluster.now),
-                Effect::AttemptToDelete(item, Pace::RateLimited) => {
+                Effect::AttemptToDelete(item, EnqueueMode::AtOnce) => self.to_delete.add(item, cluster.now),
+                Effect::AttemptToDelete(item, EnqueueMode::RateLimited) => {
                     self.to_delete.add_rate_limited(item, cluster.now);
                 }
                 Effect::AttemptToOrphan(owner) => self.to_orphan.add(owner, cluster.now),
-                Effect::Report(report) => {
-                    if let Some((kind, meta)) = live(cluster, &report.about) {
-                        telling.tell(cluster.now, EVENT_SOURCE, kind, meta, &report.event);
+                Effect::RecordEvent(report) => {
+                    if let Some((kind, meta)) = live(cluster, &report.object) {
+                        event_log.record(cluster.now, EVENT_SOURCE, kind, meta, &report.event);
                     }
                 }
             }
         }
     }
 
-    fn work_on_delete(&mut self, cluster: &mut Cluster, telling: &mut Telling) -> bool {
+    fn work_on_delete(&mut self, cluster: &mut SimCluster, event_log: &mut EventLog) -> bool {
         let Some(item) = self.to_delete.next(cluster.now) else { return false };
-        let first = attempt::begin(&item, &self.knowledge());
+        let first = attempt::begin(&item, &self.context());
         let outcome = self.run(first, cluster);
         if !is_idle(&outcome) {
-            telling.note(format!("gc: {}: {outcome}", self.name(item.uid())));
+            event_log.trace_step(format!("gc: {}: {outcome}", self.name(item.uid())));
         }
         match &outcome {
-            Outcome::Absent(identity) => {
-                self.observe(Seen::VerifiedAbsent(identity.clone()), cluster, telling);
+            AttemptResult::Absent(identity) => {
+                self.observe(GraphChange::VerifiedAbsent(identity.clone()), cluster, event_log);
             }
-            Outcome::Settled { did: Deed::Asked(items), .. } => {
+            AttemptResult::Settled { did: AttemptAction::Enqueued(items), .. } => {
                 for item in items {
                     self.to_delete.add(item.clone(), cluster.now);
                 }
             }
-            Outcome::Settled { .. } | Outcome::Failed(_) => {}
+            AttemptResult::Settled { .. } | AttemptResult::Failed(_) => {}
         }
-        let fate = outcome.fate(&item, &self.graph);
-        finish(&mut self.to_delete, &item, fate, cluster);
+        let disposition = outcome.disposition(&item, &self.graph);
+        finish(&mut self.to_delete, &item, disposition, cluster);
         true
     }
 
-    fn work_on_orphan(&mut self, cluster: &mut Cluster) -> bool {
+    fn work_on_orphan(&mut self, cluster: &mut SimCluster) -> bool {
         let Some(owner) = self.to_orphan.next(cluster.now) else { return false };
-        let outcome = match orphan::begin(&owner, &self.knowledge()) {
+        let outcome = match orphan::begin(&owner, &self.context()) {
             Orphaning::Done(outcome) => outcome,
             Orphaning::Release(releases, afterwards) => {
                 let releases = releases.into_iter().map(|first| self.run(first, cluster)).collect();
@@ -105,33 +105,41 @@ impl Garbage {
                 self.run(last, cluster)
             }
         };
-        let fate = if matches!(outcome, Outcome::Failed(_)) { Fate::Retry } else { Fate::Forget };
-        finish(&mut self.to_orphan, &owner, fate, cluster);
+        let disposition = if matches!(outcome, AttemptResult::Failed(_)) {
+            ItemDisposition::Retry
+        } else {
+            ItemDisposition::Forget
+        };
+        finish(&mut self.to_orphan, &owner, disposition, cluster);
         true
     }
 
     /// Runs an attempt to its end.
-    fn run(&mut self, first: Step, cluster: &mut Cluster) -> Outcome {
+    fn run(&mut self, first: AttemptStep, cluster: &mut SimCluster) -> AttemptResult {
         let mut step = first;
         loop {
             step = match step {
-                Step::Done(outcome) => return outcome,
-                Step::Wait(_, waiting) => waiting.resume(),
-                Step::Read(target, reading) => reading.resume(read(cluster, &target), &mut self.knowledge()),
-                Step::Patch(target, patch, patching) => patching.resume(apply(cluster, &target, &patch)),
-                Step::Delete(deletion, deleting) => {
+                AttemptStep::Done(outcome) => return outcome,
+                AttemptStep::Wait(_, waiting) => waiting.resume(),
+                AttemptStep::Read(target, reading) => {
+                    reading.resume(read(cluster, &target), &mut self.context())
+                }
+                AttemptStep::Patch(target, patch, patching) => {
+                    patching.resume(apply(cluster, &target, &patch))
+                }
+                AttemptStep::Delete(deletion, deleting) => {
                     let answer = match live(cluster, &deletion.target) {
-                        None => DeleteAnswer::NotFound,
-                        Some((_, live)) if live.uid != deletion.uid => DeleteAnswer::Conflict,
+                        None => DeleteResult::NotFound,
+                        Some((_, live)) if live.uid != deletion.uid => DeleteResult::Conflict,
                         Some((_, live))
                             if deletion.version.as_ref().is_some_and(|v| *v != live.resource_version) =>
                         {
-                            DeleteAnswer::Conflict
+                            DeleteResult::Conflict
                         }
                         Some((kind, _)) => {
-                            let key = Cluster::key(deletion.target.name.as_str());
-                            cluster.delete(kind, &key, propagation(deletion.propagation));
-                            DeleteAnswer::Accepted
+                            let key = SimCluster::key(deletion.target.name.as_str());
+                            cluster.delete(kind, &key, deletion.propagation);
+                            DeleteResult::Accepted
                         }
                     };
                     deleting.resume(answer)
@@ -140,8 +148,8 @@ impl Garbage {
         }
     }
 
-    fn knowledge(&mut self) -> Knowledge<'_> {
-        Knowledge { graph: &self.graph, kinds: &Served, absent: &mut self.absent }
+    fn context(&mut self) -> AttemptContext<'_> {
+        AttemptContext { graph: &self.graph, kinds: &Served, absent: &mut self.absent }
     }
 
     fn name(&self, uid: &Uid) -> String {
@@ -149,40 +157,49 @@ impl Garbage {
     }
 }
 
-fn finish<K: Ord + Clone>(queue: &mut WorkQueue<K>, key: &K, fate: Fate, cluster: &Cluster) {
-    match fate {
-        Fate::Forget => queue.forget(key),
-        Fate::Retry => {
+fn finish<K: Ord + Clone>(
+    queue: &mut WorkQueue<K>,
+    key: &K,
+    disposition: ItemDisposition,
+    cluster: &SimCluster,
+) {
+    match disposition {
+        ItemDisposition::Forget => queue.forget(key),
+        ItemDisposition::Retry => {
             queue.add_rate_limited(key.clone(), cluster.now);
         }
     }
     queue.done(key, cluster.now);
 }
 
-/// Whether nothing came of an attempt that is worth a line.
-fn is_idle(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Absent(_) | Outcome::Settled { did: Deed::Nothing | Deed::Asked(_), .. })
+/// Whether an attempt did nothing that is worth a line.
+fn is_idle(outcome: &AttemptResult) -> bool {
+    matches!(
+        outcome,
+        AttemptResult::Absent(_)
+            | AttemptResult::Settled { did: AttemptAction::Nothing | AttemptAction::Enqueued(_), .. }
+    )
 }
 
-fn seen<T: cluster::Stored>(kind: Kind, change: &Watched<T>) -> Seen {
+fn seen<T: cluster::Stored>(kind: WorkloadKind, change: &WatchEvent<T>) -> GraphChange {
     match change {
-        Watched::Added(object) | Watched::Updated { new: object, .. } => {
-            Seen::Applied(cluster::metadata(kind, object.meta()))
+        WatchEvent::Added(object) | WatchEvent::Updated { new: object, .. } => {
+            GraphChange::Applied(cluster::metadata(kind, object.meta()))
         }
-        Watched::Deleted(object) => Seen::Deleted(cluster::identity(kind, object.meta())),
+        WatchEvent::Deleted(object) => GraphChange::Deleted(cluster::identity(kind, object.meta())),
     }
 }
 
-fn read(cluster: &Cluster, target: &Identity) -> ReadAnswer {
+fn read(cluster: &SimCluster, target: &Identity) -> ReadResult {
     match live(cluster, target) {
-        Some((kind, meta)) => ReadAnswer::Found(cluster::metadata(kind, meta)),
-        None => ReadAnswer::NotFound,
+        Some((kind, meta)) => ReadResult::Found(cluster::metadata(kind, meta)),
+        None => ReadResult::NotFound,
     }
 }
 
-fn apply(cluster: &mut Cluster, target: &Identity, patch: &MetadataPatch) -> PatchAnswer {
+fn apply(cluster: &mut SimCluster, target: &Identity, patch: &MetadataPatch) -> PatchResult {
     let Some((kind, before)) = live(cluster, target).map(|(kind, meta)| (kind, meta.clone())) else {
-        return PatchAnswer::NotFound;
+        return PatchResult::NotFound;
     };
     let is_meant = match patch {
         MetadataPatch::Release { object, .. } | MetadataPatch::Unblock { object, .. } => {
@@ -193,7 +210,7 @@ fn apply(cluster: &mut Cluster, target: &Identity, patch: &MetadataPatch) -> Pat
         }
     };
     if !is_meant {
-        return PatchAnswer::Conflict;
+        return PatchResult::Conflict;
     }
     let key = before.key();
     cluster.update_meta(kind, &key, |meta| match patch {
@@ -208,19 +225,11 @@ fn apply(cluster: &mut Cluster, target: &Identity, patch: &MetadataPatch) -> Pat
         MetadataPatch::SetFinalizers { finalizers, .. } => meta.finalizers.clone_from(finalizers),
     });
     let after = cluster.meta(kind, &key).unwrap_or(&before);
-    PatchAnswer::Patched(cluster::metadata(kind, after))
+    PatchResult::Patched(cluster::metadata(kind, after))
 }
 
-/// The object of this kind and name, whoever it is by now.
-fn live<'a>(cluster: &'a Cluster, target: &Identity) -> Option<(Kind, &'a Meta)> {
-    let kind = Kind::named(&target.kind)?;
-    Some((kind, cluster.meta(kind, &Cluster::key(target.name.as_str()))?))
-}
-
-fn propagation(wanted: Propagation) -> cluster::Propagation {
-    match wanted {
-        Propagation::Orphan => cluster::Propagation::Orphan,
-        Propagation::Background => cluster::Propagation::Background,
-        Propagation::Foreground => cluster::Propagation::Foreground,
-    }
+/// The object of this kind and name, whatever its uid.
+fn live<'a>(cluster: &'a SimCluster, target: &Identity) -> Option<(WorkloadKind, &'a Meta)> {
+    let kind = WorkloadKind::named(&target.kind)?;
+    Some((kind, cluster.meta(kind, &SimCluster::key(target.name.as_str()))?))
 }

@@ -1,25 +1,25 @@
 //! The second interpreter of the decisions: each controller carries them out on the cluster's plain data.
 //!
 //! All have one shape: `watch` turns a change into keys on the queue, `work` takes one key and syncs it. Their caches
-//! are the cluster itself, so they are never behind.
+//! are the cluster itself, so they are never stale.
 
 pub(crate) mod deployment;
+mod event_log;
 pub(crate) mod garbage;
 pub(crate) mod replica_set;
-mod telling;
 
-pub(crate) use telling::Telling;
+pub(crate) use event_log::EventLog;
 
 use gantry_decide::deployment::triggers;
 use gantry_model::{Deployment, Name, Namespace, ObjectKey, ReplicaSet};
 
-use crate::cluster::Cluster;
+use crate::cluster::SimCluster;
 
 fn key(namespace: &Namespace, name: &Name) -> ObjectKey {
     ObjectKey { namespace: namespace.clone(), name: name.clone() }
 }
 
-impl triggers::Lookup for Cluster {
+impl triggers::Lookup for SimCluster {
     fn deployment(&self, namespace: &Namespace, name: &Name) -> Option<&Deployment> {
         self.deployments.get(&key(namespace, name))
     }
@@ -33,7 +33,7 @@ impl triggers::Lookup for Cluster {
     }
 }
 
-impl gantry_decide::replica_set::triggers::Lookup for Cluster {
+impl gantry_decide::replica_set::triggers::Lookup for SimCluster {
     fn replica_set(&self, namespace: &Namespace, name: &Name) -> Option<&ReplicaSet> {
         self.sets.get(&key(namespace, name))
     }

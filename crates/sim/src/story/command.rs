@@ -1,10 +1,10 @@
-//! What a line of a story asks for.
+//! The commands of stories.
 
 use gantry_model::{Limit, Replicas, RollingLimits, Strategy};
 
-use crate::cluster::{DEFAULT_LIMITS, Kind, NewDeployment, NewReplicaSet, Propagation};
+use crate::cluster::{DEFAULT_LIMITS, NewDeployment, NewReplicaSet, Propagation, WorkloadKind};
 
-/// All commands, for people.
+/// All commands, for `--help`.
 pub const USAGE: &str = "\
 deployment NAME [replicas=N] [image=I] [surge=N|P%] [unavailable=N|P%] [strategy=Recreate] [deadline=SECONDS|none]
            [history=N|none] [min-ready=SECONDS] [paused=true] [note=KEY:VALUE]
@@ -21,7 +21,7 @@ quota N|none                                           how many pods are admitte
 wait SECONDS
 drain                                                  ready one pod after the other until all are";
 
-/// One thing that a person or a node does.
+/// An action of a user or a kubelet.
 #[derive(Clone, Debug)]
 pub enum Command {
     /// Create a Deployment.
@@ -36,9 +36,9 @@ pub enum Command {
     Label(String, String),
     /// Label the Deployment's template.
     LabelTemplate(String, String),
-    /// Put the template of another set back: the one before, or this one.
+    /// Restore the template of another set: the previous one, or this one.
     Undo(Option<usize>),
-    /// Size a set by hand.
+    /// Scale a set by hand.
     ScaleSet(usize, Replicas),
     /// Label a set.
     LabelSet(usize, String, String),
@@ -47,27 +47,27 @@ pub enum Command {
     /// Annotate a pod with its deletion cost.
     Cost(usize, i32),
     /// Delete an object by name or number.
-    Delete(Kind, Option<String>, Propagation),
+    Delete(WorkloadKind, Option<String>, Propagation),
     /// Make so many pods ready, one by one, or all at once; of one set or of all.
     Ready(Option<usize>, Option<usize>),
     /// Make so many pods unready.
     Unready(usize, Option<usize>),
     /// Make so many pods fail.
     Fail(usize),
-    /// Whether terminating pods go by themselves.
+    /// Whether terminating pods are deleted by themselves.
     Reaping(bool),
-    /// All terminating pods go now.
+    /// Delete all terminating pods now.
     Reap,
-    /// How many pods are admitted.
+    /// Limit the number of pods.
     Quota(Option<usize>),
     /// Let time pass.
     Wait(u64),
-    /// Ready one pod after the other until all are.
+    /// Make one pod after the other ready until all are.
     Drain,
 }
 
 impl Command {
-    /// Reads a line.
+    /// Parses a line.
     pub fn parse(line: &str) -> Result<Self, String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [verb, arguments @ ..] = words.as_slice() else { return Err("an empty line".to_owned()) };
@@ -113,7 +113,7 @@ impl Command {
     }
 }
 
-/// Makes one change of a Deployment, wherever it is written: `deployment web surge=3`, `change surge=3`.
+/// Makes one change of a Deployment: `deployment web surge=3`, `change surge=3`.
 pub(super) fn apply(draft: &mut NewDeployment, key: &str, value: &str) -> Result<(), String> {
     match key {
         "replicas" => draft.replicas = count(value)?,
@@ -179,15 +179,15 @@ fn delete(arguments: &[&str]) -> Result<Command, String> {
     let with_policy = arguments.split_last().and_then(|(last, rest)| Some((rest, policy(last)?)));
     let (arguments, propagation) = with_policy.unwrap_or((arguments, Propagation::Background));
     let kind = match arguments.first() {
-        Some(&"deployment") => Kind::Deployment,
-        Some(&"set") => Kind::ReplicaSet,
-        Some(&"pod") => Kind::Pod,
+        Some(&"deployment") => WorkloadKind::Deployment,
+        Some(&"set") => WorkloadKind::ReplicaSet,
+        Some(&"pod") => WorkloadKind::Pod,
         _ => return Err("delete what: deployment, set or pod?".to_owned()),
     };
     Ok(Command::Delete(kind, arguments.get(1).map(|name| text(name)), propagation))
 }
 
-/// The limits a Deployment has, or gets when it begins to roll.
+/// The limits of a Deployment, or the defaults.
 fn limits(draft: &NewDeployment) -> RollingLimits {
     match draft.strategy {
         Strategy::RollingUpdate(Ok(limits)) => limits,

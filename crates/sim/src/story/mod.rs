@@ -12,8 +12,8 @@
 //! …
 //! ```
 //!
-//! Lines that begin with `#` are comments. Consecutive commands form a paragraph, and what came of it is printed under
-//! `----`. Playing a story that has been played already prints it again, so that a test is a comparison of texts.
+//! Lines that begin with `#` are comments. Consecutive commands form a paragraph, and its result is printed under
+//! `----`. Playing a played story again prints the same text, so that a test is a comparison of texts.
 
 mod command;
 mod names;
@@ -25,7 +25,7 @@ pub use player::Player;
 
 use std::fmt;
 
-use crate::Turns;
+use crate::Interleaving;
 
 /// Why a story cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,17 +36,17 @@ pub struct StoryError {
     pub problem: String,
 }
 
-/// The line between commands and what came of them.
+/// The line between commands and their result.
 const RULE: &str = "----";
 
-/// Plays a story and returns its text with what happened in it.
+/// Plays a story and returns its text with the results.
 pub fn play(text: &str) -> Result<String, StoryError> {
-    let mut player = Player::new(Turns::InStep);
-    let mut telling = String::new();
+    let mut player = Player::new(Interleaving::FixedOrder);
+    let mut event_log = String::new();
     let mut lines = text.lines().enumerate().peekable();
     while let Some((index, line)) = lines.next() {
-        telling.push_str(line);
-        telling.push('\n');
+        event_log.push_str(line);
+        event_log.push('\n');
         if line.trim().is_empty() || line.starts_with('#') {
             continue;
         }
@@ -56,12 +56,12 @@ pub fn play(text: &str) -> Result<String, StoryError> {
         let paragraph_ends = lines.peek().is_none_or(|(_, next)| next.trim().is_empty() || *next == RULE);
         if paragraph_ends {
             while lines.next_if(|(_, next)| !next.trim().is_empty()).is_some() {}
-            telling.push_str(RULE);
-            telling.push('\n');
-            telling.push_str(&player.tell());
+            event_log.push_str(RULE);
+            event_log.push('\n');
+            event_log.push_str(&player.record());
         }
     }
-    Ok(telling)
+    Ok(event_log)
 }
 
 impl fmt::Display for StoryError {

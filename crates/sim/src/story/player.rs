@@ -8,29 +8,29 @@ use gantry_model::{Deployment, Name, ObjectKey, Pod, ReplicaSet, Timestamp};
 use super::command::{self, Command};
 use super::names::Names;
 use super::rendering;
-use crate::cluster::{Cluster, Kind, NewDeployment, Propagation, template};
-use crate::world::{Turns, World};
+use crate::cluster::{NewDeployment, Propagation, SimCluster, WorkloadKind, template};
+use crate::world::{Interleaving, World};
 
-/// The moment at which stories begin: 2026-01-01T12:00:00Z.
+/// When stories begin: 2026-01-01T12:00:00Z.
 const START: Timestamp = Timestamp::from_secs(1_767_268_800);
 
 /// The most pods that `drain` makes ready.
 const DRAIN_MAX: usize = 1000;
 
-/// A world, and who is who in it.
+/// A world with short names for its objects.
 #[derive(Clone, Debug)]
 pub struct Player {
     /// The world.
     pub world: World,
     pub(super) names: Names,
-    /// The Deployment that commands speak of: the last one created.
-    pub(super) subject: Option<String>,
+    /// The Deployment that commands apply to: the last one created.
+    pub(super) deployment_name: Option<String>,
 }
 
 impl Player {
     /// An empty world.
-    pub fn new(turns: Turns) -> Self {
-        Self { world: World::new(START, turns), names: Names::default(), subject: None }
+    pub fn new(interleaving: Interleaving) -> Self {
+        Self { world: World::new(START, interleaving), names: Names::default(), deployment_name: None }
     }
 
     /// Plays one command and lets the world settle.
@@ -49,13 +49,13 @@ impl Player {
         Ok(())
     }
 
-    /// What happened since the last call, and where things stand.
-    pub fn tell(&mut self) -> String {
+    /// The steps since the last call, and the current state.
+    pub fn record(&mut self) -> String {
         let trace = self.world.take_trace();
         rendering::render(self, &trace)
     }
 
-    /// Pods that are not ready and not on their way out, in order; of one set or of all.
+    /// Pods that are neither ready nor terminating, in order; of one set or of all.
     pub fn unready(&self, set: Option<usize>) -> Vec<Name> {
         self.pods(set).filter(|pod| !pod.is_ready()).map(name_of).collect()
     }
@@ -65,7 +65,7 @@ impl Player {
         self.names.sets(&self.world.cluster)
     }
 
-    /// Replaces the names of sets in a text by what `rename` makes of their places, counted from zero.
+    /// Replaces the names of sets in a text by what `rename` returns for their index, counted from zero.
     pub fn shorten(&self, text: &str, rename: impl Fn(usize) -> String) -> String {
         self.names.shorten(text, rename)
     }
@@ -73,10 +73,10 @@ impl Player {
     /// Lets the world settle.
     pub fn settle(&mut self) {
         self.world.settle();
-        self.names.notice(&self.world.cluster);
+        self.names.add_new(&self.world.cluster);
     }
 
-    /// Does what a command says, and leaves what follows to the controllers. `drain` is left to [`play`](Self::play).
+    /// Carries out a command; the controllers do the rest. `drain` is left to [`play`](Self::play).
     pub fn act(&mut self, command: &Command) -> Result<(), String> {
         match command {
             Command::CreateDeployment(draft) => self.create(draft)?,
@@ -89,7 +89,7 @@ impl Player {
             })?,
             Command::Label(key, value) => {
                 let deployment = self.deployment()?.meta.key();
-                self.label(Kind::Deployment, &deployment, key, value);
+                self.label(WorkloadKind::Deployment, &deployment, key, value);
             }
             Command::LabelTemplate(key, value) => self.label_template(key, value)?,
             Command::Undo(set) => self.undo(*set)?,
@@ -97,8 +97,10 @@ impl Player {
                 let key = self.set(*set)?;
                 self.world.cluster.update(&key, |set: &mut ReplicaSet| set.replicas = *size);
             }
-            Command::LabelSet(set, key, value) => self.label(Kind::ReplicaSet, &self.set(*set)?, key, value),
-            Command::LabelPod(pod, key, value) => self.label(Kind::Pod, &self.pod(*pod)?, key, value),
+            Command::LabelSet(set, key, value) => {
+                self.label(WorkloadKind::ReplicaSet, &self.set(*set)?, key, value);
+            }
+            Command::LabelPod(pod, key, value) => self.label(WorkloadKind::Pod, &self.pod(*pod)?, key, value),
             Command::Cost(pod, cost) => {
                 let key = self.pod(*pod)?;
                 self.world.cluster.update(&key, |pod: &mut Pod| pod.deletion_cost = *cost);
@@ -130,7 +132,7 @@ impl Player {
     }
 
     fn create(&mut self, draft: &NewDeployment) -> Result<(), String> {
-        self.subject = Some(draft.name.clone());
+        self.deployment_name = Some(draft.name.clone());
         self.world.cluster.create_deployment(draft.clone()).map_err(|refusal| refusal.message)
     }
 
@@ -181,11 +183,11 @@ impl Player {
         })
     }
 
-    /// As `kubectl rollout undo` does it: the template of another set is written back.
+    /// Like `kubectl rollout undo`: writes back the template of another set.
     fn undo(&mut self, set: Option<usize>) -> Result<(), String> {
         let sets = self.names.sets(&self.world.cluster);
-        let target = if let Some(place) = set {
-            sets.get(place.wrapping_sub(1)).copied()
+        let target = if let Some(index) = set {
+            sets.get(index.wrapping_sub(1)).copied()
         } else {
             let mut by_revision = sets;
             by_revision.sort_by_key(|set| std::cmp::Reverse(revision_of(&set.meta.annotations).unwrap_or(0)));
@@ -203,28 +205,35 @@ impl Player {
         self.edit(|deployment| deployment.template = relabelled)
     }
 
-    fn label(&mut self, kind: Kind, object: &ObjectKey, key: &str, value: &str) {
+    fn label(&mut self, kind: WorkloadKind, object: &ObjectKey, key: &str, value: &str) {
         self.world.cluster.update_meta(kind, object, |meta| {
             meta.labels.insert(key.to_owned(), value.to_owned());
         });
     }
 
-    fn delete(&mut self, kind: Kind, name: Option<&str>, propagation: Propagation) -> Result<(), String> {
+    fn delete(
+        &mut self,
+        kind: WorkloadKind,
+        name: Option<&str>,
+        propagation: Propagation,
+    ) -> Result<(), String> {
         let number = name.and_then(|name| name.parse().ok());
         let key = match (kind, number) {
-            (Kind::Deployment, _) => {
-                Cluster::key(name.or(self.subject.as_deref()).ok_or("there is no deployment")?)
+            (WorkloadKind::Deployment, _) => {
+                SimCluster::key(name.or(self.deployment_name.as_deref()).ok_or("there is no deployment")?)
             }
-            (Kind::ReplicaSet, Some(place)) => self.set(place)?,
-            (Kind::Pod, Some(place)) => self.pod(place)?,
-            (Kind::ReplicaSet | Kind::Pod, None) => Cluster::key(name.ok_or("delete which one?")?),
+            (WorkloadKind::ReplicaSet, Some(index)) => self.set(index)?,
+            (WorkloadKind::Pod, Some(index)) => self.pod(index)?,
+            (WorkloadKind::ReplicaSet | WorkloadKind::Pod, None) => {
+                SimCluster::key(name.ok_or("delete which one?")?)
+            }
         };
         self.world.cluster.delete(kind, &key, propagation);
         Ok(())
     }
 
     pub(super) fn deployment(&self) -> Result<&Deployment, String> {
-        let name = self.subject.as_deref().ok_or("there is no deployment yet")?;
+        let name = self.deployment_name.as_deref().ok_or("there is no deployment yet")?;
         self.world.cluster.deployment(name).ok_or_else(|| format!("the deployment {name} is gone"))
     }
 
@@ -235,9 +244,9 @@ impl Player {
     }
 
     fn pods(&self, set: Option<usize>) -> impl Iterator<Item = &Pod> {
-        let place = set.map(|set| set.wrapping_sub(1));
-        let owner = place
-            .map(|place| self.names.sets(&self.world.cluster).get(place).map(|set| set.meta.uid.clone()));
+        let index = set.map(|set| set.wrapping_sub(1));
+        let owner = index
+            .map(|index| self.names.sets(&self.world.cluster).get(index).map(|set| set.meta.uid.clone()));
         let pods = self.names.pods(&self.world.cluster).into_iter();
         pods.filter(move |pod| match &owner {
             None => true,
@@ -246,15 +255,15 @@ impl Player {
         })
     }
 
-    fn set(&self, place: usize) -> Result<ObjectKey, String> {
+    fn set(&self, index: usize) -> Result<ObjectKey, String> {
         let sets = self.names.sets(&self.world.cluster);
-        let set = sets.get(place.wrapping_sub(1)).ok_or_else(|| format!("there is no set {place}"))?;
+        let set = sets.get(index.wrapping_sub(1)).ok_or_else(|| format!("there is no set {index}"))?;
         Ok(set.meta.key())
     }
 
-    fn pod(&self, place: usize) -> Result<ObjectKey, String> {
+    fn pod(&self, index: usize) -> Result<ObjectKey, String> {
         let pod =
-            self.pods(None).nth(place.wrapping_sub(1)).ok_or_else(|| format!("there is no pod {place}"))?;
+            self.pods(None).nth(index.wrapping_sub(1)).ok_or_else(|| format!("there is no pod {index}"))?;
         Ok(pod.meta.key())
     }
 }

@@ -1,4 +1,4 @@
-//! What happened and where things stand, in a few lines.
+//! The steps and the state, in a few lines.
 
 use std::fmt::Write;
 
@@ -7,15 +7,15 @@ use gantry_model::{Deployment, DeploymentCondition, Pod, ReplicaSet, Timestamp};
 
 use super::player::Player;
 
-/// Steps that say nothing which the state below does not say as well.
-const NOT_SHOWN: [&str; 3] = ["report ", "event Normal ScalingReplicaSet", "annotate "];
+/// Steps that the state below shows as well.
+const HIDDEN: [&str; 3] = ["report ", "event Normal ScalingReplicaSet", "annotate "];
 
 pub(super) fn render(player: &Player, trace: &[String]) -> String {
     let mut text = String::new();
     for line in trace {
         let step = line.split_once(": ").map_or(line.as_str(), |(_, step)| step);
         let is_about_pods = line.ends_with(" pods");
-        if !is_about_pods && !NOT_SHOWN.iter().any(|hidden| step.starts_with(hidden)) {
+        if !is_about_pods && !HIDDEN.iter().any(|hidden| step.starts_with(hidden)) {
             let _ = writeln!(text, "{}", if line.starts_with("gc: ") { line } else { step });
         }
     }
@@ -24,15 +24,15 @@ pub(super) fn render(player: &Player, trace: &[String]) -> String {
     }
     for set in player.names.sets(&player.world.cluster) {
         if set.meta.controller().is_none() {
-            let _ = writeln!(text, "  {} (nobody's)", set_state(player, set));
+            let _ = writeln!(text, "  {} (no owner)", set_state(player, set));
         }
     }
     let orphans = player.world.cluster.pods().filter(|pod| pod.meta.controller().is_none()).count();
     if orphans > 0 {
-        let _ = writeln!(text, "  {orphans} pods are nobody's");
+        let _ = writeln!(text, "  {orphans} pods without an owner");
     }
-    let subject = player.subject.as_deref().unwrap_or("set");
-    player.names.shorten(&text, |place| format!("{subject}-{}", place + 1))
+    let deployment_name = player.deployment_name.as_deref().unwrap_or("set");
+    player.names.shorten(&text, |index| format!("{deployment_name}-{}", index + 1))
 }
 
 fn state(player: &Player, deployment: &Deployment, text: &mut String) {
@@ -55,11 +55,11 @@ fn state(player: &Player, deployment: &Deployment, text: &mut String) {
         let new = if set.template == deployment.template { "*" } else { " " };
         let _ = writeln!(text, " {new}{}", set_state(player, set));
     }
-    let Some(outlook) = player.world.outlook(deployment.meta.name.as_str()) else { return };
-    for reason in &outlook.waiting_on {
+    let Some(preview_decision) = player.world.preview_decision(deployment.meta.name.as_str()) else { return };
+    for reason in &preview_decision.waiting_on {
         let _ = writeln!(text, "  waits: {reason}");
     }
-    match outlook.deadline {
+    match preview_decision.deadline {
         Deadline::None => {}
         Deadline::At(at) => {
             let _ = writeln!(text, "  deadline in {}", seconds_until(player.world.now(), at));

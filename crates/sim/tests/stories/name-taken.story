@@ -15,10 +15,10 @@ web wants 2: 2 pods, 2 updated, 0 ready, 0 available; Available=False MinimumRep
  *web-2 0/2 ready of 2, revision 1
   waits: web-2 has 0 of 2 pods available
   deadline in 600 s
-  web-1 2/2 ready of 2, revision 1 (nobody's)
+  web-1 2/2 ready of 2, revision 1 (no owner)
 
 ready all
 ----
 web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
  *web-2 2/2 ready of 2, revision 1
-  web-1 2/2 ready of 2, revision 1 (nobody's)
+  web-1 2/2 ready of 2, revision 1 (no owner)

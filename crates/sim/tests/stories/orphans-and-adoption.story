@@ -9,7 +9,7 @@ web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumRepl
 
 delete deployment web orphan
 ----
-  web-1 2/2 ready of 2, revision 1 (nobody's)
+  web-1 2/2 ready of 2, revision 1 (no owner)
 
 deployment web replicas=3
 ----

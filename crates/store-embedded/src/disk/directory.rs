@@ -1,4 +1,4 @@
-//! The real disk.
+//! The real file system.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -14,12 +14,12 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// The directory, created if it does not exist yet; then it does so even after a power failure.
+    /// The directory, created durably if it does not exist yet.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = std::path::absolute(path)?;
         let is_new = |level: &&Path| !level.exists();
         let made: Vec<&Path> = path.ancestors().take_while(is_new).collect();
-        // For its owner alone: whoever reads the store reads every Secret.
+        // Only its owner may read it: the store holds every Secret.
         DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
         for parent in made.into_iter().filter_map(Path::parent) {
             File::open(parent)?.sync_all()?;
@@ -32,7 +32,7 @@ impl Directory {
         Self { path: path.as_ref().to_owned() }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn as_path(&self) -> &Path {
         &self.path
     }
@@ -48,7 +48,7 @@ impl Disk for Directory {
     fn open(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
         let path = self.path(name);
         match OpenOptions::new().read(true).write(true).open(&path) {
-            // Reading a directory one may not write to, as a check or a backup does, needs no more than that.
+            // Reading a directory without write permission, as a check or a backup does, needs no more than that.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -106,7 +106,7 @@ impl DiskFile for File {
     }
 
     fn sync(&self) -> io::Result<()> {
-        // fdatasync: the length is synced with the data, times are nobody's business.
+        // fdatasync: the length is synced with the data, and times are not needed.
         self.sync_data()
     }
 }

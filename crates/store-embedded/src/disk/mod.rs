@@ -1,4 +1,4 @@
-//! All file access, as a small trait, so that a test can be the disk.
+//! All file access as a small trait, so that tests can simulate the disk.
 
 mod directory;
 #[cfg(test)]
@@ -12,7 +12,7 @@ pub use directory::Directory;
 
 /// The files of one directory.
 ///
-/// What a crash does to it is what POSIX allows: written bytes are safe after [`DiskFile::sync`], and a created, renamed or
+/// Crash semantics are those of POSIX: written bytes are safe after [`DiskFile::sync`], and a created, renamed or
 /// removed name after [`Disk::sync_names`]; before that, each may be there, or not, or in part.
 pub trait Disk: Debug + Send + Sync {
     /// The names of all files.
@@ -71,7 +71,7 @@ pub(crate) fn read_all(disk: &dyn Disk, name: &str) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether there was no room.
+/// Whether the disk is full.
 pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }

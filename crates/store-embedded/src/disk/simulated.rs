@@ -1,25 +1,25 @@
-//! A disk that forgets what was not synced: in part, out of order, and as meanly as POSIX allows.
+//! A simulated disk that loses what was not synced: in part, out of order, as far as POSIX allows.
 //!
-//! Each file is what programs see now (the cache) and what is safe. At a power failure, every unsynced write is cut into
-//! sectors, and of each sector all, a beginning or nothing arrives; every unsynced change of a name arrives or does not.
-//! A failed sync drops pages from what is still to be written while they stay readable, as Linux does.
+//! Each file has cached and safe content. At a power failure, every unsynced write is cut into sectors, and of each
+//! sector all, a beginning or nothing is kept; every unsynced change of a name is kept or lost. A failed sync drops
+//! pages from what is still to be written while they stay readable, as on Linux.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gantry_store::suite::Dice;
+use gantry_store::suite::Rng;
 
 use crate::disk::{Disk, DiskFile};
 
 /// A disk in memory, shared by its clones.
 #[derive(Clone, Debug)]
-pub(crate) struct SimulatedDisk(Arc<Mutex<Platter>>);
+pub(crate) struct SimulatedDisk(Arc<Mutex<DiskState>>);
 
 #[derive(Debug)]
-struct Platter {
-    dice: Dice,
+struct DiskState {
+    rng: Rng,
     files: Vec<Content>,
     /// The directory as programs see it.
     names: BTreeMap<String, usize>,
@@ -31,14 +31,14 @@ struct Platter {
     faults: Faults,
 }
 
-/// What goes wrong, and when.
+/// The injected faults.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Faults {
-    /// The operation at which the process is gone; every later one fails.
+    /// The operation at which the process dies; every later one fails.
     pub(crate) dies_at: Option<u64>,
-    /// The operation from which on a sync fails, once, and how.
+    /// The operation from which on a sync fails once, and how.
     pub(crate) sync_fails_at: Option<(u64, io::ErrorKind)>,
-    /// How many bytes fit on the disk.
+    /// The size of the disk.
     pub(crate) room: Option<u64>,
 }
 
@@ -55,12 +55,12 @@ struct SimulatedFile {
     file: usize,
 }
 
-/// How the world ends for a process.
+/// How a process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum CrashKind {
     /// It is killed; the cache survives.
     Killed,
-    /// The power fails; only what is safe survives, and of the rest what chance allows.
+    /// The power fails; only what is safe survives, and of the rest a random part.
     PowerFailure,
 }
 
@@ -70,9 +70,9 @@ impl SimulatedDisk {
     pub(crate) fn new(seed: u64) -> Self {
         let (files, names, safe_names) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
         let (name_changes, faults) = (Vec::new(), Faults::default());
-        let dice = Dice::new(seed);
-        Self(Arc::new(Mutex::new(Platter {
-            dice,
+        let rng = Rng::new(seed);
+        Self(Arc::new(Mutex::new(DiskState {
+            rng,
             files,
             names,
             safe_names,
@@ -90,32 +90,32 @@ impl SimulatedDisk {
         self.lock().operations
     }
 
-    /// The disk the next process finds.
-    pub(crate) fn after(&self, end: End) -> Self {
+    /// The disk as the next process finds it.
+    pub(crate) fn after(&self, end: CrashKind) -> Self {
         let mut platter = self.lock();
-        let seed = platter.dice.number();
+        let seed = platter.rng.number();
         let next = Self::new(seed);
         {
             let mut after = next.lock();
             after.names = match end {
-                End::Killed => platter.names.clone(),
-                End::PowerFailure => platter.names_after_power_failure(),
+                CrashKind::Killed => platter.names.clone(),
+                CrashKind::PowerFailure => platter.names_after_power_failure(),
             };
-            if end == End::Killed {
+            if end == CrashKind::Killed {
                 after.safe_names = platter.safe_names.clone();
                 after.name_changes = platter.name_changes.clone();
             } else {
                 after.safe_names = after.names.clone();
             }
-            let Platter { files, dice, .. } = &mut *platter;
-            after.files = files.iter().map(|content| content.after(end, dice)).collect();
+            let DiskState { files, rng, .. } = &mut *platter;
+            after.files = files.iter().map(|content| content.after(end, rng)).collect();
             after.forget_unnamed();
             after.operations = platter.operations;
         }
         next
     }
 
-    /// Changes a byte of a file, as a bad disk would.
+    /// Changes a byte of a file.
     pub(crate) fn damage(&self, name: &str, offset: usize) {
         let mut platter = self.lock();
         let file = platter.names[name];
@@ -128,13 +128,13 @@ impl SimulatedDisk {
         self.lock().used()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Platter> {
+    fn lock(&self) -> MutexGuard<'_, DiskState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Platter {
-    /// Counts an operation, or says that there is nobody left to do it.
+impl DiskState {
+    /// Counts an operation; fails if the process is dead.
     fn operate(&mut self) -> io::Result<()> {
         self.operations += 1;
         match self.faults.dies_at {
@@ -151,7 +151,7 @@ impl Platter {
         self.names.values().map(|file| self.files[*file].cached.len() as u64).sum()
     }
 
-    /// Gives back the memory of files nobody can open any more.
+    /// Frees the memory of files without a name.
     fn forget_unnamed(&mut self) {
         let changed = self.name_changes.iter().flatten().filter_map(|(_, file)| *file);
         let named = self.names.values().chain(self.safe_names.values()).copied();
@@ -170,7 +170,7 @@ impl Platter {
     fn names_after_power_failure(&mut self) -> BTreeMap<String, usize> {
         let mut names = self.safe_names.clone();
         for changes in &self.name_changes {
-            if self.dice.one_in(2) {
+            if self.rng.one_in(2) {
                 apply_names(&mut names, changes);
             }
         }
@@ -179,30 +179,30 @@ impl Platter {
 }
 
 impl Content {
-    fn after(&self, end: End, dice: &mut Dice) -> Self {
+    fn after(&self, end: CrashKind, rng: &mut Rng) -> Self {
         let mut left = match end {
-            End::Killed => self.cached.clone(),
-            End::PowerFailure => self.safe.clone(),
+            CrashKind::Killed => self.cached.clone(),
+            CrashKind::PowerFailure => self.safe.clone(),
         };
-        if end == End::PowerFailure {
+        if end == CrashKind::PowerFailure {
             for (offset, bytes) in &self.unsynced {
-                write_some_sectors(&mut left, *offset, bytes, dice);
+                write_some_sectors(&mut left, *offset, bytes, rng);
             }
         }
-        // A killed process leaves its unsynced writes to the kernel, and the next power failure may still take them.
-        let unsynced = if end == End::Killed { self.unsynced.clone() } else { Vec::new() };
-        let safe = if end == End::Killed { self.safe.clone() } else { left.clone() };
+        // A killed process leaves its unsynced writes to the kernel, and the next power failure may still lose them.
+        let unsynced = if end == CrashKind::Killed { self.unsynced.clone() } else { Vec::new() };
+        let safe = if end == CrashKind::Killed { self.safe.clone() } else { left.clone() };
         Self { cached: left, safe, unsynced }
     }
 }
 
-fn write_some_sectors(left: &mut Vec<u8>, offset: usize, bytes: &[u8], dice: &mut Dice) {
+fn write_some_sectors(left: &mut Vec<u8>, offset: usize, bytes: &[u8], rng: &mut Rng) {
     let mut start = 0;
     while start < bytes.len() {
         let end = bytes.len().min((offset + start + 1).next_multiple_of(SECTOR_BYTES) - offset);
-        let arrived = match dice.below(4) {
+        let arrived = match rng.below(4) {
             0 => 0,
-            1 => dice.index(end - start),
+            1 => rng.index(end - start),
             _ => end - start,
         };
         overwrite(left, offset + start, &bytes[start..start + arrived]);
@@ -298,12 +298,12 @@ impl DiskFile for SimulatedFile {
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
         let used = platter.used();
         let room = platter.faults.room;
-        let Platter { files, dice, .. } = &mut *platter;
+        let DiskState { files, rng, .. } = &mut *platter;
         let content = &mut files[self.file];
         let growth = (offset + bytes.len()).saturating_sub(content.cached.len()) as u64;
         let full = room.is_some_and(|room| growth > 0 && used + growth > room);
-        // Whatever stops a write, some of it may have been done.
-        let done = if died.is_err() || full { dice.index(bytes.len() + 1) } else { bytes.len() };
+        // A failed write may have been done in part.
+        let done = if died.is_err() || full { rng.index(bytes.len() + 1) } else { bytes.len() };
         let done = if full { done.min(content.cached.len().saturating_sub(offset)) } else { done };
         overwrite(&mut content.cached, offset, &bytes[..done]);
         content.unsynced.push((offset, bytes[..done].to_vec()));
@@ -316,11 +316,11 @@ impl DiskFile for SimulatedFile {
         platter.operate()?;
         let operations = platter.operations;
         let failure = platter.faults.sync_fails_at.take_if(|(at, _)| operations >= *at);
-        let Platter { files, dice, .. } = &mut *platter;
+        let DiskState { files, rng, .. } = &mut *platter;
         let content = &mut files[self.file];
         for (offset, bytes) in std::mem::take(&mut content.unsynced) {
             if failure.is_some() {
-                write_some_sectors(&mut content.safe, offset, &bytes, dice);
+                write_some_sectors(&mut content.safe, offset, &bytes, rng);
             } else {
                 overwrite(&mut content.safe, offset, &bytes);
             }

@@ -1,4 +1,4 @@
-//! Damage is told from crashes, and told precisely.
+//! Damage is told from crashes, and reported precisely.
 
 use std::time::Duration;
 
@@ -8,29 +8,29 @@ use gantry_store::suite::is_long_run;
 
 use super::{everything, open, put, small};
 use crate::check::check_disk;
-use crate::disk::simulated::{End, SimulatedDisk};
+use crate::disk::simulated::{CrashKind, SimulatedDisk};
 use crate::disk::{Disk, read_all};
 use crate::error::OpenError;
 use crate::options::Options;
 use crate::segment;
 
-/// Enough history for several segments behind the snapshot.
+/// Enough history for several segments after the snapshot.
 fn roomy() -> Options {
     Options { history: HistoryLimits { age: Duration::from_hours(1), bytes: 16_000 }, ..small() }
 }
 
-/// A store with a snapshot and several segments, closed in order.
+/// A store with a snapshot and several segments, closed gracefully.
 fn filled() -> SimulatedDisk {
     let disk = SimulatedDisk::new(5);
     let mut engine = open(&disk, roomy()).unwrap();
     for number in 0..200 {
         put(&mut engine, &format!("/{}", number % 9), &"v".repeat(number)).unwrap();
-        if engine.upkeep().is_snapshot_due() {
-            engine.upkeep().snapshot().unwrap();
+        if engine.maintenance().is_snapshot_due() {
+            engine.maintenance().snapshot().unwrap();
         }
     }
     engine.close();
-    disk.after(End::PowerFailure)
+    disk.after(CrashKind::PowerFailure)
 }
 
 fn damage_in(disk: &SimulatedDisk) -> Corruption {
@@ -67,7 +67,7 @@ fn after_a_clean_end_even_a_damaged_last_write_is_noticed() {
     let disk = filled();
     let report = check_disk(&disk).unwrap();
     let last = report.segments.last().unwrap();
-    // The last frame is the mark of the clean end; the byte before it belongs to the last write or its padding.
+    // The last frame records the clean shutdown; the byte before it belongs to the last write or its padding.
     let name = last.name.clone();
     let bytes = read_all(&disk, &name).unwrap();
     let end = usize::try_from(last.used_bytes).unwrap() - crate::frame::HEADER_BYTES;
@@ -114,10 +114,10 @@ fn a_damaged_byte_of_the_log_is_noticed_or_does_not_matter() {
         let used = read_all(&disk, &name).unwrap().iter().rposition(|byte| *byte != 0).unwrap();
         for offset in (0..=used).step_by(step) {
             disk.damage(&name, offset);
-            match open(&disk.after(End::Killed), roomy()) {
+            match open(&disk.after(CrashKind::Killed), roomy()) {
                 Err(OpenError::Corrupt(corruption)) => assert_eq!(corruption.file, disk.path(&name)),
                 Err(error) => unreachable!("byte {offset} of {name}: {error}"),
-                // Padding between frames, or the mark of the clean end.
+                // Padding between frames, or the record of the clean shutdown.
                 Ok(engine) => assert_eq!(everything(&engine), expected, "byte {offset} of {name}"),
             }
             disk.damage(&name, offset);
@@ -142,6 +142,6 @@ fn a_check_reports_what_is_there_and_changes_nothing() {
     assert_eq!(disk.operations(), before, "a check only reads");
     assert_eq!((report.keys, report.torn_bytes), (9, 0));
     assert!(report.segments.iter().all(|segment| segment.frames > 0), "{report:?}");
-    // The floor may differ: a check forgets nothing it can read.
+    // The floor may differ: a check drops no history.
     assert_eq!(report.bounds.current, open(&disk, roomy()).unwrap().live().bounds().current);
 }

@@ -1,26 +1,26 @@
-//! Thousands of crashes: what was acknowledged is there, what was not is there as a whole or not at all.
+//! Thousands of crashes: acknowledged writes are there, others are there completely or not at all.
 
 use std::collections::BTreeMap;
 
-use gantry_store::suite::{Dice, key, seeds};
+use gantry_store::suite::{Rng, key, seeds};
 use gantry_store::{Error, Key, ListRequest, Op, Prefix, Revision, Transaction, Versioned};
 
 use super::{open, small, small_with_all_history};
 use crate::check::check_disk;
-use crate::disk::simulated::{End, Faults, SimulatedDisk};
+use crate::disk::simulated::{CrashKind, Faults, SimulatedDisk};
 use crate::engine::Engine;
 use crate::options::Options;
 
-/// What the world has been told.
+/// The acknowledged state.
 #[derive(Clone, Debug, Default)]
-struct Promised {
+struct Acknowledged {
     keys: BTreeMap<Key, Versioned>,
     current: Option<Revision>,
-    /// Transactions of the batch nobody got an answer for, in order.
+    /// Transactions of the batch without a response, in order.
     unanswered: Vec<Transaction>,
 }
 
-/// Every crash of a life of many processes on one disk.
+/// Many processes on one disk, each ended by a crash.
 #[test]
 fn acknowledged_writes_survive_every_crash() {
     for seed in seeds(150, 10_000) {
@@ -28,7 +28,7 @@ fn acknowledged_writes_survive_every_crash() {
     }
 }
 
-/// The same with all of history kept, which must be rebuilt exactly.
+/// The same with all of history kept, which must be restored exactly.
 #[test]
 fn history_survives_every_crash() {
     for seed in seeds(50, 2_000) {
@@ -36,64 +36,64 @@ fn history_survives_every_crash() {
     }
 }
 
-/// A process is killed at every moment of its life in turn, the next one loses power at every moment of its start.
+/// A process is killed at every operation in turn, the next one loses power at every operation of its start.
 #[test]
 fn a_crash_during_the_repair_of_a_crash_loses_nothing() {
     for killed_at in 30..150 {
-        let mut promised = Promised::default();
+        let mut acknowledged = Acknowledged::default();
         let disk = SimulatedDisk::new(killed_at);
         disk.set_faults(Faults { dies_at: Some(killed_at), ..Faults::default() });
-        keep_house(&disk, &mut promised);
+        run_maintenance(&disk, &mut acknowledged);
         for starts_for in 1..12 {
-            let disk = disk.after(End::Killed);
+            let disk = disk.after(CrashKind::Killed);
             disk.set_faults(Faults { dies_at: Some(disk.operations() + starts_for), ..Faults::default() });
             drop(open(&disk, small()));
-            let engine = open(&disk.after(End::PowerFailure), small()).unwrap_or_else(|error| {
+            let engine = open(&disk.after(CrashKind::PowerFailure), small()).unwrap_or_else(|error| {
                 unreachable!("killed at {killed_at}, power lost {starts_for} operations later: {error}");
             });
-            promised.clone().holds(&engine).unwrap_or_else(|broken| {
+            acknowledged.clone().holds(&engine).unwrap_or_else(|broken| {
                 unreachable!("killed at {killed_at}, power lost {starts_for} operations later: {broken}");
             });
         }
     }
 }
 
-/// A life with a new segment and a snapshot every few writes.
-fn keep_house(disk: &SimulatedDisk, promised: &mut Promised) {
+/// Runs with a new segment and a snapshot every few writes.
+fn run_maintenance(disk: &SimulatedDisk, acknowledged: &mut Acknowledged) {
     let Ok(mut engine) = open(disk, small()) else { return };
-    let mut dice = Dice::new(1);
+    let mut rng = Rng::new(1);
     loop {
-        let batch = [some_transaction(&engine, &mut dice)];
+        let batch = [some_transaction(&engine, &mut rng)];
         let outcome = engine.commit(batch.clone());
-        if !promised.note(&batch, &outcome.answers) || engine.upkeep().prepare_spare().is_err() {
+        if !acknowledged.note(&batch, &outcome.answers) || engine.maintenance().prepare_spare().is_err() {
             return;
         }
         let floor = engine.live().bounds().current.before();
-        if engine.compact(floor).and_then(|()| engine.upkeep().snapshot()).is_err() {
+        if engine.compact(floor).and_then(|()| engine.maintenance().snapshot()).is_err() {
             return;
         }
     }
 }
 
-/// Nothing goes wrong but the end.
-fn death(dice: &mut Dice, operations: u64) -> Faults {
-    Faults { dies_at: Some(operations + 1 + dice.below(120)), ..Faults::default() }
+/// A crash and no other fault.
+fn death(rng: &mut Rng, operations: u64) -> Faults {
+    Faults { dies_at: Some(operations + 1 + rng.below(120)), ..Faults::default() }
 }
 
-/// The life of several processes on one disk, each ended by a crash.
+/// Several processes on one disk, each ended by a crash.
 pub(super) fn live_through(
     seed: u64,
     crashes: u64,
     options: fn() -> Options,
-    faults: fn(&mut Dice, u64) -> Faults,
+    faults: fn(&mut Rng, u64) -> Faults,
 ) {
-    let mut dice = Dice::new(seed);
-    let mut disk = SimulatedDisk::new(dice.number());
-    let mut promised = Promised::default();
+    let mut rng = Rng::new(seed);
+    let mut disk = SimulatedDisk::new(rng.number());
+    let mut acknowledged = Acknowledged::default();
     for crash in 0..crashes {
-        disk.set_faults(faults(&mut dice, disk.operations()));
-        live(&disk, &mut dice, &mut promised, options);
-        let end = if dice.one_in(4) { End::Killed } else { End::PowerFailure };
+        disk.set_faults(faults(&mut rng, disk.operations()));
+        live(&disk, &mut rng, &mut acknowledged, options);
+        let end = if rng.one_in(4) { CrashKind::Killed } else { CrashKind::PowerFailure };
         disk = disk.after(end);
         let engine = open(&disk, options()).unwrap_or_else(|error| {
             unreachable!("GANTRY_SEED={seed}, crash {crash} ({end:?}): {error}");
@@ -103,34 +103,33 @@ pub(super) fn live_through(
             matches!(torn, Ok(0)),
             "GANTRY_SEED={seed}, crash {crash}: {torn:?} torn bytes after a start"
         );
-        promised.holds(&engine).unwrap_or_else(|broken| {
+        acknowledged.holds(&engine).unwrap_or_else(|broken| {
             unreachable!("GANTRY_SEED={seed}, crash {crash} ({end:?}): {broken}");
         });
     }
 }
 
-/// One process: opens, writes batches and keeps house until it dies.
-fn live(disk: &SimulatedDisk, dice: &mut Dice, promised: &mut Promised, options: fn() -> Options) {
+/// One process: opens, writes batches and runs maintenance until it dies.
+fn live(disk: &SimulatedDisk, rng: &mut Rng, acknowledged: &mut Acknowledged, options: fn() -> Options) {
     let Ok(mut engine) = open(disk, options()) else { return };
     for _ in 0..200 {
-        match dice.below(12) {
-            0 => drop(engine.upkeep().prepare_spare()),
-            1 => drop(engine.upkeep().snapshot()),
-            2 if engine.upkeep().is_snapshot_due() => drop(engine.upkeep().snapshot()),
+        match rng.below(12) {
+            0 => drop(engine.maintenance().prepare_spare()),
+            1 => drop(engine.maintenance().snapshot()),
+            2 if engine.maintenance().is_snapshot_due() => drop(engine.maintenance().snapshot()),
             3 => {
                 let bounds = engine.live().bounds();
-                let through =
-                    bounds.floor.advanced(dice.below(bounds.current.get() - bounds.floor.get() + 1));
+                let through = bounds.floor.advanced(rng.below(bounds.current.get() - bounds.floor.get() + 1));
                 drop(engine.compact(through));
             }
-            4 if dice.one_in(10) => {
+            4 if rng.one_in(10) => {
                 engine.close();
                 return;
             }
             _ => {
-                let batch: Vec<_> = (0..=dice.below(4)).map(|_| some_transaction(&engine, dice)).collect();
+                let batch: Vec<_> = (0..=rng.below(4)).map(|_| some_transaction(&engine, rng)).collect();
                 let outcome = engine.commit(batch.clone());
-                if !promised.note(&batch, &outcome.answers) {
+                if !acknowledged.note(&batch, &outcome.answers) {
                     return;
                 }
             }
@@ -138,16 +137,16 @@ fn live(disk: &SimulatedDisk, dice: &mut Dice, promised: &mut Promised, options:
     }
 }
 
-fn some_transaction(engine: &Engine, dice: &mut Dice) -> Transaction {
+fn some_transaction(engine: &Engine, rng: &mut Rng) -> Transaction {
     let mut transaction = None;
-    for _ in 0..=dice.below(3) {
-        let key = key(format!("/{}", dice.below(8)));
-        let length_max = if dice.one_in(10) { 3000 } else { 200 };
-        let length = dice.index(length_max);
-        let value = dice.bytes(length).into();
+    for _ in 0..=rng.below(3) {
+        let key = key(format!("/{}", rng.below(8)));
+        let length_max = if rng.one_in(10) { 3000 } else { 200 };
+        let length = rng.index(length_max);
+        let value = rng.bytes(length).into();
         let op = match engine.live().get(&key).found {
             None => Op::Create { value },
-            Some(seen) if dice.one_in(4) => Op::Delete { seen: seen.revision },
+            Some(seen) if rng.one_in(4) => Op::Delete { seen: seen.revision },
             Some(seen) => Op::Update { value, seen: seen.revision },
         };
         transaction = Some(match transaction {
@@ -158,8 +157,8 @@ fn some_transaction(engine: &Engine, dice: &mut Dice) -> Transaction {
     transaction.unwrap()
 }
 
-impl Promised {
-    /// Notes what was answered; false when the process is dying.
+impl Acknowledged {
+    /// Records the responses; false when the process is dying.
     fn note(&mut self, batch: &[Transaction], answers: &[Result<Revision, Error>]) -> bool {
         for (transaction, answer) in batch.iter().zip(answers) {
             match answer {
@@ -181,15 +180,15 @@ impl Promised {
         self.current = Some(revision);
     }
 
-    /// Whether a reopened store keeps what was promised; from here on, what it shows is what was promised.
+    /// Whether a reopened store has all acknowledged writes; its state counts as acknowledged from here on.
     fn holds(&mut self, engine: &Engine) -> Result<(), String> {
         let current = engine.live().bounds().current;
-        let promised = self.current.unwrap_or(Revision::EMPTY);
-        if current < promised {
-            return Err(format!("revision {promised} was acknowledged, but the store is at {current}"));
+        let acknowledged = self.current.unwrap_or(Revision::EMPTY);
+        if current < acknowledged {
+            return Err(format!("revision {acknowledged} was acknowledged, but the store is at {current}"));
         }
-        // Beyond the promise there can only be the unanswered batch, as a whole: it is one frame.
-        if current > promised {
+        // Beyond that there can only be the unacknowledged batch, as a whole: it is one frame.
+        if current > acknowledged {
             for transaction in std::mem::take(&mut self.unanswered) {
                 if self.allows(&transaction) {
                     let next = self.current.unwrap_or(Revision::EMPTY).next();
@@ -216,7 +215,7 @@ impl Promised {
     }
 }
 
-/// Every remembered state can be read, and leads to the present one change after the other.
+/// Every kept revision can be read, and the changes lead from one to the next.
 fn history_is_whole(engine: &Engine) -> Result<(), String> {
     let bounds = engine.live().bounds();
     let mut watch = engine.live().watch(Prefix::ALL, bounds.floor).map_err(|error| error.to_string())?;

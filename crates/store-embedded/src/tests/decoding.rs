@@ -1,16 +1,16 @@
-//! Decoders meet bytes nobody wrote: they neither panic nor believe them.
+//! Decoders on arbitrary bytes: they neither panic nor accept them.
 
 use std::collections::BTreeSet;
 
-use gantry_store::suite::{Dice, key, seeds};
+use gantry_store::suite::{Rng, key, seeds};
 use gantry_store::{Item, Op, Revision, Transaction};
 
 use super::{open, put, small};
 use crate::check::check_disk;
 use crate::codec::{self, Input};
-use crate::disk::simulated::{End, SimulatedDisk};
+use crate::disk::simulated::{CrashKind, SimulatedDisk};
 use crate::disk::{Disk, read_all};
-use crate::frame::{self, Found, Kind};
+use crate::frame::{self, Kind, ScannedFrame};
 use crate::segment;
 
 #[test]
@@ -32,20 +32,20 @@ fn transactions_and_items_come_back_as_they_were() {
 #[test]
 fn random_bytes_are_decoded_to_something_or_refused() {
     for seed in seeds(2_000, 500_000) {
-        let mut dice = Dice::new(seed);
-        let length = dice.index(200);
-        let mut bytes = dice.bytes(length);
-        // Small numbers make lengths plausible, which is where decoders go wrong.
+        let mut rng = Rng::new(seed);
+        let length = rng.index(200);
+        let mut bytes = rng.bytes(length);
+        // Small numbers make lengths plausible, which is where decoders fail.
         for byte in &mut bytes {
-            if dice.one_in(2) {
-                *byte = dice.number().to_le_bytes()[0] % 4;
+            if rng.one_in(2) {
+                *byte = rng.number().to_le_bytes()[0] % 4;
             }
         }
         let _ = Input(&bytes).transaction();
         let _ = Input(&bytes).item();
         let _ = segment::Header::decode(&bytes);
         assert!(
-            !matches!(frame::read(&bytes, 0, seed), Found::Frame(_)),
+            !matches!(frame::read(&bytes, 0, seed), ScannedFrame::Frame(_)),
             "GANTRY_SEED={seed}: a frame by chance"
         );
         assert_eq!(frame::find(&bytes, 0, seed), None, "GANTRY_SEED={seed}");
@@ -60,7 +60,7 @@ fn a_mutated_log_never_yields_a_frame_nobody_wrote() {
     for number in 0..20 {
         let transaction = Transaction::create(key(format!("/{number}")), vec![b'x'; number * 7]);
         let frame = frame::batch(NONCE, Revision::EMPTY.advanced(number as u64), 5, &[transaction]);
-        if let Found::Frame(frame) = frame::read(&frame, 0, NONCE) {
+        if let ScannedFrame::Frame(frame) = frame::read(&frame, 0, NONCE) {
             written.insert(frame.payload.to_vec());
         }
         segment.extend(frame);
@@ -69,17 +69,17 @@ fn a_mutated_log_never_yields_a_frame_nobody_wrote() {
     written.insert(Vec::new());
     assert_eq!(written.len(), 21);
     for seed in seeds(500, 100_000) {
-        let mut dice = Dice::new(seed);
+        let mut rng = Rng::new(seed);
         let mut mutated = segment.clone();
-        mutate(&mut mutated, &mut dice);
+        mutate(&mut mutated, &mut rng);
         let mut offset = 0;
         while let Some(found) = frame::find(&mutated, offset, NONCE) {
-            let Found::Frame(frame) = frame::read(&mutated, found, NONCE) else { unreachable!() };
+            let ScannedFrame::Frame(frame) = frame::read(&mutated, found, NONCE) else { unreachable!() };
             assert!(written.contains(frame.payload), "GANTRY_SEED={seed}: {frame:?}");
             frame.transactions().unwrap();
             offset = found + frame::ALIGNMENT;
         }
-        assert!(!matches!(frame::read(&mutated, 0, NONCE + 1), Found::Frame(_)), "of another segment");
+        assert!(!matches!(frame::read(&mutated, 0, NONCE + 1), ScannedFrame::Frame(_)), "of another segment");
     }
 }
 
@@ -91,17 +91,17 @@ fn mutated_files_are_refused_or_read_as_a_crash_never_a_panic() {
     for number in 0..60 {
         put(&mut engine, &format!("/{}", number % 9), &"v".repeat(number)).unwrap();
         states.insert(super::everything(&engine));
-        if engine.upkeep().is_snapshot_due() {
-            engine.upkeep().snapshot().unwrap();
+        if engine.maintenance().is_snapshot_due() {
+            engine.maintenance().snapshot().unwrap();
         }
     }
     for seed in seeds(200, 20_000) {
-        let mut dice = Dice::new(seed);
-        let copy = disk.after(End::Killed);
+        let mut rng = Rng::new(seed);
+        let copy = disk.after(CrashKind::Killed);
         let names = copy.names().unwrap();
-        let name = &names[dice.index(names.len())];
+        let name = &names[rng.index(names.len())];
         let mut bytes = read_all(&copy, name).unwrap();
-        mutate(&mut bytes, &mut dice);
+        mutate(&mut bytes, &mut rng);
         copy.create(name).unwrap().write_at(&bytes, 0).unwrap();
         let _ = check_disk(&copy);
         if let Ok(engine) = open(&copy, small()) {
@@ -114,19 +114,19 @@ fn mutated_files_are_refused_or_read_as_a_crash_never_a_panic() {
 }
 
 /// Changes, copies, cuts or zeroes some of the bytes.
-fn mutate(bytes: &mut Vec<u8>, dice: &mut Dice) {
-    for _ in 0..=dice.below(4) {
+fn mutate(bytes: &mut Vec<u8>, rng: &mut Rng) {
+    for _ in 0..=rng.below(4) {
         if bytes.is_empty() {
             return;
         }
-        let (from, to) = (dice.index(bytes.len()), dice.index(bytes.len()));
-        let length = dice.index(100).min(bytes.len() - from.max(to));
-        match dice.below(5) {
+        let (from, to) = (rng.index(bytes.len()), rng.index(bytes.len()));
+        let length = rng.index(100).min(bytes.len() - from.max(to));
+        match rng.below(5) {
             0 => bytes.truncate(from),
             1 => bytes[from..from + length].fill(0),
             2 => bytes.copy_within(from..from + length, to),
             3 => drop(bytes.drain(from..from + length)),
-            _ => bytes[from] ^= dice.number().to_le_bytes()[0],
+            _ => bytes[from] ^= rng.number().to_le_bytes()[0],
         }
     }
 }

@@ -1,13 +1,13 @@
-//! A disk that fails: nothing is acknowledged that is not there, and nothing is tried again as if nothing had happened.
+//! Disk errors: nothing is acknowledged that is not durable, and nothing is retried as if nothing had happened.
 
 use std::io::ErrorKind;
 
 use gantry_store::Error;
-use gantry_store::suite::{Dice, seeds};
+use gantry_store::suite::{Rng, seeds};
 
 use super::crashes::live_through;
 use super::{open, put, small, value};
-use crate::disk::simulated::{End, Faults, SimulatedDisk};
+use crate::disk::simulated::{CrashKind, Faults, SimulatedDisk};
 
 #[test]
 fn after_a_failed_sync_nothing_is_written_until_a_restart() {
@@ -26,8 +26,8 @@ fn after_a_failed_sync_nothing_is_written_until_a_restart() {
     assert!(engine.stopped().unwrap().contains("restart"));
     assert_eq!(value(&engine, "/a").as_deref(), Some("one"), "reads go on, from what is safe");
 
-    // The restart finds the write in the cache, where it may be the only copy, and makes it safe before it builds on it.
-    let mut engine = open(&disk.after(End::Killed), small()).unwrap();
+    // The restart finds the write in the cache, where it may be the only copy, and makes it durable first.
+    let mut engine = open(&disk.after(CrashKind::Killed), small()).unwrap();
     let found = value(&engine, "/a").unwrap();
     assert!(["one", "two"].contains(&found.as_str()));
     put(&mut engine, "/b", "one").unwrap();
@@ -44,18 +44,18 @@ fn what_a_restart_found_in_the_cache_is_safe_from_then_on() {
             ..Faults::default()
         });
         put(&mut engine, "/a", "two").unwrap_err();
-        let disk = disk.after(End::Killed);
+        let disk = disk.after(CrashKind::Killed);
         let found = value(&open(&disk, small()).unwrap(), "/a");
         assert_eq!(found.as_deref(), Some("two"), "the cache had it");
-        let again = open(&disk.after(End::PowerFailure), small()).unwrap();
+        let again = open(&disk.after(CrashKind::PowerFailure), small()).unwrap();
         assert_eq!(value(&again, "/a"), found, "GANTRY_SEED={seed}");
     }
 }
 
-/// Some file systems find out that they are full only when they write for real.
+/// Some file systems notice only at the sync that they are full.
 #[test]
 fn a_write_refused_for_want_of_room_at_the_sync_does_not_come_back() {
-    for end in [End::Killed, End::PowerFailure] {
+    for end in [CrashKind::Killed, CrashKind::PowerFailure] {
         let disk = SimulatedDisk::new(7);
         let mut engine = open(&disk, small()).unwrap();
         let first = put(&mut engine, "/a", "one").unwrap();
@@ -73,10 +73,10 @@ fn a_write_refused_for_want_of_room_at_the_sync_does_not_come_back() {
 
 #[test]
 fn acknowledged_writes_survive_failing_syncs_and_crashes() {
-    fn failing_sync(dice: &mut Dice, operations: u64) -> Faults {
-        let kind = if dice.one_in(2) { ErrorKind::Other } else { ErrorKind::StorageFull };
-        let sync_fails_at = Some((operations + dice.below(80), kind));
-        Faults { dies_at: Some(operations + 1 + dice.below(160)), sync_fails_at, room: None }
+    fn failing_sync(rng: &mut Rng, operations: u64) -> Faults {
+        let kind = if rng.one_in(2) { ErrorKind::Other } else { ErrorKind::StorageFull };
+        let sync_fails_at = Some((operations + rng.below(80), kind));
+        Faults { dies_at: Some(operations + 1 + rng.below(160)), sync_fails_at, room: None }
     }
     for seed in seeds(70, 5_000) {
         live_through(seed, 4, small, failing_sync);
@@ -85,9 +85,9 @@ fn acknowledged_writes_survive_failing_syncs_and_crashes() {
 
 #[test]
 fn acknowledged_writes_survive_a_full_disk_and_crashes() {
-    fn little_room(dice: &mut Dice, operations: u64) -> Faults {
-        let dies_at = Some(operations + 1 + dice.below(160));
-        Faults { dies_at, sync_fails_at: None, room: Some(10_000 + dice.below(20_000)) }
+    fn little_room(rng: &mut Rng, operations: u64) -> Faults {
+        let dies_at = Some(operations + 1 + rng.below(160));
+        Faults { dies_at, sync_fails_at: None, room: Some(10_000 + rng.below(20_000)) }
     }
     for seed in seeds(70, 5_000) {
         live_through(seed, 4, small, little_room);

@@ -1,4 +1,4 @@
-//! The past survives a restart, so that watches resume; and it ends where it was told to end.
+//! History survives a restart, so that watches resume.
 
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -9,7 +9,7 @@ use gantry_store::suite::{key, prefix};
 use gantry_store::{Bounds, Error, Event, ListRequest, Notice, Prefix, Revision, Transaction};
 
 use super::{open, put, small, small_with_all_history};
-use crate::disk::simulated::{End, SimulatedDisk};
+use crate::disk::simulated::{CrashKind, SimulatedDisk};
 use crate::engine::Engine;
 use crate::options::Options;
 
@@ -26,7 +26,7 @@ fn a_watch_resumes_across_a_restart_as_if_there_had_been_none() {
     let told = told_after(&engine, start);
     assert_eq!(told.len(), 60);
 
-    let engine = open(&disk.after(End::PowerFailure), small_with_all_history()).unwrap();
+    let engine = open(&disk.after(CrashKind::PowerFailure), small_with_all_history()).unwrap();
     assert_eq!(told_after(&engine, start), told, "the same changes with the same previous values");
 }
 
@@ -36,8 +36,8 @@ fn the_past_can_be_listed_after_a_restart_and_a_snapshot() {
     let mut engine = open(&disk, small()).unwrap();
     for number in 0..400 {
         put(&mut engine, &format!("/{}", number % 7), &number.to_string()).unwrap();
-        if engine.upkeep().is_snapshot_due() {
-            engine.upkeep().snapshot().unwrap();
+        if engine.maintenance().is_snapshot_due() {
+            engine.maintenance().snapshot().unwrap();
         }
     }
     let Bounds { floor, current } = engine.live().bounds();
@@ -47,7 +47,7 @@ fn the_past_can_be_listed_after_a_restart_and_a_snapshot() {
         revisions.map(|at| engine.live().list(&ListRequest::all(Prefix::ALL).at(at)).unwrap()).collect()
     };
     let before = states(&engine);
-    let engine = open(&disk.after(End::PowerFailure), small()).unwrap();
+    let engine = open(&disk.after(CrashKind::PowerFailure), small()).unwrap();
     assert_eq!(engine.live().bounds(), Bounds { floor, current });
     assert_eq!(states(&engine), before);
 }
@@ -59,7 +59,7 @@ fn the_floor_does_not_go_back_with_a_restart() {
     let first = put(&mut engine, "/a", "one").unwrap();
     let second = put(&mut engine, "/a", "two").unwrap();
     engine.compact(second).unwrap();
-    let engine = open(&disk.after(End::PowerFailure), small_with_all_history()).unwrap();
+    let engine = open(&disk.after(CrashKind::PowerFailure), small_with_all_history()).unwrap();
     assert_eq!(engine.live().bounds().floor, second);
     let refused = engine.live().watch(prefix("/"), first).unwrap_err();
     assert_eq!(refused, Error::Compacted { floor: second });

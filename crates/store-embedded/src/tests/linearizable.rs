@@ -1,31 +1,31 @@
-//! Many clients, many crashes, one truth: the history checker over the whole store with its threads.
+//! Many clients, many crashes, one history: the checker over the whole store with its threads.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use gantry_store::checker::{Load, Recorded, Recorder};
-use gantry_store::suite::{Dice, key, seeds};
+use gantry_store::checker::{HistoryRecorder, Load, Recorded};
+use gantry_store::suite::{Rng, key, seeds};
 use gantry_store::{Error, Revision, Store, Transaction};
 
 use super::small_with_all_history;
-use crate::disk::simulated::{End, Faults, SimulatedDisk};
+use crate::disk::simulated::{CrashKind, Faults, SimulatedDisk};
 use crate::store::EmbeddedStore;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clients_see_one_history_through_crashes() {
     for seed in seeds(6, 500) {
-        let mut dice = Dice::new(seed);
-        let mut disk = SimulatedDisk::new(dice.number());
-        let recorder = Recorder::new();
+        let mut rng = Rng::new(seed);
+        let mut disk = SimulatedDisk::new(rng.number());
+        let recorder = HistoryRecorder::new();
         for life in 0..3 {
             let store =
                 Arc::new(EmbeddedStore::start(Arc::new(disk.clone()), small_with_all_history()).unwrap());
-            let dies_at = Some(disk.operations() + 50 + dice.below(150));
+            let dies_at = Some(disk.operations() + 50 + rng.below(150));
             disk.set_faults(Faults { dies_at, ..Faults::default() });
             let load = Load { seed: seed * 10 + life, writers: 4, readers: 2, watchers: 3, steps: 40 };
             load.run(Recorded::new(store.clone(), &recorder), Revision::EMPTY).await;
             store.close();
-            disk = disk.after(if dice.one_in(3) { End::Killed } else { End::PowerFailure });
+            disk = disk.after(if rng.one_in(3) { CrashKind::Killed } else { CrashKind::PowerFailure });
         }
         let store = EmbeddedStore::start(Arc::new(disk), small_with_all_history()).unwrap();
         assert_eq!(recorder.verdict(&store, Revision::EMPTY).await, Ok(()), "GANTRY_SEED={seed}");
@@ -39,13 +39,13 @@ async fn a_stopped_log_says_so_and_watches_end_when_the_store_is_closed() {
     let store = EmbeddedStore::start(Arc::new(disk.clone()), small_with_all_history()).unwrap();
     let revision = store.commit(Transaction::create(key("/a"), "one")).await.unwrap();
     let mut watch = store.watch(gantry_store::Prefix::ALL, revision).await.unwrap();
-    assert_eq!(store.trouble(), None);
+    assert_eq!(store.last_failure(), None);
 
     disk.set_faults(Faults { dies_at: Some(0), ..Faults::default() });
     let unknown = store.commit(Transaction::create(key("/b"), "one")).await.unwrap_err();
     assert!(matches!(unknown, Error::OutcomeUnknown { .. }), "{unknown:?}");
     let told = async {
-        while store.trouble().is_none() {
+        while store.last_failure().is_none() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };

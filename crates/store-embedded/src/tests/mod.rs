@@ -1,4 +1,4 @@
-//! Tests against the simulated disk, where every crash can be had and repeated.
+//! Tests on the simulated disk, where every crash can be reproduced.
 //!
 //! `GANTRY_LONG=1` runs many more; a failure prints its seed, and `GANTRY_SEED=n` runs that one alone.
 
@@ -23,7 +23,7 @@ use crate::engine::Engine;
 use crate::error::OpenError;
 use crate::options::Options;
 
-/// A store with everything small, so that a short test sees segments end and snapshots begin.
+/// Small limits, so that a short test sees new segments and snapshots.
 fn small() -> Options {
     let now = AtomicU64::new(1_000_000);
     Options {
@@ -35,7 +35,7 @@ fn small() -> Options {
     }
 }
 
-/// Everything small, nothing forgotten.
+/// Small segments, unlimited history.
 fn small_with_all_history() -> Options {
     Options { history: HistoryLimits::UNLIMITED, ..small() }
 }
@@ -44,7 +44,7 @@ fn open(disk: &SimulatedDisk, options: Options) -> Result<Engine, OpenError> {
     Engine::open(Arc::new(disk.clone()), options)
 }
 
-/// Writes one key whatever it held.
+/// Writes one key whatever its value.
 fn put(engine: &mut Engine, name: &str, value: &str) -> Result<Revision, Error> {
     let found = engine.live().get(&key(name)).found;
     let transaction = match found {

@@ -1,9 +1,9 @@
-//! A full disk refuses writes, serves reads, and is forgiven when there is room; an ordinary one is not filled.
+//! A full disk: writes are refused, reads continue, and writes succeed again when there is space.
 
 use gantry_store::Error;
 
 use super::{everything, open, put, small, value};
-use crate::disk::simulated::{End, Faults, SimulatedDisk};
+use crate::disk::simulated::{CrashKind, Faults, SimulatedDisk};
 
 #[test]
 fn a_full_disk_refuses_writes_serves_reads_and_recovers() {
@@ -32,7 +32,7 @@ fn a_full_disk_refuses_writes_serves_reads_and_recovers() {
     let next = put(&mut engine, "/a", &"y".repeat(500)).unwrap();
     assert_eq!(next, current.next(), "a refused write takes no revision");
     let before = everything(&engine);
-    assert_eq!(everything(&open(&disk.after(End::PowerFailure), small()).unwrap()), before);
+    assert_eq!(everything(&open(&disk.after(CrashKind::PowerFailure), small()).unwrap()), before);
 }
 
 #[test]
@@ -42,9 +42,9 @@ fn disk_use_stays_within_a_small_multiple_of_the_live_data() {
     let mut most = 0;
     for round in 0..3000 {
         put(&mut engine, &format!("/{}", round % 20), &"x".repeat(200)).unwrap();
-        engine.upkeep().prepare_spare().unwrap();
-        if engine.upkeep().is_snapshot_due() {
-            engine.upkeep().snapshot().unwrap();
+        engine.maintenance().prepare_spare().unwrap();
+        if engine.maintenance().is_snapshot_due() {
+            engine.maintenance().snapshot().unwrap();
         }
         most = most.max(disk.bytes_used());
     }
@@ -64,10 +64,10 @@ fn a_transaction_larger_than_a_segment_gets_one_of_its_own() {
     let disk = SimulatedDisk::new(1);
     let mut engine = open(&disk, small()).unwrap();
     put(&mut engine, "/before", "v").unwrap();
-    engine.upkeep().prepare_spare().unwrap();
+    engine.maintenance().prepare_spare().unwrap();
     put(&mut engine, "/large", &"x".repeat(50_000)).unwrap();
     put(&mut engine, "/after", "v").unwrap();
-    let engine = open(&disk.after(End::PowerFailure), small()).unwrap();
+    let engine = open(&disk.after(CrashKind::PowerFailure), small()).unwrap();
     assert_eq!(value(&engine, "/large").unwrap().len(), 50_000);
     assert_eq!(value(&engine, "/after").as_deref(), Some("v"));
 }

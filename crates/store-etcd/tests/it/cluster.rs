@@ -14,12 +14,12 @@ async fn no_write_is_lost_or_doubled_when_a_member_of_three_is_lost_under_load()
         let mut etcd = Etcd::start(3, &[]);
         // The first endpoint is the one in use at the beginning.
         let mut next = 0;
-        judge(seed, &mut etcd, async |etcd, dice| {
+        judge(seed, &mut etcd, async |etcd, rng| {
             etcd.kill(next);
-            tokio::time::sleep(Duration::from_millis(2000 + dice.below(1000))).await;
+            tokio::time::sleep(Duration::from_millis(2000 + rng.below(1000))).await;
             etcd.launch(next);
             tokio::time::sleep(Duration::from_millis(1500)).await;
-            next = dice.index(3);
+            next = rng.index(3);
         })
         .await;
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gantry_store::checker::{Load, Recorded, Recorder};
-use gantry_store::suite::{Dice, is_long_run, seeds};
+use gantry_store::checker::{HistoryRecorder, Load, Recorded};
+use gantry_store::suite::{Rng, is_long_run, seeds};
 use gantry_store::{Revision, Store};
 
 use crate::etcd::Etcd;
@@ -16,20 +16,20 @@ pub(crate) fn load(seed: u64) -> Load {
 }
 
 /// Runs the load and, at random moments until it is over, the fault. Then the checker judges.
-pub(crate) async fn judge(seed: u64, etcd: &mut Etcd, mut fault: impl AsyncFnMut(&mut Etcd, &mut Dice)) {
+pub(crate) async fn judge(seed: u64, etcd: &mut Etcd, mut fault: impl AsyncFnMut(&mut Etcd, &mut Rng)) {
     let store = etcd.store().await;
     let start = store.bounds().await.unwrap().current;
-    let recorder = Recorder::new();
+    let recorder = HistoryRecorder::new();
     let subject: Arc<dyn Store> = Recorded::new(Arc::clone(&store), &recorder);
     let mut running = tokio::spawn(load(seed).run(subject, start));
-    let mut dice = Dice::new(seed);
+    let mut rng = Rng::new(seed);
     let mut faults = 0;
     while !running.is_finished() {
-        let pause = Duration::from_millis(200 + dice.below(600));
+        let pause = Duration::from_millis(200 + rng.below(600));
         if tokio::time::timeout(pause, &mut running).await.is_ok() {
             break;
         }
-        fault(etcd, &mut dice).await;
+        fault(etcd, &mut rng).await;
         faults += 1;
     }
     assert!(recorder.len() > 300, "the load did something");
@@ -44,9 +44,9 @@ pub(crate) async fn judge(seed: u64, etcd: &mut Etcd, mut fault: impl AsyncFnMut
 async fn no_write_is_lost_or_doubled_when_etcd_is_killed_and_restarted_under_load() {
     for seed in seeds(1, 20) {
         let mut etcd = Etcd::start(1, &[]);
-        judge(seed, &mut etcd, async |etcd, dice| {
+        judge(seed, &mut etcd, async |etcd, rng| {
             etcd.kill(0);
-            tokio::time::sleep(Duration::from_millis(dice.below(400))).await;
+            tokio::time::sleep(Duration::from_millis(rng.below(400))).await;
             etcd.launch(0);
             // Time to elect itself and to do something before the next crash.
             tokio::time::sleep(Duration::from_millis(1500)).await;

@@ -1,10 +1,10 @@
-//! Many clients at once, doing everything the port offers to a few keys.
+//! Many concurrent clients that use the whole port on a few keys.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::suite::{Dice, key, prefix};
+use crate::suite::{Rng, key, prefix};
 use crate::{Error, ListRequest, Notice, Op, Revision, Store, Transaction};
 
 /// How much is done at once, and how often.
@@ -18,30 +18,30 @@ pub struct Load {
     pub readers: u64,
     /// Clients that watch, disconnect and resume.
     pub watchers: u64,
-    /// What each writer and reader does, at most.
+    /// The maximum number of requests of each writer and reader.
     pub steps: u64,
 }
 
-/// The keys everyone fights for.
+/// The contended keys.
 const KEYS: u64 = 12;
 
 impl Load {
     /// Runs all clients until the writers are done, or the store stays unavailable.
     ///
-    /// A store that is away for a while is what this is for: everyone tries again. `start` is where watchers begin.
+    /// Clients retry while the store is unavailable for a while. `start` is where watchers begin.
     pub async fn run(self, store: Arc<dyn Store>, start: Revision) {
-        let mut dice = Dice::new(self.seed);
+        let mut rng = Rng::new(self.seed);
         let done = Arc::new(AtomicBool::new(false));
         let mut writers = tokio::task::JoinSet::new();
         for id in 0..self.writers {
-            writers.spawn(write(Arc::clone(&store), dice.split(), format!("{}-{id}", self.seed), self.steps));
+            writers.spawn(write(Arc::clone(&store), rng.split(), format!("{}-{id}", self.seed), self.steps));
         }
         let mut others = tokio::task::JoinSet::new();
         for _ in 0..self.readers {
-            others.spawn(read(Arc::clone(&store), dice.split(), self.steps));
+            others.spawn(read(Arc::clone(&store), rng.split(), self.steps));
         }
         for _ in 0..self.watchers {
-            others.spawn(follow(Arc::clone(&store), dice.split(), start, Arc::clone(&done)));
+            others.spawn(follow(Arc::clone(&store), rng.split(), start, Arc::clone(&done)));
         }
         while writers.join_next().await.is_some() {}
         done.store(true, Ordering::Release);
@@ -49,14 +49,14 @@ impl Load {
     }
 }
 
-async fn write(store: Arc<dyn Store>, mut dice: Dice, name: String, steps: u64) {
+async fn write(store: Arc<dyn Store>, mut rng: Rng, name: String, steps: u64) {
     for step in 0..steps {
-        let first = some_key(&mut dice);
-        let Some(op) = some_op(&store, &mut dice, &first, format!("{name}-{step}")).await else { continue };
+        let first = some_key(&mut rng);
+        let Some(op) = some_op(&store, &mut rng, &first, format!("{name}-{step}")).await else { continue };
         let mut transaction = Transaction::single(first, op);
-        if dice.one_in(4) {
-            let second = some_key(&mut dice);
-            if let Some(op) = some_op(&store, &mut dice, &second, format!("{name}-{step}-also")).await {
+        if rng.one_in(4) {
+            let second = some_key(&mut rng);
+            if let Some(op) = some_op(&store, &mut rng, &second, format!("{name}-{step}-also")).await {
                 transaction = transaction.clone().and(second, op).unwrap_or(transaction);
             }
         }
@@ -67,25 +67,25 @@ async fn write(store: Arc<dyn Store>, mut dice: Dice, name: String, steps: u64) 
     }
 }
 
-/// Something to do to a key, mostly on the right condition; every value is written once in a lifetime.
-async fn some_op(store: &Arc<dyn Store>, dice: &mut Dice, key: &crate::Key, value: String) -> Option<Op> {
+/// An operation on a key, mostly with the right condition; every value is unique.
+async fn some_op(store: &Arc<dyn Store>, rng: &mut Rng, key: &crate::Key, value: String) -> Option<Op> {
     let fetched = store.get(key).await.ok()?;
     let value = value.into();
     Some(match fetched.found {
         None => Op::Create { value },
-        Some(_) if dice.one_in(10) => Op::Create { value },
-        Some(seen) if dice.one_in(5) => Op::Delete { seen: seen.revision },
-        Some(seen) if dice.one_in(10) => Op::Update { value, seen: seen.revision.before() },
+        Some(_) if rng.one_in(10) => Op::Create { value },
+        Some(seen) if rng.one_in(5) => Op::Delete { seen: seen.revision },
+        Some(seen) if rng.one_in(10) => Op::Update { value, seen: seen.revision.before() },
         Some(seen) => Op::Update { value, seen: seen.revision },
     })
 }
 
-async fn read(store: Arc<dyn Store>, mut dice: Dice, steps: u64) {
+async fn read(store: Arc<dyn Store>, mut rng: Rng, steps: u64) {
     for _ in 0..steps {
-        let request = ListRequest::all(prefix(some_prefix(&mut dice)));
-        // What fails is not recorded; what is answered is judged later.
-        drop(match dice.below(3) {
-            0 => store.get(&some_key(&mut dice)).await.map(drop),
+        let request = ListRequest::all(prefix(some_prefix(&mut rng)));
+        // Failures are not recorded; responses are checked later.
+        drop(match rng.below(3) {
+            0 => store.get(&some_key(&mut rng)).await.map(drop),
             1 => store.list(request).await.map(drop),
             _ => read_pages(&store, request.limit(2)).await,
         });
@@ -101,17 +101,17 @@ async fn read_pages(store: &Arc<dyn Store>, request: ListRequest) -> Result<(), 
     Ok(())
 }
 
-/// Watches, drops the watch at random moments, and resumes after the last whole revision it was told.
-async fn follow(store: Arc<dyn Store>, mut dice: Dice, start: Revision, done: Arc<AtomicBool>) {
+/// Watches, drops the watch at random times, and resumes after the last whole revision.
+async fn follow(store: Arc<dyn Store>, mut rng: Rng, start: Revision, done: Arc<AtomicBool>) {
     let mut after = start;
-    let under = some_prefix(&mut dice);
+    let under = some_prefix(&mut rng);
     loop {
         let finishing = done.load(Ordering::Acquire);
         let until = if finishing { store.bounds().await.ok().map(|bounds| bounds.current) } else { None };
         if finishing && until.is_none_or(|until| after >= until) {
             return;
         }
-        let notices = if finishing { u64::MAX } else { dice.below(30) };
+        let notices = if finishing { u64::MAX } else { rng.below(30) };
         tokio::task::yield_now().await;
         let followed = follow_for(&store, &under, after, notices, until).await;
         match followed {
@@ -121,7 +121,7 @@ async fn follow(store: Arc<dyn Store>, mut dice: Dice, start: Revision, done: Ar
     }
 }
 
-/// One connection: that many notices, or until a revision is reached, or a short silence.
+/// One connection: that many notices, or until a revision is reached, or a short pause.
 async fn follow_for(
     store: &Arc<dyn Store>,
     under: &str,
@@ -133,7 +133,7 @@ async fn follow_for(
     let mut reached = after;
     let mut last = after;
     for _ in 0..notices {
-        // A store in memory always has an answer; without this the watchers would have the threads to themselves.
+        // A store in memory always has an answer; without this the watchers would occupy all threads.
         tokio::task::yield_now().await;
         watch.request_progress();
         let Ok(notice) = tokio::time::timeout(Duration::from_millis(200), watch.next()).await else { break };
@@ -153,11 +153,11 @@ async fn follow_for(
     Some(reached)
 }
 
-fn some_key(dice: &mut Dice) -> crate::Key {
-    let number = dice.below(KEYS);
+fn some_key(rng: &mut Rng) -> crate::Key {
+    let number = rng.below(KEYS);
     key(format!("/{}/{number}", if number.is_multiple_of(2) { "even" } else { "odd" }))
 }
 
-fn some_prefix(dice: &mut Dice) -> String {
-    ["/", "/even/", "/odd/", "/odd/3"][dice.index(4)].to_owned()
+fn some_prefix(rng: &mut Rng) -> String {
+    ["/", "/even/", "/odd/", "/odd/3"][rng.index(4)].to_owned()
 }

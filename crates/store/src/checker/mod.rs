@@ -1,11 +1,11 @@
-//! The history checker: was what clients saw explained by one sequence of writes?
+//! The history checker: whether one sequence of writes explains everything that clients saw.
 //!
-//! [`Recorded`] wraps any store and writes down every request with its answer and the moments between which it
-//! happened. [`Load`] makes a lot of them at once. Afterwards [`Recorder::verdict`] replays the store's own log of
-//! changes, revision by revision, and holds every answer against it: revisions make the search for an order, which is
-//! what makes such checkers slow, unnecessary.
+//! [`Recorded`] wraps any store and records every request with its response and the times between which it happened.
+//! [`Load`] makes many of them concurrently. Afterwards [`HistoryRecorder::verdict`] replays the store's own log of
+//! changes, revision by revision, and compares every response with it: revisions make the search for an order, which
+//! makes such checkers slow, unnecessary.
 //!
-//! It knows the port and nothing of any backend, so it judges all of them, through crashes and reconnects.
+//! It depends on the port only, so it checks all backends, through crashes and reconnects.
 
 #![allow(clippy::missing_panics_doc, reason = "a checker judges by panicking")]
 
@@ -24,33 +24,32 @@ pub use verdict::Violation;
 use crate::{Error, Event, Fetched, Key, ListRequest, Notice, Page, Prefix, Revision, Store, Transaction};
 use timeline::Timeline;
 
-/// Everything that was asked and answered.
+/// All recorded requests and responses.
 #[derive(Debug, Default)]
-pub struct Recorder {
+pub struct HistoryRecorder {
     clock: AtomicU64,
     entries: Mutex<Vec<Entry>>,
 }
 
-/// One request with its answer.
+/// A request with its response.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     /// The tick before the request was made.
     pub(crate) began: u64,
     /// The tick after the answer was there.
     pub(crate) ended: u64,
-    pub(crate) seen: Seen,
+    pub(crate) seen: Observation,
 }
 
-/// What a client saw.
 #[derive(Clone, Debug)]
-pub(crate) enum Seen {
+pub(crate) enum Observation {
     Commit { transaction: Transaction, answer: Result<Revision, Error> },
     Get { key: Key, fetched: Fetched },
     List { request: ListRequest, page: Page },
     Watch { prefix: Prefix, after: Revision, notices: Vec<Notice> },
 }
 
-impl Recorder {
+impl HistoryRecorder {
     /// An empty record.
     pub fn new() -> Arc<Self> {
         Arc::default()
@@ -66,20 +65,20 @@ impl Recorder {
         self.len() == 0
     }
 
-    /// Reads the store's log of changes after `start` and judges everything recorded by it.
+    /// Reads the store's log of changes after `start` and checks all records with it.
     ///
-    /// The store must have been empty at `start`, must remember everything since, and must have had no other clients.
+    /// The store must have been empty at `start`, must have all history since, and must have had no other clients.
     pub async fn verdict(&self, store: &dyn Store, start: Revision) -> Result<(), Vec<Violation>> {
         let log = log_of(store, start).await.map_err(|error| vec![Violation::Unreadable(error)])?;
-        self.judge(start, &log)
+        self.check(start, &log)
     }
 
-    /// Judges everything recorded by a log of changes.
-    pub(crate) fn judge(&self, start: Revision, log: &[Arc<Event>]) -> Result<(), Vec<Violation>> {
+    /// Checks all records with a log of changes.
+    pub(crate) fn check(&self, start: Revision, log: &[Arc<Event>]) -> Result<(), Vec<Violation>> {
         let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let mut violations = Vec::new();
         let timeline = Timeline::replay(start, log, &mut violations);
-        verdict::judge(&timeline, &entries, &mut violations);
+        verdict::check(&timeline, &entries, &mut violations);
         if violations.is_empty() { Ok(()) } else { Err(violations) }
     }
 
@@ -87,7 +86,7 @@ impl Recorder {
         self.clock.fetch_add(1, Ordering::SeqCst)
     }
 
-    pub(crate) fn record(&self, began: u64, seen: Seen) {
+    pub(crate) fn record(&self, began: u64, seen: Observation) {
         let entry = Entry { began, ended: self.tick(), seen };
         self.entries.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
     }

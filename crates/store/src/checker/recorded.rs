@@ -1,9 +1,9 @@
-//! A store that writes down what its clients see.
+//! A store wrapper that records what clients see.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use crate::checker::{Recorder, Seen};
+use crate::checker::{HistoryRecorder, Observation};
 use crate::port::{Answer, Bounds, Fetched, ListRequest, Page, Store};
 use crate::watch::Watching;
 use crate::{Error, Key, Notice, Prefix, Revision, Transaction, Watch};
@@ -12,13 +12,13 @@ use crate::{Error, Key, Notice, Prefix, Revision, Transaction, Watch};
 #[derive(Debug)]
 pub struct Recorded {
     store: Arc<dyn Store>,
-    recorder: Arc<Recorder>,
+    recorder: Arc<HistoryRecorder>,
 }
 
-/// A watch that is written down when it ends.
+/// A watch that is recorded when it ends.
 struct RecordedWatch {
     watch: Watch,
-    recorder: Arc<Recorder>,
+    recorder: Arc<HistoryRecorder>,
     began: u64,
     prefix: Prefix,
     after: Revision,
@@ -27,7 +27,7 @@ struct RecordedWatch {
 
 impl Recorded {
     /// Records what clients of the store see.
-    pub fn new(store: Arc<dyn Store>, recorder: &Arc<Recorder>) -> Arc<Self> {
+    pub fn new(store: Arc<dyn Store>, recorder: &Arc<HistoryRecorder>) -> Arc<Self> {
         Arc::new(Self { store, recorder: Arc::clone(recorder) })
     }
 }
@@ -37,7 +37,7 @@ impl Store for Recorded {
         Box::pin(async {
             let began = self.recorder.tick();
             let fetched = self.store.get(key).await?;
-            self.recorder.record(began, Seen::Get { key: key.clone(), fetched: fetched.clone() });
+            self.recorder.record(began, Observation::Get { key: key.clone(), fetched: fetched.clone() });
             Ok(fetched)
         })
     }
@@ -46,7 +46,7 @@ impl Store for Recorded {
         Box::pin(async {
             let began = self.recorder.tick();
             let page = self.store.list(request.clone()).await?;
-            self.recorder.record(began, Seen::List { request, page: page.clone() });
+            self.recorder.record(began, Observation::List { request, page: page.clone() });
             Ok(page)
         })
     }
@@ -55,7 +55,7 @@ impl Store for Recorded {
         Box::pin(async {
             let began = self.recorder.tick();
             let answer = self.store.commit(transaction.clone()).await;
-            self.recorder.record(began, Seen::Commit { transaction, answer: answer.clone() });
+            self.recorder.record(began, Observation::Commit { transaction, answer: answer.clone() });
             answer
         })
     }
@@ -95,7 +95,7 @@ impl Watching for RecordedWatch {
 impl Drop for RecordedWatch {
     fn drop(&mut self) {
         let notices = std::mem::take(&mut self.notices);
-        let seen = Seen::Watch { prefix: self.prefix.clone(), after: self.after, notices };
+        let seen = Observation::Watch { prefix: self.prefix.clone(), after: self.after, notices };
         self.recorder.record(self.began, seen);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::checker::verdict::Violation;
 use crate::{Event, Item, Key, ListRequest, Prefix, Revision, Versioned};
 
-/// What every key held, and when.
+/// The values of every key over time.
 #[derive(Debug)]
 pub(crate) struct Timeline {
     start: Revision,
@@ -15,7 +15,7 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    /// Replays the log, and notes where it contradicts itself.
+    /// Replays the log, and reports contradictions in it.
     pub(crate) fn replay(start: Revision, log: &[Arc<Event>], violations: &mut Vec<Violation>) -> Self {
         let mut timeline = Self { start, log: log.to_vec(), keys: BTreeMap::new() };
         let mut last: Option<&Arc<Event>> = None;
@@ -34,14 +34,14 @@ impl Timeline {
         timeline
     }
 
-    /// What a key held at a revision.
+    /// The value of a key at a revision.
     pub(crate) fn at(&self, key: &Key, revision: Revision) -> Option<&Versioned> {
         let versions = self.keys.get(key)?;
         let known = versions.partition_point(|(at, _)| *at <= revision);
         versions.get(known.checked_sub(1)?)?.1.as_ref()
     }
 
-    /// Whether a key held that at some revision from `since` on.
+    /// Whether a key had that value at some revision from `since` on.
     pub(crate) fn held_since(&self, key: &Key, what: Option<&Versioned>, since: Revision) -> bool {
         if self.at(key, since) == what {
             return true;
@@ -64,7 +64,7 @@ impl Timeline {
         revisions.into_iter()
     }
 
-    /// The changes a watch tells, in order.
+    /// The changes of a watch, in order.
     pub(crate) fn changes_under(
         &self,
         prefix: &Prefix,

@@ -1,4 +1,4 @@
-//! Holds every answer against the model.
+//! Compares every response with the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,36 +6,36 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use crate::checker::timeline::Timeline;
-use crate::checker::{Entry, Seen};
+use crate::checker::{Entry, Observation};
 use crate::{Error, Event, Notice, Op, Prefix, Revision, Transaction};
 
-/// Something a client saw that no single sequence of writes explains.
+/// An observation that no single sequence of writes explains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Violation {
     /// The log of changes could not be read.
     Unreadable(Error),
     /// The log itself goes back or repeats.
     LogOutOfOrder(Arc<Event>),
-    /// A change claims to follow something that was not there.
+    /// The previous value of a change is wrong.
     WrongPrevious(Arc<Event>),
-    /// An acknowledged write is not in the log, or not as it was made.
+    /// An acknowledged write is not in the log, or differs.
     LostWrite(Revision, Transaction),
-    /// The log has a change nobody made.
+    /// The log has a change that no client made.
     Phantom(Revision),
     /// Two writes were acknowledged at one revision.
     SharedRevision(Revision),
-    /// An answer is older than what had been answered before it was asked.
+    /// A response is older than one that was received before its request.
     Stale {
-        /// What was asked.
+        /// The request.
         what: String,
-        /// The revision of the answer.
+        /// The revision of the response.
         answered: Revision,
-        /// The revision somebody had already seen.
+        /// The revision that a client had already seen.
         known: Revision,
     },
-    /// A read shows what was not there at its revision.
+    /// A read shows a value that was not there at its revision.
     WrongRead(String),
-    /// A conflict was reported that was none.
+    /// A reported conflict did not exist.
     WrongConflict(String),
     /// A watch missed, repeated, reordered or invented a change.
     WrongWatch {
@@ -43,24 +43,24 @@ pub enum Violation {
         prefix: Prefix,
         /// From where.
         after: Revision,
-        /// What it said.
-        told: Notice,
-        /// What it should have said, if anything.
+        /// The notice.
+        item_texts: Notice,
+        /// The expected event, if any.
         expected: Option<Arc<Event>>,
     },
 }
 
-/// Judges all entries; what is wrong is added to `violations`.
-pub(crate) fn judge(timeline: &Timeline, entries: &[Entry], violations: &mut Vec<Violation>) {
-    let known = Known::from(timeline, entries);
+/// Checks all entries; violations are added to `violations`.
+pub(crate) fn check(timeline: &Timeline, entries: &[Entry], violations: &mut Vec<Violation>) {
+    let known = HighestAnswered::from(timeline, entries);
     account_for_revisions(timeline, entries, violations);
     for entry in entries {
-        judge_entry(timeline, &known, entry, violations);
+        check_entry(timeline, &known, entry, violations);
     }
 }
 
-/// The highest revision anybody had been answered by each tick.
-struct Known {
+/// The highest revision of any response by each tick.
+struct HighestAnswered {
     start: Revision,
     by_tick: BTreeMap<u64, Revision>,
 }
@@ -71,7 +71,7 @@ fn account_for_revisions(timeline: &Timeline, entries: &[Entry], violations: &mu
     let mut unknown = Vec::new();
     for entry in entries {
         match &entry.seen {
-            Seen::Commit { transaction, answer: Ok(revision) } => {
+            Observation::Commit { transaction, answer: Ok(revision) } => {
                 if !claimed.insert(*revision) {
                     violations.push(Violation::SharedRevision(*revision));
                 }
@@ -79,7 +79,7 @@ fn account_for_revisions(timeline: &Timeline, entries: &[Entry], violations: &mu
                     violations.push(Violation::LostWrite(*revision, transaction.clone()));
                 }
             }
-            Seen::Commit { transaction, answer: Err(Error::OutcomeUnknown { .. }) } => {
+            Observation::Commit { transaction, answer: Err(Error::OutcomeUnknown { .. }) } => {
                 unknown.push(transaction);
             }
             _ => {}
@@ -94,13 +94,13 @@ fn account_for_revisions(timeline: &Timeline, entries: &[Entry], violations: &mu
     }
 }
 
-fn judge_entry(timeline: &Timeline, known: &Known, entry: &Entry, violations: &mut Vec<Violation>) {
+fn check_entry(timeline: &Timeline, known: &HighestAnswered, entry: &Entry, violations: &mut Vec<Violation>) {
     let since = known.before(entry.began);
     match &entry.seen {
-        Seen::Commit { transaction, answer: Ok(revision) } if *revision <= since => {
+        Observation::Commit { transaction, answer: Ok(revision) } if *revision <= since => {
             violations.push(stale(transaction, *revision, since));
         }
-        Seen::Commit { transaction, answer: Err(Error::Conflict { key, current }) } => {
+        Observation::Commit { transaction, answer: Err(Error::Conflict { key, current }) } => {
             let expected = transaction.ops().find(|(written, _)| *written == key).map(|(_, op)| op.expects());
             let was_conflict =
                 expected.is_some_and(|expected| expected != current.as_ref().map(|v| v.revision));
@@ -108,7 +108,7 @@ fn judge_entry(timeline: &Timeline, known: &Known, entry: &Entry, violations: &m
                 violations.push(Violation::WrongConflict(format!("{transaction:?}: {current:?}")));
             }
         }
-        Seen::Get { key, fetched } => {
+        Observation::Get { key, fetched } => {
             if fetched.revision < since {
                 violations.push(stale(key, fetched.revision, since));
             }
@@ -116,7 +116,7 @@ fn judge_entry(timeline: &Timeline, known: &Known, entry: &Entry, violations: &m
                 violations.push(Violation::WrongRead(format!("{key}: {fetched:?}")));
             }
         }
-        Seen::List { request, page } => {
+        Observation::List { request, page } => {
             if request.at.is_none() && page.revision < since {
                 violations.push(stale(request, page.revision, since));
             }
@@ -127,13 +127,15 @@ fn judge_entry(timeline: &Timeline, known: &Known, entry: &Entry, violations: &m
                 violations.push(Violation::WrongRead(format!("{request:?}: {page:?}")));
             }
         }
-        Seen::Watch { prefix, after, notices } => judge_watch(timeline, prefix, *after, notices, violations),
-        Seen::Commit { .. } => {}
+        Observation::Watch { prefix, after, notices } => {
+            check_watch(timeline, prefix, *after, notices, violations);
+        }
+        Observation::Commit { .. } => {}
     }
 }
 
-/// A watch tells a beginning of the log's changes under its prefix; a progress mark, that none is missing up to it.
-fn judge_watch(
+/// A watch returns a prefix of the log's changes under its key prefix; a progress notice means that none is missing.
+fn check_watch(
     timeline: &Timeline,
     prefix: &Prefix,
     after: Revision,
@@ -147,14 +149,14 @@ fn judge_watch(
             Notice::Progress(revision) => expected.peek().is_none_or(|next| next.revision > *revision),
         };
         if !right {
-            let (prefix, told) = (prefix.clone(), notice.clone());
+            let (prefix, item_texts) = (prefix.clone(), notice.clone());
             let expected = expected.next().cloned();
-            return violations.push(Violation::WrongWatch { prefix, after, told, expected });
+            return violations.push(Violation::WrongWatch { prefix, after, item_texts, expected });
         }
     }
 }
 
-/// Whether these changes are exactly what the transaction does.
+/// Whether these changes are exactly the transaction's.
 fn made(transaction: &Transaction, changes: &[Arc<Event>]) -> bool {
     let did = |(key, op): (&_, &Op), event: &Arc<Event>| {
         event.key == *key
@@ -169,7 +171,7 @@ fn stale(what: &impl fmt::Debug, answered: Revision, known: Revision) -> Violati
     Violation::Stale { what: format!("{what:?}"), answered, known }
 }
 
-impl Known {
+impl HighestAnswered {
     fn from(timeline: &Timeline, entries: &[Entry]) -> Self {
         let mut ends: Vec<_> =
             entries.iter().filter_map(|entry| Some((entry.ended, answered(entry)?))).collect();
@@ -187,12 +189,12 @@ impl Known {
     }
 }
 
-/// The revision of the present an answer speaks of.
+/// The current revision that a response implies.
 fn answered(entry: &Entry) -> Option<Revision> {
     match &entry.seen {
-        Seen::Commit { answer, .. } => answer.as_ref().ok().copied(),
-        Seen::Get { fetched, .. } => Some(fetched.revision),
-        Seen::List { request, page } => request.at.is_none().then_some(page.revision),
-        Seen::Watch { .. } => None,
+        Observation::Commit { answer, .. } => answer.as_ref().ok().copied(),
+        Observation::Get { fetched, .. } => Some(fetched.revision),
+        Observation::List { request, page } => request.at.is_none().then_some(page.revision),
+        Observation::Watch { .. } => None,
     }
 }

@@ -1,8 +1,8 @@
-//! Reading a state of the past, in steps, while the present moves on.
+//! Reading a past revision in steps, while writes continue.
 //!
-//! The state at a revision is the present with every later change undone. A cursor collects those undone values once
-//! and then only what was added since its last step, so a long read costs what it reads plus what changes meanwhile,
-//! and holds the lock for one step at a time.
+//! The state at a revision is the current state with every later change undone. A cursor collects those undone values
+//! once and then only what was added since its last step, so a long read costs what it reads plus what changes
+//! meanwhile, and holds the lock for one step at a time.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
@@ -15,9 +15,9 @@ use crate::{Error, Item, Key, Prefix, Revision, Versioned};
 #[derive(Debug)]
 pub struct Cursor {
     at: Revision,
-    /// The revision up to which later changes have been collected in `past`.
-    folded: Revision,
-    /// What the keys changed after `at` held then.
+    /// The revision up to which later changes are collected in `past`.
+    collected: Revision,
+    /// The values at `at` of keys that changed since.
     past: BTreeMap<Key, Option<Versioned>>,
     prefix: Prefix,
     start: Vec<u8>,
@@ -29,7 +29,7 @@ impl Cursor {
     pub fn new(state: &State, prefix: Prefix, start: Option<&Key>, at: Revision) -> Result<Self, Error> {
         state.readable(at)?;
         let mut cursor =
-            Self { at, folded: at, past: BTreeMap::new(), start: Vec::new(), end: prefix.end(), prefix };
+            Self { at, collected: at, past: BTreeMap::new(), start: Vec::new(), end: prefix.end(), prefix };
         let start = start.map_or(&[][..], Key::as_bytes).max(cursor.prefix.as_bytes()).to_vec();
         cursor.advance_to(&start);
         Ok(cursor)
@@ -40,9 +40,9 @@ impl Cursor {
         self.at
     }
 
-    /// The next items in key order, at most that many; empty at the end.
+    /// The next items in key order; empty at the end.
     pub fn take(&mut self, state: &State, items_max: usize) -> Result<Vec<Item>, Error> {
-        self.fold(state)?;
+        self.collect(state)?;
         let items: Vec<Item> = self.rest(state).take(items_max).collect();
         if let Some(last) = items.last() {
             self.advance_to(last.key.successor().as_bytes());
@@ -50,35 +50,35 @@ impl Cursor {
         Ok(items)
     }
 
-    /// How many items are left.
+    /// The number of remaining items.
     pub fn remaining(&mut self, state: &State) -> Result<u64, Error> {
-        self.fold(state)?;
+        self.collect(state)?;
         if self.past.is_empty() {
             return Ok(state.live().range::<[u8], _>(self.range()).count() as u64);
         }
         Ok(self.rest(state).count() as u64)
     }
 
-    /// Collects what was changed since the last step.
-    fn fold(&mut self, state: &State) -> Result<(), Error> {
+    /// Collects the changes since the last step.
+    fn collect(&mut self, state: &State) -> Result<(), Error> {
         let bounds = state.bounds();
-        if self.folded < state.history().forgotten() {
+        if self.collected < state.history().forgotten() {
             return Err(Error::Compacted { floor: bounds.floor });
         }
-        for record in state.history().after(self.folded) {
+        for record in state.history().after(self.collected) {
             if self.prefix.covers(&record.key) && record.key.as_bytes() >= self.start.as_slice() {
-                // The first change after `at` knows what the key held at `at`; later ones do not.
+                // The first change after `at` has the key's value at `at`; later ones do not.
                 self.past.entry(record.key.clone()).or_insert_with(|| record.previous.clone());
             }
         }
-        self.folded = bounds.current;
+        self.collected = bounds.current;
         Ok(())
     }
 
     fn rest<'a>(&'a self, state: &'a State) -> impl Iterator<Item = Item> + 'a {
         let present = state.live().range::<[u8], _>(self.range()).peekable();
         let past = self.past.range::<[u8], _>(self.range()).peekable();
-        Undone { present, past }
+        MergedItems { present, past }
     }
 
     fn range(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
@@ -86,20 +86,20 @@ impl Cursor {
         (Bound::Included(self.start.as_slice()), end)
     }
 
-    /// Moves on, but never behind the end: a range that ends before it starts is a panic, not an empty range.
+    /// Advances, but never past the end: a range that ends before it starts would panic.
     fn advance_to(&mut self, start: &[u8]) {
         let end = self.end.as_deref().unwrap_or(start);
         self.start = start.min(end).to_vec();
     }
 }
 
-/// The present merged with the past, which wins.
-struct Undone<P: Iterator, Q: Iterator> {
+/// The current items merged with the past ones, which win.
+struct MergedItems<P: Iterator, Q: Iterator> {
     present: Peekable<P>,
     past: Peekable<Q>,
 }
 
-impl<'a, P, Q> Iterator for Undone<P, Q>
+impl<'a, P, Q> Iterator for MergedItems<P, Q>
 where
     P: Iterator<Item = (&'a Key, &'a Versioned)>,
     Q: Iterator<Item = (&'a Key, &'a Option<Versioned>)>,

@@ -1,7 +1,7 @@
-//! The recent past: what changed, in order, until it is too old or too much.
+//! The recent changes, in order, limited by age and size.
 //!
-//! A record keeps the value it replaced, which nobody else holds any more; the value it wrote is shared with the live
-//! map. So history costs about what was overwritten, not a second copy of the store.
+//! A record holds the value it replaced; the value it wrote is shared with the live map. So history costs about what
+//! was overwritten, not a second copy of the store.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,20 +10,20 @@ use bytes::Bytes;
 
 use crate::{Change, Event, Key, Revision, Versioned};
 
-/// How much of the past is kept. What exceeds either limit is forgotten.
+/// The limits of history; records beyond either of them are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryLimits {
-    /// How long a change is remembered.
+    /// The maximum age of a record.
     pub age: Duration,
-    /// How many bytes of memory the past may hold on to.
+    /// The maximum memory of all records.
     pub bytes: usize,
 }
 
-/// One change of one key, as history keeps it.
+/// One change of one key.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     pub(crate) revision: Revision,
-    /// Wall-clock time of the write in milliseconds since 1970; it only decides when to forget.
+    /// System time of the write in milliseconds since 1970; used only for the age limit.
     pub(crate) at_millis: u64,
     pub(crate) key: Key,
     pub(crate) value: Option<Bytes>,
@@ -35,34 +35,34 @@ pub(crate) struct Record {
 pub(crate) struct History {
     records: VecDeque<Record>,
     bytes: usize,
-    /// The last revision whose records are gone.
+    /// The last revision whose records are dropped.
     forgotten: Revision,
 }
 
-/// What a record costs beside its key and the value it replaced: the record itself and its share of allocations.
+/// The cost of a record beside its key and replaced value: the record itself and its share of allocations.
 const RECORD_BYTES: usize = 160;
 
 impl HistoryLimits {
-    /// Never forgets; for tests that compare all of history.
+    /// Without limits; for tests that compare all of history.
     pub const UNLIMITED: Self = Self { age: Duration::MAX, bytes: usize::MAX };
 }
 
 impl Default for HistoryLimits {
-    /// Five minutes, as long as Kubernetes keeps it, and at most 32 MiB.
+    /// Five minutes, as in Kubernetes, and at most 32 MiB.
     fn default() -> Self {
         Self { age: Duration::from_mins(5), bytes: 32 << 20 }
     }
 }
 
 impl Record {
-    /// The record as watchers are told it.
+    /// The record as a watch event.
     pub(crate) fn event(&self) -> Event {
         let change = match (&self.value, &self.previous) {
             (Some(value), Some(previous)) => {
                 Change::Updated { value: value.clone(), previous: previous.clone() }
             }
             (Some(value), None) => Change::Created { value: value.clone() },
-            // A delete always had something to delete: its condition says so.
+            // A delete always has a previous value: its condition requires it.
             (None, previous) => {
                 Change::Deleted { previous: previous.clone().unwrap_or_else(|| self.nothing()) }
             }
@@ -100,14 +100,14 @@ impl History {
         self.records.range(start..)
     }
 
-    /// The revision of the oldest record, if that is to be forgotten now.
+    /// The revision of the oldest record, if it is beyond the limits.
     pub(crate) fn overdue(&self, limits: &HistoryLimits, now_millis: u64) -> Option<Revision> {
         let oldest = self.records.front()?;
         let age = Duration::from_millis(now_millis.saturating_sub(oldest.at_millis));
         (age > limits.age || self.bytes > limits.bytes).then_some(oldest.revision)
     }
 
-    /// Forgets records up to and including a revision.
+    /// Drops records up to and including a revision.
     pub(crate) fn forget(&mut self, through: Revision) {
         while let Some(oldest) = self.records.pop_front_if(|oldest| oldest.revision <= through) {
             self.bytes = self.bytes.saturating_sub(oldest.bytes());

@@ -1,8 +1,8 @@
 //! The state shared between readers, writers and watchers.
 //!
-//! Two locks, always taken in this order: the hub's (who is told) and the state's (what is). A writer holds the hub for
-//! as long as it takes to apply and tell, so watchers are told in the order of revisions; readers only ever take the
-//! state's, which is held for an instant by writers and for one bounded step by readers.
+//! Two locks, always taken in this order: the watch hub's and the state's. A writer holds the hub while it applies
+//! and publishes, so watchers get changes in the order of revisions; readers take only the state's lock, which
+//! writers hold for an instant and readers for one bounded step.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,31 +10,31 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use std::task::Waker;
 
 use crate::memory::cursor::Cursor;
-use crate::memory::hub::Hub;
 use crate::memory::staged::Staged;
 use crate::memory::state::{State, Usage};
+use crate::memory::watch_hub::WatchHub;
 use crate::memory::watcher::Watcher;
 use crate::{
     Bounds, Error, Event, Fetched, Item, Key, ListRequest, Page, Prefix, Revision, Transaction, Watch,
 };
 
-/// A [`State`] many can read while one writes.
+/// A [`State`] with many readers and one writer.
 #[derive(Debug)]
 pub struct Live {
-    hub: Mutex<Hub>,
+    watch_hub: Mutex<WatchHub>,
     state: RwLock<State>,
-    /// Everything up to here has been left with the watchers it is for.
+    /// Everything up to here is queued for its watchers.
     published: AtomicU64,
 }
 
-/// Watchers to wake, once the writer has nothing more urgent to do.
+/// Wakers to call once the writer has nothing more urgent to do.
 #[must_use]
 #[derive(Debug)]
 pub struct Wakes(Vec<Waker>);
 
-/// A read in steps; what it still needs is not forgotten meanwhile.
+/// A read in steps; the history that it needs is pinned.
 #[derive(Debug)]
-pub struct Reading<'a> {
+pub struct SteppedRead<'a> {
     live: &'a Live,
     cursor: Cursor,
 }
@@ -46,7 +46,7 @@ impl Live {
     /// Shares a state.
     pub fn new(state: State) -> Arc<Self> {
         let published = AtomicU64::new(state.bounds().current.get());
-        Arc::new(Self { hub: Mutex::default(), state: RwLock::new(state), published })
+        Arc::new(Self { watch_hub: Mutex::default(), state: RwLock::new(state), published })
     }
 
     /// Reads one key.
@@ -54,7 +54,7 @@ impl Live {
         self.state().get(key)
     }
 
-    /// From which revision to which the store remembers.
+    /// The oldest and the current revision.
     pub fn bounds(&self) -> Bounds {
         self.state().bounds()
     }
@@ -79,7 +79,8 @@ impl Live {
         }
         drop(state);
         match self.list_on(cursor, items, limit) {
-            // Somebody forgot in between what a read of the present must not depend on: read it in one go.
+            // The history was compacted meanwhile, which a read of the current revision must not depend on: read it
+            // in one step.
             Err(Error::Compacted { .. }) if request.at.is_none() => self.list_at_once(request, limit),
             page => page,
         }
@@ -93,7 +94,7 @@ impl Live {
         Ok(page(at, items, cursor.remaining(&state)?))
     }
 
-    /// Reads on from a first step.
+    /// Continues from a first step.
     fn list_on(&self, cursor: Cursor, mut items: Vec<Item>, limit: usize) -> Result<Page, Error> {
         let mut reading = self.pinned(cursor);
         while items.len() < limit {
@@ -113,18 +114,18 @@ impl Live {
         prefix: Prefix,
         start: Option<&Key>,
         at: Option<Revision>,
-    ) -> Result<Reading<'_>, Error> {
+    ) -> Result<SteppedRead<'_>, Error> {
         let mut state = self.state_mut();
         let at = at.unwrap_or(state.bounds().current);
         let cursor = Cursor::new(&state, prefix, start, at)?;
         state.pin(at);
-        Ok(Reading { live: self, cursor })
+        Ok(SteppedRead { live: self, cursor })
     }
 
-    /// Keeps what a cursor still needs. If that is gone already, its next step says so.
-    fn pinned(&self, cursor: Cursor) -> Reading<'_> {
+    /// Pins the history that a cursor needs. If it is dropped already, the next step fails.
+    fn pinned(&self, cursor: Cursor) -> SteppedRead<'_> {
         self.state_mut().pin(cursor.at());
-        Reading { live: self, cursor }
+        SteppedRead { live: self, cursor }
     }
 
     /// Adds a transaction to a batch if its conditions hold after the transactions already in it.
@@ -134,42 +135,42 @@ impl Live {
         self.state().stage(staged, transaction)
     }
 
-    /// Makes a batch visible to readers and leaves it with its watchers.
+    /// Makes a batch visible to readers and queues it for its watchers.
     pub fn publish(&self, staged: Staged, at_millis: u64) -> Wakes {
-        let hub = self.hub();
-        self.publish_to(&hub, staged, at_millis)
+        let watch_hub = self.watch_hub();
+        self.publish_to(&watch_hub, staged, at_millis)
     }
 
     /// Stages and publishes one transaction at once, for a store without a disk.
     pub fn commit(&self, transaction: Transaction, at_millis: u64) -> Result<(Revision, Wakes), Error> {
-        let hub = self.hub();
+        let watch_hub = self.watch_hub();
         let mut staged = Staged::default();
         let revision = self.state().stage(&mut staged, transaction)?;
-        Ok((revision, self.publish_to(&hub, staged, at_millis)))
+        Ok((revision, self.publish_to(&watch_hub, staged, at_millis)))
     }
 
-    /// Tells all changes under the prefix made after the revision.
+    /// Watches all changes under the prefix after the revision.
     pub fn watch(self: &Arc<Self>, prefix: Prefix, after: Revision) -> Result<Watch, Error> {
         Ok(Watch::new(Watcher::start(Arc::clone(self), prefix, after)?))
     }
 
-    /// Forgets history.
+    /// Compacts history.
     pub fn compact(&self, through: Revision) -> Result<(), Error> {
         self.state_mut().compact(through)
     }
 
-    /// Ends every watch, now and later, with the reason.
+    /// Ends every watch, now and later, with this reason.
     pub fn close(&self, why: &str) -> Wakes {
-        Wakes(self.hub().close(why))
+        Wakes(self.watch_hub().close(why))
     }
 
-    /// Everything up to here has been left with the watchers it is for.
+    /// Everything up to here is queued for its watchers.
     pub(crate) fn published(&self) -> Revision {
         Revision::new(self.published.load(Ordering::Acquire)).unwrap_or(Revision::EMPTY)
     }
 
-    pub(crate) fn hub(&self) -> MutexGuard<'_, Hub> {
-        self.hub.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn watch_hub(&self) -> MutexGuard<'_, WatchHub> {
+        self.watch_hub.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
@@ -180,7 +181,7 @@ impl Live {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn publish_to(&self, hub: &Hub, staged: Staged, at_millis: u64) -> Wakes {
+    fn publish_to(&self, watch_hub: &WatchHub, staged: Staged, at_millis: u64) -> Wakes {
         let before = self.published();
         let events = {
             let mut state = self.state_mut();
@@ -189,14 +190,14 @@ impl Live {
             for transaction in transactions {
                 state.apply(transaction, at_millis);
             }
-            let events = if hub.is_idle() { Vec::new() } else { events_after(&state, before) };
+            let events = if watch_hub.is_idle() { Vec::new() } else { events_after(&state, before) };
             for _ in 0..count {
                 state.forget(at_millis);
             }
             events
         };
         let mut wakers = Vec::new();
-        hub.publish(&events, &mut wakers);
+        watch_hub.publish(&events, &mut wakers);
         let current = self.state().bounds().current;
         self.published.store(current.get(), Ordering::Release);
         Wakes(wakers)
@@ -204,30 +205,30 @@ impl Live {
 }
 
 impl Wakes {
-    /// Wakes them.
+    /// Calls the wakers.
     pub fn wake(self) {
         self.0.into_iter().for_each(Waker::wake);
     }
 }
 
-impl Reading<'_> {
+impl SteppedRead<'_> {
     /// The revision read at.
     pub fn at(&self) -> Revision {
         self.cursor.at()
     }
 
-    /// The next items in key order, at most that many; empty at the end.
+    /// The next items in key order; empty at the end.
     pub fn take(&mut self, items_max: usize) -> Result<Vec<Item>, Error> {
         self.cursor.take(&self.live.state(), items_max)
     }
 
-    /// How many items are left.
+    /// The number of remaining items.
     pub fn remaining(&mut self) -> Result<u64, Error> {
         self.cursor.remaining(&self.live.state())
     }
 }
 
-impl Drop for Reading<'_> {
+impl Drop for SteppedRead<'_> {
     fn drop(&mut self) {
         self.live.state_mut().unpin(self.cursor.at());
     }
@@ -304,8 +305,8 @@ mod tests {
         live.publish(staged, 0).wake();
         let mut context = std::task::Context::from_waker(Waker::noop());
         for _ in 0..100 {
-            let told = std::pin::pin!(watch.next()).poll(&mut context);
-            assert!(matches!(told, std::task::Poll::Ready(Some(Ok(_)))), "{told:?}");
+            let item_texts = std::pin::pin!(watch.next()).poll(&mut context);
+            assert!(matches!(item_texts, std::task::Poll::Ready(Some(Ok(_)))), "{item_texts:?}");
         }
         assert!(live.bounds().floor > Revision::EMPTY, "and then it was forgotten");
     }

@@ -1,14 +1,14 @@
-//! The in-memory store: a throw-away backend, and the live state every durable one can be built around.
+//! The in-memory store: a backend without durability, and the live state for durable ones.
 //!
 //! `State` is the revisioned map, `Live` shares it, `Staged` is a batch between decision and visibility, and
-//! `MemoryStore` is the port over them, forgetting everything when it is dropped. Start at [`State`].
+//! `MemoryStore` is the port over them. Start at [`State`].
 
 mod cursor;
 mod history;
-mod hub;
 mod live;
 mod staged;
 mod state;
+mod watch_hub;
 mod watcher;
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::{Error, Key, Prefix, Revision, Transaction, Watch};
 
 pub use cursor::Cursor;
 pub use history::HistoryLimits;
-pub use live::{Live, Reading, Wakes};
+pub use live::{Live, SteppedRead, Wakes};
 pub use staged::Staged;
 pub use state::{State, Usage};
 

@@ -1,4 +1,4 @@
-//! Transactions that are decided but not yet visible: what a group commit makes durable together.
+//! Transactions that are accepted but not yet visible: what a group commit makes durable together.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::{Key, Revision, Transaction, Versioned};
 #[derive(Debug, Default)]
 pub struct Staged {
     transactions: Vec<Transaction>,
-    /// What the keys will hold once the batch is applied; `None` for deleted.
+    /// The new values of the keys; `None` for deleted.
     outcome: BTreeMap<Key, Option<Versioned>>,
 }
 
@@ -28,12 +28,12 @@ impl Staged {
         self.transactions
     }
 
-    /// What the batch leaves of a key: the outer `None` when it does not touch it.
+    /// The batch's value of a key: the outer `None` when it does not write it.
     pub(crate) fn get(&self, key: &Key) -> Option<&Option<Versioned>> {
         self.outcome.get(key)
     }
 
-    /// Takes in a transaction whose conditions hold, and says which revision it gets.
+    /// Adds a transaction whose conditions hold, and returns its revision.
     pub(crate) fn push(&mut self, current: Revision, transaction: Transaction) -> Revision {
         let revision = current.advanced(self.transactions.len() as u64 + 1);
         for (key, op) in transaction.ops() {

@@ -1,4 +1,4 @@
-//! Everything the store knows: the live keys and the recent past. No locks, no clock, no waiting.
+//! The live keys and the recent history. No locks, no clock, no waiting.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::{Bounds, Error, Fetched, Key, Op, Revision, Transaction, Versioned};
 
 /// The revisioned map.
 ///
-/// Its state is a function of the transactions applied to it, in order; how they became durable is not its business.
+/// Its state is a function of the transactions applied to it, in order.
 #[derive(Debug)]
 pub struct State {
     live: BTreeMap<Key, Versioned>,
@@ -17,7 +17,8 @@ pub struct State {
     limits: HistoryLimits,
     current: Revision,
     floor: Revision,
-    /// Revisions somebody reads at in several steps, with the number of readers; newer records stay until they are done.
+    /// Revisions that are being read in several steps, with the number of readers; newer records stay until they are
+    /// done.
     pins: BTreeMap<Revision, usize>,
 }
 
@@ -28,13 +29,14 @@ pub struct Usage {
     pub keys: usize,
     /// Bytes of live keys and values.
     pub live_bytes: usize,
-    /// Changes remembered.
+    /// Records of history.
     pub changes: usize,
-    /// Bytes history holds on to, beyond the live ones.
+    /// Bytes of history, beyond the live ones.
     pub history_bytes: usize,
 }
 
-/// Records forgotten per applied transaction at most, so that no write pays for a long idle time before it.
+/// The maximum number of records dropped per applied transaction, so that no write pays for a long idle time before
+/// it.
 const FORGET_STEP: usize = 256;
 
 impl State {
@@ -119,7 +121,7 @@ impl State {
         Ok(())
     }
 
-    /// Forgets what exceeds the limits, a bounded step of it.
+    /// Drops records beyond the limits, a bounded number of them.
     pub fn forget(&mut self, now_millis: u64) {
         for _ in 0..FORGET_STEP {
             match self.history.overdue(&self.limits, now_millis) {
@@ -132,7 +134,7 @@ impl State {
         }
     }
 
-    /// Forgets history: afterwards `through` is the oldest readable revision.
+    /// Compacts history: afterwards `through` is the oldest readable revision.
     pub fn compact(&mut self, through: Revision) -> Result<(), Error> {
         if through > self.current {
             return Err(Error::FutureRevision { current: self.current });
@@ -173,7 +175,7 @@ impl State {
         self.history.push(Record { revision, at_millis, key, value, previous });
     }
 
-    /// How far records may go: not behind what is promised, nor behind what somebody reads at.
+    /// The last revision whose records may be dropped: not after the floor, nor after a pinned revision.
     fn forgettable(&self) -> Revision {
         self.pins.keys().next().map_or(self.floor, |pinned| self.floor.min(*pinned))
     }

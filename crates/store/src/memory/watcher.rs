@@ -1,12 +1,12 @@
-//! One watch: first it reads history until there is no more, then it drains what the hub leaves for it.
+//! One watch: first it reads history to its end, then it drains its queue in the watch hub.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use crate::memory::hub::{Queue, Slot, Ticket};
 use crate::memory::live::Live;
 use crate::memory::state::State;
+use crate::memory::watch_hub::{Queue, Slot, Ticket};
 use crate::watch::{Notice, Watching};
 use crate::{Error, Event, Prefix, Revision};
 
@@ -15,26 +15,26 @@ pub(crate) struct Watcher {
     live: Arc<Live>,
     prefix: Prefix,
     phase: Phase,
-    /// What has been read but not yet told.
+    /// Events that have been read but not returned yet.
     ready: VecDeque<Arc<Event>>,
     progress_wanted: bool,
 }
 
-/// How the watcher learns what comes next.
+/// Where the next events come from.
 enum Phase {
     /// From history, after this revision.
     CatchingUp { after: Revision },
     /// From the hub.
     Following { slot: Arc<Slot>, ticket: Ticket, after: Revision },
-    /// Not at all.
+    /// Nowhere.
     Ended,
 }
 
-/// Records of history looked at under the lock at once.
+/// Records of history read under the lock at once.
 const STEP: usize = 4096;
 
 impl Watcher {
-    /// A watch that misses nothing from here on, unless it is too late already.
+    /// Fails if the revision is compacted already.
     pub(crate) fn start(live: Arc<Live>, prefix: Prefix, after: Revision) -> Result<Self, Error> {
         let phase = Phase::CatchingUp { after };
         let mut watcher = Self { live, prefix, phase, ready: VecDeque::new(), progress_wanted: false };
@@ -42,28 +42,28 @@ impl Watcher {
         Ok(watcher)
     }
 
-    /// Reads a step of history; at its end, follows the hub.
+    /// Reads a step of history; at its end, registers with the hub.
     fn catch_up(&mut self, after: Revision) -> Result<(), Error> {
         let reached = self.read_step(&self.live.clone().state(), after)?;
         if reached < self.live.bounds().current {
             self.phase = Phase::CatchingUp { after: reached };
             return Ok(());
         }
-        // With the hub in hand nobody publishes: what is read now plus what the hub leaves is everything.
+        // While the hub is locked no change is published: what is read now plus what the hub queues is everything.
         let live = Arc::clone(&self.live);
-        let mut hub = live.hub();
+        let mut watch_hub = live.watch_hub();
         let reached = self.read_step(&live.state(), reached)?;
         if reached < live.bounds().current {
             self.phase = Phase::CatchingUp { after: reached };
             return Ok(());
         }
         let slot = Slot::after(reached);
-        let ticket = hub.register(&self.prefix, &slot);
+        let ticket = watch_hub.register(&self.prefix, &slot);
         self.phase = Phase::Following { slot, ticket, after: reached };
         Ok(())
     }
 
-    /// Reads whole revisions after `after`, and says through which.
+    /// Reads whole revisions after `after`, and returns through which.
     fn read_step(&mut self, state: &State, after: Revision) -> Result<Revision, Error> {
         let bounds = state.bounds();
         if after < bounds.floor {
@@ -82,10 +82,10 @@ impl Watcher {
         Ok(after.max(bounds.current))
     }
 
-    /// What the hub has left; `Pending` when nothing, with the waker in place.
+    /// The hub's queue; `Pending` when it is empty, with the waker registered.
     fn drain(&mut self, context: &mut Context<'_>) -> Poll<Result<Notice, Error>> {
         let Phase::Following { slot, after, .. } = &self.phase else { return Poll::Pending };
-        // Read before the queue: whatever is published up to here is in the queue, or was, by the time we look.
+        // Read before the queue: everything published up to here is, or was, in the queue.
         let published = self.live.published();
         let mut inner = slot.lock();
         match &mut inner.queue {
@@ -113,7 +113,7 @@ impl Watcher {
 
     fn leave_hub(&self) {
         if let Phase::Following { ticket, .. } = &self.phase {
-            self.live.hub().unregister(&self.prefix, *ticket);
+            self.live.watch_hub().unregister(&self.prefix, *ticket);
         }
     }
 
@@ -148,8 +148,9 @@ impl Watching for Watcher {
     }
 
     fn request_progress(&mut self) {
-        // A writer holds the hub between telling readers and telling watchers. What readers have seen is to be told.
-        drop(self.live.hub());
+        // A writer holds the hub between making a change visible and queueing it. What readers have seen has to be
+        // covered.
+        drop(self.live.watch_hub());
         self.progress_wanted = true;
     }
 }
@@ -168,7 +169,7 @@ mod tests {
     use crate::memory::HistoryLimits;
     use crate::{Key, Transaction, Watch};
 
-    /// The next notice that says how far a watch is, if there is one already.
+    /// The next progress notice, if there is one already.
     fn progress(watch: &mut Watch) -> Option<Revision> {
         let mut context = Context::from_waker(Waker::noop());
         match std::pin::pin!(watch.next()).poll(&mut context) {
@@ -177,8 +178,8 @@ mod tests {
         }
     }
 
-    /// Whoever sees a revision and asks a watch how far it is, is told of that revision or a later one, however busy
-    /// writers are. Waiting for it would otherwise have no end.
+    /// A progress request after a read returns at least the revision of that read, however busy writers are.
+    /// Otherwise waiting for it would have no end.
     #[test]
     fn progress_is_never_behind_what_readers_see() {
         const WRITES: usize = 20_000;
@@ -194,8 +195,11 @@ mod tests {
         loop {
             let seen = live.bounds().current;
             watch.request_progress();
-            let told = progress(&mut watch);
-            assert!(told.is_some_and(|told| told >= seen), "{seen:?} was seen, {told:?} was told");
+            let item_texts = progress(&mut watch);
+            assert!(
+                item_texts.is_some_and(|item_texts| item_texts >= seen),
+                "{seen:?} was seen, {item_texts:?} was told"
+            );
             if writer.is_finished() {
                 break;
             }

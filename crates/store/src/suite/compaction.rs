@@ -1,10 +1,12 @@
-//! Stories of forgetting.
+//! Stories of compaction.
 
-use crate::suite::{Subject, create, delete, key, listed, next_change, prefix, refusal, update, watch};
+use crate::suite::{
+    StoreUnderTest, create, delete, key, listed, next_change, prefix, refusal, update, watch,
+};
 use crate::{Bounds, Error, ListRequest};
 
-/// Below the floor there is nothing, and the error says where the floor is.
-pub async fn forgotten_history_can_neither_be_read_nor_watched(store: Subject) {
+/// Compacted revisions cannot be read, and the error has the floor.
+pub async fn forgotten_history_can_neither_be_read_nor_watched(store: StoreUnderTest) {
     let first = create(&store, "/c/a", "one").await;
     let second = update(&store, "/c/a", "two", first).await;
     let third = update(&store, "/c/a", "three", second).await;
@@ -15,8 +17,8 @@ pub async fn forgotten_history_can_neither_be_read_nor_watched(store: Subject) {
     assert_eq!(refusal(&store, "/c/", first).await, Error::Compacted { floor: second });
 }
 
-/// The floor is the oldest state that can still be read; the changes after it are all known.
-pub async fn the_floor_itself_can_be_read_and_watched_from(store: Subject) {
+/// The floor is the oldest revision that can still be read; the changes after it are all kept.
+pub async fn the_floor_itself_can_be_read_and_watched_from(store: StoreUnderTest) {
     let first = create(&store, "/c/a", "one").await;
     let other = create(&store, "/c/b", "one").await;
     let second = update(&store, "/c/a", "two", first).await;
@@ -30,8 +32,8 @@ pub async fn the_floor_itself_can_be_read_and_watched_from(store: Subject) {
     assert_eq!(event.previous().map(|previous| previous.revision), Some(other));
 }
 
-/// Two who compact do not disturb each other.
-pub async fn compacting_the_forgotten_again_is_no_error(store: Subject) {
+/// Two compactors do not disturb each other.
+pub async fn compacting_the_forgotten_again_is_no_error(store: StoreUnderTest) {
     let first = create(&store, "/c/a", "one").await;
     let second = update(&store, "/c/a", "two", first).await;
     store.compact(second).await.unwrap();
@@ -42,7 +44,7 @@ pub async fn compacting_the_forgotten_again_is_no_error(store: Subject) {
 }
 
 /// What has not happened cannot be forgotten.
-pub async fn compacting_the_future_is_refused(store: Subject) {
+pub async fn compacting_the_future_is_refused(store: StoreUnderTest) {
     let current = create(&store, "/c/a", "one").await;
     let error = store.compact(current.next()).await.unwrap_err();
     assert_eq!(error, Error::FutureRevision { current });

@@ -1,10 +1,10 @@
-//! Stories of lists, pages and the past.
+//! Stories of lists, pages and past revisions.
 
-use crate::suite::{Subject, create, current, delete, key, listed, prefix, told, update};
+use crate::suite::{StoreUnderTest, create, current, delete, item_texts, key, listed, prefix, update};
 use crate::{Error, ListRequest, Op, Transaction};
 
-/// Bytewise order; nothing before, nothing behind, nothing that only resembles the prefix.
-pub async fn a_list_has_the_keys_of_its_prefix_in_order(store: Subject) {
+/// Bytewise order; only keys under the prefix.
+pub async fn a_list_has_the_keys_of_its_prefix_in_order(store: StoreUnderTest) {
     for name in ["/l/b", "/l/a", "/l/a-z", "/l/a/z", "/l0", "/l", "/k/x", "/m/x"] {
         create(&store, name, "v").await;
     }
@@ -15,8 +15,8 @@ pub async fn a_list_has_the_keys_of_its_prefix_in_order(store: Subject) {
     assert_eq!(page.revision, current(&store).await);
 }
 
-/// An empty list still says when it was true.
-pub async fn a_list_of_nothing_has_the_current_revision(store: Subject) {
+/// An empty list still has a revision.
+pub async fn a_list_of_nothing_has_the_current_revision(store: StoreUnderTest) {
     let revision = create(&store, "/elsewhere", "v").await;
     let page = store.list(ListRequest::all(prefix("/l/"))).await.unwrap();
     assert!(page.items.is_empty());
@@ -24,7 +24,7 @@ pub async fn a_list_of_nothing_has_the_current_revision(store: Subject) {
 }
 
 /// Pages at the first page's revision together are the list at that revision.
-pub async fn pages_show_one_state_while_writes_go_on(store: Subject) {
+pub async fn pages_show_one_state_while_writes_go_on(store: StoreUnderTest) {
     let mut seen = current(&store).await;
     for number in 0..10 {
         seen = create(&store, &format!("/l/{number}"), "old").await;
@@ -38,15 +38,15 @@ pub async fn pages_show_one_state_while_writes_go_on(store: Subject) {
 
     let onward = ListRequest::all(prefix("/l/")).limit(4).at(first.revision);
     let second = store.list(onward.clone().start(first.next.unwrap())).await.unwrap();
-    assert_eq!(told(&second.items), ["/l/4=old", "/l/5=old", "/l/6=old", "/l/7=old"]);
+    assert_eq!(item_texts(&second.items), ["/l/4=old", "/l/5=old", "/l/6=old", "/l/7=old"]);
     assert_eq!((second.remaining, second.revision), (2, seen));
     let third = store.list(onward.start(second.next.unwrap())).await.unwrap();
-    assert_eq!(told(&third.items), ["/l/8=old", "/l/9=old"]);
+    assert_eq!(item_texts(&third.items), ["/l/8=old", "/l/9=old"]);
     assert_eq!((third.remaining, third.next), (0, None));
 }
 
 /// A start outside of the prefix neither fails nor leaks other keys.
-pub async fn a_page_that_starts_behind_the_prefix_is_empty(store: Subject) {
+pub async fn a_page_that_starts_behind_the_prefix_is_empty(store: StoreUnderTest) {
     create(&store, "/l/a", "v").await;
     create(&store, "/m/a", "v").await;
     let behind = ListRequest::all(prefix("/l/")).start(key("/m/a"));
@@ -56,7 +56,7 @@ pub async fn a_page_that_starts_behind_the_prefix_is_empty(store: Subject) {
 }
 
 /// Created, updated and deleted keys are as they were.
-pub async fn a_list_of_the_past_shows_the_past(store: Subject) {
+pub async fn a_list_of_the_past_shows_the_past(store: StoreUnderTest) {
     let at = async |revision| listed(&store, ListRequest::all(prefix("/l/")).at(revision)).await;
     let created = create(&store, "/l/a", "one").await;
     let other = create(&store, "/l/b", "one").await;
@@ -74,14 +74,14 @@ pub async fn a_list_of_the_past_shows_the_past(store: Subject) {
 }
 
 /// Nobody knows the future.
-pub async fn a_list_of_the_future_is_refused(store: Subject) {
+pub async fn a_list_of_the_future_is_refused(store: StoreUnderTest) {
     let revision = create(&store, "/l/a", "v").await;
     let error = store.list(ListRequest::all(prefix("/l/")).at(revision.next())).await.unwrap_err();
     assert_eq!(error, Error::FutureRevision { current: revision });
 }
 
 /// A list that takes several steps to read misses nothing and repeats nothing.
-pub async fn a_long_list_is_complete(store: Subject) {
+pub async fn a_long_list_is_complete(store: StoreUnderTest) {
     const KEYS: usize = 10_000;
     for hundred in 0..KEYS / 100 {
         let mut transaction = Transaction::create(key(format!("/l/{hundred:04}00")), "v");

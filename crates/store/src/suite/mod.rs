@@ -1,16 +1,16 @@
-//! The conformance suite: what every backend of the port must do, as stories.
+//! The conformance suite of the port, as stories.
 //!
-//! A backend's test calls [`conformance!`](crate::conformance) with a function that makes a fresh store; each story
-//! becomes a test of its own. A story wants a store nobody else uses (compaction is global), but does not mind one that
-//! has been used before: revisions are compared, never spelled out.
+//! A backend's test calls [`conformance!`](crate::conformance) with a function that creates a fresh store; each story
+//! becomes a test of its own. A story needs a store without other users (compaction is global), but it may have been
+//! used before: revisions are compared, never spelled out.
 
 #![allow(clippy::missing_panics_doc, reason = "a suite judges by panicking")]
 #![expect(clippy::unwrap_used, reason = "a suite judges by panicking")]
 
 mod compaction;
-mod dice;
 mod lists;
 mod races;
+mod rng;
 mod watches;
 pub mod workload;
 mod writes;
@@ -19,9 +19,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use compaction::*;
-pub use dice::{Dice, is_long_run, seeds};
 pub use lists::*;
 pub use races::*;
+pub use rng::{Rng, is_long_run, seeds};
 pub use watches::*;
 pub use writes::*;
 
@@ -29,8 +29,8 @@ use crate::{Error, Event, Item, Key, ListRequest, Notice, Prefix, Revision, Stor
 
 /// Turns every story of the suite into a test of the backend.
 ///
-/// The argument names an async function without arguments that returns a fresh `Arc<dyn Store>` and a guard that keeps
-/// alive whatever the store needs (a directory, a process). The test crate needs `tokio` with `macros` and
+/// The argument names an async function without arguments that returns a fresh `Arc<dyn Store>` and a guard that
+/// keeps alive what the store needs (a directory, a process). The test crate needs `tokio` with `macros` and
 /// `rt-multi-thread`.
 #[macro_export]
 macro_rules! conformance {
@@ -85,10 +85,10 @@ macro_rules! conformance {
     };
 }
 
-/// The store under judgement.
-pub type Subject = Arc<dyn Store>;
+/// The store under test.
+pub type StoreUnderTest = Arc<dyn Store>;
 
-/// How long a story waits for what must come: long enough for a slow disk and a busy machine.
+/// The timeout for what must come: long enough for a slow disk and a busy machine.
 const SOON: Duration = Duration::from_secs(120);
 
 /// How long a story waits for what must not come.
@@ -104,33 +104,33 @@ pub fn prefix(name: impl Into<String>) -> Prefix {
     Prefix::new(name.into())
 }
 
-/// Waits for what must come soon.
+/// Waits for what must come.
 pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     let waited = tokio::time::timeout(SOON, future).await;
     waited.unwrap_or_else(|_| unreachable!("{what} did not come within {SOON:?}"))
 }
 
-async fn create(store: &Subject, name: &str, value: &str) -> Revision {
+async fn create(store: &StoreUnderTest, name: &str, value: &str) -> Revision {
     store.commit(Transaction::create(key(name), value.to_owned())).await.unwrap()
 }
 
-async fn update(store: &Subject, name: &str, value: &str, seen: Revision) -> Revision {
+async fn update(store: &StoreUnderTest, name: &str, value: &str, seen: Revision) -> Revision {
     store.commit(Transaction::update(key(name), value.to_owned(), seen)).await.unwrap()
 }
 
-async fn delete(store: &Subject, name: &str, seen: Revision) -> Revision {
+async fn delete(store: &StoreUnderTest, name: &str, seen: Revision) -> Revision {
     store.commit(Transaction::delete(key(name), seen)).await.unwrap()
 }
 
-async fn current(store: &Subject) -> Revision {
+async fn current(store: &StoreUnderTest) -> Revision {
     store.bounds().await.unwrap().current
 }
 
-async fn watch(store: &Subject, under: &str, after: Revision) -> Watch {
+async fn watch(store: &StoreUnderTest, under: &str, after: Revision) -> Watch {
     store.watch(prefix(under), after).await.unwrap()
 }
 
-/// The next change, whatever progress is marked before it.
+/// The next change; skips progress notices.
 async fn next_change(watch: &mut Watch) -> Arc<Event> {
     loop {
         match soon("a change", watch.next()).await {
@@ -150,7 +150,7 @@ async fn next_changes(watch: &mut Watch, count: usize) -> Vec<Arc<Event>> {
 }
 
 /// The error that refuses a watch, at once or as its first item.
-async fn refusal(store: &Subject, under: &str, after: Revision) -> Error {
+async fn refusal(store: &StoreUnderTest, under: &str, after: Revision) -> Error {
     match store.watch(prefix(under), after).await {
         Err(error) => error,
         Ok(mut watch) => soon("the refusal", watch.next()).await.unwrap().unwrap_err(),
@@ -158,11 +158,11 @@ async fn refusal(store: &Subject, under: &str, after: Revision) -> Error {
 }
 
 /// `name=value` of each item, for short comparisons.
-fn told(items: &[Item]) -> Vec<String> {
+fn item_texts(items: &[Item]) -> Vec<String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     items.iter().map(|item| format!("{}={}", item.key, text(&item.value))).collect()
 }
 
-async fn listed(store: &Subject, request: ListRequest) -> Vec<String> {
-    told(&store.list(request).await.unwrap().items)
+async fn listed(store: &StoreUnderTest, request: ListRequest) -> Vec<String> {
+    item_texts(&store.list(request).await.unwrap().items)
 }

@@ -1,13 +1,13 @@
-//! Stories of many at once.
+//! Stories of concurrent clients.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::suite::{Dice, Subject, create, current, key, next_change, prefix, soon, watch};
+use crate::suite::{Rng, StoreUnderTest, create, current, key, next_change, prefix, soon, watch};
 use crate::{Error, Event, ListRequest, Revision, Transaction, Watch};
 
-/// Of many who create one key exactly one succeeds, and the others are told who.
-pub async fn one_of_many_creators_wins(store: Subject) {
+/// Of many who create one key exactly one succeeds, and the others get its value.
+pub async fn one_of_many_creators_wins(store: StoreUnderTest) {
     let creators = (0..32).map(|number| {
         let store = Arc::clone(&store);
         tokio::spawn(
@@ -26,8 +26,8 @@ pub async fn one_of_many_creators_wins(store: Subject) {
     assert_eq!(store.get(&key("/r/one")).await.unwrap().found.unwrap().revision, winners[0]);
 }
 
-/// Read, add one, write back if nobody was faster: a counter counts.
-pub async fn no_increment_is_lost(store: Subject) {
+/// Read, add one, write back unless there is a conflict: no increment is lost.
+pub async fn no_increment_is_lost(store: StoreUnderTest) {
     create(&store, "/r/counter", "0").await;
     let tasks = (0..8).map(|_| tokio::spawn(increment(Arc::clone(&store), 20)));
     for task in tasks.collect::<Vec<_>>() {
@@ -38,9 +38,9 @@ pub async fn no_increment_is_lost(store: Subject) {
 }
 
 /// Watchers that reconnect all the time end with exactly what a list shows.
-pub async fn watchers_agree_with_the_list_after_a_storm(store: Subject) {
+pub async fn watchers_agree_with_the_list_after_a_storm(store: StoreUnderTest) {
     let start = current(&store).await;
-    let writers = (0..4).map(|seed| tokio::spawn(scribble(Arc::clone(&store), Dice::new(seed), 100)));
+    let writers = (0..4).map(|seed| tokio::spawn(scribble(Arc::clone(&store), Rng::new(seed), 100)));
     let writers: Vec<_> = writers.collect();
     let watchers: Vec<_> = (0..4).map(|seed| tokio::spawn(follow(Arc::clone(&store), start, seed))).collect();
     for writer in writers {
@@ -54,7 +54,7 @@ pub async fn watchers_agree_with_the_list_after_a_storm(store: Subject) {
     }
 }
 
-async fn increment(store: Subject, times: usize) {
+async fn increment(store: StoreUnderTest, times: usize) {
     let mut done = 0;
     while done < times {
         let seen = store.get(&key("/r/counter")).await.unwrap().found.unwrap();
@@ -70,12 +70,12 @@ async fn increment(store: Subject, times: usize) {
     }
 }
 
-async fn scribble(store: Subject, mut dice: Dice, times: usize) {
+async fn scribble(store: StoreUnderTest, mut rng: Rng, times: usize) {
     for number in 0..times {
-        let key = key(format!("/r/{}", dice.below(10)));
+        let key = key(format!("/r/{}", rng.below(10)));
         let transaction = match store.get(&key).await.unwrap().found {
             None => Transaction::create(key, number.to_string()),
-            Some(seen) if dice.one_in(3) => Transaction::delete(key, seen.revision),
+            Some(seen) if rng.one_in(3) => Transaction::delete(key, seen.revision),
             Some(seen) => Transaction::update(key, number.to_string(), seen.revision),
         };
         match store.commit(transaction).await {
@@ -85,14 +85,14 @@ async fn scribble(store: Subject, mut dice: Dice, times: usize) {
     }
 }
 
-/// Keeps a copy of the prefix up to date until its end is told, starting over its watch now and then.
-async fn follow(store: Subject, start: Revision, seed: u64) -> BTreeMap<crate::Key, Revision> {
-    let mut dice = Dice::new(seed);
+/// Keeps a copy of the prefix up to date until its end, reconnecting its watch now and then.
+async fn follow(store: StoreUnderTest, start: Revision, seed: u64) -> BTreeMap<crate::Key, Revision> {
+    let mut rng = Rng::new(seed);
     let mut copy = BTreeMap::new();
     let mut after = start;
     loop {
         let mut watch = watch(&store, "/r/", after).await;
-        for _ in 0..dice.below(40) {
+        for _ in 0..rng.below(40) {
             let event = next(&mut watch, after, &copy).await;
             after = event.revision;
             match event.value() {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::suite::{
-    A_MOMENT, Subject, create, current, delete, key, next_change, next_changes, prefix, soon, update, watch,
+    A_MOMENT, StoreUnderTest, create, current, delete, key, next_change, next_changes, prefix, soon, update,
+    watch,
 };
 use crate::{Change, Event, Notice, Op, Revision, Transaction, Versioned, Watch};
 
@@ -12,7 +13,7 @@ fn version(value: &'static str, revision: Revision) -> Versioned {
 }
 
 /// Each change comes with the value before it.
-pub async fn a_watch_tells_what_happened_and_what_was_before(store: Subject) {
+pub async fn a_watch_tells_what_happened_and_what_was_before(store: StoreUnderTest) {
     let mut watch = watch(&store, "/t/", current(&store).await).await;
     let created = create(&store, "/t/a", "one").await;
     let updated = update(&store, "/t/a", "two", created).await;
@@ -27,8 +28,8 @@ pub async fn a_watch_tells_what_happened_and_what_was_before(store: Subject) {
     }
 }
 
-/// What was before the watch and what comes after it are one sequence.
-pub async fn a_watch_goes_from_history_to_the_present_without_a_gap(store: Subject) {
+/// Changes before and after the start of the watch are one sequence.
+pub async fn a_watch_goes_from_history_to_the_present_without_a_gap(store: StoreUnderTest) {
     let start = current(&store).await;
     let mut expected = Vec::new();
     for number in 0..50 {
@@ -43,8 +44,8 @@ pub async fn a_watch_goes_from_history_to_the_present_without_a_gap(store: Subje
     assert_eq!(revisions(&next_changes(&mut from_middle, 75).await), expected[25..]);
 }
 
-/// Changes elsewhere are not told.
-pub async fn a_watch_tells_only_its_prefix(store: Subject) {
+/// Changes under other prefixes are not returned.
+pub async fn a_watch_tells_only_its_prefix(store: StoreUnderTest) {
     let start = current(&store).await;
     create(&store, "/t", "v").await;
     create(&store, "/t/a/1", "v").await;
@@ -59,8 +60,8 @@ pub async fn a_watch_tells_only_its_prefix(store: Subject) {
     assert_silent(&mut single).await;
 }
 
-/// The changes of one revision come in key order, with nothing to wait for in between.
-pub async fn a_watch_tells_all_of_a_transaction_at_once(store: Subject) {
+/// The changes of one revision come in key order, without waiting in between.
+pub async fn a_watch_tells_all_of_a_transaction_at_once(store: StoreUnderTest) {
     let mut watch = watch(&store, "/t/", current(&store).await).await;
     let transaction = Transaction::create(key("/t/b"), "v")
         .and(key("/t/a"), Op::Create { value: "v".into() })
@@ -74,27 +75,27 @@ pub async fn a_watch_tells_all_of_a_transaction_at_once(store: Subject) {
     assert_eq!(revisions(&events), [revision; 3]);
 }
 
-/// A client that comes back with the last revision it saw gets the rest, once.
-pub async fn a_watch_resumes_where_it_stopped(store: Subject) {
+/// A client that resumes after the last revision it saw gets the rest, once.
+pub async fn a_watch_resumes_where_it_stopped(store: StoreUnderTest) {
     let start = current(&store).await;
     let mut expected = Vec::new();
     for number in 0..20 {
         expected.push(create(&store, &format!("/t/{number}"), "v").await);
     }
-    let mut told = Vec::new();
+    let mut item_texts = Vec::new();
     let mut after = start;
-    while told.len() < expected.len() {
+    while item_texts.len() < expected.len() {
         let mut watch = watch(&store, "/t/", after).await;
         for event in next_changes(&mut watch, 4).await {
             after = event.revision;
-            told.push(after);
+            item_texts.push(after);
         }
     }
-    assert_eq!(told, expected);
+    assert_eq!(item_texts, expected);
 }
 
-/// A start in the future is no error; changes before it are not told.
-pub async fn a_watch_of_the_future_stays_silent_until_then(store: Subject) {
+/// A start in the future is no error; changes before it are not returned.
+pub async fn a_watch_of_the_future_stays_silent_until_then(store: StoreUnderTest) {
     let start = current(&store).await;
     let mut watch = watch(&store, "/t/", start.advanced(2)).await;
     create(&store, "/t/early", "v").await;
@@ -104,8 +105,8 @@ pub async fn a_watch_of_the_future_stays_silent_until_then(store: Subject) {
     assert_eq!(next_change(&mut watch).await.key, key("/t/in-time"));
 }
 
-/// A slow reader may be slow; it gets everything, in order.
-pub async fn a_watch_nobody_reads_loses_nothing(store: Subject) {
+/// A slow reader gets everything, in order.
+pub async fn a_watch_nobody_reads_loses_nothing(store: StoreUnderTest) {
     const CHANGES: usize = 6000;
     let mut watch = watch(&store, "/t/", current(&store).await).await;
     let mut seen = create(&store, "/t/counter", "0").await;
@@ -123,8 +124,8 @@ pub async fn a_watch_nobody_reads_loses_nothing(store: Subject) {
     assert_eq!(revisions(&next_changes(&mut watch, expected.len()).await), expected);
 }
 
-/// Everyone hears the same, in the same order.
-pub async fn many_watchers_are_told_the_same(store: Subject) {
+/// All watchers get the same changes in the same order.
+pub async fn many_watchers_are_told_the_same(store: StoreUnderTest) {
     let start = current(&store).await;
     let mut watches = Vec::new();
     for _ in 0..50 {
@@ -139,8 +140,8 @@ pub async fn many_watchers_are_told_the_same(store: Subject) {
     }
 }
 
-/// A quiet prefix can still tell how far it is, so that its client need not start over later.
-pub async fn progress_is_marked_where_nothing_happened(store: Subject) {
+/// A watch without changes still reports progress, so that its client can resume later.
+pub async fn progress_is_marked_where_nothing_happened(store: StoreUnderTest) {
     let mut watch = watch(&store, "/t/", current(&store).await).await;
     let revision = create(&store, "/elsewhere", "v").await;
     watch.request_progress();
@@ -153,25 +154,25 @@ pub async fn progress_is_marked_where_nothing_happened(store: Subject) {
     }
 }
 
-/// A mark at a revision means that everything up to it has been told.
-pub async fn progress_never_overtakes_a_change(store: Subject) {
+/// A progress notice means that everything up to its revision was returned.
+pub async fn progress_never_overtakes_a_change(store: StoreUnderTest) {
     let mut watch = watch(&store, "/t/", current(&store).await).await;
     for round in 0..20 {
         let first = create(&store, &format!("/t/{round}/a"), "v").await;
         watch.request_progress();
         let second = create(&store, &format!("/t/{round}/b"), "v").await;
-        let mut told = Vec::new();
+        let mut item_texts = Vec::new();
         let mut reached = Revision::EMPTY;
-        while told.len() < 2 || reached < first {
+        while item_texts.len() < 2 || reached < first {
             match soon("a notice", watch.next()).await.unwrap().unwrap() {
                 Notice::Change(event) => {
                     assert!(event.revision > reached, "{event:?} was told after progress at {reached}");
-                    told.push(event.revision);
+                    item_texts.push(event.revision);
                 }
                 Notice::Progress(revision) => reached = reached.max(revision),
             }
         }
-        assert_eq!(told, [first, second]);
+        assert_eq!(item_texts, [first, second]);
     }
     assert_eq!(store.list(crate::ListRequest::all(prefix("/t/"))).await.unwrap().items.len(), 40);
 }

@@ -1,4 +1,4 @@
-//! The workloads of benchmarks, for any store, so that backends are measured by the same yardstick.
+//! The workloads of benchmarks, for any store.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use tokio::task::JoinSet;
 
-use crate::suite::{Subject, key, prefix};
+use crate::suite::{StoreUnderTest, key, prefix};
 use crate::{Error, Notice, Revision, Transaction};
 
-/// What a number of writers achieved.
+/// The result of a number of writers.
 #[derive(Clone, Debug)]
 pub struct Writes {
-    /// How many wrote at once.
+    /// The number of writers.
     pub writers: usize,
     /// How many writes were acknowledged.
     pub acknowledged: usize,
@@ -20,21 +20,21 @@ pub struct Writes {
     pub failed: usize,
     /// How long it took.
     pub took: Duration,
-    /// How long each acknowledged write took, sorted.
+    /// The latency of each acknowledged write, sorted.
     pub latencies: Vec<Duration>,
 }
 
-/// How long changes took to be told.
+/// The latency of watches.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct WatchLatencies {
     /// From the beginning of the write to its acknowledgement, sorted.
     pub acknowledged: Vec<Duration>,
-    /// From the acknowledgement to the last watcher that was told, sorted; zero when the watchers were faster.
+    /// From the acknowledgement to the last watcher's event, sorted; zero when the watchers were faster.
     pub beyond: Vec<Duration>,
 }
 
-/// Lets that many writers update a key of their own over and over, for a time.
-pub async fn durable_writes(store: &Subject, writers: usize, bytes: usize, time: Duration) -> Writes {
+/// Runs writers that update a key of their own over and over, for a time.
+pub async fn durable_writes(store: &StoreUnderTest, writers: usize, bytes: usize, time: Duration) -> Writes {
     let value = Bytes::from(vec![b'x'; bytes]);
     let began = Instant::now();
     let mut tasks = JoinSet::new();
@@ -51,8 +51,8 @@ pub async fn durable_writes(store: &Subject, writers: usize, bytes: usize, time:
     Writes { writers, acknowledged: latencies.len(), failed, took: began.elapsed(), latencies }
 }
 
-/// Creates that many objects of a size as fast as the store takes them, and says when it is done.
-pub async fn fill(store: &Subject, objects: usize, bytes: usize) -> Duration {
+/// Creates that many objects of a size as fast as the store accepts them, and returns the time it took.
+pub async fn fill(store: &StoreUnderTest, objects: usize, bytes: usize) -> Duration {
     const WRITERS: usize = 256;
     let value = Bytes::from(vec![b'x'; bytes]);
     let began = Instant::now();
@@ -70,24 +70,24 @@ pub async fn fill(store: &Subject, objects: usize, bytes: usize) -> Duration {
     began.elapsed()
 }
 
-/// Writes one key now and then while many watch it, and measures until the last of them knows.
+/// Writes one key now and then while many watch it, and measures until the last of them has the event.
 pub async fn write_to_watch(
-    store: &Subject,
+    store: &StoreUnderTest,
     watchers: usize,
     writes: usize,
     bytes: usize,
-) -> Result<Told, Error> {
+) -> Result<WatchLatencies, Error> {
     let name = key("/bench/watched");
     let mut seen = store.get(&name).await?.found.map(|found| found.revision);
     let after = store.bounds().await?.current;
-    let (told, mut hears) = tokio::sync::mpsc::channel(watchers.max(1));
+    let (item_texts, mut hears) = tokio::sync::mpsc::channel(watchers.max(1));
     for _ in 0..watchers {
-        tokio::spawn(listen(Arc::clone(store), after, writes, told.clone()));
+        tokio::spawn(listen(Arc::clone(store), after, writes, item_texts.clone()));
     }
     for _ in 0..watchers {
         hears.recv().await;
     }
-    let mut result = Told { acknowledged: Vec::new(), beyond: Vec::new() };
+    let mut result = WatchLatencies { acknowledged: Vec::new(), beyond: Vec::new() };
     for _ in 0..writes {
         let value = vec![b'x'; bytes];
         let began = Instant::now();
@@ -129,7 +129,12 @@ impl Writes {
     }
 }
 
-async fn write_for(store: Subject, name: String, value: Bytes, until: Instant) -> (Vec<Duration>, usize) {
+async fn write_for(
+    store: StoreUnderTest,
+    name: String,
+    value: Bytes,
+    until: Instant,
+) -> (Vec<Duration>, usize) {
     let name = key(name);
     let mut seen: Option<Revision> = None;
     let (mut latencies, mut failed) = (Vec::new(), 0);
@@ -152,16 +157,21 @@ async fn write_for(store: Subject, name: String, value: Bytes, until: Instant) -
     (latencies, failed)
 }
 
-/// Reports when it listens, and then the moment of each change.
-async fn listen(store: Subject, after: Revision, changes: usize, told: tokio::sync::mpsc::Sender<Instant>) {
+/// Reports when it is ready, and then the time of each change.
+async fn listen(
+    store: StoreUnderTest,
+    after: Revision,
+    changes: usize,
+    item_texts: tokio::sync::mpsc::Sender<Instant>,
+) {
     let Ok(mut watch) = store.watch(prefix("/bench/watched"), after).await else { return };
-    let _ = told.send(Instant::now()).await;
+    let _ = item_texts.send(Instant::now()).await;
     let mut heard = 0;
     while heard < changes {
         match watch.next().await {
             Some(Ok(Notice::Change(_))) => {
                 heard += 1;
-                let _ = told.send(Instant::now()).await;
+                let _ = item_texts.send(Instant::now()).await;
             }
             Some(Ok(Notice::Progress(_))) => {}
             _ => return,

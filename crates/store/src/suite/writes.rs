@@ -2,18 +2,18 @@
 
 use bytes::Bytes;
 
-use crate::suite::{Subject, create, current, delete, key, update};
+use crate::suite::{StoreUnderTest, create, current, delete, key, update};
 use crate::{Error, Op, Revision, TRANSACTION_OPS_MAX, Transaction, VALUE_BYTES_MAX, Versioned};
 
-/// A key nobody wrote is absent, and saying so is no error.
-pub async fn an_absent_key_is_not_found(store: Subject) {
+/// A key that was never written is absent, which is no error.
+pub async fn an_absent_key_is_not_found(store: StoreUnderTest) {
     let fetched = store.get(&key("/w/none")).await.unwrap();
     assert_eq!(fetched.found, None);
     assert_eq!(fetched.revision, current(&store).await);
 }
 
-/// What was written is read back with the revision of its write.
-pub async fn a_created_key_is_found_at_its_revision(store: Subject) {
+/// A written value is read back with the revision of its write.
+pub async fn a_created_key_is_found_at_its_revision(store: StoreUnderTest) {
     let before = current(&store).await;
     let revision = create(&store, "/w/a", "one").await;
     assert!(revision > before);
@@ -24,8 +24,8 @@ pub async fn a_created_key_is_found_at_its_revision(store: Subject) {
     assert_eq!(current(&store).await, revision);
 }
 
-/// The loser of a create learns what is there.
-pub async fn creating_an_existing_key_is_a_conflict_with_what_is_there(store: Subject) {
+/// A conflicting create returns the existing value.
+pub async fn creating_an_existing_key_is_a_conflict_with_what_is_there(store: StoreUnderTest) {
     let revision = create(&store, "/w/a", "one").await;
     let error = store.commit(Transaction::create(key("/w/a"), "two")).await.unwrap_err();
     let there = Versioned { value: "one".into(), revision };
@@ -33,8 +33,8 @@ pub async fn creating_an_existing_key_is_a_conflict_with_what_is_there(store: Su
     assert_eq!(current(&store).await, revision, "a refused write takes no revision");
 }
 
-/// Writing over what one has not seen is refused.
-pub async fn updating_and_deleting_need_the_revision_last_seen(store: Subject) {
+/// Overwriting a newer value is refused.
+pub async fn updating_and_deleting_need_the_revision_last_seen(store: StoreUnderTest) {
     let first = create(&store, "/w/a", "one").await;
     let second = update(&store, "/w/a", "two", first).await;
     assert!(second > first);
@@ -48,16 +48,16 @@ pub async fn updating_and_deleting_need_the_revision_last_seen(store: Subject) {
     assert_eq!((fetched.found, fetched.revision), (None, third));
 }
 
-/// What is absent cannot be changed.
-pub async fn updating_and_deleting_an_absent_key_is_a_conflict_with_nothing(store: Subject) {
+/// An absent key cannot be updated or deleted.
+pub async fn updating_and_deleting_an_absent_key_is_a_conflict_with_nothing(store: StoreUnderTest) {
     let conflict = Err(Error::Conflict { key: key("/w/none"), current: None });
     let seen = current(&store).await;
     assert_eq!(store.commit(Transaction::update(key("/w/none"), "x", seen)).await, conflict);
     assert_eq!(store.commit(Transaction::delete(key("/w/none"), seen)).await, conflict);
 }
 
-/// A key may come back, as something new.
-pub async fn a_deleted_key_can_be_created_anew(store: Subject) {
+/// A deleted key can be created again.
+pub async fn a_deleted_key_can_be_created_anew(store: StoreUnderTest) {
     let first = create(&store, "/w/a", "one").await;
     delete(&store, "/w/a", first).await;
     let again = create(&store, "/w/a", "again").await;
@@ -67,7 +67,7 @@ pub async fn a_deleted_key_can_be_created_anew(store: Subject) {
 }
 
 /// All writes of a transaction carry its revision.
-pub async fn a_transaction_happens_at_one_revision(store: Subject) {
+pub async fn a_transaction_happens_at_one_revision(store: StoreUnderTest) {
     let old = create(&store, "/w/old", "old").await;
     let gone = create(&store, "/w/gone", "gone").await;
     let transaction = Transaction::create(key("/w/new"), "new")
@@ -81,8 +81,8 @@ pub async fn a_transaction_happens_at_one_revision(store: Subject) {
     assert_eq!(current(&store).await, revision);
 }
 
-/// One broken condition is enough, and the first key that breaks one is named.
-pub async fn a_transaction_with_one_conflict_changes_nothing(store: Subject) {
+/// One unmet condition is enough, and the first such key is named.
+pub async fn a_transaction_with_one_conflict_changes_nothing(store: StoreUnderTest) {
     let old = create(&store, "/w/b", "old").await;
     let transaction = Transaction::create(key("/w/a"), "new")
         .and(key("/w/b"), Op::Create { value: "x".into() })
@@ -94,8 +94,8 @@ pub async fn a_transaction_with_one_conflict_changes_nothing(store: Subject) {
     assert_eq!(current(&store).await, old);
 }
 
-/// A key can be a condition without being written, and it is told apart from nothing: it does not move.
-pub async fn a_condition_on_another_key_holds_or_stops_the_write(store: Subject) {
+/// A key can be a condition without being written; it then keeps its revision.
+pub async fn a_condition_on_another_key_holds_or_stops_the_write(store: StoreUnderTest) {
     let seen = create(&store, "/w/ground", "firm").await;
     let on_ground = |name: &str| Transaction::create(key(name), "v").provided(key("/w/ground"), seen);
     let built = store.commit(on_ground("/w/a")).await.unwrap();
@@ -111,8 +111,8 @@ pub async fn a_condition_on_another_key_holds_or_stops_the_write(store: Subject)
     assert_eq!(store.get(&key("/w/b")).await.unwrap().found, None);
 }
 
-/// The number of writes the port promises fits into one transaction.
-pub async fn a_transaction_as_large_as_promised_is_taken(store: Subject) {
+/// A transaction of the guaranteed size is accepted.
+pub async fn a_transaction_as_large_as_promised_is_taken(store: StoreUnderTest) {
     let mut transaction = Transaction::create(key("/w/0"), "0");
     for number in 1..TRANSACTION_OPS_MAX {
         let op = Op::Create { value: number.to_string().into() };
@@ -124,7 +124,7 @@ pub async fn a_transaction_as_large_as_promised_is_taken(store: Subject) {
 }
 
 /// Keys and values are bytes, not text.
-pub async fn any_bytes_come_back_as_they_were(store: Subject) {
+pub async fn any_bytes_come_back_as_they_were(store: StoreUnderTest) {
     let all: Vec<u8> = (0..=u8::MAX).collect();
     let large = vec![0xa5; 1 << 20];
     for value in [Vec::new(), vec![0], all.clone(), large] {
@@ -139,7 +139,7 @@ pub async fn any_bytes_come_back_as_they_were(store: Subject) {
 }
 
 /// A write that is too large is refused, and the next one is not.
-pub async fn what_is_too_large_is_refused_and_nothing_breaks(store: Subject) {
+pub async fn what_is_too_large_is_refused_and_nothing_breaks(store: StoreUnderTest) {
     let huge = vec![0; VALUE_BYTES_MAX + 1];
     let error = store.commit(Transaction::create(key("/w/huge"), huge)).await.unwrap_err();
     assert!(matches!(error, Error::TooLarge { .. }), "{error:?}");

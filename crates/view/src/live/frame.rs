@@ -2,23 +2,22 @@
 
 use gantry_model::{EventType, Strategy};
 
-use super::look::{Charset, Look};
-use super::pace::time_left;
+use super::pod_glyph::{Charset, PodGlyph};
+use super::time_left::time_left;
+use crate::formatting::{count, names, one_line, span};
+use crate::rollout_state::{ReplicaSetState, RolloutState, SetRole};
 use crate::span::{Line, Style};
-use crate::standing::{SetRole, SetStanding, Standing};
-use crate::why::{self, Report, Verdict, Weight};
-use crate::words::{count, names, one_line, span};
+use crate::why::{self, Report, Severity, Verdict};
 
-/// The widest a bar gets.
+/// The maximum width of a bar.
 const BAR_MAX: usize = 40;
-/// How many rows of pods a set gets at most.
+/// The maximum number of pod rows of a set.
 const POD_ROWS_MAX: usize = 4;
-/// How many causes are shown at most.
 const CAUSES_MAX: usize = 4;
-/// Where the pods of a set begin.
+/// The indent of pods.
 const INDENT: usize = 4;
 
-/// What can be drawn on.
+/// The size and character set of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Canvas {
     /// How many columns there are.
@@ -29,35 +28,35 @@ pub struct Canvas {
     pub charset: Charset,
 }
 
-/// Draws a rollout: never more rows than there are, never a wider line.
+/// Draws a rollout within the given size.
 ///
-/// What is most worth knowing comes first; events fill what is left, and the last row says what the signs and keys mean.
-pub fn frame(standing: &Standing<'_>, canvas: Canvas) -> Vec<Line> {
-    let report = why::report(standing, &why::CommandFlags::default());
-    let mut lines = vec![title(standing, &report, canvas), headline(&report)];
+/// The most important lines come first; events fill what is left, and the last row is the legend.
+pub fn frame(rollout: &RolloutState<'_>, canvas: Canvas) -> Vec<Line> {
+    let report = why::report(rollout, &why::CommandFlags::default());
+    let mut lines = vec![title(rollout, &report, canvas), headline(&report)];
     lines.push(progress(&report, canvas));
     if let Some(budget) = &report.budget {
         lines.push(Line::of(Style::Dim, "budget    ").with(Style::Plain, &why::budget_words(budget)));
     }
-    lines.push(time(standing, &report));
-    for set in &standing.sets {
+    lines.push(time(rollout, &report));
+    for set in &rollout.sets {
         lines.push(Line::default());
-        lines.extend(self::set(standing, set, canvas));
+        lines.extend(self::set(rollout, set, canvas));
     }
     lines.extend(causes(&report));
     let rows = canvas.rows.saturating_sub(1);
     lines.truncate(rows);
     let free = rows.saturating_sub(lines.len());
-    lines.extend(events(standing, free));
+    lines.extend(events(rollout, free));
     lines.resize(rows, Line::default());
     lines.push(legend(canvas.charset));
     lines.truncate(canvas.rows);
     lines.into_iter().map(|line| line.cut(canvas.columns)).collect()
 }
 
-/// Whose rollout, and on the right how it goes.
-fn title(standing: &Standing<'_>, report: &Report, canvas: Canvas) -> Line {
-    let deployment = &standing.snapshot.deployment;
+/// The Deployment, and on the right the verdict.
+fn title(rollout: &RolloutState<'_>, report: &Report, canvas: Canvas) -> Line {
+    let deployment = &rollout.snapshot.deployment;
     let strategy = match &deployment.strategy {
         Strategy::Recreate => "Recreate",
         Strategy::RollingUpdate(_) => "RollingUpdate",
@@ -95,21 +94,21 @@ fn progress(report: &Report, canvas: Canvas) -> Line {
         .with(Style::Plain, &numbers)
 }
 
-/// What is left, and when the deadline fires.
-fn time(standing: &Standing<'_>, report: &Report) -> Line {
-    let left = time_left(standing).filter(|_| report.verdict == Verdict::Moving);
+/// The estimated time left, and the deadline.
+fn time(rollout: &RolloutState<'_>, report: &Report) -> Line {
+    let left = time_left(rollout).filter(|_| report.verdict == Verdict::Moving);
     let left = left.map(|left| format!("about {} left at this pace; ", span(left))).unwrap_or_default();
     let deadline = format!("{left}deadline {}", why::deadline_words(report));
     Line::of(Style::Dim, "time      ").with(Style::Plain, &deadline)
 }
 
-fn set(standing: &Standing<'_>, standing_set: &SetStanding<'_>, canvas: Canvas) -> Vec<Line> {
-    let set = standing_set.set;
-    let (role, style) = match standing_set.role {
+fn set(rollout: &RolloutState<'_>, set_state: &ReplicaSetState<'_>, canvas: Canvas) -> Vec<Line> {
+    let set = set_state.set;
+    let (role, style) = match set_state.role {
         SetRole::New => ("new ", Style::Strong),
         SetRole::Old => ("old ", Style::Plain),
     };
-    let revision = standing_set.revision().filter(|revision| *revision > 0);
+    let revision = set_state.revision().filter(|revision| *revision > 0);
     let revision = revision.map(|revision| format!("  revision {revision}")).unwrap_or_default();
     let sizes = format!(
         "  {} of {} wanted, {} available",
@@ -117,27 +116,27 @@ fn set(standing: &Standing<'_>, standing_set: &SetStanding<'_>, canvas: Canvas) 
         set.replicas,
         set.status.available
     );
-    let about = format!("{revision}  {}", standing_set.images().join(", "));
+    let about = format!("{revision}  {}", set_state.images().join(", "));
     let name = Line::of(Style::Dim, role).with(style, set.meta.name.as_str());
     let mut lines = vec![name.with(Style::Dim, &about).with(Style::Plain, &sizes)];
-    lines.extend(pods(standing, standing_set, canvas));
+    lines.extend(pods(rollout, set_state, canvas));
     lines
 }
 
-/// One sign for each pod, those that are furthest first.
-fn pods(standing: &Standing<'_>, set: &SetStanding<'_>, canvas: Canvas) -> Vec<Line> {
-    let look = |seen: &&crate::snapshot::PodSeen| Look::of(standing.now, standing.snapshot, set, seen);
-    let mut looks: Vec<_> = set.pods.iter().filter_map(look).collect();
-    looks.sort();
+/// One character for each pod, the most advanced first.
+fn pods(rollout: &RolloutState<'_>, set: &ReplicaSetState<'_>, canvas: Canvas) -> Vec<Line> {
+    let glyph = |seen: &&crate::snapshot::ObservedPod| PodGlyph::of(rollout.now, rollout.snapshot, set, seen);
+    let mut glyphs: Vec<_> = set.pods.iter().filter_map(glyph).collect();
+    glyphs.sort();
     let per_row = canvas.columns.saturating_sub(INDENT + 12).max(1);
     let shown = per_row * POD_ROWS_MAX;
-    let more = looks.len().saturating_sub(shown);
-    let mut lines: Vec<Line> = looks[..looks.len() - more]
+    let more = glyphs.len().saturating_sub(shown);
+    let mut lines: Vec<Line> = glyphs[..glyphs.len() - more]
         .chunks(per_row)
         .map(|row| {
             let mut line = Line::of(Style::Plain, &" ".repeat(INDENT));
-            for look in row {
-                line.push(look.style(), &look.glyph(canvas.charset).to_string());
+            for glyph in row {
+                line.push(glyph.style(), &glyph.glyph(canvas.charset).to_string());
             }
             line
         })
@@ -148,9 +147,9 @@ fn pods(standing: &Standing<'_>, set: &SetStanding<'_>, canvas: Canvas) -> Vec<L
     lines
 }
 
-/// What blocks, with what the cluster says about it.
+/// The blocking causes, with the cluster's messages.
 fn causes(report: &Report) -> Vec<Line> {
-    let blocking = report.causes.iter().filter(|cause| cause.weight == Weight::Blocks);
+    let blocking = report.causes.iter().filter(|cause| cause.severity == Severity::Blocks);
     let mut lines = Vec::new();
     for cause in blocking.take(CAUSES_MAX) {
         lines.push(Line::default());
@@ -167,15 +166,15 @@ fn causes(report: &Report) -> Vec<Line> {
 }
 
 /// The last events that fit in so many rows, after an empty one and a title.
-fn events(standing: &Standing<'_>, rows: usize) -> Vec<Line> {
+fn events(rollout: &RolloutState<'_>, rows: usize) -> Vec<Line> {
     let room = rows.saturating_sub(2);
-    let events = &standing.snapshot.events;
+    let events = &rollout.snapshot.events;
     if room == 0 || events.is_empty() {
         return Vec::new();
     }
     let mut lines = vec![Line::default(), Line::of(Style::Dim, "events")];
     for event in &events[events.len().saturating_sub(room)..] {
-        let age = event.last.map(|last| span(standing.now.since(last))).unwrap_or_default();
+        let age = event.last.map(|last| span(rollout.now.since(last))).unwrap_or_default();
         let style = if event.event_type == EventType::Warning { Style::Bad } else { Style::Plain };
         let times = if event.count > 1 { format!(" (x{})", event.count) } else { String::new() };
         let of = format!("  {}/{}  ", event.kind.to_lowercase(), event.of);
@@ -191,9 +190,9 @@ fn events(standing: &Standing<'_>, rows: usize) -> Vec<Line> {
 
 fn legend(charset: Charset) -> Line {
     let mut line = Line::of(Style::Strong, "q").with(Style::Dim, " quits  ");
-    for look in Look::ALL {
-        line.push(look.style(), &look.glyph(charset).to_string());
-        line.push(Style::Dim, &format!(" {}  ", look.word()));
+    for glyph in PodGlyph::ALL {
+        line.push(glyph.style(), &glyph.glyph(charset).to_string());
+        line.push(Style::Dim, &format!(" {}  ", glyph.label()));
     }
     line
 }

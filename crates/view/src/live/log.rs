@@ -1,17 +1,17 @@
-//! What changed, in lines: for files, pipes and people who do not look at a screen.
+//! Changes as lines: for files, pipes and non-interactive use.
 
 use std::collections::BTreeSet;
 
 use gantry_model::{Name, Timestamp};
 
-use crate::snapshot::{EventSeen, Snapshot};
+use crate::formatting::{one_line, sanitize};
+use crate::snapshot::{ObservedEvent, Snapshot};
 use crate::why::Report;
-use crate::words::{harmless, one_line};
 
-/// What was said already.
+/// What was logged already.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
-    said: Option<String>,
+    last_state: Option<String>,
     events: Option<BTreeSet<(Name, i32)>>,
 }
 
@@ -21,31 +21,32 @@ impl Log {
         Self::default()
     }
 
-    /// What there is to say now: events that are new, and how the rollout stands if that has changed.
+    /// The lines to log now: new events, and the state of the rollout if that has changed.
     ///
-    /// Events from before the first look are not news.
+    /// Events from before the first call are not logged.
     pub fn next(&mut self, snapshot: &Snapshot, report: &Report) -> Vec<String> {
-        let key = |event: &EventSeen| (event.name.clone(), event.count);
+        let key = |event: &ObservedEvent| (event.name.clone(), event.count);
         let seen: BTreeSet<_> = snapshot.events.iter().map(key).collect();
         let before = self.events.replace(seen);
-        let is_news = |event: &&EventSeen| before.as_ref().is_some_and(|seen| !seen.contains(&key(event)));
+        let is_news =
+            |event: &&ObservedEvent| before.as_ref().is_some_and(|seen| !seen.contains(&key(event)));
         let mut lines: Vec<_> =
             snapshot.events.iter().filter(is_news).map(|event| event_line(report.now, event)).collect();
-        let standing = report.sentence();
-        if self.said.as_ref() != Some(&standing) {
-            lines.push(at(report.now, &standing));
-            self.said = Some(standing);
+        let rollout = report.sentence();
+        if self.last_state.as_ref() != Some(&rollout) {
+            lines.push(at(report.now, &rollout));
+            self.last_state = Some(rollout);
         }
         lines
     }
 }
 
-fn event_line(now: Timestamp, event: &EventSeen) -> String {
+fn event_line(now: Timestamp, event: &ObservedEvent) -> String {
     let of = format!("{}/{}", event.kind.to_lowercase(), event.of);
     let message = one_line(&event.message);
     at(event.last.unwrap_or(now), &format!("{} {} {of}: {message}", event.event_type.as_str(), event.reason))
 }
 
 fn at(when: Timestamp, what: &str) -> String {
-    format!("{} {}", when.to_whole_seconds(), harmless(what))
+    format!("{} {}", when.to_whole_seconds(), sanitize(what))
 }

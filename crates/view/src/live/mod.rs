@@ -1,14 +1,14 @@
-//! The live view of a rollout: [`frame`] draws one screen, [`Log`] says in lines what changed.
+//! The live view of a rollout: [`frame`] draws one screen, [`Log`] returns the changes as lines.
 //!
-//! Both are functions of what is, not of what happened: a view that was started late shows the same as one that was there
-//! from the beginning. Who draws on what, and in which colours, is the shell's business.
+//! Both depend on the current state only: a view that was started late shows the same as one that was started early.
+//! Drawing and colours are the shell's.
 
 mod frame;
 mod log;
-mod look;
-mod pace;
+mod pod_glyph;
+mod time_left;
 
 pub use frame::{Canvas, frame};
 pub use log::Log;
-pub use look::{Charset, Look};
-pub use pace::time_left;
+pub use pod_glyph::{Charset, PodGlyph};
+pub use time_left::time_left;

@@ -1,4 +1,4 @@
-//! A container of a pod: what it does, how it last ended, and who asks it how it is.
+//! A container of a pod: its state, its last exit and its probes.
 
 use std::time::Duration;
 
@@ -17,15 +17,15 @@ pub struct Container {
     pub role: ContainerRole,
     /// What it does now.
     pub state: ContainerState,
-    /// How it last ended, if it was started again since.
+    /// Its last exit, if it was restarted since.
     pub last_exit: Option<Exit>,
     /// How often it was started again.
     pub restarts: i32,
-    /// Its memory limit as it is written, if it has one.
+    /// Its memory limit as written.
     pub memory_limit: Option<String>,
-    /// Whether its probe, if it has one, says that it serves.
+    /// The result of its readiness probe.
     pub ready: bool,
-    /// Whether its startup probe, if it has one, has succeeded.
+    /// The result of its startup probe.
     pub started: bool,
     /// Who asks whether it has started.
     pub startup_probe: Option<Probe>,
@@ -36,20 +36,20 @@ pub struct Container {
 /// When a container runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContainerRole {
-    /// To its end, before the others.
+    /// It runs to completion before the others.
     Init,
-    /// Beside the others: the regular ones and sidecars.
+    /// Regular containers and sidecars.
     Regular,
 }
 
 /// What a container does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ContainerState {
-    /// It does not run yet, or not yet again.
-    Waiting {
-        /// One word, empty if there is none.
+    /// It is not running (again) yet.
+    WaitPolicy {
+        /// May be empty.
         reason: String,
-        /// What the node said.
+        /// The kubelet's message.
         message: String,
     },
     /// It runs.
@@ -61,35 +61,35 @@ pub enum ContainerState {
     Ended(Exit),
 }
 
-/// How a container ended.
+/// The exit of a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
     /// Its exit code.
     pub code: i32,
-    /// One word, such as `OOMKilled`.
+    /// Such as `OOMKilled`.
     pub reason: String,
-    /// What it left behind to say.
+    /// Its termination message.
     pub message: String,
     /// When.
     pub at: Option<Timestamp>,
 }
 
-/// A question that the node asks a container again and again.
+/// A probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// What is asked, such as `HTTP GET :8080/ready`.
-    pub question: String,
-    /// How long after the start of the container so many answers may have been bad that it counts as failed.
-    pub patience: Duration,
+    /// What is probed, such as `HTTP GET :8080/ready`.
+    pub check: String,
+    /// How long after the start of the container the probe may fail without consequence.
+    pub failure_window: Duration,
 }
 
 impl Container {
-    /// Whether it was killed for using more memory than it may, now or the last time.
+    /// Whether it was OOM-killed, now or the last time.
     pub fn out_of_memory(&self) -> bool {
         self.exit().is_some_and(|exit| exit.reason == "OOMKilled")
     }
 
-    /// How it ended: now, or the last time.
+    /// Its exit: the current or the last one.
     pub fn exit(&self) -> Option<&Exit> {
         match &self.state {
             ContainerState::Ended(exit) => Some(exit),
@@ -98,7 +98,7 @@ impl Container {
     }
 }
 
-/// The containers of a pod, those that run before the others first.
+/// The containers of a pod, init containers first.
 pub(super) fn parse(spec: &wire::PodSpec, status: &wire::PodStatus) -> Vec<Container> {
     let role = |init: &wire::Container| match init.restart_policy.as_deref() {
         Some("Always") => ContainerRole::Regular,
@@ -146,7 +146,7 @@ fn memory_limit(spec: &wire::Container) -> Option<String> {
 impl ContainerState {
     fn parse(state: Option<&wire::ContainerState>) -> Self {
         let Some(state) = state else {
-            return Self::Waiting { reason: String::new(), message: String::new() };
+            return Self::WaitPolicy { reason: String::new(), message: String::new() };
         };
         if let Some(running) = &state.running {
             return Self::Running { since: running.started_at.as_ref().map(Timestamp::parse) };
@@ -155,7 +155,7 @@ impl ContainerState {
             return Self::Ended(Exit::parse(ended));
         }
         let waiting = state.waiting.clone().unwrap_or_default();
-        Self::Waiting {
+        Self::WaitPolicy {
             reason: waiting.reason.unwrap_or_default(),
             message: waiting.message.unwrap_or_default(),
         }
@@ -180,12 +180,12 @@ impl Probe {
         };
         let delay = seconds(probe.initial_delay_seconds, 0);
         let tries = seconds(probe.failure_threshold, 3);
-        let patience = Duration::from_secs(delay + seconds(probe.period_seconds, 10) * tries);
-        Self { question: question(probe), patience }
+        let failure_window = Duration::from_secs(delay + seconds(probe.period_seconds, 10) * tries);
+        Self { check: check(probe), failure_window }
     }
 }
 
-fn question(probe: &wire::Probe) -> String {
+fn check(probe: &wire::Probe) -> String {
     let number = |port: &IntOrString| match port {
         IntOrString::Int(port) => port.to_string(),
         IntOrString::String(port) => port.clone(),

@@ -1,14 +1,14 @@
-//! An event as people read it.
+//! An event, parsed for display.
 
 use gantry_model::{EventType, Name, Timestamp, Uid};
 use k8s_openapi::api::core::v1 as wire;
 
 /// An event of the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EventSeen {
+pub struct ObservedEvent {
     /// Its own name.
     pub name: Name,
-    /// The object that it is about.
+    /// The uid of the object.
     pub about: Uid,
     /// That object's kind.
     pub kind: String,
@@ -26,10 +26,10 @@ pub struct EventSeen {
     pub last: Option<Timestamp>,
 }
 
-impl EventSeen {
-    /// Takes over an event that was read from an API server.
+impl ObservedEvent {
+    /// Parses an event.
     ///
-    /// There are three generations of counting and dating: `count` and `lastTimestamp`, `series`, and `eventTime`.
+    /// There are three generations of counts and times: `count` and `lastTimestamp`, `series`, and `eventTime`.
     pub(super) fn parse(event: wire::Event) -> Self {
         let micro = |time: &k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime| {
             Timestamp::parse(&k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(time.0))

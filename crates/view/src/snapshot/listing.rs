@@ -1,4 +1,4 @@
-//! Whole namespaces as they were listed, for those who look at several Deployments at once.
+//! Listed namespaces, for views of several Deployments at once.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +7,9 @@ use k8s_openapi::api::apps::v1 as apps;
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
-use super::Objects;
+use super::ApiObjects;
 
-/// All that was listed in one namespace, or in all.
+/// All objects that were listed in one namespace, or in all.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
     /// The Deployments.
@@ -25,12 +25,12 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// One of the Deployments, with what its selector selects in its namespace.
-    pub fn around(&self, deployment: &apps::Deployment) -> Objects {
+    /// One of the Deployments, with the objects that its selector selects in its namespace.
+    pub fn objects_of(&self, deployment: &apps::Deployment) -> ApiObjects {
         let namespace = &deployment.metadata.namespace;
         let selector = Selector::parse(deployment.spec.selector.clone());
         let is_near = |meta: &ObjectMeta| meta.namespace == *namespace;
-        // A selector that cannot be read selects everything: ownership tells then.
+        // An invalid selector selects everything: ownership decides then.
         let is_selected = |meta: &ObjectMeta| {
             is_near(meta) && selector.as_ref().map_or(true, |it| selects(it, meta.labels.as_ref()))
         };
@@ -42,7 +42,7 @@ impl Listing {
         let is_about =
             |event: &&core::Event| event.involved_object.uid.as_ref().is_some_and(|uid| own.contains(uid));
         let is_rival = |other: &&apps::Deployment| is_near(&other.metadata) && share_pods(deployment, other);
-        Objects {
+        ApiObjects {
             events: self.events.iter().filter(is_about).cloned().collect(),
             deployments: self.deployments.iter().filter(is_rival).cloned().collect(),
             deployment: deployment.clone(),
@@ -53,7 +53,7 @@ impl Listing {
     }
 }
 
-/// Whether either Deployment's selector selects the other's pods. The others would be parsed for nothing.
+/// Whether either Deployment's selector selects the other's pods.
 fn share_pods(one: &apps::Deployment, other: &apps::Deployment) -> bool {
     let claims = |one: &apps::Deployment, other: &apps::Deployment| {
         let labels = other.spec.template.metadata.as_ref().and_then(|meta| meta.labels.as_ref());

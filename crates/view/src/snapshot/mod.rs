@@ -1,4 +1,4 @@
-//! A Deployment and all around it, read once from the API's objects.
+//! A Deployment and its related objects, parsed once.
 
 mod container;
 mod event;
@@ -7,10 +7,10 @@ mod node;
 mod pod;
 
 pub use container::{Container, ContainerRole, ContainerState, Exit, Probe};
-pub use event::EventSeen;
+pub use event::ObservedEvent;
 pub use listing::Listing;
-pub use node::NodeSeen;
-pub use pod::{PodSeen, Scheduling};
+pub use node::ObservedNode;
+pub use pod::{ObservedPod, Scheduling};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,24 +19,24 @@ use k8s_openapi::api::apps::v1 as apps;
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
-/// What is asked of the API, as it answers.
+/// The API objects of a snapshot.
 #[derive(Clone, Debug, Default)]
-pub struct Objects {
+pub struct ApiObjects {
     /// The Deployment in question.
     pub deployment: apps::Deployment,
     /// ReplicaSets of its namespace that its selector selects, with any owner.
     pub sets: Vec<apps::ReplicaSet>,
     /// Pods of its namespace that its selector selects, with any owner.
     pub pods: Vec<core::Pod>,
-    /// Events of its namespace; those about other objects are left aside.
+    /// Events of its namespace; those about other objects are ignored.
     pub events: Vec<core::Event>,
     /// All Deployments of its namespace, to find those that claim the same pods; may be left out.
     pub deployments: Vec<apps::Deployment>,
-    /// The cluster's nodes, to name those that are cordoned and those that keep no logs; may be left out.
+    /// The cluster's nodes, to find cordoned and simulated ones; may be left out.
     pub nodes: Vec<core::Node>,
 }
 
-/// A Deployment and all around it, at one moment.
+/// A Deployment and its related objects at one time.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// The Deployment in question.
@@ -44,19 +44,19 @@ pub struct Snapshot {
     /// ReplicaSets that its selector selects, with any owner.
     pub sets: Vec<ReplicaSet>,
     /// Pods that its selector selects, with any owner.
-    pub pods: Vec<PodSeen>,
+    pub pods: Vec<ObservedPod>,
     /// Events about any of these, oldest first.
-    pub events: Vec<EventSeen>,
+    pub events: Vec<ObservedEvent>,
     /// Other Deployments of the namespace.
     pub others: Vec<Deployment>,
     /// The cluster's nodes, as far as they were read.
-    pub nodes: Vec<NodeSeen>,
+    pub nodes: Vec<ObservedNode>,
     changed: BTreeMap<Uid, Timestamp>,
 }
 
 impl Snapshot {
-    /// Takes over what was read from an API server.
-    pub fn parse(objects: Objects) -> Result<Self, ParseError> {
+    /// Parses the API objects.
+    pub fn parse(objects: ApiObjects) -> Result<Self, ParseError> {
         let mut changed = BTreeMap::new();
         note_change(&mut changed, &objects.deployment.metadata);
         for set in &objects.sets {
@@ -64,22 +64,22 @@ impl Snapshot {
         }
         let deployment = Deployment::parse(objects.deployment)?;
         let sets = objects.sets.into_iter().map(ReplicaSet::parse).collect::<Result<Vec<_>, _>>()?;
-        let pods = objects.pods.into_iter().map(PodSeen::parse).collect::<Result<Vec<_>, _>>()?;
+        let pods = objects.pods.into_iter().map(ObservedPod::parse).collect::<Result<Vec<_>, _>>()?;
         let others = objects.deployments.into_iter().map(Deployment::parse).collect::<Result<Vec<_>, _>>()?;
-        let nodes = objects.nodes.into_iter().map(NodeSeen::parse).collect();
+        let nodes = objects.nodes.into_iter().map(ObservedNode::parse).collect();
         let mut snapshot = Self { deployment, sets, pods, events: Vec::new(), others, nodes, changed };
         snapshot.others.retain(|other| other.meta.uid != snapshot.deployment.meta.uid);
-        snapshot.events = objects.events.into_iter().map(EventSeen::parse).collect();
+        snapshot.events = objects.events.into_iter().map(ObservedEvent::parse).collect();
         snapshot.keep_own_events();
         Ok(snapshot)
     }
 
     /// Events about the object with this uid, oldest first.
-    pub fn events_about<'a>(&'a self, uid: &'a Uid) -> impl DoubleEndedIterator<Item = &'a EventSeen> {
+    pub fn events_about<'a>(&'a self, uid: &'a Uid) -> impl DoubleEndedIterator<Item = &'a ObservedEvent> {
         self.events.iter().filter(move |event| event.about == *uid)
     }
 
-    /// When what is wanted of an object last changed, by what its managers noted; its creation if there is no note.
+    /// When the spec of an object last changed, according to `managedFields`; its creation otherwise.
     pub fn changed(&self, uid: &Uid) -> Option<Timestamp> {
         self.changed.get(uid).copied()
     }

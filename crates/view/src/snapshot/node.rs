@@ -1,30 +1,29 @@
-//! A node as far as advice depends on it.
+//! The parts of a node that advice depends on.
 
 use gantry_model::Name;
 use k8s_openapi::api::core::v1 as wire;
 
 /// The label of the nodes that `gantry up` simulates.
 const SIMULATED_LABEL: &str = "sim.gantry.dev/simulated";
-/// The annotation of KWOK's nodes, which run nothing either.
+/// The annotation of KWOK's nodes, which do not run containers either.
 const KWOK_ANNOTATION: &str = "kwok.x-k8s.io/node";
-/// How the container runtime of a simulated node begins, where labels were changed.
+/// The prefix of a simulated node's container runtime version, where labels were changed.
 const SIMULATED_RUNTIME: &str = "simulated://";
 
 /// A node of the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NodeSeen {
+pub struct ObservedNode {
     /// Its name.
     pub name: Name,
-    /// Whether it takes no new pods (`kubectl cordon`).
+    /// `spec.unschedulable` (`kubectl cordon`).
     pub cordoned: bool,
-    /// Whether its kubelet reports that it can run pods.
+    /// Its `Ready` condition.
     pub ready: bool,
     /// Whether it only simulates containers, so that there are no logs to read.
     pub simulated: bool,
 }
 
-impl NodeSeen {
-    /// Takes over a node that was read from an API server.
+impl ObservedNode {
     pub(super) fn parse(node: wire::Node) -> Self {
         Self {
             cordoned: node.spec.as_ref().and_then(|spec| spec.unschedulable).unwrap_or(false),
@@ -35,7 +34,7 @@ impl NodeSeen {
     }
 }
 
-/// A node without the condition has not reported anything yet.
+/// A node without the condition counts as not ready.
 fn is_ready(node: &wire::Node) -> bool {
     let conditions = node.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
     conditions.iter().find(|condition| condition.type_ == "Ready").is_none_or(|ready| ready.status == "True")

@@ -1,25 +1,24 @@
-//! A pod as people look at it: what the rules see, and what they do not care about.
+//! A pod, parsed for the rules and for display.
 
 use gantry_model::{ParseError, Pod};
 use k8s_openapi::api::core::v1 as wire;
 
 use super::container::{self, Container};
 
-/// The scheduler of every cluster.
 const DEFAULT_SCHEDULER: &str = "default-scheduler";
 
-/// A pod with all that it can complain of.
+/// A pod with everything that may explain a problem.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PodSeen {
-    /// What the rules see of it.
+pub struct ObservedPod {
+    /// The part that the rules need.
     pub pod: Pod,
     /// Whether it has a node, and why not.
     pub scheduling: Scheduling,
-    /// The scheduler that is to find a node for it; empty for the cluster's own.
+    /// `spec.schedulerName`; empty for the default scheduler.
     pub scheduler: String,
-    /// Its containers, those that run before the others first.
+    /// Its containers, init containers first.
     pub containers: Vec<Container>,
-    /// Conditions it needs to be ready and does not have.
+    /// Readiness gates without a true condition.
     pub missing_gates: Vec<String>,
     /// `status.reason`, such as `Evicted`.
     pub reason: Option<String>,
@@ -27,21 +26,20 @@ pub struct PodSeen {
     pub message: Option<String>,
 }
 
-/// Whether a pod has a node, and why not.
+/// Whether a pod is scheduled, and why not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scheduling {
-    /// It has one.
+    /// It has a node.
     Assigned,
-    /// No scheduler has reported anything yet.
+    /// The scheduler has not reported anything yet.
     Awaited,
-    /// No node takes it, for these reasons.
+    /// The scheduler's message.
     Unschedulable(String),
-    /// It is not to be scheduled before these gates are removed.
+    /// Its scheduling gates.
     Gated(Vec<String>),
 }
 
-impl PodSeen {
-    /// Takes over a pod that was read from an API server.
+impl ObservedPod {
     pub(super) fn parse(pod: wire::Pod) -> Result<Self, ParseError> {
         let spec = pod.spec.clone().unwrap_or_default();
         let status = pod.status.clone().unwrap_or_default();
@@ -75,7 +73,7 @@ impl Scheduling {
     }
 }
 
-/// The name of a scheduler other than Kubernetes' own.
+/// The name of a scheduler other than the default one.
 fn foreign_scheduler(spec: &wire::PodSpec) -> String {
     spec.scheduler_name.clone().filter(|name| name != DEFAULT_SCHEDULER).unwrap_or_default()
 }

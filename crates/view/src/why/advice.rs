@@ -1,61 +1,63 @@
-//! What a person could do about a cause.
+//! What a user can do about a cause.
 
 use gantry_model::{Name, Strategy};
 
 use super::commands::{Advice, CommandFlags};
 use super::missing::Missing;
 use super::reason::Reason;
-use super::report::{Cause, Verdict, Weight};
+use super::report::{Cause, Severity, Verdict};
 use super::scheduling::{Obstacle, ObstacleKind};
-use crate::standing::Standing;
+use crate::rollout_state::RolloutState;
 
-/// How many nodes a command to uncordon names at most.
+/// The maximum number of nodes in a command to uncordon.
 const NODES_MAX: usize = 5;
 
-/// What a person could do: about each thing that blocks, and in the end to go back to what ran before.
+/// The advice: about each blocking cause, and in the end a rollback.
 pub(super) fn of(
-    standing: &Standing<'_>,
+    rollout: &RolloutState<'_>,
     verdict: Verdict,
     causes: &[Cause],
     flags: &CommandFlags,
 ) -> Vec<Advice> {
-    let adviser = Adviser { standing, flags };
+    let adviser = AdviceBuilder { rollout, flags };
     let mut all = Vec::new();
     if verdict == Verdict::Paused {
         all.push(Advice::command("resume it", flags.gantry(&["rollout", "resume", &adviser.deployment()])));
     }
-    let troubling: Vec<_> = causes.iter().filter(|cause| is_troubling(verdict, cause)).collect();
+    let troubling: Vec<_> = causes.iter().filter(|cause| needs_action(verdict, cause)).collect();
     for advice in troubling.iter().flat_map(|cause| adviser.about(cause)) {
         if !all.contains(&advice) {
             all.push(advice);
         }
     }
     let may_go_back = verdict == Verdict::Stuck || (verdict == Verdict::Done && !troubling.is_empty());
-    if may_go_back && !standing.snapshot.deployment.meta.is_deleting() {
+    if may_go_back && !rollout.snapshot.deployment.meta.is_deleting() {
         all.extend(adviser.undo(all.is_empty()));
     }
     all
 }
 
-/// Whether there is something to do about a cause: it blocks, or it makes pods that count as available restart.
-fn is_troubling(verdict: Verdict, cause: &Cause) -> bool {
-    cause.weight == Weight::Blocks || (verdict == Verdict::Done && cause.reason.is_crash())
+/// Whether there is advice about a cause: it blocks, or it makes available pods restart.
+fn needs_action(verdict: Verdict, cause: &Cause) -> bool {
+    cause.severity == Severity::Blocks || (verdict == Verdict::Done && cause.reason.is_crash())
 }
 
-struct Adviser<'a> {
-    standing: &'a Standing<'a>,
+struct AdviceBuilder<'a> {
+    rollout: &'a RolloutState<'a>,
     flags: &'a CommandFlags,
 }
 
-impl Adviser<'_> {
+impl AdviceBuilder<'_> {
     fn deployment(&self) -> String {
-        format!("deployment/{}", self.standing.snapshot.deployment.meta.name)
+        format!("deployment/{}", self.rollout.snapshot.deployment.meta.name)
     }
 
     fn about(&self, cause: &Cause) -> Vec<Advice> {
         let one = |text: String| vec![Advice::text(text)];
         match &cause.reason {
-            Reason::ImagePull { container, image, word } => self.image(container, image, word),
+            Reason::ImagePull { container, image, cluster_reason } => {
+                self.image(container, image, cluster_reason)
+            }
             Reason::CrashLoop { container, memory_limit, .. } => {
                 let limit = memory_limit.as_ref().map(|_| raise_limit(container, memory_limit.as_ref()));
                 limit.into_iter().chain(self.logs(container, cause)).collect()
@@ -95,7 +97,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// About what the controllers and the API report.
+    /// About causes that the controllers and the API report.
     fn rules(&self, reason: &Reason) -> Option<Advice> {
         let text = match reason {
             Reason::Quota { quota } => format!(
@@ -118,11 +120,11 @@ impl Adviser<'_> {
         Some(Advice::text(text))
     }
 
-    fn image(&self, container: &str, image: &str, word: &str) -> Vec<Advice> {
+    fn image(&self, container: &str, image: &str, cluster_reason: &str) -> Vec<Advice> {
         let other = format!("{container}=IMAGE");
         let command = self.flags.gantry(&["set", "image", &self.deployment(), &other]);
         let mut all = vec![Advice::command("use another image", command)];
-        match word {
+        match cluster_reason {
             "InvalidImageName" => {}
             "ErrImageNeverPull" => {
                 all.push(Advice::text(format!("or load {image} on the node, or change imagePullPolicy")));
@@ -134,7 +136,7 @@ impl Adviser<'_> {
         all
     }
 
-    /// Where to read why a container ended.
+    /// Where to read why a container exited.
     fn logs(&self, container: &str, cause: &Cause) -> Option<Advice> {
         let pod = cause.pods.first()?;
         if self.is_simulated(pod) {
@@ -143,11 +145,11 @@ impl Adviser<'_> {
                  template and the profile of the nodes for why container {container} exits"
             )));
         }
-        let words = ["logs", pod.as_str(), "-c", container, "--previous"];
-        Some(Advice::command("read why it ends", self.flags.kubectl(&words)))
+        let args = ["logs", pod.as_str(), "-c", container, "--previous"];
+        Some(Advice::command("read why it ends", self.flags.kubectl(&args)))
     }
 
-    /// What a container that runs has to say, where there are logs.
+    /// The logs of a running container, where there are any.
     fn running_logs(&self, container: &str, cause: &Cause) -> Option<Advice> {
         let pod = cause.pods.first().filter(|pod| !self.is_simulated(pod))?;
         let command = self.flags.kubectl(&["logs", pod.as_str(), "-c", container]);
@@ -155,13 +157,13 @@ impl Adviser<'_> {
     }
 
     fn is_simulated(&self, pod: &Name) -> bool {
-        let snapshot = self.standing.snapshot;
+        let snapshot = self.rollout.snapshot;
         let pod = snapshot.pods.iter().find(|seen| seen.pod.meta.name == *pod);
         let node = pod.and_then(|seen| seen.pod.node.as_ref());
         node.is_some_and(|node| snapshot.nodes.iter().any(|seen| seen.simulated && seen.name == *node))
     }
 
-    /// How to make what is missing.
+    /// How to create what is missing.
     fn create(&self, missing: &Missing) -> Advice {
         let Missing { kind, name, key } = missing;
         if let Some(key) = key {
@@ -176,12 +178,12 @@ impl Adviser<'_> {
         let literal = ["--from-literal=KEY=VALUE"];
         match *kind {
             "ConfigMap" => {
-                let words = [&["create", "configmap", name][..], &literal].concat();
-                Advice::command(text("ConfigMap"), self.flags.kubectl(&words))
+                let args = [&["create", "configmap", name][..], &literal].concat();
+                Advice::command(text("ConfigMap"), self.flags.kubectl(&args))
             }
             "Secret" => {
-                let words = [&["create", "secret", "generic", name][..], &literal].concat();
-                Advice::command(text("Secret"), self.flags.kubectl(&words))
+                let args = [&["create", "secret", "generic", name][..], &literal].concat();
+                Advice::command(text("Secret"), self.flags.kubectl(&args))
             }
             "ServiceAccount" => {
                 let command = self.flags.kubectl(&["create", "serviceaccount", name]);
@@ -238,14 +240,14 @@ impl Adviser<'_> {
     }
 
     fn uncordon(&self) -> Advice {
-        let nodes = self.standing.snapshot.nodes.iter().filter(|node| node.cordoned);
+        let nodes = self.rollout.snapshot.nodes.iter().filter(|node| node.cordoned);
         let mut names: Vec<_> = nodes.map(|node| node.name.as_str()).take(NODES_MAX).collect();
         if names.is_empty() {
             names.push("NODE");
         }
         let noun = if names.len() == 1 { "the node" } else { "the nodes" };
-        let words = [&["uncordon"][..], &names].concat();
-        Advice::command(format!("uncordon {noun}"), self.flags.kubectl(&words))
+        let args = [&["uncordon"][..], &names].concat();
+        Advice::command(format!("uncordon {noun}"), self.flags.kubectl(&args))
     }
 
     fn deletion(&self, cause: &Cause) -> Vec<Advice> {
@@ -275,22 +277,22 @@ impl Adviser<'_> {
         ]
     }
 
-    /// Back to the revision that has the most available pods, or else to the last one before.
+    /// Rolls back to the revision that has the most available pods, or else to the last one before.
     fn undo(&self, is_first: bool) -> Option<Advice> {
-        let deployment = &self.standing.snapshot.deployment;
+        let deployment = &self.rollout.snapshot.deployment;
         if matches!(deployment.strategy, Strategy::Unknown(_)) || deployment.paused {
             return None;
         }
-        let revision = self.standing.revision_before()?;
+        let revision = self.rollout.revision_before()?;
         let name = self.deployment();
-        let mut words = vec!["rollout".to_owned(), "undo".to_owned(), name];
-        if !self.standing.undo_leads_to(revision) {
-            words.push(format!("--to-revision={revision}"));
+        let mut args = vec!["rollout".to_owned(), "undo".to_owned(), name];
+        if !self.rollout.undo_leads_to(revision) {
+            args.push(format!("--to-revision={revision}"));
         }
-        let words: Vec<_> = words.iter().map(String::as_str).collect();
+        let args: Vec<_> = args.iter().map(String::as_str).collect();
         let or = if is_first { "" } else { "or " };
         let text = format!("{or}go back to revision {revision}");
-        Some(Advice::command(text, self.flags.gantry(&words)))
+        Some(Advice::command(text, self.flags.gantry(&args)))
     }
 }
 

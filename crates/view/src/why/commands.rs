@@ -1,49 +1,49 @@
-//! Commands that advice names, written so that they can be copied into a shell.
+//! Commands in advice, quoted for a shell.
 
 use std::fmt;
 
-/// The connection flags that a command in advice carries, so that it acts on the cluster and namespace that were looked at.
+/// The connection flags of commands in advice, so that they act on the cluster and namespace in question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandFlags {
-    /// The words behind a `gantry` command, such as `-n`, `shop`.
+    /// The flags of `gantry` commands, such as `-n`, `shop`.
     pub gantry: Vec<String>,
-    /// The words behind a `kubectl` command: it may not find the cluster by the same defaults.
+    /// The flags of `kubectl` commands, whose defaults may differ.
     pub kubectl: Vec<String>,
 }
 
-/// Something that a person could do.
+/// Something that a user can do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// What to do, and what it is good for.
+    /// What to do, and why.
     pub text: String,
     /// The command that does it, if there is one.
     pub command: Option<String>,
 }
 
 impl CommandFlags {
-    /// `gantry` with these words and the flags behind them.
-    pub(super) fn gantry(&self, words: &[&str]) -> String {
-        line("gantry", words, &self.gantry)
+    /// A `gantry` command with these arguments and the flags.
+    pub(super) fn gantry(&self, args: &[&str]) -> String {
+        line("gantry", args, &self.gantry)
     }
 
-    /// `kubectl` with these words and the flags behind them.
-    pub(super) fn kubectl(&self, words: &[&str]) -> String {
-        line("kubectl", words, &self.kubectl)
+    /// A `kubectl` command with these arguments and the flags.
+    pub(super) fn kubectl(&self, args: &[&str]) -> String {
+        line("kubectl", args, &self.kubectl)
     }
 }
 
-fn line(program: &str, words: &[&str], flags: &[String]) -> String {
-    let words = words.iter().copied().chain(flags.iter().map(String::as_str)).map(quoted);
-    std::iter::once(program.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+fn line(program: &str, args: &[&str], flags: &[String]) -> String {
+    let args = args.iter().copied().chain(flags.iter().map(String::as_str)).map(quoted);
+    std::iter::once(program.to_owned()).chain(args).collect::<Vec<_>>().join(" ")
 }
 
-/// A word as a shell has to be given it.
-fn quoted(word: &str) -> String {
+/// An argument, quoted if necessary.
+fn quoted(arg: &str) -> String {
     let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(is_safe) {
-        return word.to_owned();
+    if !arg.is_empty() && arg.chars().all(is_safe) {
+        return arg.to_owned();
     }
-    format!("'{}'", word.replace('\'', "'\\''"))
+    format!("'{}'", arg.replace('\'', "'\\''"))
 }
 
 impl Advice {

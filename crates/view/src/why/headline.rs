@@ -1,22 +1,22 @@
 //! A rollout in one sentence.
 
-use super::report::{Cause, Report, Verdict, Weight};
-use crate::standing::Standing;
-use crate::words::{count, span};
+use super::report::{Cause, Report, Severity, Verdict};
+use crate::formatting::{count, span};
+use crate::rollout_state::RolloutState;
 
 /// The sentence after "deployment/web is stuck: ".
-pub(super) fn of(standing: &Standing<'_>, report: &Report) -> String {
+pub(super) fn of(rollout: &RolloutState<'_>, report: &Report) -> String {
     match report.verdict {
         Verdict::Done => done(report),
-        Verdict::Paused => paused(standing, report),
+        Verdict::Paused => paused(rollout, report),
         Verdict::Moving => {
-            let heaviest = report.causes.iter().find(|cause| cause.weight == Weight::Waits);
-            let why = heaviest.map(|cause| format!("; {}", said(report, cause))).unwrap_or_default();
+            let heaviest = report.causes.iter().find(|cause| cause.severity == Severity::Waits);
+            let why = heaviest.map(|cause| format!("; {}", describe(report, cause))).unwrap_or_default();
             format!("{}{why}", counts(report))
         }
         Verdict::Stuck if report.rolled_out => broken_later(report),
-        Verdict::Stuck => match report.causes.iter().find(|cause| cause.weight == Weight::Blocks) {
-            Some(cause) => said(report, cause),
+        Verdict::Stuck => match report.causes.iter().find(|cause| cause.severity == Severity::Blocks) {
+            Some(cause) => describe(report, cause),
             None => late(report),
         },
     }
@@ -25,7 +25,7 @@ pub(super) fn of(standing: &Standing<'_>, report: &Report) -> String {
 fn done(report: &Report) -> String {
     let revision = report.revision.map(|revision| format!(" of revision {revision}")).unwrap_or_default();
     let restarts = report.causes.iter().find(|cause| cause.reason.is_crash());
-    let restarts = restarts.map(|cause| format!(", but {}", said(report, cause))).unwrap_or_default();
+    let restarts = restarts.map(|cause| format!(", but {}", describe(report, cause))).unwrap_or_default();
     match report.pods.wanted.get() {
         0 => "no pods are wanted, and there are none".to_owned(),
         1 => format!("the 1 pod{revision} is available{restarts}"),
@@ -33,12 +33,12 @@ fn done(report: &Report) -> String {
     }
 }
 
-/// The rollout had finished; what keeps pods from being available came later.
+/// The rollout was complete; pods became unavailable later.
 fn broken_later(report: &Report) -> String {
     let (wanted, available) = (report.pods.wanted.get(), report.pods.available.get());
     let revision = report.revision.map(|revision| format!("revision {revision}"));
-    let why = report.causes.iter().find(|cause| cause.weight == Weight::Blocks);
-    let why = why.map(|cause| format!("; {}", said(report, cause))).unwrap_or_default();
+    let why = report.causes.iter().find(|cause| cause.severity == Severity::Blocks);
+    let why = why.map(|cause| format!("; {}", describe(report, cause))).unwrap_or_default();
     let now = match (available, wanted) {
         (0, 1) => "its pod is not available now".to_owned(),
         (0, _) => format!("none of its {wanted} pods is available now"),
@@ -47,11 +47,11 @@ fn broken_later(report: &Report) -> String {
     format!("{} was rolled out, but {now}{why}", revision.as_deref().unwrap_or("the template"))
 }
 
-fn paused(standing: &Standing<'_>, report: &Report) -> String {
-    if standing.new_set().is_none() {
+fn paused(rollout: &RolloutState<'_>, report: &Report) -> String {
+    if rollout.new_set().is_none() {
         return "its present template will be rolled out when it is resumed".to_owned();
     }
-    if standing.is_done() {
+    if rollout.is_done() {
         return "nothing waits to be rolled out".to_owned();
     }
     counts(report)
@@ -67,7 +67,7 @@ fn counts(report: &Report) -> String {
     format!("{} of {wanted} updated, {} available{old}", pods.updated, pods.available)
 }
 
-fn said(report: &Report, cause: &Cause) -> String {
+fn describe(report: &Report, cause: &Cause) -> String {
     let sentence = cause.reason.sentence(report.now);
     match cause.pods.len() {
         0 => sentence,

@@ -1,4 +1,4 @@
-//! A report as machines read it. Names and codes stay what they are; new ones may come. Documented in `docs/why.md`.
+//! A report as JSON. Names and codes are stable; new ones may be added. Documented in `docs/why.md`.
 
 use gantry_decide::deployment::Deadline;
 use gantry_model::Name;
@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::missing::Missing;
 use super::reason::Reason;
-use super::report::{Budget, Cause, Held, Report};
+use super::report::{Budget, Cause, ReachedLimit, Report};
 use super::scheduling::Obstacle;
 
-/// The report as one JSON object, indented, with a line end.
+/// The report as one JSON object, indented, with a newline.
 pub fn render(report: &Report) -> String {
     format!("{:#}\n", value(report))
 }
@@ -46,7 +46,7 @@ fn budget(budget: &Budget) -> Value {
         "availableAtLeast": budget.least,
         "pods": budget.pods,
         "available": budget.available,
-        "heldBy": budget.held.iter().copied().map(Held::as_str).collect::<Vec<_>>(),
+        "heldBy": budget.held.iter().copied().map(ReachedLimit::as_str).collect::<Vec<_>>(),
     })
 }
 
@@ -67,7 +67,7 @@ fn deadline(report: &Report) -> Value {
 fn cause(report: &Report, cause: &Cause) -> Value {
     let mut fields = Map::new();
     fields.insert("code".to_owned(), cause.reason.code().into());
-    fields.insert("weight".to_owned(), cause.weight.as_str().into());
+    fields.insert("weight".to_owned(), cause.severity.as_str().into());
     fields.insert("summary".to_owned(), cause.reason.sentence(report.now).into());
     fields.insert("replicaSet".to_owned(), cause.set.as_ref().map(Name::as_str).into());
     fields.insert("pods".to_owned(), cause.pods.iter().map(Name::as_str).collect());
@@ -77,10 +77,10 @@ fn cause(report: &Report, cause: &Cause) -> Value {
     Value::Object(fields)
 }
 
-/// What is particular to a reason.
+/// The fields of a reason.
 fn details(reason: &Reason) -> Value {
     match reason {
-        Reason::ImagePull { image, word, .. } => json!({"image": image, "reason": word}),
+        Reason::ImagePull { image, cluster_reason, .. } => json!({"image": image, "reason": cluster_reason}),
         Reason::CrashLoop { restarts, exit, memory_limit, .. } => json!({
             "restarts": restarts,
             "exitCode": exit.as_ref().map(|exit| exit.code),
@@ -88,11 +88,14 @@ fn details(reason: &Reason) -> Value {
             "memoryLimit": memory_limit,
         }),
         Reason::OutOfMemory { restarts, limit, .. } => json!({"restarts": restarts, "memoryLimit": limit}),
-        Reason::ContainerConfig { word, missing, .. } | Reason::PodSetup { word, missing } => {
-            json!({"reason": word, "missing": missing.as_ref().map(Missing::json)})
+        Reason::ContainerConfig { cluster_reason, missing, .. }
+        | Reason::PodSetup { cluster_reason, missing } => {
+            json!({"reason": cluster_reason, "missing": missing.as_ref().map(Missing::json)})
         }
-        Reason::PodFailed { word } | Reason::CreateRefused { word } => json!({"reason": word}),
-        Reason::ProbeFailing { question, .. } => json!({"probe": question}),
+        Reason::PodFailed { cluster_reason } | Reason::CreateRefused { cluster_reason } => {
+            json!({"reason": cluster_reason})
+        }
+        Reason::ProbeFailing { check, .. } => json!({"probe": check}),
         Reason::ReadinessGate { gates } | Reason::SchedulingGate { gates } => json!({"gates": gates}),
         Reason::NoScheduler { waited, scheduler } => {
             json!({"secondsWaited": waited.as_secs(), "scheduler": scheduler})

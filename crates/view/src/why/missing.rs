@@ -1,19 +1,19 @@
-//! What a message says is missing: a ConfigMap, a Secret, a key of either, a service account, a claim.
+//! What a message reports as missing: a ConfigMap, a Secret, a key of either, a service account, a claim.
 
 use serde_json::{Value, json};
 
-/// Something that a pod names and that is not there.
+/// A missing object or key that a pod refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
     /// Its kind, such as `ConfigMap`.
     pub kind: &'static str,
     /// Its name, if the message has it.
     pub name: Option<String>,
-    /// The key that it lacks, if it is there itself.
+    /// The missing key, if the object itself exists.
     pub key: Option<String>,
 }
 
-/// How messages of the kubelet, the API server and the scheduler call each kind.
+/// What messages of the kubelet, the API server and the scheduler call each kind.
 const KINDS: [(&str, &str); 4] = [
     ("configmap", "ConfigMap"),
     ("secret", "Secret"),
@@ -21,14 +21,14 @@ const KINDS: [(&str, &str); 4] = [
     ("persistentvolumeclaim", "PersistentVolumeClaim"),
 ];
 
-/// How a kubelet calls a key that a volume wants.
+/// The kubelet's messages about missing keys of volumes.
 const KEYS_OF_VOLUMES: [(&str, &str); 2] = [
     ("references non-existent config key: ", "ConfigMap"),
     ("references non-existent secret key: ", "Secret"),
 ];
 
 impl Missing {
-    /// What a message says is missing, if it says so.
+    /// Parses a message.
     pub(super) fn in_message(message: &str) -> Option<Self> {
         object(message).or_else(|| key_of_env(message)).or_else(|| key_of_volume(message))
     }
@@ -37,8 +37,8 @@ impl Missing {
         json!({"kind": self.kind, "name": self.name, "key": self.key})
     }
 
-    /// What it is, such as `key b of ConfigMap settings`.
-    pub(super) fn words(&self) -> String {
+    /// Its description, such as `key b of ConfigMap settings`.
+    pub(super) fn description(&self) -> String {
         let object = match &self.name {
             Some(name) => format!("{} {name}", self.kind),
             None => format!("the {}", self.kind),
@@ -52,10 +52,10 @@ impl Missing {
 
 /// `configmap "settings" not found`
 fn object(message: &str) -> Option<Missing> {
-    KINDS.iter().find_map(|(word, kind)| {
+    KINDS.iter().find_map(|(term, kind)| {
         // The kubelet says `configmap "a"`, the API server `configmaps "a"`.
-        let named = |word: &str| message.split_once(&format!("{word} \"")).map(|(_, rest)| rest);
-        let (name, rest) = named(word).or_else(|| named(&format!("{word}s")))?.split_once('"')?;
+        let named = |term: &str| message.split_once(&format!("{term} \"")).map(|(_, rest)| rest);
+        let (name, rest) = named(term).or_else(|| named(&format!("{term}s")))?.split_once('"')?;
         let name = rest.starts_with(" not found").then(|| name.to_owned())?;
         Some(Missing { kind, name: Some(name), key: None })
     })
@@ -74,8 +74,8 @@ fn key_of_env(message: &str) -> Option<Missing> {
 
 /// `configmap references non-existent config key: b`
 fn key_of_volume(message: &str) -> Option<Missing> {
-    KEYS_OF_VOLUMES.iter().find_map(|(words, kind)| {
-        let key = message.split_once(words)?.1.split_whitespace().next()?.trim_end_matches([',', ']']);
+    KEYS_OF_VOLUMES.iter().find_map(|(phrase, kind)| {
+        let key = message.split_once(phrase)?.1.split_whitespace().next()?.trim_end_matches([',', ']']);
         Some(Missing { kind, name: None, key: Some(key.to_owned()) })
     })
 }
@@ -84,13 +84,13 @@ fn key_of_volume(message: &str) -> Option<Missing> {
 mod tests {
     use super::*;
 
-    fn said(message: &str) -> Option<String> {
-        Missing::in_message(message).map(|missing| missing.words())
+    fn describe(message: &str) -> Option<String> {
+        Missing::in_message(message).map(|missing| missing.description())
     }
 
     #[test]
     fn messages_say_what_is_missing() {
-        for (message, words) in [
+        for (message, expected) in [
             ("configmap \"settings\" not found", "ConfigMap settings"),
             ("MountVolume.SetUp failed for volume \"v\" : secret \"tls\" not found", "Secret tls"),
             ("couldn't find key b in ConfigMap default/settings", "key b of ConfigMap settings"),
@@ -115,10 +115,10 @@ mod tests {
                 "key a of the ConfigMap",
             ),
         ] {
-            assert_eq!(said(message).as_deref(), Some(words), "{message}");
+            assert_eq!(describe(message).as_deref(), Some(expected), "{message}");
         }
         for other in ["", "configmap \"settings\" is too large", "image \"secret\" not found"] {
-            assert_eq!(said(other), None, "{other}");
+            assert_eq!(describe(other), None, "{other}");
         }
     }
 }

@@ -6,16 +6,16 @@
 //!                                                                                                       └─ json
 //! ```
 //!
-//! A cause *blocks*, *waits* or is a *note*. What waits will pass by itself, what blocks will not. A rollout is stuck when its
-//! deadline has passed, or when something blocks it and nothing is left that moves.
+//! A cause *blocks*, *waits* or is a *note*. A waiting cause resolves by itself, a blocking one does not. A rollout
+//! is stuck when its deadline has passed, or when something blocks it and nothing else progresses.
 
 mod advice;
 mod causes;
 mod commands;
-mod complaint;
 mod headline;
 mod json;
 mod missing;
+mod pod_problem;
 mod reason;
 mod refused;
 mod report;
@@ -26,11 +26,11 @@ mod several;
 mod text;
 
 pub use commands::{Advice, CommandFlags};
-pub(crate) use complaint::complaint;
 pub use json::render as render_json;
 pub use missing::Missing;
-pub use reason::{Probed, Reason};
-pub use report::{Budget, Cause, Held, Pods, Report, Verdict, Weight};
+pub(crate) use pod_problem::pod_problem;
+pub use reason::{ProbeKind, Reason};
+pub use report::{Budget, Cause, Pods, ReachedLimit, Report, Severity, Verdict};
 pub use scheduling::{Obstacle, ObstacleKind};
 pub use several::Several;
 pub(crate) use text::{deadline as deadline_words, short_budget as budget_words};
@@ -39,28 +39,28 @@ pub use text::{lines, render as render_text};
 use gantry_decide::deployment::{Deadline, Limits, WaitingOn, revision_of};
 use gantry_model::{RollingLimits, Strategy, Timestamp};
 
+use crate::rollout_state::RolloutState;
 use crate::snapshot::Snapshot;
-use crate::standing::Standing;
 
-/// Says why the rollout of this Deployment is where it is now. The commands in its advice carry these flags.
+/// Reports why the rollout of this Deployment is where it is. The commands in its advice carry these flags.
 pub fn explain(now: Timestamp, snapshot: &Snapshot, flags: &CommandFlags) -> Report {
-    report(&Standing::of(now, snapshot), flags)
+    report(&RolloutState::of(now, snapshot), flags)
 }
 
-/// Says why a rollout stands where it stands.
-pub fn report(standing: &Standing<'_>, flags: &CommandFlags) -> Report {
-    let deployment = &standing.snapshot.deployment;
-    let causes = causes::collect(standing);
-    let verdict = verdict(standing, &causes);
-    let status = &standing.status;
+/// Reports why a rollout is where it is.
+pub fn report(rollout: &RolloutState<'_>, flags: &CommandFlags) -> Report {
+    let deployment = &rollout.snapshot.deployment;
+    let causes = causes::collect(rollout);
+    let verdict = verdict(rollout, &causes);
+    let status = &rollout.status;
     let old = (status.replicas.get() - status.updated.get()).max(0);
     let mut report = Report {
         deployment: deployment.meta.key(),
-        now: standing.now,
+        now: rollout.now,
         verdict,
         headline: String::new(),
         revision: revision_of(&deployment.meta.annotations).filter(|revision| *revision > 0),
-        rolled_out: standing.is_rolled_out(),
+        rolled_out: rollout.is_rolled_out(),
         pods: Pods {
             wanted: deployment.replicas,
             updated: status.updated,
@@ -68,45 +68,45 @@ pub fn report(standing: &Standing<'_>, flags: &CommandFlags) -> Report {
             available: status.available,
             old: gantry_model::Replicas::nearest(old),
         },
-        budget: budget(standing),
-        deadline: standing.decision.deadline,
+        budget: budget(rollout),
+        deadline: rollout.decision.deadline,
         deadline_seconds: deployment.progress_deadline_seconds,
-        unblock: advice::of(standing, verdict, &causes, flags),
+        unblock: advice::of(rollout, verdict, &causes, flags),
         causes,
     };
-    report.headline = headline::of(standing, &report);
+    report.headline = headline::of(rollout, &report);
     report
 }
 
-fn verdict(standing: &Standing<'_>, causes: &[Cause]) -> Verdict {
-    let weighs = |weight| causes.iter().any(|cause| cause.weight == weight);
-    let deployment = &standing.snapshot.deployment;
+fn verdict(rollout: &RolloutState<'_>, causes: &[Cause]) -> Verdict {
+    let weighs = |severity| causes.iter().any(|cause| cause.severity == severity);
+    let deployment = &rollout.snapshot.deployment;
     if deployment.meta.is_deleting() {
-        return if weighs(Weight::Blocks) { Verdict::Stuck } else { Verdict::Moving };
+        return if weighs(Severity::Blocks) { Verdict::Stuck } else { Verdict::Moving };
     }
     if deployment.paused {
         return Verdict::Paused;
     }
-    if standing.is_done() && !weighs(Weight::Blocks) {
+    if rollout.is_done() && !weighs(Severity::Blocks) {
         return Verdict::Done;
     }
-    let is_late = standing.decision.deadline == Deadline::Exceeded;
-    if is_late || (weighs(Weight::Blocks) && !weighs(Weight::Waits)) {
+    let is_late = rollout.decision.deadline == Deadline::Exceeded;
+    if is_late || (weighs(Severity::Blocks) && !weighs(Severity::Waits)) {
         return Verdict::Stuck;
     }
     Verdict::Moving
 }
 
-/// The limits of a rolling update, what there is of each, and which of them holds the rollout back.
-fn budget(standing: &Standing<'_>) -> Option<Budget> {
-    let deployment = &standing.snapshot.deployment;
+/// The limits of a rolling update, their usage, and which of them are reached.
+fn budget(rollout: &RolloutState<'_>) -> Option<Budget> {
+    let deployment = &rollout.snapshot.deployment;
     let Strategy::RollingUpdate(Ok(RollingLimits { surge, unavailable })) = deployment.strategy else {
         return None;
     };
     let limits = Limits::of(deployment);
-    let held = standing.decision.waiting_on.iter().filter_map(|waiting| match waiting {
-        WaitingOn::SurgeLimit { .. } => Some(Held::Surge),
-        WaitingOn::AvailabilityFloor { .. } => Some(Held::Availability),
+    let held = rollout.decision.waiting_on.iter().filter_map(|waiting| match waiting {
+        WaitingOn::SurgeLimit { .. } => Some(ReachedLimit::Surge),
+        WaitingOn::AvailabilityFloor { .. } => Some(ReachedLimit::Availability),
         _ => None,
     });
     Some(Budget {
@@ -114,9 +114,9 @@ fn budget(standing: &Standing<'_>) -> Option<Budget> {
         max_unavailable: unavailable,
         most: limits.ceiling(),
         least: limits.floor(),
-        // What the rules count: pods that are missing for full availability are wanted, too.
-        pods: standing.status.available.get() + standing.status.unavailable.get(),
-        available: standing.status.available.get(),
+        // As the rules count: pods that are missing for full availability are wanted, too.
+        pods: rollout.status.available.get() + rollout.status.unavailable.get(),
+        available: rollout.status.available.get(),
         held: held.collect(),
     })
 }

@@ -1,4 +1,4 @@
-//! All the reasons there are, with a code for machines. `sentence` has the words for people, `advice` what to do.
+//! All reasons, with a stable code. `sentence` has the text, `advice` what to do.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::missing::Missing;
 use super::scheduling::Obstacle;
 use crate::snapshot::Exit;
 
-/// A reason for a rollout to be where it is.
+/// A reason for the state of a rollout.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason {
     /// An image cannot be pulled.
@@ -17,77 +17,77 @@ pub enum Reason {
         container: String,
         /// The image.
         image: String,
-        /// The node's word for it, such as `ErrImagePull`.
-        word: String,
+        /// The kubelet's reason, such as `ErrImagePull`.
+        cluster_reason: String,
     },
-    /// A container ends again and again.
+    /// A container exits again and again.
     CrashLoop {
         /// Which one.
         container: String,
-        /// How often it was started again, in the worst pod.
+        /// The number of restarts, in the worst pod.
         restarts: i32,
-        /// How it last ended.
+        /// Its last exit.
         exit: Option<Exit>,
-        /// Its memory limit, if it was killed and may have run into that.
+        /// Its memory limit, if it was killed and may have exceeded that.
         memory_limit: Option<String>,
     },
-    /// A container is killed for using more memory than it may.
+    /// A container is OOM-killed.
     OutOfMemory {
         /// Which one.
         container: String,
-        /// How often it was started again, in the worst pod.
+        /// The number of restarts, in the worst pod.
         restarts: i32,
         /// Its memory limit, if it has one.
         limit: Option<String>,
     },
-    /// A container cannot be made from what the template says: a missing ConfigMap, Secret or key.
+    /// A container cannot be created: a missing ConfigMap, Secret or key.
     ContainerConfig {
         /// Which one.
         container: String,
-        /// The node's word for it.
-        word: String,
-        /// What is missing, if the node says so.
+        /// The kubelet's reason.
+        cluster_reason: String,
+        /// What is missing, if the kubelet reports it.
         missing: Option<Missing>,
     },
-    /// A node cannot set up a pod: a volume, a network.
+    /// A kubelet cannot set up a pod: a volume, a network.
     PodSetup {
-        /// The node's word for it.
-        word: String,
-        /// What is missing, if the node says so.
+        /// The kubelet's reason.
+        cluster_reason: String,
+        /// What is missing, if the kubelet reports it.
         missing: Option<Missing>,
     },
-    /// A probe says no.
+    /// A probe fails.
     ProbeFailing {
         /// Which probe.
-        probe: Probed,
+        probe: ProbeKind,
         /// Of which container.
         container: String,
-        /// What is asked.
-        question: String,
+        /// What is probed.
+        check: String,
     },
-    /// A pod waits for conditions that another controller has to set.
+    /// Readiness gates without a true condition.
     ReadinessGate {
         /// Which ones.
         gates: Vec<String>,
     },
-    /// No node takes a pod.
+    /// No node fits a pod.
     Unschedulable {
-        /// What the scheduler says against the nodes.
+        /// The scheduler's reasons.
         obstacles: Vec<Obstacle>,
     },
-    /// A pod may not be scheduled yet.
+    /// A pod has scheduling gates.
     SchedulingGate {
-        /// Before these gates are removed.
+        /// Which ones.
         gates: Vec<String>,
     },
-    /// No scheduler has looked for a node for a pod.
+    /// No scheduler has reported anything about a pod.
     NoScheduler {
         /// For how long.
         waited: Duration,
-        /// The scheduler that the pod asks for, if it is not the cluster's own.
+        /// The pod's scheduler, if it is not the default one.
         scheduler: Option<String>,
     },
-    /// A node has not said anything about a pod that it was given.
+    /// A kubelet has not reported anything about a pod.
     NodeSilent {
         /// For how long.
         waited: Duration,
@@ -97,33 +97,33 @@ pub enum Reason {
         /// Its name.
         node: String,
     },
-    /// Pods ended and were given up, for instance evicted.
+    /// Pods have failed, for instance because of an eviction.
     PodFailed {
-        /// One word, such as `Evicted`.
-        word: String,
+        /// The reason, such as `Evicted`.
+        cluster_reason: String,
     },
-    /// Pods are starting and do not complain.
+    /// Pods are starting, without errors.
     Starting,
-    /// Pods are ready, but not for long enough yet.
+    /// Pods are ready, but not for `minReadySeconds` yet.
     MinReady {
-        /// How long they must be.
+        /// `minReadySeconds`.
         seconds: i32,
-        /// When the first of them has been.
+        /// When the first of them becomes available.
         next: Option<Timestamp>,
     },
-    /// Pods of this set are on their way out.
+    /// Pods of this set are terminating.
     Terminating {
-        /// How long the slowest is past its time.
+        /// How long the slowest is past its grace period.
         overdue: Option<Duration>,
-        /// Who has to agree before they go.
+        /// The finalizers that delay it.
         finalizers: Vec<String>,
     },
     /// `Recreate` waits until no old pod is left.
     OldPods {
-        /// How many are.
+        /// How many there are.
         remaining: i64,
     },
-    /// A quota does not allow any more.
+    /// A quota is exceeded.
     Quota {
         /// Its name.
         quota: String,
@@ -135,54 +135,54 @@ pub enum Reason {
     },
     /// Pods cannot be created, for another reason.
     CreateRefused {
-        /// The controller's word for it.
-        word: String,
+        /// The controller's reason.
+        cluster_reason: String,
     },
     /// The new ReplicaSet cannot be created.
     SetRefused,
-    /// The selector also matches what belongs to other objects.
+    /// The selector also matches objects of other owners.
     SelectorConflict {
-        /// Who that is, such as `deployment/other`.
+        /// The owners, such as `deployment/other`.
         with: Vec<String>,
     },
-    /// A field that cannot be followed.
+    /// A field with an invalid value.
     InvalidField {
         /// Which one.
         field: &'static str,
     },
-    /// As many pods as the surge allows are there.
+    /// The surge limit is reached.
     SurgeLimit {
-        /// Pods wanted over all sets.
+        /// The sum of the sizes of all sets.
         total: i64,
-        /// The most there may be.
+        /// The maximum number of pods.
         limit: i64,
     },
-    /// No old pod may go before a new one is available.
+    /// The availability floor is reached.
     AvailabilityFloor {
         /// Pods available.
         available: i64,
-        /// The fewest there may be.
+        /// The minimum number of available pods.
         minimum: i64,
     },
     /// `Recreate` with several sets cannot be scaled.
     ScalingRecreate {
-        /// How many sets are active.
+        /// The number of active sets.
         active: usize,
     },
-    /// A controller has not reacted to a change yet.
+    /// A controller has not observed a change yet.
     NotSeen {
-        /// To a change of what.
+        /// The kind of the changed object.
         kind: &'static str,
         /// For how long.
         waited: Option<Duration>,
     },
-    /// A controller is about to do something.
+    /// The next sync of a controller is about to change something.
     OwnWrites,
     /// The Deployment is paused.
     Paused,
     /// The Deployment, or one of its ReplicaSets, is being deleted.
     Deleting {
-        /// Which of the two kinds.
+        /// To a change of what.
         kind: &'static str,
         /// What has to be removed from it first.
         finalizers: Vec<String>,
@@ -193,7 +193,7 @@ pub enum Reason {
 
 /// What a probe finds out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Probed {
+pub enum ProbeKind {
     /// Whether a container has started.
     Startup,
     /// Whether it serves.
@@ -202,7 +202,7 @@ pub enum Probed {
     Liveness,
 }
 
-impl Probed {
+impl ProbeKind {
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -214,7 +214,7 @@ impl Probed {
 }
 
 impl Reason {
-    /// A word for machines, which stays what it is.
+    /// A stable code.
     pub fn code(&self) -> &'static str {
         match self {
             Self::ImagePull { .. } => "ImagePull",
@@ -222,9 +222,9 @@ impl Reason {
             Self::OutOfMemory { .. } => "OutOfMemory",
             Self::ContainerConfig { .. } => "ContainerConfig",
             Self::PodSetup { .. } => "PodSetup",
-            Self::ProbeFailing { probe: Probed::Startup, .. } => "StartupProbe",
-            Self::ProbeFailing { probe: Probed::Readiness, .. } => "ReadinessProbe",
-            Self::ProbeFailing { probe: Probed::Liveness, .. } => "LivenessProbe",
+            Self::ProbeFailing { probe: ProbeKind::Startup, .. } => "StartupProbe",
+            Self::ProbeFailing { probe: ProbeKind::Readiness, .. } => "ReadinessProbe",
+            Self::ProbeFailing { probe: ProbeKind::Liveness, .. } => "LivenessProbe",
             Self::ReadinessGate { .. } => "ReadinessGate",
             Self::Unschedulable { .. } => "Unschedulable",
             Self::SchedulingGate { .. } => "SchedulingGate",
@@ -252,12 +252,12 @@ impl Reason {
         }
     }
 
-    /// Whether containers end that should run.
+    /// Whether a container crashes.
     pub(super) fn is_crash(&self) -> bool {
         matches!(self, Self::CrashLoop { .. } | Self::OutOfMemory { .. })
     }
 
-    /// The container concerned.
+    /// The container of the reason, if any.
     pub fn container(&self) -> Option<&str> {
         match self {
             Self::ImagePull { container, .. }
@@ -269,8 +269,8 @@ impl Reason {
         }
     }
 
-    /// Takes over from the same reason of another pod what is worse there; `false` if it is another reason.
-    pub(super) fn absorb(&mut self, other: &Self) -> bool {
+    /// Merges the same reason of another pod into this one; `false` if it is another reason.
+    pub(super) fn merge(&mut self, other: &Self) -> bool {
         match (&mut *self, other) {
             (
                 Self::CrashLoop { container, restarts, exit, memory_limit },
@@ -315,7 +315,7 @@ impl Reason {
     }
 }
 
-/// A name for a message about an owner, such as `deployment/other`.
+/// An owner in a message, such as `deployment/other`.
 pub(super) fn owner_name(kind: &str, name: &Name) -> String {
     format!("{}/{name}", kind.to_lowercase())
 }

@@ -1,4 +1,4 @@
-//! What `gantry why` finds out, as data.
+//! The result of `gantry why`, as data.
 
 use gantry_decide::deployment::Deadline;
 use gantry_model::{Limit, Name, ObjectKey, Replicas, Timestamp};
@@ -18,19 +18,19 @@ pub struct Report {
     pub verdict: Verdict,
     /// In one sentence.
     pub headline: String,
-    /// The revision that is rolled out, if the controller has numbered it.
+    /// The revision that is rolled out, if it has a number.
     pub revision: Option<i64>,
-    /// Whether the controller has reported this revision as completely rolled out.
+    /// Whether the controller has reported this revision as complete.
     pub rolled_out: bool,
     /// How many pods there are of each sort.
     pub pods: Pods,
     /// The limits of a rolling update; other strategies have none.
     pub budget: Option<Budget>,
-    /// When the lack of progress is, or was, reported.
+    /// The progress deadline.
     pub deadline: Deadline,
-    /// How many seconds may pass without progress.
+    /// `spec.progressDeadlineSeconds`.
     pub deadline_seconds: Option<i32>,
-    /// Everything that plays a part: what blocks, then what waits, then notes.
+    /// Blocking causes, then waiting ones, then notes.
     pub causes: Vec<Cause>,
     /// What a person could do about it.
     pub unblock: Vec<Advice>,
@@ -39,92 +39,92 @@ pub struct Report {
 /// A rollout in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// All that is wanted is there.
+    /// The rollout is complete.
     Done,
-    /// It goes on by itself.
+    /// It progresses by itself.
     Moving,
-    /// It does not, unless something changes.
+    /// It does not progress unless something is changed.
     Stuck,
-    /// It is on hold until it is resumed.
+    /// It is paused.
     Paused,
 }
 
-/// How many pods a rollout has of each sort.
+/// The pods of a rollout, counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pods {
-    /// Those the user wants.
+    /// `spec.replicas`.
     pub wanted: Replicas,
-    /// Those of the present template.
+    /// Those of the current template.
     pub updated: Replicas,
-    /// Those that are ready, of any template.
+    /// Ready ones, of any template.
     pub ready: Replicas,
-    /// Those that have been ready for long enough.
+    /// Available ones, of any template.
     pub available: Replicas,
     /// Those of earlier templates.
     pub old: Replicas,
 }
 
-/// The limits of a rolling update and what there is of each.
+/// The limits of a rolling update and their usage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// `maxSurge` as it is written.
+    /// `maxSurge` as written.
     pub max_surge: Limit,
-    /// `maxUnavailable` as it is written.
+    /// `maxUnavailable` as written.
     pub max_unavailable: Limit,
-    /// The most pods there may be.
+    /// The maximum number of pods.
     pub most: i64,
-    /// The fewest that must be available.
+    /// The minimum number of available pods.
     pub least: i64,
-    /// Pods that are wanted, over all ReplicaSets.
+    /// The sum of the sizes of all ReplicaSets.
     pub pods: i64,
     /// Pods that are available.
     pub available: i64,
-    /// The limits that keep the rollout from its next step.
-    pub held: Vec<Held>,
+    /// The limits that are reached.
+    pub held: Vec<ReachedLimit>,
 }
 
 /// A limit that keeps a rollout from its next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
-    /// No pod may be added.
+pub enum ReachedLimit {
+    /// The surge limit.
     Surge,
-    /// No pod may be taken away.
+    /// The availability floor.
     Availability,
 }
 
-/// One thing that plays a part in where a rollout is.
+/// A cause of a rollout's state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cause {
     /// What it is.
     pub reason: Reason,
     /// What it means for the rollout.
-    pub weight: Weight,
+    pub severity: Severity,
     /// The ReplicaSet concerned, if it is one.
     pub set: Option<Name>,
     /// The pods concerned.
     pub pods: Vec<Name>,
-    /// What the cluster says about it.
+    /// The cluster's message about it.
     pub message: Option<String>,
 }
 
-/// What a cause means for a rollout; ordered by what a person should read first.
+/// How a cause affects a rollout, the most important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Weight {
+pub enum Severity {
     /// It stays until something is changed.
     Blocks,
-    /// It passes by itself.
+    /// It resolves by itself.
     Waits,
-    /// It is good to know.
+    /// Additional information.
     Notes,
 }
 
 impl Report {
-    /// All of it in one sentence: whose rollout, how it goes, and why.
+    /// One sentence: the Deployment, the verdict, and why.
     pub fn sentence(&self) -> String {
         format!("{} is {}: {}", self.title(), self.verdict.as_str(), self.headline)
     }
 
-    /// Whose rollout, such as `deployment/web`.
+    /// The Deployment, such as `deployment/web`.
     pub fn title(&self) -> String {
         format!("deployment/{}", self.deployment.name)
     }
@@ -152,7 +152,7 @@ impl Verdict {
     }
 }
 
-impl Weight {
+impl Severity {
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -163,7 +163,7 @@ impl Weight {
     }
 }
 
-impl Held {
+impl ReachedLimit {
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -174,9 +174,9 @@ impl Held {
 }
 
 impl Cause {
-    /// A cause that is about no pod in particular.
-    pub(super) fn new(weight: Weight, reason: Reason) -> Self {
-        Self { reason, weight, set: None, pods: Vec::new(), message: None }
+    /// A cause without pods.
+    pub(super) fn new(severity: Severity, reason: Reason) -> Self {
+        Self { reason, severity, set: None, pods: Vec::new(), message: None }
     }
 
     pub(super) fn of_set(mut self, set: &Name) -> Self {
@@ -184,8 +184,8 @@ impl Cause {
         self
     }
 
-    pub(super) fn saying(mut self, message: &str) -> Self {
-        let message = crate::words::one_line(message);
+    pub(super) fn with_message(mut self, message: &str) -> Self {
+        let message = crate::formatting::one_line(message);
         self.message = (!message.is_empty()).then_some(message);
         self
     }

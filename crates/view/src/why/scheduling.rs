@@ -1,14 +1,14 @@
-//! Why no node takes a pod, read from the scheduler's message.
+//! Why no node fits a pod, parsed from the scheduler's message.
 
 use serde_json::{Value, json};
 
 use super::missing::Missing;
-use crate::words::count;
+use crate::formatting::count;
 
-/// Something that keeps a pod from its node.
+/// A reason against some nodes, or against the pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
-    /// How many nodes it concerns; `None` if it is about the pod itself.
+    /// The number of nodes; `None` if it is about the pod itself.
     pub nodes: Option<i64>,
     /// What it is.
     pub kind: ObstacleKind,
@@ -21,27 +21,27 @@ pub enum ObstacleKind {
     NoNodes,
     /// The node is cordoned.
     Cordoned,
-    /// The node has less of a resource left than the pod requests.
+    /// The node has too little of a resource left.
     Insufficient(String),
-    /// The node runs as many pods as it may.
+    /// The node has reached its maximum number of pods.
     TooManyPods,
-    /// The node has a taint that the pod does not tolerate.
+    /// The pod does not tolerate a taint.
     Tainted,
     /// The pod's node selector or node affinity does not match.
     NotSelected,
-    /// A host port of the pod is taken.
+    /// A host port of the pod is in use.
     PortTaken,
-    /// A topology spread constraint does not allow it.
+    /// A topology spread constraint is violated.
     Spread,
-    /// Affinity or anti-affinity between pods does not allow it.
+    /// Affinity or anti-affinity between pods is violated.
     PodAffinity,
     /// A claim does not exist.
     ClaimMissing(String),
-    /// A volume of the pod can only be used on other nodes.
+    /// A volume of the pod has node affinity to other nodes.
     VolumeElsewhere,
     /// A claim is not bound to a volume.
     ClaimUnbound,
-    /// Something else, in the scheduler's words.
+    /// Another reason, in the scheduler's words.
     Other(String),
 }
 
@@ -57,16 +57,17 @@ pub(super) fn obstacles(message: &str) -> Vec<Obstacle> {
 
 fn obstacle(reason: &str) -> Obstacle {
     let counted = reason.split_once(' ').and_then(|(n, rest)| Some((n.parse::<i64>().ok()?, rest)));
-    let (nodes, words) = counted.map_or((None, reason), |(nodes, words)| (Some(nodes), words));
-    Obstacle { nodes, kind: kind(words) }
+    let (nodes, message) = counted.map_or((None, reason), |(nodes, message)| (Some(nodes), message));
+    Obstacle { nodes, kind: kind(message) }
 }
 
-fn kind(words: &str) -> ObstacleKind {
-    let has = |part: &str| words.contains(part);
-    if let Some(resource) = words.strip_prefix("Insufficient ") {
+fn kind(message: &str) -> ObstacleKind {
+    let has = |part: &str| message.contains(part);
+    if let Some(resource) = message.strip_prefix("Insufficient ") {
         return ObstacleKind::Insufficient(resource.to_owned());
     }
-    if let Some(Missing { kind: "PersistentVolumeClaim", name: Some(name), .. }) = Missing::in_message(words)
+    if let Some(Missing { kind: "PersistentVolumeClaim", name: Some(name), .. }) =
+        Missing::in_message(message)
     {
         return ObstacleKind::ClaimMissing(name);
     }
@@ -84,13 +85,13 @@ fn kind(words: &str) -> ObstacleKind {
         {
             ObstacleKind::ClaimUnbound
         }
-        () => ObstacleKind::Other(words.to_owned()),
+        () => ObstacleKind::Other(message.to_owned()),
     }
 }
 
 /// All obstacles in one clause, such as `1 node cordoned, 2 nodes short of cpu`.
-pub(super) fn words(obstacles: &[Obstacle]) -> String {
-    obstacles.iter().map(Obstacle::words).collect::<Vec<_>>().join(", ")
+pub(super) fn description(obstacles: &[Obstacle]) -> String {
+    obstacles.iter().map(Obstacle::description).collect::<Vec<_>>().join(", ")
 }
 
 impl Obstacle {
@@ -104,7 +105,7 @@ impl Obstacle {
         json!({"code": self.kind.code(), "nodes": self.nodes, "detail": detail})
     }
 
-    fn words(&self) -> String {
+    fn description(&self) -> String {
         let what = match &self.kind {
             ObstacleKind::NoNodes => "there are no nodes".to_owned(),
             ObstacleKind::Cordoned => "cordoned".to_owned(),
@@ -118,10 +119,10 @@ impl Obstacle {
             ObstacleKind::VolumeElsewhere => "that a volume cannot be used on".to_owned(),
             ObstacleKind::ClaimMissing(name) => format!("PersistentVolumeClaim {name} does not exist"),
             ObstacleKind::ClaimUnbound => "a PersistentVolumeClaim is not bound to a volume".to_owned(),
-            ObstacleKind::Other(words) => words.clone(),
+            ObstacleKind::Other(message) => message.clone(),
         };
         match (&self.kind, self.nodes) {
-            (ObstacleKind::Other(words), Some(nodes)) => format!("{nodes} {words}"),
+            (ObstacleKind::Other(message), Some(nodes)) => format!("{nodes} {message}"),
             (ObstacleKind::ClaimMissing(_) | ObstacleKind::ClaimUnbound, _) | (_, None) => what,
             (_, Some(nodes)) => format!("{} {what}", count(nodes, "node")),
         }
@@ -129,7 +130,7 @@ impl Obstacle {
 }
 
 impl ObstacleKind {
-    /// A word for machines, which stays what it is.
+    /// A stable code.
     fn code(&self) -> &'static str {
         match self {
             Self::NoNodes => "NoNodes",
@@ -153,29 +154,29 @@ impl ObstacleKind {
 mod tests {
     use super::*;
 
-    fn said(message: &str) -> String {
-        words(&obstacles(message))
+    fn describe(message: &str) -> String {
+        description(&obstacles(message))
     }
 
     #[test]
     fn the_schedulers_reasons_are_read() {
         assert_eq!(
-            said(
+            describe(
                 "0/4 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s), 2 node(s) were \
                  unschedulable. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling."
             ),
             "1 node short of cpu, 1 node with untolerated taints, 2 nodes cordoned"
         );
         assert_eq!(
-            said("0/1 nodes are available: persistentvolumeclaim \"data\" not found. not found"),
+            describe("0/1 nodes are available: persistentvolumeclaim \"data\" not found. not found"),
             "PersistentVolumeClaim data does not exist"
         );
         assert_eq!(
-            said("0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found"),
+            describe("0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found"),
             "a PersistentVolumeClaim is not bound to a volume"
         );
-        assert_eq!(said("no nodes available to schedule pods"), "there are no nodes");
-        assert_eq!(said("0/1 nodes are available: 1 node(s) are purple."), "1 node(s) are purple");
-        assert_eq!(said("something else"), "");
+        assert_eq!(describe("no nodes available to schedule pods"), "there are no nodes");
+        assert_eq!(describe("0/1 nodes are available: 1 node(s) are purple."), "1 node(s) are purple");
+        assert_eq!(describe("something else"), "");
     }
 }

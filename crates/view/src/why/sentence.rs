@@ -1,21 +1,21 @@
-//! Reasons in words that people read.
+//! Reasons as text.
 
 use gantry_model::Timestamp;
 
 use super::missing::Missing;
 use super::reason::Reason;
 use super::scheduling;
+use crate::formatting::{count, span};
 use crate::snapshot::Exit;
-use crate::words::{count, span};
 
 impl Reason {
-    /// What it is, in a few words that begin in lower case.
+    /// A few words that begin in lower case.
     pub fn sentence(&self, now: Timestamp) -> String {
         self.about_containers().unwrap_or_else(|| match self {
             Self::ReadinessGate { gates } => format!("readiness gate {} is not met", gates.join(", ")),
             Self::Unschedulable { obstacles } if obstacles.is_empty() => "no node takes the pod".to_owned(),
             Self::Unschedulable { obstacles } => {
-                format!("no node takes the pod: {}", scheduling::words(obstacles))
+                format!("no node takes the pod: {}", scheduling::description(obstacles))
             }
             Self::SchedulingGate { gates } => {
                 format!("scheduling gate {} has not been removed", gates.join(", "))
@@ -28,7 +28,7 @@ impl Reason {
                 format!("the node has reported nothing about the pod for {}", span(*waited))
             }
             Self::NodeNotReady { node } => format!("node {node} is not ready"),
-            Self::PodFailed { word } => format!("the pod has failed: {word}"),
+            Self::PodFailed { cluster_reason } => format!("the pod has failed: {cluster_reason}"),
             Self::Starting => "starting, no errors reported".to_owned(),
             Self::MinReady { seconds, next } => {
                 let next = next.map(|next| format!("; the next counts in {}", span(next.since(now))));
@@ -44,13 +44,13 @@ impl Reason {
         })
     }
 
-    /// What containers and their nodes report.
+    /// About containers and kubelets.
     fn about_containers(&self) -> Option<String> {
         Some(match self {
-            Self::ImagePull { container, image, word } if word == "InvalidImageName" => {
+            Self::ImagePull { container, image, cluster_reason } if cluster_reason == "InvalidImageName" => {
                 format!("{image} is not a valid image name (container {container})")
             }
-            Self::ImagePull { container, image, word } if word == "ErrImageNeverPull" => {
+            Self::ImagePull { container, image, cluster_reason } if cluster_reason == "ErrImageNeverPull" => {
                 format!("image {image} is not on the node and may not be pulled (container {container})")
             }
             Self::ImagePull { container, image, .. } => {
@@ -75,22 +75,25 @@ impl Reason {
                     "container {container} is killed for using too much memory (OOMKilled{limit}): {times}"
                 )
             }
-            Self::ContainerConfig { container, word, missing } => {
-                format!("container {container} cannot be created: {}", lacking(word, missing.as_ref()))
+            Self::ContainerConfig { container, cluster_reason, missing } => {
+                format!(
+                    "container {container} cannot be created: {}",
+                    lacking(cluster_reason, missing.as_ref())
+                )
             }
-            Self::PodSetup { word, missing } => {
-                format!("the node cannot set up the pod: {}", lacking(word, missing.as_ref()))
+            Self::PodSetup { cluster_reason, missing } => {
+                format!("the node cannot set up the pod: {}", lacking(cluster_reason, missing.as_ref()))
             }
-            Self::ProbeFailing { probe, container, question } => {
-                let question = Some(question).filter(|question| !question.is_empty());
-                let asked = question.map(|question| format!(" ({question})")).unwrap_or_default();
+            Self::ProbeFailing { probe, container, check } => {
+                let check = Some(check).filter(|check| !check.is_empty());
+                let asked = check.map(|check| format!(" ({check})")).unwrap_or_default();
                 format!("the {} probe of container {container} fails{asked}", probe.as_str())
             }
             _ => return None,
         })
     }
 
-    /// What the controllers and the API report.
+    /// About controllers and the API.
     fn about_rules(&self) -> String {
         match self {
             Self::OldPods { remaining } => {
@@ -100,7 +103,7 @@ impl Reason {
             Self::ServiceAccount { name } => {
                 format!("pods cannot be created: service account {name} does not exist")
             }
-            Self::CreateRefused { word } => format!("pods cannot be created ({word})"),
+            Self::CreateRefused { cluster_reason } => format!("pods cannot be created ({cluster_reason})"),
             Self::SetRefused => "the new ReplicaSet cannot be created".to_owned(),
             Self::SelectorConflict { with } => {
                 format!("the selector also matches what belongs to {}", with.join(", "))
@@ -121,7 +124,7 @@ impl Reason {
             }
             Self::OwnWrites => "the controller is about to take the next step".to_owned(),
             Self::Paused => "the Deployment is paused".to_owned(),
-            // The others are in words already.
+            // The others are handled above.
             _ => self.code().to_owned(),
         }
     }
@@ -137,11 +140,11 @@ fn deleting(kind: &str, finalizers: &[String], waited: Option<&std::time::Durati
     }
 }
 
-/// The node's word, and what it lacks where that is known.
-fn lacking(word: &str, missing: Option<&Missing>) -> String {
+/// The kubelet's reason, and what is missing where that is known.
+fn lacking(cluster_reason: &str, missing: Option<&Missing>) -> String {
     match missing {
-        Some(missing) => format!("{} does not exist ({word})", missing.words()),
-        None => word.to_owned(),
+        Some(missing) => format!("{} does not exist ({cluster_reason})", missing.description()),
+        None => cluster_reason.to_owned(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Several rollouts at once: a table of all, the details of those that are not done, and the worst verdict.
+//! Several rollouts: a table of all, the details of those that are not done, and the worst verdict.
 
 use serde_json::json;
 
@@ -12,15 +12,15 @@ use crate::span::{Line, Style};
 pub struct Several {
     /// One for each Deployment.
     pub reports: Vec<Report>,
-    /// Whether they may be in different namespaces, so that each is named with its own.
+    /// Whether they may be in different namespaces.
     pub all_namespaces: bool,
 }
 
-/// What separates two columns.
+/// The column separator.
 const GAP: &str = "   ";
 
 impl Several {
-    /// The verdict that a person should know of first: stuck, then moving, then paused; done if all are.
+    /// The most important verdict: stuck, then moving, then paused; done if all are.
     pub fn verdict(&self) -> Verdict {
         let rank = |verdict: Verdict| match verdict {
             Verdict::Done => 0,
@@ -32,19 +32,19 @@ impl Several {
         verdicts.max_by_key(|verdict| rank(*verdict)).unwrap_or(Verdict::Done)
     }
 
-    /// All of it as one JSON object, indented, with a line end.
+    /// All reports as one JSON object, indented, with a newline.
     pub fn render_json(&self) -> String {
         let deployments: Vec<_> = self.reports.iter().map(json::value).collect();
         format!("{:#}\n", json!({"verdict": self.verdict().as_str(), "deployments": deployments}))
     }
 
-    /// All of it as text, for pipes and files.
+    /// All reports as text, for pipes and files.
     pub fn render_text(&self) -> String {
         self.lines(None).iter().map(|line| line.text().trim_end().to_owned() + "\n").collect()
     }
 
-    /// The table, then the details of those that are not done. Rows of the table are cut where the terminal ends: the
-    /// details have the rest.
+    /// The table, then the details of those that are not done. Rows of the table are truncated to the terminal's
+    /// width: the details have the rest.
     pub fn lines(&self, columns: Option<usize>) -> Vec<Line> {
         let table = self.table();
         let fitted = table.into_iter().map(|line| match columns {

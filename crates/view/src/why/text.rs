@@ -1,21 +1,21 @@
-//! A report as people read it.
+//! A report as text.
 
 use gantry_decide::deployment::Deadline;
 
 use super::commands::Advice;
 use super::reason::Reason;
-use super::report::{Budget, Cause, Held, Report, Verdict, Weight};
+use super::report::{Budget, Cause, ReachedLimit, Report, Severity, Verdict};
+use crate::formatting::{count, names, span};
 use crate::span::{Line, Style};
-use crate::words::{count, names, span};
 
-/// How far the text behind a title such as `Pods` is indented.
+/// The width of titles such as `Pods`.
 const TITLE: usize = 10;
-/// How far causes and advice are indented.
+/// The indent of causes and advice.
 const INDENT: usize = 2;
-/// How far what belongs to a cause is indented.
+/// The indent of what belongs to a cause.
 const DEEP: usize = 4;
 
-/// The report as text whose lines are as long as they are, for pipes and files.
+/// The report as unwrapped text, for pipes and files.
 pub fn render(report: &Report) -> String {
     lines(report, None).iter().map(|line| line.text() + "\n").collect()
 }
@@ -42,7 +42,7 @@ pub fn lines(report: &Report, columns: Option<usize>) -> Vec<Line> {
     titled(report, &report.title(), columns)
 }
 
-/// The same, with these words for whose rollout it is.
+/// The same, with another title.
 pub(super) fn titled(report: &Report, title: &str, columns: Option<usize>) -> Vec<Line> {
     let mut page = Page { lines: Vec::new(), columns };
     page.wrapped(sentence(report, title), INDENT);
@@ -52,18 +52,18 @@ pub(super) fn titled(report: &Report, title: &str, columns: Option<usize>) -> Ve
         page.titled("Budget", &self::budget(budget));
     }
     page.titled("Deadline", &deadline(report));
-    for (weight, title, style) in [
-        (Weight::Blocks, "Blocking", Style::Bad),
-        (Weight::Waits, "Under way", Style::Busy),
-        (Weight::Notes, "Good to know", Style::Strong),
+    for (severity, title, style) in [
+        (Severity::Blocks, "Blocking", Style::Bad),
+        (Severity::Waits, "Under way", Style::Busy),
+        (Severity::Notes, "Good to know", Style::Strong),
     ] {
-        page.causes(report, weight, &Line::of(style, title));
+        page.causes(report, severity, &Line::of(style, title));
     }
     page.advice(&report.unblock);
     page.lines
 }
 
-/// Lines on their way to paper that may be narrow.
+/// Lines that are wrapped to a width.
 struct Page {
     lines: Vec<Line>,
     columns: Option<usize>,
@@ -74,7 +74,7 @@ impl Page {
         self.lines.push(line);
     }
 
-    /// A line that goes on with this indent where the paper ends.
+    /// A line that is wrapped with this indent.
     fn wrapped(&mut self, line: Line, indent: usize) {
         match self.columns {
             Some(columns) => self.lines.extend(line.wrap(columns, indent)),
@@ -90,12 +90,12 @@ impl Page {
         self.wrapped(Line::of(Style::Plain, &" ".repeat(indent)).with(style, text), indent.max(DEEP));
     }
 
-    fn causes(&mut self, report: &Report, weight: Weight, title: &Line) {
-        // The line of the budget has said it.
+    fn causes(&mut self, report: &Report, severity: Severity, title: &Line) {
+        // The line of the budget shows it.
         let is_budget = |cause: &Cause| {
             matches!(cause.reason, Reason::SurgeLimit { .. } | Reason::AvailabilityFloor { .. })
         };
-        let causes = report.causes.iter().filter(|cause| cause.weight == weight && !is_budget(cause));
+        let causes = report.causes.iter().filter(|cause| cause.severity == severity && !is_budget(cause));
         let mut causes = causes.peekable();
         if causes.peek().is_some() {
             self.line(Line::default());
@@ -134,7 +134,7 @@ impl Page {
             if self.columns.is_none_or(|columns| whole.width() <= columns) {
                 self.line(whole);
             } else {
-                // On a line of its own, whole, so that it can be copied.
+                // On a line of its own, unwrapped, so that it can be copied.
                 self.indented(INDENT, Style::Plain, &format!("{}:", advice.text));
                 let command = Line::of(Style::Plain, &" ".repeat(DEEP)).with(Style::Strong, command);
                 self.line(command);
@@ -150,7 +150,7 @@ fn sentence(report: &Report, title: &str) -> Line {
         .with(Style::Plain, &format!(": {}", report.headline))
 }
 
-/// When the lack of progress is, or was, reported.
+/// The state of the progress deadline.
 pub(crate) fn deadline(report: &Report) -> String {
     let seconds = report.deadline_seconds.and_then(|seconds| u64::try_from(seconds).ok());
     match (report.deadline, seconds) {
@@ -173,7 +173,7 @@ pub(crate) fn deadline(report: &Report) -> String {
     }
 }
 
-/// What there is of each limit, and which of them holds the rollout back.
+/// The usage of each limit, and which of them are reached.
 fn budget(budget: &Budget) -> String {
     let Budget { max_surge, max_unavailable, most, least, pods, available, .. } = budget;
     format!(
@@ -196,8 +196,8 @@ pub(crate) fn short_budget(budget: &Budget) -> String {
 fn held(budget: &Budget) -> &'static str {
     match budget.held.as_slice() {
         [] => "",
-        [Held::Surge] => "; at the surge limit",
-        [Held::Availability] => "; at the availability floor",
+        [ReachedLimit::Surge] => "; at the surge limit",
+        [ReachedLimit::Availability] => "; at the availability floor",
         [..] => "; at the surge limit and at the availability floor",
     }
 }

@@ -1,4 +1,4 @@
-//! Advice that can be copied: it acts on the cluster that was asked, and works on the nodes at hand.
+//! Advice that can be copied: it acts on the cluster in question, and works on its nodes.
 
 use gantry_view::why::CommandFlags;
 use serde_json::{Value, json};
@@ -23,11 +23,11 @@ fn advice(world: &World) -> Vec<String> {
 
 #[test]
 fn every_command_carries_the_flags_that_were_given() {
-    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let args = |args: &[&str]| args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>();
     let world = crash_loop().but(|world| {
         world.flags = CommandFlags {
-            gantry: words(&["-n", "w3", "--context", "my cluster"]),
-            kubectl: words(&["-n", "w3", "--kubeconfig", "/own"]),
+            gantry: args(&["-n", "w3", "--context", "my cluster"]),
+            kubectl: args(&["-n", "w3", "--kubeconfig", "/own"]),
         };
     });
     assert_eq!(
@@ -56,14 +56,14 @@ fn logs_are_not_looked_for_on_simulated_nodes() {
             world.nodes = vec![node("node-1")];
             simulate(&mut world.nodes[0]);
         });
-        let said = advice(&world).join("\n");
-        assert!(!said.contains("kubectl logs") && said.contains("sim.gantry.dev/"), "{said}");
+        let describe = advice(&world).join("\n");
+        assert!(!describe.contains("kubectl logs") && describe.contains("sim.gantry.dev/"), "{describe}");
     }
     let real = crash_loop().but(|world| world.nodes = vec![node("node-1")]);
     assert!(advice(&real)[0].contains("kubectl logs"), "{:?}", advice(&real));
 }
 
-/// Revision 2 broke first, revision 3 is broken too: what serves is revision 1.
+/// Revisions 2 and 3 are broken: revision 1 has the available pods.
 #[test]
 fn going_back_means_the_revision_that_serves() {
     let world = crash_loop().but(|world| {

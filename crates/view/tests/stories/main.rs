@@ -1,4 +1,4 @@
-//! Stories of rollouts: what the cluster looks like, and what people are told about it.
+//! Stories of rollouts: the state of the cluster, and what is reported about it.
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot be told should say so and stop")]
 
@@ -6,7 +6,7 @@ mod advice;
 mod missing;
 mod moving;
 mod pages;
-mod pods_complain;
+mod pod_problems;
 mod rules_hold;
 mod screens;
 mod waiting;

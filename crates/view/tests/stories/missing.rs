@@ -1,12 +1,12 @@
-//! What pods need and do not get: objects that they name, nodes, schedulers. The messages are those of a real kubelet,
-//! kube-scheduler and API server of Kubernetes 1.37.
+//! Missing objects, nodes and schedulers. The messages are those of a real kubelet, kube-scheduler and API server of
+//! Kubernetes 1.37.
 
 use serde_json::{Value, json};
 
 use super::world::{World, at, container, new_pod, node, noon_plus, pod, rolling, set};
 
-/// The causes that block, and what would help.
-fn told(world: &World) -> (String, Vec<String>) {
+/// The blocking causes, and the advice.
+fn causes_and_advice(world: &World) -> (String, Vec<String>) {
     let report = world.report();
     assert_eq!(report.verdict.as_str(), "stuck", "{}", world.why());
     let advice = report.unblock.iter().map(ToString::to_string).collect();
@@ -42,9 +42,9 @@ fn what_a_container_lacks_is_named_with_the_command_that_creates_it() {
         ),
     ] {
         let world = waits("CreateContainerConfigError", message);
-        let (said, unblock) = told(&world);
+        let (cause, unblock) = causes_and_advice(&world);
         assert_eq!(
-            said,
+            cause,
             format!("container main cannot be created: {sentence} (CreateContainerConfigError)")
         );
         assert_eq!(unblock[0], advice);
@@ -79,20 +79,20 @@ fn what_a_volume_lacks_is_named() {
         ),
     ] {
         let world = waits("ContainerCreating", "").warning("web-2-a", "FailedMount", message);
-        let (said, _) = told(&world);
-        assert_eq!(said, format!("the node cannot set up the pod: {sentence} does not exist (FailedMount)"));
+        let (cause, _) = causes_and_advice(&world);
+        assert_eq!(cause, format!("the node cannot set up the pod: {sentence} does not exist (FailedMount)"));
     }
 }
 
 #[test]
 fn a_name_that_is_no_image_name_is_told_so() {
     let message = "Failed to apply default image tag \"nginx:2\": couldn't parse image name \"nginx:2\": invalid reference format";
-    let (said, unblock) = told(&waits("InvalidImageName", message));
-    assert_eq!(said, "nginx:2 is not a valid image name (container main)");
+    let (cause, unblock) = causes_and_advice(&waits("InvalidImageName", message));
+    assert_eq!(cause, "nginx:2 is not a valid image name (container main)");
     assert_eq!(unblock[0], "use another image: gantry set image deployment/web main=IMAGE");
     let message = "Container image \"nginx:2\" is not present with pull policy of Never";
-    let (said, _) = told(&waits("ErrImageNeverPull", message));
-    assert_eq!(said, "image nginx:2 is not on the node and may not be pulled (container main)");
+    let (cause, _) = causes_and_advice(&waits("ErrImageNeverPull", message));
+    assert_eq!(cause, "image nginx:2 is not on the node and may not be pulled (container main)");
 }
 
 fn unscheduled(message: &str) -> World {
@@ -108,15 +108,15 @@ fn cordoned_nodes_are_to_be_uncordoned() {
     let world = unscheduled(
         "0/2 nodes are available: 2 node(s) were unschedulable. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
     );
-    let (said, unblock) = told(&world);
-    assert_eq!(said, "no node takes the pod: 2 nodes cordoned");
+    let (cause, unblock) = causes_and_advice(&world);
+    assert_eq!(cause, "no node takes the pod: 2 nodes cordoned");
     assert_eq!(unblock[0], "uncordon the node: kubectl uncordon NODE", "nodes may not be readable");
     let named = world.but(|world| {
         world.nodes = vec![node("a"), node("b"), node("c")];
         world.nodes[0]["spec"]["unschedulable"] = json!(true);
         world.nodes[2]["spec"]["unschedulable"] = json!(true);
     });
-    assert_eq!(told(&named).1[0], "uncordon the nodes: kubectl uncordon a c");
+    assert_eq!(causes_and_advice(&named).1[0], "uncordon the nodes: kubectl uncordon a c");
     assert_eq!(
         named.json()["causes"][0]["details"]["obstacles"],
         json!([{"code": "Cordoned", "nodes": 2, "detail": null}])
@@ -125,13 +125,14 @@ fn cordoned_nodes_are_to_be_uncordoned() {
 
 #[test]
 fn a_claim_that_is_missing_or_unbound_is_told_apart_from_full_nodes() {
-    let (said, unblock) =
-        told(&unscheduled("0/1 nodes are available: persistentvolumeclaim \"none\" not found. not found"));
-    assert_eq!(said, "no node takes the pod: PersistentVolumeClaim none does not exist");
+    let (cause, unblock) = causes_and_advice(&unscheduled(
+        "0/1 nodes are available: persistentvolumeclaim \"none\" not found. not found",
+    ));
+    assert_eq!(cause, "no node takes the pod: PersistentVolumeClaim none does not exist");
     assert_eq!(unblock[0], "create PersistentVolumeClaim none, or correct claimName in the template");
     let unbound = "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found";
-    let (said, unblock) = told(&unscheduled(unbound));
-    assert_eq!(said, "no node takes the pod: a PersistentVolumeClaim is not bound to a volume");
+    let (cause, unblock) = causes_and_advice(&unscheduled(unbound));
+    assert_eq!(cause, "no node takes the pod: a PersistentVolumeClaim is not bound to a volume");
     assert!(unblock[0].ends_with("gantry describe persistentvolumeclaims"), "{unblock:?}");
 }
 
@@ -140,14 +141,14 @@ fn a_scheduler_of_another_name_is_named() {
     let mut pod = pod("web-2", "web-2-a", 0);
     pod["spec"]["nodeName"] = json!(null);
     pod["spec"]["schedulerName"] = json!("mine");
-    let (said, unblock) = told(&rolling(pod.clone()));
-    assert_eq!(said, "no scheduler named mine has looked for a node for 1m");
+    let (cause, unblock) = causes_and_advice(&rolling(pod.clone()));
+    assert_eq!(cause, "no scheduler named mine has looked for a node for 1m");
     assert_eq!(unblock[0], "start the scheduler mine, or correct spec.template.spec.schedulerName");
     pod["spec"]["schedulerName"] = json!("default-scheduler");
-    assert_eq!(told(&rolling(pod)).0, "no scheduler has looked for a node for 1m");
+    assert_eq!(causes_and_advice(&rolling(pod)).0, "no scheduler has looked for a node for 1m");
 }
 
-/// R7.4: the set's condition carries what the API said.
+/// R7.4: the set's condition has the API's message.
 #[test]
 fn a_missing_service_account_is_to_be_created() {
     let message = "pods \"web-2-\" is forbidden: error looking up service account default/nope: serviceaccount \"nope\" not found";
@@ -157,8 +158,8 @@ fn a_missing_service_account_is_to_be_created() {
             {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": message,
                 "lastTransitionTime": at(1)}]});
     });
-    let (said, unblock) = told(&world);
-    assert_eq!(said, "pods cannot be created: service account nope does not exist");
+    let (cause, unblock) = causes_and_advice(&world);
+    assert_eq!(cause, "pods cannot be created: service account nope does not exist");
     assert_eq!(
         unblock[0],
         "create service account nope, or correct its name in the template: kubectl create serviceaccount nope"
@@ -179,19 +180,19 @@ fn limited(state: &Value, last: &Value) -> Value {
 fn a_kill_with_a_memory_limit_is_probably_about_memory() {
     let backoff = json!({"waiting": {"reason": "CrashLoopBackOff"}});
     let killed = json!({"exitCode": 137, "reason": "Error", "finishedAt": at(40)});
-    let (said, unblock) = told(&rolling(limited(&backoff, &killed)));
+    let (cause, unblock) = causes_and_advice(&rolling(limited(&backoff, &killed)));
     assert_eq!(
-        said,
+        cause,
         "container main crashes again and again: 4 restarts, last with exit code 137; it was killed, probably for exceeding its memory limit of 64Mi"
     );
     assert_eq!(unblock[0], "raise the memory limit of container main (64Mi), or make it use less");
     let failed = json!({"exitCode": 1, "reason": "Error", "finishedAt": at(40)});
-    let (said, _) = told(&rolling(limited(&backoff, &failed)));
-    assert!(said.ends_with("last with exit code 1"), "{said}");
+    let (cause, _) = causes_and_advice(&rolling(limited(&backoff, &failed)));
+    assert!(cause.ends_with("last with exit code 1"), "{cause}");
     let out_of_memory = json!({"exitCode": 137, "reason": "OOMKilled", "finishedAt": at(40)});
-    let (said, _) = told(&rolling(limited(&backoff, &out_of_memory)));
+    let (cause, _) = causes_and_advice(&rolling(limited(&backoff, &out_of_memory)));
     assert_eq!(
-        said,
+        cause,
         "container main is killed for using too much memory (OOMKilled, limit 64Mi): 4 restarts"
     );
 }
@@ -208,7 +209,7 @@ fn never_started() -> Value {
 fn a_startup_probe_that_never_passes_blocks_once_its_time_is_over() {
     let message = "Startup probe failed: Get \"http://10.244.0.29:81/x\": dial tcp 10.244.0.29:81: connect: connection refused";
     let world = rolling(never_started()).warning("web-2-a", "Unhealthy", message);
-    assert_eq!(told(&world).0, "the startup probe of container main fails (HTTP GET :81/x)");
+    assert_eq!(causes_and_advice(&world).0, "the startup probe of container main fails (HTTP GET :81/x)");
     let silent = rolling(never_started());
     assert_eq!(silent.codes()[0], "blocks StartupProbe", "twenty seconds are over, with or without an event");
     let early = world.but(|world| world.now = noon_plus(15));
@@ -218,7 +219,7 @@ fn a_startup_probe_that_never_passes_blocks_once_its_time_is_over() {
     assert_eq!(fresh.codes()[0], "waits Starting", "it has not failed yet");
 }
 
-/// As a kubelet reports it: the container ends with exit code 0 when it is stopped.
+/// As a kubelet reports it: the container exits with code 0 when it is stopped.
 #[test]
 fn a_container_that_is_restarted_by_its_startup_probe_is_told_by_the_probe() {
     let mut pod = never_started();
@@ -226,7 +227,7 @@ fn a_container_that_is_restarted_by_its_startup_probe_is_told_by_the_probe() {
     main["lastState"] = json!({"terminated": {"exitCode": 0, "reason": "Completed", "finishedAt": at(43)}});
     pod["status"]["containerStatuses"] = json!([main]);
     let world = rolling(pod).warning("web-2-a", "Unhealthy", "Startup probe failed: ");
-    assert_eq!(told(&world).0, "the startup probe of container main fails (HTTP GET :81/x)");
+    assert_eq!(causes_and_advice(&world).0, "the startup probe of container main fails (HTTP GET :81/x)");
 }
 
 #[test]
@@ -235,12 +236,12 @@ fn a_node_that_is_not_ready_is_the_reason_for_its_pods() {
     pod["status"]["phase"] = json!("Running");
     pod["status"]["containerStatuses"][0]["ready"] = json!(true);
     let by_event = rolling(pod.clone()).warning("web-2-a", "NodeNotReady", "Node is not ready");
-    assert_eq!(told(&by_event).0, "node node-1 is not ready");
+    assert_eq!(causes_and_advice(&by_event).0, "node node-1 is not ready");
     let by_node = rolling(pod).but(|world| {
         world.nodes = vec![node("node-1")];
         world.nodes[0]["status"]["conditions"] = json!([{"type": "Ready", "status": "Unknown"}]);
     });
-    assert_eq!(told(&by_node).0, "node node-1 is not ready");
+    assert_eq!(causes_and_advice(&by_node).0, "node node-1 is not ready");
 }
 
 #[test]
@@ -249,8 +250,8 @@ fn a_deletion_that_a_finalizer_holds_is_stuck_and_names_it() {
         world.deployment["metadata"]["deletionTimestamp"] = json!(at(10));
         world.deployment["metadata"]["finalizers"] = json!(["example.com/billing"]);
     });
-    let (said, unblock) = told(&held);
-    assert_eq!(said, "the Deployment is being deleted, held for 50s by finalizer example.com/billing");
+    let (cause, unblock) = causes_and_advice(&held);
+    assert_eq!(cause, "the Deployment is being deleted, held for 50s by finalizer example.com/billing");
     assert_eq!(
         unblock,
         [
@@ -263,7 +264,7 @@ fn a_deletion_that_a_finalizer_holds_is_stuck_and_names_it() {
     assert_eq!(fresh.report().verdict.as_str(), "moving", "its controller may take a moment");
 }
 
-/// The garbage collector waits for the pods, and a pod is held.
+/// The garbage collector waits for the pods, and a pod has a finalizer.
 #[test]
 fn a_foreground_deletion_names_the_pod_that_is_held() {
     let mut leaving = new_pod(&json!({"running": {"startedAt": at(2)}}));
@@ -276,7 +277,7 @@ fn a_foreground_deletion_names_the_pod_that_is_held() {
     });
     let report = world.report();
     let held = report.causes.iter().find(|cause| cause.reason.code() == "Terminating").unwrap();
-    assert_eq!(held.weight.as_str(), "blocks");
+    assert_eq!(held.severity.as_str(), "blocks");
     assert_eq!(report.verdict.as_str(), "stuck");
     assert!(world.why().contains("gantry patch pod/web-2-a --type=merge"), "{}", world.why());
 }

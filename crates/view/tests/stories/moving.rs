@@ -1,10 +1,10 @@
-//! Rollouts that go on by themselves, and those that are done.
+//! Rollouts that progress by themselves, and complete ones.
 
 use serde_json::json;
 
 use super::world::{World, at, new_pod, noon_plus, pod, rolling, serving, set};
 use gantry_view::live::{Log, time_left};
-use gantry_view::{Standing, why};
+use gantry_view::{RolloutState, why};
 
 #[test]
 fn a_rollout_whose_pods_start_is_moving_and_needs_nothing() {
@@ -53,7 +53,7 @@ fn one_pod_in_trouble_does_not_stop_a_rollout_that_still_moves() {
     assert_eq!(world.codes()[0], "blocks ImagePull", "it is told first all the same");
 }
 
-/// What troubles old pods holds nothing up: they are the first to go.
+/// Problems of old pods block nothing: unhealthy pods are removed first.
 #[test]
 fn the_troubles_of_old_pods_are_notes() {
     let world = rolling(new_pod(&json!({"waiting": {"reason": "ContainerCreating"}}))).but(|world| {
@@ -131,34 +131,34 @@ fn a_pod_that_breaks_after_the_rollout_is_told() {
 fn what_is_left_is_guessed_from_the_pace_so_far() {
     let world = rolling(serving(pod("web-2", "web-2-a", 0), 10)).but(|world| world.now = noon_plus(20));
     let snapshot = world.snapshot();
-    let left = time_left(&Standing::of(world.now, &snapshot)).unwrap();
+    let left = time_left(&RolloutState::of(world.now, &snapshot)).unwrap();
     assert_eq!(left.as_secs(), 40, "one in twenty seconds leaves forty for two");
     let nothing_yet = rolling(new_pod(&json!({"waiting": {"reason": "ContainerCreating"}})));
-    assert_eq!(time_left(&Standing::of(world.now, &nothing_yet.snapshot())), None);
+    assert_eq!(time_left(&RolloutState::of(world.now, &nothing_yet.snapshot())), None);
 }
 
 #[test]
 fn the_log_says_what_changed_and_nothing_twice() {
     let mut log = Log::new();
-    let look = |log: &mut Log, world: &World| {
+    let next_lines = |log: &mut Log, world: &World| {
         let snapshot = world.snapshot();
         log.next(&snapshot, &why::explain(world.now, &snapshot, &world.flags))
     };
     let world = rolling(new_pod(&json!({"waiting": {"reason": "ContainerCreating"}})))
         .warning("web-1-1", "Old", "news");
-    let first = look(&mut log, &world);
+    let first = next_lines(&mut log, &world);
     assert_eq!(first.len(), 1, "what happened before is no news: {first:?}");
     assert!(
         first[0].starts_with("2026-01-01T12:01:00Z deployment/web is moving: 1 of 3 pods updated"),
         "{first:?}"
     );
-    assert_eq!(look(&mut log, &world), Vec::<String>::new());
-    let troubled = world.warning("web-2-a", "Failed", "Error: ErrImagePull").but(|world| {
+    assert_eq!(next_lines(&mut log, &world), Vec::<String>::new());
+    let failing = world.warning("web-2-a", "Failed", "Error: ErrImagePull").but(|world| {
         world.pods[3]["status"]["containerStatuses"][0]["state"] =
             json!({"waiting": {"reason": "ErrImagePull"}});
     });
     assert_eq!(
-        look(&mut log, &troubled),
+        next_lines(&mut log, &failing),
         [
             format!("{} Warning Failed pod/web-2-a: Error: ErrImagePull", at(50)),
             format!(

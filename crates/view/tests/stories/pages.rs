@@ -1,4 +1,4 @@
-//! Reports on paper: wrapped to a terminal, and several at once.
+//! Reports wrapped to a terminal, and several at once.
 
 use gantry_view::why::{Several, lines};
 use gantry_view::{Listing, Style};
@@ -98,7 +98,7 @@ fn the_worst_verdict_counts() {
     assert_eq!(worst(&[&moving, &stuck(), &paused]), "stuck");
 }
 
-/// Both Deployments were listed together; each gets what is its own.
+/// Both Deployments were listed together; each gets its own objects.
 #[test]
 fn a_listing_of_all_namespaces_is_taken_apart() {
     let (web, api) = (stuck().warning("web-2-a", "Failed", "no such image"), done());
@@ -121,8 +121,8 @@ fn a_listing_of_all_namespaces_is_taken_apart() {
         nodes: Vec::new(),
     };
     let counts = |index: usize| {
-        let around = listing.around(&listing.deployments[index]);
-        (around.sets.len(), around.pods.len(), around.events.len(), around.deployments.len())
+        let objects_of = listing.objects_of(&listing.deployments[index]);
+        (objects_of.sets.len(), objects_of.pods.len(), objects_of.events.len(), objects_of.deployments.len())
     };
     assert_eq!(counts(0), (2, 4, 1, 1), "its sets, its pods, its event, and no Deployment beside itself");
     assert_eq!(counts(1), (1, 3, 0, 1));

@@ -1,4 +1,5 @@
-//! What is nobody's pod's fault: quotas, selectors, fields, strategies, deadlines, pauses, controllers that do not run.
+//! Causes that are not about single pods: quotas, selectors, fields, strategies, deadlines, pauses, missing
+//! controllers.
 
 use serde_json::json;
 
@@ -18,7 +19,7 @@ fn refused(message: &str) -> World {
     })
 }
 
-/// R7.4: the set's condition carries what the API said; the quota is named in it.
+/// R7.4: the set's condition has the API's message, which names the quota.
 #[test]
 fn a_quota_that_refuses_pods_is_named() {
     let world = refused(
@@ -77,8 +78,8 @@ fn a_selector_that_others_share_is_a_note_that_names_them() {
     });
     let note =
         world.report().causes.into_iter().find(|cause| cause.reason.code() == "SelectorConflict").unwrap();
-    let said = note.reason.sentence(world.now);
-    assert_eq!(said, "the selector also matches what belongs to deployment/shop, statefulset/db");
+    let describe = note.reason.sentence(world.now);
+    assert_eq!(describe, "the selector also matches what belongs to deployment/shop, statefulset/db");
     assert_eq!(world.report().verdict.as_str(), "moving", "owner references keep them apart");
 }
 
@@ -133,7 +134,7 @@ fn a_missed_deadline_is_stuck_even_if_no_pod_complains() {
     assert_eq!(world.json()["deadline"]["state"], "exceeded");
 }
 
-/// The controller reports it a second later; whoever asks in between is told already.
+/// The controller reports it a second later; the report does not wait for that.
 #[test]
 fn a_deadline_that_has_just_passed_is_told_before_it_is_reported() {
     let world = starting().but(|world| world.now = noon_plus(602));
@@ -195,7 +196,7 @@ fn an_old_pod_that_does_not_go_blocks_recreate_and_names_its_finalizer() {
     assert!(late.why().contains("held by finalizer example.com/backup"), "{}", late.why());
 }
 
-/// In a rolling update nobody waits for them.
+/// A rolling update does not wait for them.
 #[test]
 fn pods_that_leave_slowly_are_a_note_in_a_rolling_update() {
     let world = starting().but(|world| {

@@ -44,8 +44,8 @@ q quits  ● available  ◕ ready  ◐ starting  ○ pending  ✗ in trouble  �
 fn trouble_is_shown_where_it_can_be_seen() {
     let world = rolling(new_pod(&json!({"waiting": {"reason": "ErrImagePull", "message": "no such image"}})));
     let screen = world.screen(100, 20);
-    for said in ["stuck", "✗", "image nginx:2 cannot be pulled", "    web-2-a", "no such image"] {
-        assert!(screen.contains(said), "{said} in\n{screen}");
+    for text in ["stuck", "✗", "image nginx:2 cannot be pulled", "    web-2-a", "no such image"] {
+        assert!(screen.contains(text), "{text} in\n{screen}");
     }
 }
 

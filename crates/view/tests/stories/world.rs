@@ -1,12 +1,12 @@
-//! A Deployment `web` in the middle of a rollout, as an API server hands it out, to be bent by each story.
+//! A Deployment `web` in the middle of a rollout, as an API server returns it; each story changes it.
 //!
-//! Three pods are wanted, one more may be there and none may be missing. The old set `web-1` (nginx:1) has three that
-//! serve; the new set `web-2` (nginx:2) was made at noon and has one. It is one minute past noon.
+//! Three pods are wanted, one more may exist and none may be unavailable. The old set `web-1` (nginx:1) has three
+//! available pods; the new set `web-2` (nginx:2) was created at noon and has one. It is one minute past noon.
 
 use gantry_model::Timestamp;
 use gantry_view::live::{Canvas, Charset, frame};
 use gantry_view::why::{CommandFlags, Report, explain, render_json, render_text};
-use gantry_view::{Objects, Snapshot, Standing};
+use gantry_view::{ApiObjects, RolloutState, Snapshot};
 use serde_json::{Value, from_value, json};
 
 const NOON: i64 = 1_767_268_800;
@@ -19,7 +19,7 @@ pub(crate) struct World {
     pub(crate) events: Vec<Value>,
     pub(crate) others: Vec<Value>,
     pub(crate) nodes: Vec<Value>,
-    /// The flags that were given to `gantry why`.
+    /// The flags of `gantry why`.
     pub(crate) flags: CommandFlags,
 }
 
@@ -28,12 +28,12 @@ pub(crate) fn noon_plus(seconds: i64) -> Timestamp {
     Timestamp::from_secs(NOON + seconds)
 }
 
-/// The same, as the wire has it.
+/// The same, in the wire format.
 pub(crate) fn at(seconds: i64) -> String {
     noon_plus(seconds).to_string()
 }
 
-/// Three old pods that serve, and this new one.
+/// Three available old pods, and this new one.
 pub(crate) fn rolling(new_pod: Value) -> World {
     let mut world = World {
         now: noon_plus(60),
@@ -49,7 +49,7 @@ pub(crate) fn rolling(new_pod: Value) -> World {
     world
 }
 
-/// A new pod made at noon, on a node, whose one container is in this state.
+/// A new pod created at noon, assigned, whose one container is in this state.
 pub(crate) fn new_pod(state: &Value) -> Value {
     let mut pod = pod("web-2", "web-2-a", 0);
     pod["status"]["containerStatuses"] = json!([container(state, 0)]);
@@ -104,7 +104,7 @@ pub(crate) fn template(image: &str) -> Value {
     json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "main", "image": image}]}})
 }
 
-/// A node that real containers run on.
+/// A node that runs real containers.
 pub(crate) fn node(name: &str) -> Value {
     json!({"metadata": {"name": name}, "spec": {}, "status": {"nodeInfo": {"architecture": "amd64", "bootID": "",
         "containerRuntimeVersion": "containerd://2.1.4", "kernelVersion": "", "kubeProxyVersion": "",
@@ -129,7 +129,7 @@ pub(crate) fn set(name: &str, revision: i64, size: i64, available: i64) -> Value
 }
 
 impl World {
-    /// Somebody recorded a warning about this object.
+    /// Adds a warning about this object.
     pub(crate) fn warning(mut self, about: &str, reason: &str, message: &str) -> Self {
         let name = format!("event-{}", self.events.len());
         self.events.push(json!({
@@ -139,7 +139,7 @@ impl World {
         self
     }
 
-    /// Bends the Deployment.
+    /// Changes the world.
     pub(crate) fn but(mut self, bend: impl FnOnce(&mut Self)) -> Self {
         bend(&mut self);
         self
@@ -147,7 +147,7 @@ impl World {
 
     pub(crate) fn snapshot(&self) -> Snapshot {
         let all = |values: &[Value]| Value::Array(values.to_vec());
-        Snapshot::parse(Objects {
+        Snapshot::parse(ApiObjects {
             deployment: from_value(self.deployment.clone()).unwrap(),
             sets: from_value(all(&self.sets)).unwrap(),
             pods: from_value(all(&self.pods)).unwrap(),
@@ -162,27 +162,27 @@ impl World {
         explain(self.now, &self.snapshot(), &self.flags)
     }
 
-    /// What `gantry why` prints.
+    /// The output of `gantry why`.
     pub(crate) fn why(&self) -> String {
         render_text(&self.report())
     }
 
-    /// What `gantry why -o json` prints, read again.
+    /// The parsed output of `gantry why -o json`.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&render_json(&self.report())).unwrap()
     }
 
-    /// The codes of all causes with their weight, in order.
+    /// The codes of all causes with their severity, in order.
     pub(crate) fn codes(&self) -> Vec<String> {
         let causes = self.report().causes;
-        causes.iter().map(|cause| format!("{} {}", cause.weight.as_str(), cause.reason.code())).collect()
+        causes.iter().map(|cause| format!("{} {}", cause.severity.as_str(), cause.reason.code())).collect()
     }
 
     /// A screen of this size, without colours.
     pub(crate) fn screen(&self, columns: usize, rows: usize) -> String {
         let snapshot = self.snapshot();
         let canvas = Canvas { columns, rows, charset: Charset::Unicode };
-        let lines = frame(&Standing::of(self.now, &snapshot), canvas);
+        let lines = frame(&RolloutState::of(self.now, &snapshot), canvas);
         let rows: Vec<_> = lines.iter().map(|line| line.text().trim_end().to_owned() + "\n").collect();
         rows.concat()
     }

@@ -5,7 +5,7 @@
 
 use super::super::{Finding, numbered};
 use super::handle::{Handle, cited};
-use super::list::Rule;
+use super::specification::{FOLDER, Rule};
 use crate::tree::Tree;
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub(super) fn find(tree: &Tree) -> Vec<Citation> {
     citations
 }
 
-/// Mentions of a numbered rule that the list does not have: a slip of the pen, or a rule that went away.
+/// Finds citations of numbered rules that the specification does not define: typing errors and removed rules.
 pub(super) fn of_no_rule(citations: &[Citation], rules: &[Rule]) -> Vec<Finding> {
     let known: BTreeSet<Handle> = rules.iter().map(|rule| rule.handle).collect();
     let families: BTreeSet<char> = known.iter().map(|handle| handle.family).collect();
@@ -42,11 +42,7 @@ pub(super) fn of_no_rule(citations: &[Citation], rules: &[Rule]) -> Vec<Finding>
     });
     unknown
         .map(|Citation { handle, path, line, .. }| {
-            Finding::new(
-                path,
-                *line,
-                format!("cites {handle}, which {} does not have; mend either", super::LIST),
-            )
+            Finding::new(path, *line, format!("cites {handle}, which {FOLDER} does not define; mend either"))
         })
         .collect()
 }

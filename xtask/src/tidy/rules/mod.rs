@@ -1,55 +1,45 @@
-//! Rule coverage: every rule of the behaviour we match is cited by a test.
+//! Rule coverage: every rule of the specification is cited by a test, and every citation names a rule.
 //!
-//! `docs/rules.tsv` names the rules by handle; tests cite handles. Tidy can tell that a test speaks of a rule, not that
+//! `docs/spec` defines rules by handle; tests cite handles. Tidy can tell that a test speaks of a rule, not that
 //! it would fail without it: that is for the reviewer (and `cargo xtask mutants`).
 
 mod citations;
 mod handle;
-mod list;
 mod specification;
 
 use super::{Finding, Repository};
 use citations::Citation;
 use handle::Handle;
-use list::Rule;
+use specification::{FOLDER, Rule};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-const LIST: &str = "docs/rules.tsv";
-
-/// Finds rules without a test, citations of no rule, and a list that lags behind the specification.
+/// Finds rules without a test, citations of no rule, and rules that are defined twice.
 pub(super) fn check(repository: &Repository) -> Vec<Finding> {
-    let Some(text) = repository.tree.text(LIST) else {
-        return vec![Finding::new(LIST, 1, "is missing; one line per rule: handle, tab, title")];
-    };
-    let (rules, mut findings) = list::parse(LIST, text);
+    let (rules, mut findings) = specification::parse(&repository.tree);
+    if rules.is_empty() {
+        findings.push(Finding::new(FOLDER, 1, "defines no rules; a bold handle (**D1.1**) defines one"));
+    }
     let citations = citations::find(&repository.tree);
     let by_handle = tests_by_handle(&citations);
     let uncovered = rules.iter().filter(|rule| !by_handle.contains_key(&rule.handle));
-    findings.extend(uncovered.map(|Rule { handle, title, line }| {
-        Finding::new(
-            LIST,
-            *line,
-            format!("no test cites {handle} ({title}); write one that fails without the rule"),
-        )
+    findings.extend(uncovered.map(|Rule { handle, path, line, .. }| {
+        Finding::new(path, *line, format!("no test cites {handle}; write one that fails without the rule"))
     }));
     findings.extend(citations::of_no_rule(&citations, &rules));
-    if let Some(specification) = &repository.specification {
-        findings.extend(specification::compare(LIST, &rules, &specification::parse(specification)));
-    }
     findings
 }
 
 /// All rules with the tests that cite them, those without a test first.
 pub(super) fn listing(repository: &Repository) -> String {
-    let (rules, _) = list::parse(LIST, repository.tree.text(LIST).unwrap_or_default());
+    let (rules, _) = specification::parse(&repository.tree);
     let citations = citations::find(&repository.tree);
     let by_handle = tests_by_handle(&citations);
     let (covered, uncovered): (Vec<&Rule>, Vec<&Rule>) =
         rules.iter().partition(|rule| by_handle.contains_key(&rule.handle));
     let mut text = format!("{} rules, {} without a test\n", rules.len(), uncovered.len());
-    for Rule { handle, title, .. } in uncovered.into_iter().chain(covered) {
-        let _ = writeln!(text, "{handle}\t{title}");
+    for Rule { handle, title, path, line } in uncovered.into_iter().chain(covered) {
+        let _ = writeln!(text, "{path}:{line}: {title}");
         match by_handle.get(handle) {
             None => text.push_str("    no test\n"),
             Some(tests) => tests.iter().for_each(|Citation { path, line, .. }| {
@@ -73,10 +63,10 @@ mod tests {
     use super::*;
     use crate::tree::Tree;
 
-    const RULES: &str = "D1.1\tWakes on change\nD1.2\tWakes the owner\nD1.10\tSleeps\n";
+    const RULES: &str = "- **D1.1** Wakes on change\n- **D1.2** Wakes the owner\n- **D1.10** Sleeps\n";
 
     fn repository(test: &str) -> Repository {
-        let tree = Tree::of([(LIST, RULES), ("crates/decide/tests/wake.rs", test)]);
+        let tree = Tree::of([("docs/spec/deployment.md", RULES), ("crates/decide/tests/wake.rs", test)]);
         Repository { tree, ..Repository::default() }
     }
 
@@ -84,7 +74,7 @@ mod tests {
     fn a_rule_that_no_test_cites_is_a_finding_on_its_line() {
         let found = check(&repository("/// D1.1 and D1.2: wakes\n"));
         let expected =
-            "docs/rules.tsv:3: no test cites D1.10 (Sleeps); write one that fails without the rule";
+            "docs/spec/deployment.md:3: no test cites D1.10; write one that fails without the rule";
         assert_eq!(found.iter().map(Finding::to_string).collect::<Vec<_>>(), [expected]);
     }
 
@@ -106,12 +96,18 @@ mod tests {
     }
 
     #[test]
+    fn a_specification_without_rules_is_a_finding() {
+        let found = check(&Repository::default());
+        assert_eq!(found.iter().map(|finding| finding.path.as_str()).collect::<Vec<_>>(), ["docs/spec/"]);
+    }
+
+    #[test]
     fn the_listing_puts_rules_without_a_test_first() {
         let text = listing(&repository("/// D1.1: wakes\n"));
         let expected = "3 rules, 2 without a test\n\
-                        D1.2\tWakes the owner\n    no test\n\
-                        D1.10\tSleeps\n    no test\n\
-                        D1.1\tWakes on change\n    crates/decide/tests/wake.rs:1\n";
+                        docs/spec/deployment.md:2: D1.2 Wakes the owner\n    no test\n\
+                        docs/spec/deployment.md:3: D1.10 Sleeps\n    no test\n\
+                        docs/spec/deployment.md:1: D1.1 Wakes on change\n    crates/decide/tests/wake.rs:1\n";
         assert_eq!(text, expected);
     }
 }

@@ -1,123 +1,96 @@
-//! The specification's handles, when its folder is at hand: is our list of rules complete?
+//! The rules that `docs/spec` defines.
 //!
-//! A rule is a bold handle, `**D8.1 new size**` or `**A0.1 [P0]**`; a heading `## 12. …` or `### 19.1 …` gives a handle
-//! to rules that have none of their own.
+//! A bold handle defines a rule: `**D8.1 new size**`, `**A0.1 [P0]**`, or in a heading `## 12. Rollback (**D12**)`.
 
 use super::super::{Finding, numbered};
 use super::handle::Handle;
-use super::list::Rule;
 use crate::tree::Tree;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-/// What the files of the specification name.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Specification {
-    rules: BTreeMap<Handle, Option<Priority>>,
-    sections: BTreeSet<Handle>,
+/// The folder of the specification.
+pub(super) const FOLDER: &str = "docs/spec/";
+
+/// How much of a rule's text stands for its title.
+const TITLE_CHARS: usize = 80;
+
+/// One rule, and where it is defined.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Rule {
+    pub(super) handle: Handle,
+    pub(super) title: String,
+    pub(super) path: String,
+    pub(super) line: usize,
 }
 
-/// What breaks without a rule; only some families say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Priority {
-    P0,
-    P1,
-    P2,
-}
-
-/// Reads every Markdown file of the specification.
-pub(super) fn parse(tree: &Tree) -> Specification {
-    let mut specification = Specification::default();
-    for (_, text) in tree.with_extension("md") {
-        let rules: BTreeMap<Handle, Option<Priority>> = bold(text).filter_map(parse_bold).collect();
-        // A file's family is that of its rules: section 12 of the file with D1.1 is D12.
-        if let Some(Handle { family, .. }) = rules.keys().next().copied() {
-            let headings =
-                numbered(text).filter_map(|(_, line)| line.trim_start_matches('#').strip_prefix(' '));
-            let numbers = headings.filter_map(|heading| heading.split(' ').next());
-            let handles = numbers
-                .filter_map(|number| Handle::parse(&format!("{family}{}", number.trim_end_matches('.'))));
-            specification.sections.extend(handles);
+/// Reads the Markdown files of the specification. A handle that is defined twice is a finding.
+pub(super) fn parse(tree: &Tree) -> (Vec<Rule>, Vec<Finding>) {
+    let mut rules = Vec::new();
+    let mut findings = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (path, text) in tree.with_extension("md").filter(|(path, _)| path.starts_with(FOLDER)) {
+        for (line, content) in numbered(text) {
+            for handle in defined(content) {
+                if seen.insert(handle) {
+                    rules.push(Rule { handle, title: title(content), path: path.to_owned(), line });
+                } else {
+                    let message = format!("defines {handle} a second time; keep one definition");
+                    findings.push(Finding::new(path, line, message));
+                }
+            }
         }
-        specification.rules.extend(rules);
     }
-    specification
+    rules.sort_by_key(|rule| rule.handle);
+    (rules, findings)
 }
 
-/// Finds rules that the list lacks, and lines of the list that name nothing.
-pub(super) fn compare(list: &str, rules: &[Rule], specification: &Specification) -> Vec<Finding> {
-    let listed: BTreeSet<Handle> = rules.iter().map(|rule| rule.handle).collect();
-    let required =
-        specification.rules.iter().filter(|(handle, priority)| must_be_listed(**handle, **priority));
-    let missing =
-        required.map(|(handle, _)| handle).filter(|handle| !listed.contains(handle)).map(|handle| {
-            Finding::new(list, rules.len(), format!("lacks {handle} of the specification; add a line for it"))
-        });
-    let exists =
-        |handle: &Handle| specification.rules.contains_key(handle) || specification.sections.contains(handle);
-    let gone = rules.iter().filter(|rule| !exists(&rule.handle)).map(|rule| {
-        Finding::new(
-            list,
-            rule.line,
-            format!("{} is not in the specification; drop or mend the line", rule.handle),
-        )
-    });
-    missing.chain(gone).collect()
+/// The handles that a line defines. A bold section number without a rule number defines one in headings only.
+fn defined(line: &str) -> impl Iterator<Item = Handle> {
+    let bold = line.split("**").skip(1).step_by(2);
+    let handles = bold.filter_map(|text| Handle::parse(text.split(' ').next()?));
+    handles.filter(|handle| handle.number.is_some() || line.starts_with('#'))
 }
 
-/// The API's rules are graded, and some without a grade say what clients do rather than what we do.
-fn must_be_listed(handle: Handle, priority: Option<Priority>) -> bool {
-    let is_graded = matches!(priority, Some(Priority::P0 | Priority::P1));
-    handle.family != 'A' || is_graded
-}
-
-fn bold(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().flat_map(|line| line.split("**").skip(1).step_by(2))
-}
-
-fn parse_bold(bold: &str) -> Option<(Handle, Option<Priority>)> {
-    let handle = Handle::parse(bold.split(' ').next()?)?;
-    let marks = [("[P0", Priority::P0), ("[P1", Priority::P1), ("[P2", Priority::P2)];
-    let priority = marks.into_iter().find(|(mark, _)| bold.contains(mark)).map(|(_, priority)| priority);
-    // A bold section number alone is emphasis, not a rule.
-    handle.number.map(|_| (handle, priority))
+fn title(line: &str) -> String {
+    let text = line.trim_start_matches(['#', '-', ' ']).replace("**", "");
+    match text.char_indices().nth(TITLE_CHARS) {
+        None => text,
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::list;
     use super::*;
 
-    const DEPLOYMENTS: &str = "\
-## 8. Sizing
-- **D8.1 new size**(Rolling): total. See **all** of D8.9.
-1. **D8.2** resize
-## 12. Rollback
-prose
-### 19.1 Resolving
-";
-
-    fn specification() -> Specification {
-        let api = "## 0. Transport\n- **A0.1 [P0]** TLS\n- **A0.2** URLs\n- **A2.21 Delete through update [P0]** x\n";
-        parse(&Tree::of([("api.md", api), ("deployment.md", DEPLOYMENTS), ("README.md", "## 3. Nothing\n")]))
-    }
-
-    fn findings(list: &str) -> Vec<String> {
-        let (rules, _) = list::parse("list", list);
-        compare("list", &rules, &specification()).iter().map(Finding::to_string).collect()
+    fn handles(text: &str) -> Vec<String> {
+        let (rules, _) =
+            parse(&Tree::of([("docs/spec/deployment.md", text), ("docs/other.md", "**D1.1** no")]));
+        rules.iter().map(|rule| rule.handle.to_string()).collect()
     }
 
     #[test]
-    fn a_complete_list_has_every_bold_handle_and_may_have_sections() {
-        assert_eq!(findings("D8.1\ta\nD8.2\tb\nD12\tc\nD19.1\td\nA0.1\te\nA2.21\tf\n"), [""; 0]);
+    fn a_bold_handle_defines_a_rule_and_a_bold_section_does_in_a_heading() {
+        let text = "## 8. Sizing\n- **D8.2 new size**(Rolling): total. See **all** of D8.9 and **D8**.\n1. **D8.1 [P0]** resize\n## 12. Rollback (**D12**)\n";
+        assert_eq!(handles(text), ["D8.1", "D8.2", "D12"]);
     }
 
     #[test]
-    fn a_missing_rule_and_an_invented_one_are_found() {
-        let expected = [
-            "list:3: lacks A2.21 of the specification; add a line for it",
-            "list:3: lacks D8.2 of the specification; add a line for it",
-            "list:2: D8.9 is not in the specification; drop or mend the line",
-        ];
-        assert_eq!(findings("D8.1\ta\nD8.9\tb\nA0.1\tc\n"), expected);
+    fn a_rule_knows_its_place_and_the_start_of_its_text() {
+        let (rules, _) =
+            parse(&Tree::of([("docs/spec/d.md", &*format!("\n- **D1.1** {}", "x".repeat(100)))]));
+        let expected = Rule {
+            handle: Handle { family: 'D', section: 1, number: Some(1) },
+            title: format!("D1.1 {}…", "x".repeat(75)),
+            path: "docs/spec/d.md".to_owned(),
+            line: 2,
+        };
+        assert_eq!(rules, [expected]);
+    }
+
+    #[test]
+    fn a_second_definition_is_a_finding() {
+        let (_, findings) = parse(&Tree::of([("docs/spec/d.md", "**D1.1** a\n**D1.1** b\n")]));
+        let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
+        assert_eq!(lines, ["docs/spec/d.md:2: defines D1.1 a second time; keep one definition"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Stories about recording events; `sums` adds up what generated ones leave on a server.
+//! Event correlation; `sums` adds up what generated events leave on a server.
 
 mod stories;
 mod sums;
@@ -6,7 +6,7 @@ mod sums;
 use gantry_model::{Event, Timestamp};
 use gantry_testkit::meta;
 
-use super::{EventRecord, Recorder, Recording, Subject};
+use super::{EventCorrelator, EventRecord, Recording, Subject};
 
 const SOURCE: &str = "deployment-controller";
 
@@ -18,9 +18,9 @@ fn scaled(message: impl Into<String>) -> Event {
     Event::normal("ScalingReplicaSet", message.into())
 }
 
-impl Recorder {
-    /// Tells a scaling of the Deployment `web`.
-    fn tell(&mut self, message: impl Into<String>, now: Timestamp) -> Recording {
+impl EventCorrelator {
+    /// Records a scaling of the Deployment `web`.
+    fn record_scaled(&mut self, message: impl Into<String>, now: Timestamp) -> Recording {
         self.record(SOURCE, &web(), &scaled(message), now)
     }
 }

@@ -1,4 +1,4 @@
-//! Generated events against the server they end up on: nothing is told twice, nothing is miscounted.
+//! Generated events and the server they end up on: none is duplicated or miscounted.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,26 +8,27 @@ use gantry_testkit::NOON;
 use proptest::prelude::*;
 
 use super::{SOURCE, web};
-use crate::events::{EventRecord, Recorder, Recording, Subject};
+use crate::events::{EventCorrelator, EventRecord, Recording, Subject};
 
-/// One event: which object, whether trouble, which message, and the pause before it in seconds.
+/// One event: which object, whether a warning, which message, and the pause before it in seconds.
 type Step = (u8, bool, u8, i64);
 
 fn steps(pause_max: i64) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec((0_u8..2, any::<bool>(), 0_u8..14, 0..=pause_max), 0..120)
 }
 
-/// Records all steps and calls `each` with what came of every one.
+/// Records all events and calls `each` with every result.
 fn play(
     steps: &[Step],
     mut each: impl FnMut(Step, Recording, Timestamp) -> Result<(), TestCaseError>,
 ) -> Result<(), TestCaseError> {
-    let (mut recorder, mut now) = (Recorder::new(), NOON);
+    let (mut correlator, mut now) = (EventCorrelator::new(), NOON);
     for &(object, trouble, message, pause) in steps {
         now = now.plus(Duration::from_secs(pause.unsigned_abs()));
         let subject = Subject { uid: object.to_string().into(), ..web() };
-        let tell = if trouble { Event::warning } else { Event::normal };
-        let recording = recorder.record(SOURCE, &subject, &tell("Reason", message.to_string()), now);
+        let record_scaled = if trouble { Event::warning } else { Event::normal };
+        let recording =
+            correlator.record(SOURCE, &subject, &record_scaled("Reason", message.to_string()), now);
         each((object, trouble, message, pause), recording, now)?;
     }
     Ok(())
@@ -54,7 +55,7 @@ fn write(server: &mut BTreeMap<Name, EventRecord>, recording: Recording) -> Resu
 }
 
 proptest! {
-    /// D17.3: every count is how often its message, or any of those combined, was told, dropped or not.
+    /// D17.3: every count is the number of its occurrences, dropped or not.
     #[test]
     fn counts_add_up(steps in steps(5)) {
         let mut singles: BTreeMap<(u8, bool), Vec<u8>> = BTreeMap::new();
@@ -76,16 +77,16 @@ proptest! {
         })?;
     }
 
-    /// D17.3: whatever comes, names are new when created and counts and times only rise when increased.
+    /// D17.3: names are new when created, and counts and times only rise when increased.
     #[test]
-    fn the_server_is_never_told_to_go_back(steps in steps(900)) {
+    fn counts_and_times_never_decrease(steps in steps(900)) {
         let mut server = BTreeMap::new();
         play(&steps, |_, recording, _| write(&mut server, recording))?;
     }
 
-    /// D17.3: per object and type at most nine messages are told singly at a time, and all others as one.
+    /// D17.3: per object and type at most nine messages are recorded singly at a time, and all others as one.
     #[test]
-    fn at_most_ten_events_per_reason_without_a_silence(steps in steps(5)) {
+    fn at_most_ten_events_per_reason_within_the_interval(steps in steps(5)) {
         let mut server = BTreeMap::new();
         play(&steps, |_, recording, _| write(&mut server, recording))?;
         let mut per_topic = BTreeMap::new();
@@ -97,10 +98,10 @@ proptest! {
 
     /// D17.3: the first 25 events of an object and type pass, and then no more than one per 300 s.
     #[test]
-    fn no_object_exceeds_its_budget(steps in steps(60)) {
-        let mut budgets: BTreeMap<(u8, bool), (i64, Timestamp)> = BTreeMap::new();
+    fn no_object_exceeds_its_rate_limit(steps in steps(60)) {
+        let mut rate_limits: BTreeMap<(u8, bool), (i64, Timestamp)> = BTreeMap::new();
         play(&steps, |(object, trouble, ..), recording, now| {
-            let (passed, since) = budgets.entry((object, trouble)).or_insert((0, now));
+            let (passed, since) = rate_limits.entry((object, trouble)).or_insert((0, now));
             let refilled = i64::try_from(now.since(*since).as_secs() / 300).unwrap();
             if recording == Recording::Drop {
                 prop_assert!(*passed >= 25, "dropped after only {} events", passed);

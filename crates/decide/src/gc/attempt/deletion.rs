@@ -1,19 +1,22 @@
-//! Requests to delete, and what to make of a refusal.
+//! Delete requests, and the handling of their refusal.
 
 use std::fmt;
 
 use gantry_model::{Identity, ObjectMetadata, OwnerReference, ResourceVersion, Uid};
 
 use super::item::Subject;
-use super::step::Question;
-use super::{Deed, DeleteAnswer, Deleting, Outcome, ReadAnswer, Reading, Step, Trouble, Why};
+use super::step::ReadPurpose;
+use super::{
+    AttemptAction, AttemptError, AttemptReason, AttemptResult, AttemptStep, DeleteResult, PendingDelete,
+    PendingRead, ReadResult,
+};
 
 /// A request to delete one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deletion {
+pub struct DeleteRequest {
     /// The object.
     pub target: Identity,
-    /// What is to become of its dependents.
+    /// What happens to its dependents.
     pub propagation: Propagation,
     /// Precondition: the object has this uid.
     pub uid: Uid,
@@ -21,52 +24,51 @@ pub struct Deletion {
     pub version: Option<ResourceVersion>,
 }
 
-/// What becomes of the dependents of a deleted object.
+/// What happens to the dependents of a deleted object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Propagation {
-    /// They are left to themselves.
+    /// Their references are removed.
     Orphan,
     /// They are collected after it.
     Background,
-    /// They go before it.
+    /// They are deleted before it.
     Foreground,
 }
 
-/// Who says what becomes of the dependents.
+/// What determines the propagation policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::gc) enum Manner {
-    /// An owner waits, so this object waits as well (G4.6).
+pub(in crate::gc) enum PropagationSource {
+    /// An owner is being deleted in the foreground, so this object is too (G4.6).
     AfterDependents,
     /// The finalizers on the object (G4.7).
     AsFinalizersAsk,
 }
 
-/// A deletion, under way.
+/// A deletion in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::gc) struct DeletionRun {
     subject: Subject,
     /// The object as it was read.
     live: ObjectMetadata,
-    manner: Manner,
-    why: Why,
+    manner: PropagationSource,
+    why: AttemptReason,
     tries: Tries,
 }
 
-/// A deletion whose preconditions did not hold, and that waits for a live read.
+/// A deletion whose preconditions failed, waiting for a live read.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::gc) struct DeletionConflict(DeletionRun);
 
-/// Which try this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tries {
-    /// The object must be what was read.
+    /// The resource version is a precondition.
     First,
-    /// The object need only be the same one.
+    /// Only the uid is a precondition.
     Last,
 }
 
 impl Propagation {
-    /// The word on the wire.
+    /// The value in `DeleteOptions`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Orphan => "Orphan",
@@ -83,30 +85,33 @@ impl fmt::Display for Propagation {
 }
 
 impl DeletionRun {
-    pub(super) fn new(subject: Subject, live: ObjectMetadata, manner: Manner, why: Why) -> Self {
+    pub(super) fn new(
+        subject: Subject,
+        live: ObjectMetadata,
+        manner: PropagationSource,
+        why: AttemptReason,
+    ) -> Self {
         Self { subject, live, manner, why, tries: Tries::First }
     }
 
-    /// Asks for the deletion.
-    pub(super) fn begin(self) -> Step {
+    pub(super) fn begin(self) -> AttemptStep {
         let version = match self.tries {
             Tries::First => Some(self.live.resource_version.clone()),
             Tries::Last => None,
         };
-        let deletion = Deletion {
+        let deletion = DeleteRequest {
             target: self.subject.target.clone(),
             propagation: self.propagation(),
             uid: self.subject.uid().clone(),
             version,
         };
-        Step::Delete(deletion, Deleting(Box::new(self)))
+        AttemptStep::Delete(deletion, PendingDelete(Box::new(self)))
     }
 
-    /// Asks for the deletion of the object that unblocking its owners has left.
+    /// Requests the deletion of the object after its owners were unblocked.
     ///
-    /// Its version is new, and with it the precondition. If somebody gave it another owner meanwhile, the verdict
-    /// was about another object, so to speak.
-    pub(super) fn begin_after_unblocking(mut self, unblocked: ObjectMetadata) -> Step {
+    /// The precondition is its new version. If it has other owners now, the decision no longer applies.
+    pub(super) fn begin_after_unblocking(mut self, unblocked: ObjectMetadata) -> AttemptStep {
         let named = |owners: &[OwnerReference]| -> Vec<Identity> {
             owners.iter().map(|owner| Identity::of_owner(owner, None)).collect()
         };
@@ -117,53 +122,56 @@ impl DeletionRun {
         self.begin()
     }
 
-    /// G4.8: the request has been answered.
-    pub(super) fn answered(self, answer: DeleteAnswer) -> Step {
+    /// G4.8: the response to the delete request.
+    pub(super) fn answered(self, answer: DeleteResult) -> AttemptStep {
         match answer {
-            DeleteAnswer::Accepted => {
-                let did = Deed::Deleted(self.propagation());
-                Step::Done(Outcome::Settled { did, why: self.why })
+            DeleteResult::Accepted => {
+                let did = AttemptAction::Deleted(self.propagation());
+                AttemptStep::Done(AttemptResult::Settled { did, why: self.why })
             }
-            DeleteAnswer::NotFound => self.subject.absent(),
-            DeleteAnswer::Conflict if self.tries == Tries::First => {
+            DeleteResult::NotFound => self.subject.absent(),
+            DeleteResult::Conflict if self.tries == Tries::First => {
                 let target = self.subject.target.clone();
-                Step::Read(target, Reading(Question::Deletion(Box::new(DeletionConflict(self)))))
+                AttemptStep::Read(
+                    target,
+                    PendingRead(ReadPurpose::DeleteRequest(Box::new(DeletionConflict(self)))),
+                )
             }
-            DeleteAnswer::Conflict => self.conflict(),
-            DeleteAnswer::Failed(refusal) => {
-                Step::Done(Outcome::Failed(Trouble::DeleteFailed(self.subject.target, refusal)))
-            }
+            DeleteResult::Conflict => self.conflict(),
+            DeleteResult::Failed(refusal) => AttemptStep::Done(AttemptResult::Failed(
+                AttemptError::DeleteFailed(self.subject.target, refusal),
+            )),
         }
     }
 
     fn propagation(&self) -> Propagation {
         match self.manner {
-            Manner::AfterDependents => Propagation::Foreground,
-            Manner::AsFinalizersAsk => Propagation::asked_for(&self.live),
+            PropagationSource::AfterDependents => Propagation::Foreground,
+            PropagationSource::AsFinalizersAsk => Propagation::asked_for(&self.live),
         }
     }
 
-    fn conflict(self) -> Step {
-        Step::Done(Outcome::Failed(Trouble::Conflict(self.subject.target)))
+    fn conflict(self) -> AttemptStep {
+        AttemptStep::Done(AttemptResult::Failed(AttemptError::Conflict(self.subject.target)))
     }
 }
 
 impl DeletionConflict {
     /// G4.8: the object was read again.
     ///
-    /// A change that left the owners alone, a status say, does not make it less garbage. What its finalizers ask for
-    /// is read afresh: somebody may have asked for its dependents to be spared.
-    pub(super) fn found(self, answer: ReadAnswer) -> Step {
+    /// A change that left the owners alone, such as a status update, does not change the decision. The finalizers are
+    /// read again: they may ask for another propagation policy now.
+    pub(super) fn found(self, answer: ReadResult) -> AttemptStep {
         let Self(run) = self;
         match answer {
-            ReadAnswer::Found(live) if run.is_same_garbage(&live) => {
+            ReadResult::Found(live) if run.is_same_garbage(&live) => {
                 DeletionRun { live, tries: Tries::Last, ..run }.begin()
             }
-            ReadAnswer::Found(_) => run.conflict(),
-            ReadAnswer::NotFound => run.subject.absent(),
-            ReadAnswer::Failed(refusal) => {
-                Step::Done(Outcome::Failed(Trouble::ReadFailed(run.subject.target, refusal)))
-            }
+            ReadResult::Found(_) => run.conflict(),
+            ReadResult::NotFound => run.subject.absent(),
+            ReadResult::Failed(refusal) => AttemptStep::Done(AttemptResult::Failed(
+                AttemptError::ReadFailed(run.subject.target, refusal),
+            )),
         }
     }
 }

@@ -1,88 +1,96 @@
-//! The first steps of an attempt: is the item worth a look, and is it still there?
+//! The first steps of an attempt: whether the item has to be checked, and whether it still exists.
 
 use gantry_model::{Identity, Namespace, Uid};
 
-use super::owners::Survey;
-use super::step::Question;
-use super::{Outcome, ReadAnswer, Reading, Step, Trouble, Why, foreground};
-use crate::gc::{Item, Kinds, Knowledge, Node, Presence, Scope};
+use super::owners::OwnerClassification;
+use super::step::ReadPurpose;
+use super::{AttemptError, AttemptReason, AttemptResult, AttemptStep, PendingRead, ReadResult, foreground};
+use crate::gc::{AttemptContext, GraphNode, KindLookup, Presence, QueueItem, Scope};
 
-/// The object an attempt is about.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::gc) struct Subject {
-    /// As the graph has it: what the graph is told about should it be gone.
+    /// As the graph has it.
     pub(in crate::gc) node: Identity,
-    /// As requests have to name it: cluster-scoped kinds have no namespace, whatever a dependent's reference made
-    /// the graph believe.
+    /// As requests name it: cluster-scoped kinds have no namespace, whatever a dependent's reference made the graph
+    /// believe.
     pub(in crate::gc) target: Identity,
 }
 
 /// Begins an attempt to delete an item.
-pub fn begin(item: &Item, knowledge: &Knowledge<'_>) -> Step {
-    let Some(node) = knowledge.graph.node(item.uid()) else {
-        return Step::Done(Outcome::left(Why::NotInGraph));
+pub fn begin(item: &QueueItem, context: &AttemptContext<'_>) -> AttemptStep {
+    let Some(node) = context.graph.node(item.uid()) else {
+        return AttemptStep::Done(AttemptResult::left(AttemptReason::NotInGraph));
     };
     match (item, node.presence()) {
-        (_, Presence::Deleting | Presence::Orphaning) => Step::Done(Outcome::left(Why::AlreadyDeleting)),
-        (Item::Virtual(_), Presence::Live | Presence::DeletingDependents) => {
-            Step::Done(Outcome::left(Why::MeanwhileObserved))
+        (_, Presence::PendingDelete | Presence::Orphaning) => {
+            AttemptStep::Done(AttemptResult::left(AttemptReason::AlreadyDeleting))
         }
-        (Item::Virtual(_), Presence::Virtual) | (Item::Observed(_), _) => {
-            match Subject::resolve(node.identity(), knowledge.kinds) {
-                Ok(subject) => Step::Read(subject.target.clone(), Reading(Question::Item(subject))),
-                Err(trouble) => Step::Done(Outcome::Failed(trouble)),
+        (QueueItem::Virtual(_), Presence::Live | Presence::DeletingDependents) => {
+            AttemptStep::Done(AttemptResult::left(AttemptReason::MeanwhileObserved))
+        }
+        (QueueItem::Virtual(_), Presence::Virtual) | (QueueItem::Observed(_), _) => {
+            match Subject::resolve(node.identity(), context.kinds) {
+                Ok(subject) => {
+                    AttemptStep::Read(subject.target.clone(), PendingRead(ReadPurpose::Item(subject)))
+                }
+                Err(error) => AttemptStep::Done(AttemptResult::Failed(error)),
             }
         }
     }
 }
 
-/// G4.2: how requests have to name an object that is known from this namespace.
-#[expect(clippy::result_large_err, reason = "a trouble is rare and ends the attempt")]
+/// G4.2: the identity for requests, of an object that is known from this namespace.
+#[expect(clippy::result_large_err, reason = "an error is rare and ends the attempt")]
 pub(in crate::gc) fn resolve(
     identity: &Identity,
     namespace: Option<&Namespace>,
-    kinds: &dyn Kinds,
-) -> Result<Identity, Trouble> {
+    kinds: &dyn KindLookup,
+) -> Result<Identity, AttemptError> {
     match (kinds.scope(&identity.api_version, &identity.kind), namespace) {
-        (None, _) => Err(Trouble::UnknownKind(identity.clone())),
+        (None, _) => Err(AttemptError::UnknownKind(identity.clone())),
         (Some(Scope::Cluster), _) => Ok(identity.in_namespace(None)),
         (Some(Scope::Namespaced), Some(namespace)) => Ok(identity.in_namespace(Some(namespace.clone()))),
-        (Some(Scope::Namespaced), None) => Err(Trouble::NamespacedOwnerOfClusterScoped(identity.clone())),
+        (Some(Scope::Namespaced), None) => {
+            Err(AttemptError::NamespacedOwnerOfClusterScoped(identity.clone()))
+        }
     }
 }
 
 impl Subject {
-    /// The object as requests have to name it.
-    #[expect(clippy::result_large_err, reason = "a trouble is rare and ends the attempt")]
-    pub(in crate::gc) fn resolve(node: &Identity, kinds: &dyn Kinds) -> Result<Self, Trouble> {
+    #[expect(clippy::result_large_err, reason = "an error is rare and ends the attempt")]
+    pub(in crate::gc) fn resolve(node: &Identity, kinds: &dyn KindLookup) -> Result<Self, AttemptError> {
         let target = resolve(node, node.namespace.as_ref(), kinds)?;
         Ok(Self { node: node.clone(), target })
     }
 
-    /// The uid of the object.
     pub(super) fn uid(&self) -> &Uid {
         &self.node.uid
     }
 
-    /// There is no such object.
-    pub(super) fn absent(self) -> Step {
-        Step::Done(Outcome::Absent(self.node))
+    /// The object does not exist.
+    pub(super) fn absent(self) -> AttemptStep {
+        AttemptStep::Done(AttemptResult::Absent(self.node))
     }
 
-    /// G4.2 to G4.4: the live read of the item has been answered.
-    pub(super) fn found(self, answer: ReadAnswer, knowledge: &mut Knowledge<'_>) -> Step {
+    /// G4.2 to G4.4: the response to the live read of the item.
+    pub(super) fn found(self, answer: ReadResult, context: &mut AttemptContext<'_>) -> AttemptStep {
         let live = match answer {
-            ReadAnswer::Found(live) if live.identity.uid == *self.uid() => live,
-            ReadAnswer::Found(_) | ReadAnswer::NotFound => return self.absent(),
-            ReadAnswer::Failed(refusal) => {
-                return Step::Done(Outcome::Failed(Trouble::ReadFailed(self.target, refusal)));
+            ReadResult::Found(live) if live.identity.uid == *self.uid() => live,
+            ReadResult::Found(_) | ReadResult::NotFound => return self.absent(),
+            ReadResult::Failed(refusal) => {
+                return AttemptStep::Done(AttemptResult::Failed(AttemptError::ReadFailed(
+                    self.target,
+                    refusal,
+                )));
             }
         };
-        match knowledge.graph.node(self.uid()).map(Node::presence) {
-            None => Step::Done(Outcome::left(Why::NotInGraph)),
-            Some(Presence::DeletingDependents) => foreground::go_on(self, live, knowledge.graph),
-            Some(_) if live.owners.is_empty() => Step::Done(Outcome::left(Why::NoOwners)),
-            Some(_) => Survey::begin(self, live).advance(knowledge),
+        match context.graph.node(self.uid()).map(GraphNode::presence) {
+            None => AttemptStep::Done(AttemptResult::left(AttemptReason::NotInGraph)),
+            Some(Presence::DeletingDependents) => foreground::go_on(self, live, context.graph),
+            Some(_) if live.owners.is_empty() => {
+                AttemptStep::Done(AttemptResult::left(AttemptReason::NoOwners))
+            }
+            Some(_) => OwnerClassification::begin(self, live).advance(context),
         }
     }
 }

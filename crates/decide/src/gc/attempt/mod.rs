@@ -1,35 +1,37 @@
-//! One look at one object: is it garbage, and if so, away with it.
+//! An attempt to collect one object.
 //!
-//! State and answer in, state and request out: [`begin`] returns a [`Step`], and each step that asks for something
-//! holds the state to resume with the answer, until one is [`Step::Done`]. Every file holds one part of the way:
+//! A state machine: [`begin`] returns an [`AttemptStep`], and each step with a request holds the state to resume with
+//! the response, until one is [`AttemptStep::Done`]. Every file is one part of it:
 //!
 //! ```text
-//! begin ─► item ─┬─► owners ─► verdict ─┬─► (relink) ─► deletion ─► Done
+//! begin ─► item ─┬─► owners ─► decision ─┬─► (relink) ─► deletion ─► Done
 //!                │                      └─► relink ─► Done
 //!                └─► foreground ─┬─► finalizer ─► Done
 //!                                └─► (relink) ─► Done
 //! ```
 //!
-//! Nothing is deleted on the word of the graph: the object and all its owners are read live, and the request to delete
-//! carries what was read as a precondition.
+//! The graph alone never justifies a deletion: the object and all its owners are read live, and the delete request
+//! has what was read as a precondition.
 
+mod decision;
 mod deletion;
 mod finalizer;
 mod foreground;
 mod item;
-mod outcome;
 mod owners;
 mod relink;
+mod result;
 mod step;
-mod verdict;
 
-pub use deletion::{Deletion, Propagation};
+pub use decision::{CollectionDecision, DependentState, decide};
+pub use deletion::{DeleteRequest, Propagation};
 pub use finalizer::{FINALIZER_PATCH_TRIES, FINALIZER_RETRY_JITTER, finalizer_retry_delay};
 pub use item::begin;
-pub use outcome::{Deed, Outcome, Trouble, Why};
 pub use owners::Owners;
-pub use step::{DeleteAnswer, Deleting, PatchAnswer, Patching, ReadAnswer, Reading, Step, Waiting};
-pub use verdict::{Household, Verdict, judge};
+pub use result::{AttemptAction, AttemptError, AttemptReason, AttemptResult};
+pub use step::{
+    AttemptStep, DeleteResult, PatchResult, PendingDelete, PendingPatch, PendingRead, PendingWait, ReadResult,
+};
 
 pub(super) use finalizer::FinalizerRemoval;
 pub(super) use item::Subject;

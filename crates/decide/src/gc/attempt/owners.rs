@@ -1,42 +1,42 @@
-//! The owners of the item, one by one: gone, going, or there.
+//! Classifies the owners of the item: absent, waiting for dependents, or solid.
 
 use std::fmt;
 
 use gantry_model::{Identity, ObjectMetadata, OwnerReference};
 
+use super::decision::{self, DependentState};
 use super::item::{Subject, resolve};
-use super::outcome::Listed;
-use super::step::Question;
-use super::verdict::{self, Household};
-use super::{Outcome, ReadAnswer, Reading, Step, Trouble};
-use crate::gc::Knowledge;
+use super::result::Listed;
+use super::step::ReadPurpose;
+use super::{AttemptError, AttemptResult, AttemptStep, PendingRead, ReadResult};
+use crate::gc::AttemptContext;
 
-/// The references of an object by what became of those they name.
+/// The owner references of an object, classified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Owners {
-    /// There is no such owner.
+    /// The owner does not exist.
     pub dangling: Vec<OwnerReference>,
-    /// The owner is to go after its dependents.
+    /// The owner is being deleted in the foreground.
     pub waiting: Vec<OwnerReference>,
-    /// The owner exists. It may be on its way out, but keeps what it owns until it is gone.
+    /// The owner exists. It may be being deleted, but keeps its dependents until it is gone.
     pub solid: Vec<OwnerReference>,
 }
 
-/// The classification of an item's owners, under way.
+/// The classification in progress.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Survey {
+pub(super) struct OwnerClassification {
     subject: Subject,
     /// The item as it was read.
     live: ObjectMetadata,
-    /// References yet to be classified, the next one last.
+    /// References to classify, the next one last.
     unread: Vec<OwnerReference>,
     owners: Owners,
 }
 
-/// A survey that waits for the live read of one owner.
+/// A classification that waits for the live read of one owner.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct OwnerQuestion {
-    survey: Survey,
+pub(super) struct PendingOwnerRead {
+    classification: OwnerClassification,
     reference: OwnerReference,
     owner: Identity,
 }
@@ -61,61 +61,61 @@ impl fmt::Display for Owners {
     }
 }
 
-impl Survey {
+impl OwnerClassification {
     pub(super) fn begin(subject: Subject, live: ObjectMetadata) -> Self {
         let unread = live.owners.iter().rev().cloned().collect();
         Self { subject, live, unread, owners: Owners::default() }
     }
 
-    /// Classifies as many references as known absences allow, and asks about the next one.
-    pub(super) fn advance(mut self, knowledge: &mut Knowledge<'_>) -> Step {
+    /// Classifies references by known absences, and requests a read of the next owner otherwise.
+    pub(super) fn advance(mut self, context: &mut AttemptContext<'_>) -> AttemptStep {
         while let Some(reference) = self.unread.pop() {
             let namespace = self.subject.target.namespace.clone();
             let mut owner = Identity::of_owner(&reference, None);
-            if knowledge.absent.contains(&owner) {
+            if context.absent.contains(&owner) {
                 self.owners.dangling.push(reference);
                 continue;
             }
             owner.namespace = namespace;
-            if knowledge.absent.contains(&owner) {
+            if context.absent.contains(&owner) {
                 self.owners.dangling.push(reference);
                 continue;
             }
-            return match resolve(&owner, owner.namespace.as_ref(), knowledge.kinds) {
-                Err(trouble) => Step::Done(Outcome::Failed(trouble)),
+            return match resolve(&owner, owner.namespace.as_ref(), context.kinds) {
+                Err(error) => AttemptStep::Done(AttemptResult::Failed(error)),
                 Ok(owner) => {
-                    let question = OwnerQuestion { survey: self, reference, owner: owner.clone() };
-                    Step::Read(owner, Reading(Question::Owner(Box::new(question))))
+                    let question = PendingOwnerRead { classification: self, reference, owner: owner.clone() };
+                    AttemptStep::Read(owner, PendingRead(ReadPurpose::Owner(Box::new(question))))
                 }
             };
         }
-        let household = Household::of(self.subject.uid(), knowledge.graph);
-        let verdict = verdict::judge(&self.live, &self.owners, household);
-        verdict.carry_out(self.subject, self.live, self.owners)
+        let dependents = DependentState::of(self.subject.uid(), context.graph);
+        let decision = decision::decide(&self.live, &self.owners, dependents);
+        decision.carry_out(self.subject, self.live, self.owners)
     }
 }
 
-impl OwnerQuestion {
-    /// The live read of the owner has been answered.
-    pub(super) fn found(self, answer: ReadAnswer, knowledge: &mut Knowledge<'_>) -> Step {
-        let Self { mut survey, reference, owner } = self;
+impl PendingOwnerRead {
+    /// The response to the live read of the owner.
+    pub(super) fn found(self, answer: ReadResult, context: &mut AttemptContext<'_>) -> AttemptStep {
+        let Self { mut classification, reference, owner } = self;
         match answer {
-            ReadAnswer::Found(live) if live.identity.uid == reference.uid => {
-                let standing = if live.is_deleting_dependents() {
-                    &mut survey.owners.waiting
+            ReadResult::Found(live) if live.identity.uid == reference.uid => {
+                let class = if live.is_deleting_dependents() {
+                    &mut classification.owners.waiting
                 } else {
-                    &mut survey.owners.solid
+                    &mut classification.owners.solid
                 };
-                standing.push(reference);
+                class.push(reference);
             }
-            ReadAnswer::Found(_) | ReadAnswer::NotFound => {
-                knowledge.absent.insert(owner);
-                survey.owners.dangling.push(reference);
+            ReadResult::Found(_) | ReadResult::NotFound => {
+                context.absent.insert(owner);
+                classification.owners.dangling.push(reference);
             }
-            ReadAnswer::Failed(refusal) => {
-                return Step::Done(Outcome::Failed(Trouble::ReadFailed(owner, refusal)));
+            ReadResult::Failed(refusal) => {
+                return AttemptStep::Done(AttemptResult::Failed(AttemptError::ReadFailed(owner, refusal)));
             }
         }
-        survey.advance(knowledge)
+        classification.advance(context)
     }
 }

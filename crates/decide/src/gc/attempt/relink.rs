@@ -1,16 +1,16 @@
-//! Patches to an object's owner references, for kinds that merge lists and for kinds that do not.
+//! Patches of an object's owner references, for kinds with strategic merge patch and for kinds without.
 //!
-//! The first form names the change only and needs no version, so it never conflicts. Custom resources refuse it; for
-//! them the list is read and replaced whole, under the version that was read.
+//! A strategic merge patch names the change only and needs no version, so it never conflicts. Custom resources do not
+//! support it; for them the list is read and replaced whole, with the version that was read as a precondition.
 
 use gantry_model::patch::MetadataPatch;
 use gantry_model::{Identity, ObjectMetadata, OwnerReference, Refusal, Uid};
 
 use super::deletion::DeletionRun;
-use super::step::{PatchRun, Question, unsupported_form};
-use super::{Outcome, PatchAnswer, Patching, ReadAnswer, Reading, Step, Trouble};
+use super::step::{PatchPurpose, ReadPurpose, unsupported_form};
+use super::{AttemptError, AttemptResult, AttemptStep, PatchResult, PendingPatch, PendingRead, ReadResult};
 
-/// A change to the owner references of one object, under way.
+/// A change of the owner references of one object, in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::gc) struct Relink {
     object: Identity,
@@ -19,12 +19,11 @@ pub(in crate::gc) struct Relink {
     then: Then,
 }
 
-/// How the references change.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::gc) enum RelinkChange {
-    /// References to these owners go.
+    /// Remove the references to these owners.
     Release(Vec<Uid>),
-    /// These references block no longer.
+    /// Set `blockOwnerDeletion` of these references to false.
     Unblock(Vec<OwnerReference>),
 }
 
@@ -33,16 +32,15 @@ pub(in crate::gc) enum RelinkChange {
 pub(in crate::gc) enum OnGone {
     /// There is nothing left to do.
     Finish,
-    /// The item is looked at again, and found gone.
+    /// The item is retried, and then found absent.
     Retry,
 }
 
-/// What comes after the change.
+/// What follows the change.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::gc) enum Then {
-    /// Nothing.
-    Finish(Outcome),
-    /// The object is deleted.
+    /// The attempt ends.
+    Finish(AttemptResult),
     Delete(Box<DeletionRun>),
 }
 
@@ -51,8 +49,8 @@ impl Relink {
         Self { object, change, on_gone, then }
     }
 
-    /// Asks for the change by name.
-    pub(in crate::gc) fn begin(self) -> Step {
+    /// Requests a strategic merge patch.
+    pub(in crate::gc) fn begin(self) -> AttemptStep {
         let object = self.object.uid.clone();
         let patch = match &self.change {
             RelinkChange::Release(owners) => MetadataPatch::Release { object, owners: owners.clone() },
@@ -60,49 +58,51 @@ impl Relink {
                 MetadataPatch::Unblock { object, references: references.clone() }
             }
         };
-        Step::Patch(self.object.clone(), patch, Patching(PatchRun::Relink(Box::new(self))))
+        AttemptStep::Patch(self.object.clone(), patch, PendingPatch(PatchPurpose::Relink(Box::new(self))))
     }
 
-    /// The kind does not take the change by name: the list has to be known.
-    pub(super) fn read_list(self: Box<Self>) -> Step {
-        Step::Read(self.object.clone(), Reading(Question::Relink(self)))
+    /// The kind does not support the strategic merge patch: reads the list.
+    pub(super) fn read_list(self: Box<Self>) -> AttemptStep {
+        AttemptStep::Read(self.object.clone(), PendingRead(ReadPurpose::Relink(self)))
     }
 
-    /// Asks for the whole list to be replaced.
-    pub(super) fn replace_list(self: Box<Self>, answer: ReadAnswer) -> Step {
+    /// Requests the replacement of the whole list.
+    pub(super) fn replace_list(self: Box<Self>, answer: ReadResult) -> AttemptStep {
         match answer {
-            ReadAnswer::Found(live) if live.identity.uid == self.object.uid => {
+            ReadResult::Found(live) if live.identity.uid == self.object.uid => {
                 let owners = self.change.applied_to(live.owners);
                 let patch = MetadataPatch::SetOwners { version: live.resource_version, owners };
-                Step::Patch(self.object.clone(), patch, Patching(PatchRun::RelinkWhole(self)))
+                AttemptStep::Patch(self.object.clone(), patch, PendingPatch(PatchPurpose::RelinkWhole(self)))
             }
-            ReadAnswer::Found(_) | ReadAnswer::NotFound => self.gone(),
-            ReadAnswer::Failed(refusal) => {
-                Step::Done(Outcome::Failed(Trouble::ReadFailed(self.object, refusal)))
+            ReadResult::Found(_) | ReadResult::NotFound => self.gone(),
+            ReadResult::Failed(refusal) => {
+                AttemptStep::Done(AttemptResult::Failed(AttemptError::ReadFailed(self.object, refusal)))
             }
         }
     }
 
-    /// The patch has been answered.
-    pub(super) fn patched(self: Box<Self>, answer: PatchAnswer) -> Step {
+    /// The response to the patch.
+    pub(super) fn patched(self: Box<Self>, answer: PatchResult) -> AttemptStep {
         match answer {
-            PatchAnswer::Patched(live) => self.then.go_on(live),
-            PatchAnswer::NotFound => self.gone(),
-            PatchAnswer::Conflict => Step::Done(Outcome::Failed(Trouble::Conflict(self.object))),
-            PatchAnswer::UnsupportedForm => self.failed(unsupported_form()),
-            PatchAnswer::Failed(refusal) => self.failed(refusal),
+            PatchResult::Patched(live) => self.then.go_on(live),
+            PatchResult::NotFound => self.gone(),
+            PatchResult::Conflict => {
+                AttemptStep::Done(AttemptResult::Failed(AttemptError::Conflict(self.object)))
+            }
+            PatchResult::UnsupportedForm => self.failed(unsupported_form()),
+            PatchResult::Failed(refusal) => self.failed(refusal),
         }
     }
 
-    fn gone(self: Box<Self>) -> Step {
+    fn gone(self: Box<Self>) -> AttemptStep {
         match (self.on_gone, self.then) {
-            (OnGone::Finish, Then::Finish(outcome)) => Step::Done(outcome),
-            _ => Step::Done(Outcome::Failed(Trouble::Vanished(self.object))),
+            (OnGone::Finish, Then::Finish(outcome)) => AttemptStep::Done(outcome),
+            _ => AttemptStep::Done(AttemptResult::Failed(AttemptError::Vanished(self.object))),
         }
     }
 
-    fn failed(self: Box<Self>, refusal: Refusal) -> Step {
-        Step::Done(Outcome::Failed(Trouble::PatchFailed(self.object, refusal)))
+    fn failed(self: Box<Self>, refusal: Refusal) -> AttemptStep {
+        AttemptStep::Done(AttemptResult::Failed(AttemptError::PatchFailed(self.object, refusal)))
     }
 }
 
@@ -125,10 +125,10 @@ impl RelinkChange {
 }
 
 impl Then {
-    /// Goes on with the object as the patch left it.
-    fn go_on(self, live: ObjectMetadata) -> Step {
+    /// Continues with the object as patched.
+    fn go_on(self, live: ObjectMetadata) -> AttemptStep {
         match self {
-            Self::Finish(outcome) => Step::Done(outcome),
+            Self::Finish(outcome) => AttemptStep::Done(outcome),
             Self::Delete(deletion) => deletion.begin_after_unblocking(live),
         }
     }

@@ -1,4 +1,4 @@
-//! The requests of an attempt, their answers, and the states in between.
+//! The requests of an attempt, their responses, and the states in between.
 
 use std::time::Duration;
 
@@ -8,149 +8,146 @@ use gantry_model::{Identity, ObjectMetadata, Refusal, RefusalKind};
 use super::deletion::{DeletionConflict, DeletionRun};
 use super::finalizer::FinalizerRemoval;
 use super::item::Subject;
-use super::owners::OwnerQuestion;
+use super::owners::PendingOwnerRead;
 use super::relink::Relink;
-use super::{Deletion, Outcome};
-use crate::gc::Knowledge;
+use super::{AttemptResult, DeleteRequest};
+use crate::gc::AttemptContext;
 
-/// Where an attempt stands: it wants something, or it is over.
+/// The next step of an attempt.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "an attempt goes on until it is done"]
-pub enum Step {
-    /// Read this object live, past every cache, and resume.
+pub enum AttemptStep {
+    /// Read this object live, bypassing every cache, and resume.
     ///
-    /// The uid is not part of the question: whatever has this name is the answer.
-    Read(Identity, Reading),
+    /// The response is whatever object has this name, whatever its uid.
+    Read(Identity, PendingRead),
     /// Patch this object and resume.
-    Patch(Identity, MetadataPatch, Patching),
+    Patch(Identity, MetadataPatch, PendingPatch),
     /// Delete an object and resume.
-    Delete(Deletion, Deleting),
-    /// Let so much time pass, lengthened by up to [`super::FINALIZER_RETRY_JITTER`] of it, and resume.
-    Wait(Duration, Waiting),
-    /// The attempt is over.
-    Done(Outcome),
+    Delete(DeleteRequest, PendingDelete),
+    /// Wait, extended at random by up to [`super::FINALIZER_RETRY_JITTER`] of the duration, and resume.
+    Wait(Duration, PendingWait),
+    /// The attempt has ended.
+    Done(AttemptResult),
 }
 
-/// What a live read can say.
+/// The response to a live read.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ReadAnswer {
-    /// This object has the name.
+pub enum ReadResult {
+    /// The object of that name.
     Found(ObjectMetadata),
     /// No object has the name.
     NotFound,
-    /// The question was not answered.
+    /// The read failed.
     Failed(Refusal),
 }
 
-/// What a patch can lead to.
+/// The response to a patch.
 #[derive(Clone, Debug, PartialEq)]
-pub enum PatchAnswer {
-    /// It was applied, and this is the object now.
+pub enum PatchResult {
+    /// It was applied; the object as patched.
     Patched(ObjectMetadata),
     /// No object has the name.
     NotFound,
-    /// The object is not what the patch said it was.
+    /// The precondition failed.
     Conflict,
-    /// The kind does not take patches of this form.
+    /// The kind does not support this patch type.
     UnsupportedForm,
-    /// It was not applied, for another reason.
+    /// It failed for another reason.
     Failed(Refusal),
 }
 
-/// What a request to delete can lead to.
+/// The response to a delete request.
 #[derive(Clone, Debug, PartialEq)]
-pub enum DeleteAnswer {
-    /// The object is gone, or on its way.
+pub enum DeleteResult {
+    /// The object is gone or being deleted.
     Accepted,
     /// No object has the name.
     NotFound,
-    /// The object is not what the preconditions said it was.
+    /// A precondition failed.
     Conflict,
-    /// It was not accepted, for another reason.
+    /// It failed for another reason.
     Failed(Refusal),
 }
 
 /// An attempt that waits for a live read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reading(pub(super) Question);
+pub struct PendingRead(pub(super) ReadPurpose);
 
-/// An attempt that waits for a patch to be applied.
+/// An attempt that waits for a patch.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Patching(pub(super) PatchRun);
+pub struct PendingPatch(pub(super) PatchPurpose);
 
-/// An attempt that waits for a request to delete to be answered.
+/// An attempt that waits for a delete request.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Deleting(pub(super) Box<DeletionRun>);
+pub struct PendingDelete(pub(super) Box<DeletionRun>);
 
-/// An attempt that waits for time to pass.
+/// An attempt that waits for a retry delay.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Waiting(pub(super) FinalizerRemoval);
+pub struct PendingWait(pub(super) FinalizerRemoval);
 
-/// What a live read is for.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Question {
-    /// Whether the item is still there, and how.
+pub(super) enum ReadPurpose {
+    /// The state of the item.
     Item(Subject),
-    /// Whether an owner is.
-    Owner(Box<OwnerQuestion>),
-    /// What a list looks like that must be replaced whole.
+    /// The state of an owner.
+    Owner(Box<PendingOwnerRead>),
+    /// The list to replace.
     Relink(Box<Relink>),
-    /// Why the deletion was refused.
-    Deletion(Box<DeletionConflict>),
-    /// Which finalizers there are.
+    /// The reason for a conflict.
+    DeleteRequest(Box<DeletionConflict>),
+    /// The current finalizers.
     Finalizer(FinalizerRemoval),
 }
 
-/// What a patch is for.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum PatchRun {
-    /// Changing owner references, in the form that names the change.
+pub(super) enum PatchPurpose {
+    /// Changing owner references by strategic merge patch.
     Relink(Box<Relink>),
-    /// The same in the form that replaces the list.
+    /// Replacing the list of owner references.
     RelinkWhole(Box<Relink>),
-    /// Removing a finalizer.
     Finalizer(FinalizerRemoval),
 }
 
-impl Reading {
-    /// Goes on with the answer.
-    pub fn resume(self, answer: ReadAnswer, knowledge: &mut Knowledge<'_>) -> Step {
+impl PendingRead {
+    /// Continues with the response.
+    pub fn resume(self, answer: ReadResult, context: &mut AttemptContext<'_>) -> AttemptStep {
         match self.0 {
-            Question::Item(subject) => subject.found(answer, knowledge),
-            Question::Owner(question) => question.found(answer, knowledge),
-            Question::Relink(relink) => relink.replace_list(answer),
-            Question::Deletion(conflict) => conflict.found(answer),
-            Question::Finalizer(removal) => removal.found(answer),
+            ReadPurpose::Item(subject) => subject.found(answer, context),
+            ReadPurpose::Owner(question) => question.found(answer, context),
+            ReadPurpose::Relink(relink) => relink.replace_list(answer),
+            ReadPurpose::DeleteRequest(conflict) => conflict.found(answer),
+            ReadPurpose::Finalizer(removal) => removal.found(answer),
         }
     }
 }
 
-impl Patching {
-    /// Goes on with the answer.
-    pub fn resume(self, answer: PatchAnswer) -> Step {
+impl PendingPatch {
+    /// Continues with the response.
+    pub fn resume(self, answer: PatchResult) -> AttemptStep {
         match self.0 {
-            PatchRun::Relink(relink) if answer == PatchAnswer::UnsupportedForm => relink.read_list(),
-            PatchRun::Relink(relink) | PatchRun::RelinkWhole(relink) => relink.patched(answer),
-            PatchRun::Finalizer(removal) => removal.patched(answer),
+            PatchPurpose::Relink(relink) if answer == PatchResult::UnsupportedForm => relink.read_list(),
+            PatchPurpose::Relink(relink) | PatchPurpose::RelinkWhole(relink) => relink.patched(answer),
+            PatchPurpose::Finalizer(removal) => removal.patched(answer),
         }
     }
 }
 
-impl Deleting {
-    /// Goes on with the answer.
-    pub fn resume(self, answer: DeleteAnswer) -> Step {
+impl PendingDelete {
+    /// Continues with the response.
+    pub fn resume(self, answer: DeleteResult) -> AttemptStep {
         self.0.answered(answer)
     }
 }
 
-impl Waiting {
-    /// Goes on after the time has passed.
-    pub fn resume(self) -> Step {
+impl PendingWait {
+    /// Continues after the delay.
+    pub fn resume(self) -> AttemptStep {
         self.0.read()
     }
 }
 
-impl From<Result<ObjectMetadata, Refusal>> for ReadAnswer {
+impl From<Result<ObjectMetadata, Refusal>> for ReadResult {
     fn from(answer: Result<ObjectMetadata, Refusal>) -> Self {
         match answer {
             Ok(object) => Self::Found(object),
@@ -160,7 +157,7 @@ impl From<Result<ObjectMetadata, Refusal>> for ReadAnswer {
     }
 }
 
-impl From<Result<ObjectMetadata, Refusal>> for PatchAnswer {
+impl From<Result<ObjectMetadata, Refusal>> for PatchResult {
     fn from(answer: Result<ObjectMetadata, Refusal>) -> Self {
         match answer {
             Ok(object) => Self::Patched(object),
@@ -174,7 +171,7 @@ impl From<Result<ObjectMetadata, Refusal>> for PatchAnswer {
     }
 }
 
-impl From<Result<(), Refusal>> for DeleteAnswer {
+impl From<Result<(), Refusal>> for DeleteResult {
     fn from(answer: Result<(), Refusal>) -> Self {
         match answer {
             Ok(()) => Self::Accepted,
@@ -187,7 +184,7 @@ impl From<Result<(), Refusal>> for DeleteAnswer {
     }
 }
 
-/// The refusal of a patch whose form was the last one there is.
+/// The refusal of a patch whose type was the last alternative.
 pub(super) fn unsupported_form() -> Refusal {
     Refusal::new(RefusalKind::UnsupportedForm, "the API server takes no merge patch for this kind")
 }

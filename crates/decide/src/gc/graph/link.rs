@@ -1,26 +1,26 @@
-//! The links between dependents and owners, and the doubts about them.
+//! The links between dependents and owners, and mismatches between them.
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::Entry;
 
 use gantry_model::{Identity, OwnerReference, Uid};
 
-use super::{Graph, Node, Presence};
-use crate::gc::effect::{Effect, Report};
+use super::{Graph, GraphNode, Presence};
+use crate::gc::effect::{Effect, ObjectEvent};
 
 /// Why a reference may not mean the object that has its uid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Doubt {
-    /// The owner lives in another namespace.
+enum Mismatch {
+    /// The owner is in another namespace.
     Namespace,
     /// The reference names another kind, version or name.
     Coordinates,
-    /// The owner is known from the reference of a cluster-scoped object only, and may be namespaced.
+    /// The owner is known only from the reference of a cluster-scoped object, and may be namespaced.
     Scope,
 }
 
 impl Graph {
-    /// G2.1, G2.4: adds a dependent to the owners it names, and has it looked at if one of the names is doubtful.
+    /// G2.1, G2.4: adds a dependent to the owners it names, and enqueues it if one of the references mismatches.
     pub(super) fn link(
         &mut self,
         dependent: &Identity,
@@ -32,16 +32,18 @@ impl Graph {
             match self.nodes.entry(reference.uid.clone()) {
                 Entry::Vacant(unknown) => {
                     let presumed = Identity::of_owner(reference, dependent.namespace.clone());
-                    let owner = unknown.insert(Node::presumed(presumed, dependent.uid.clone()));
+                    let owner = unknown.insert(GraphNode::presumed(presumed, dependent.uid.clone()));
                     effects.push(Effect::attempt(owner.item()));
                 }
                 Entry::Occupied(mut known) => {
                     let owner = known.get_mut();
                     owner.dependents.insert(dependent.uid.clone());
-                    let doubt = doubt(owner, dependent, reference);
-                    doubtful |= doubt.is_some();
-                    if doubt == Some(Doubt::Namespace) && !owner.is_virtual() {
-                        effects.push(Effect::Report(Report::owner_elsewhere(dependent, reference)));
+                    let mismatch = mismatch(owner, dependent, reference);
+                    doubtful |= mismatch.is_some();
+                    if mismatch == Some(Mismatch::Namespace) && !owner.is_virtual() {
+                        effects.push(Effect::RecordEvent(ObjectEvent::owner_in_other_namespace(
+                            dependent, reference,
+                        )));
                     }
                 }
             }
@@ -51,7 +53,7 @@ impl Graph {
         }
     }
 
-    /// Takes a dependent off these owners.
+    /// Removes a dependent from these owners.
     pub(super) fn unlink(&mut self, dependent: &Uid, owners: BTreeSet<Uid>) {
         for owner in owners {
             if let Some(owner) = self.nodes.get_mut(&owner) {
@@ -60,9 +62,9 @@ impl Graph {
         }
     }
 
-    /// G2.5: a watch shows an object that was known from references only.
+    /// G2.5: a watch shows an object that was known only from references.
     ///
-    /// It may turn out to be another object than its dependents thought; those are looked at.
+    /// Dependents whose references mismatch it are enqueued.
     pub(super) fn confirm(&mut self, observed: &Identity, effects: &mut Vec<Effect>) {
         let Some(node) = self.nodes.get_mut(&observed.uid).filter(|node| node.is_virtual()) else { return };
         node.presence = Presence::Live;
@@ -77,7 +79,7 @@ impl Graph {
             if dependent.is_out_of_reach_of(observed) {
                 let references = dependent.owners.iter().filter(|reference| reference.uid == observed.uid);
                 effects.extend(references.map(|reference| {
-                    Effect::Report(Report::owner_elsewhere(&dependent.identity, reference))
+                    Effect::RecordEvent(ObjectEvent::owner_in_other_namespace(&dependent.identity, reference))
                 }));
             }
             effects.push(Effect::attempt_on(dependent.uid()));
@@ -85,15 +87,15 @@ impl Graph {
     }
 }
 
-/// Whether the reference can mean this owner.
-fn doubt(owner: &Node, dependent: &Identity, reference: &OwnerReference) -> Option<Doubt> {
+/// Why the reference does not mean this owner, if it does not.
+fn mismatch(owner: &GraphNode, dependent: &Identity, reference: &OwnerReference) -> Option<Mismatch> {
     let namespace = owner.identity.namespace.as_ref();
     if namespace.is_some() && namespace != dependent.namespace.as_ref() {
-        Some(Doubt::Namespace)
+        Some(Mismatch::Namespace)
     } else if !owner.identity.is_named_by(reference) {
-        Some(Doubt::Coordinates)
+        Some(Mismatch::Coordinates)
     } else if owner.is_virtual() && namespace.is_none() && dependent.namespace.is_some() {
-        Some(Doubt::Scope)
+        Some(Mismatch::Scope)
     } else {
         None
     }

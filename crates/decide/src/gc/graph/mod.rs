@@ -1,15 +1,14 @@
-//! Who belongs to whom, as far as the watches have told.
+//! The owner graph.
 //!
-//! Plain data with one writer. Every change, in the order in which it arrived, goes through [`Graph::observe`], which
-//! returns what should be looked at because of it. The graph is a hint: what is looked at is read live before anything
-//! happens to it.
+//! Plain data with one writer. Every change, in the order of arrival, goes through [`Graph::observe`], which returns
+//! the objects to check because of it. The graph is only a hint: an object is read live before it is changed.
 
 mod absence;
+mod cycle;
 mod link;
 mod node;
-mod ring;
 
-pub use node::{Node, Presence};
+pub use node::{GraphNode, Presence};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,67 +16,67 @@ use gantry_model::{Identity, ObjectMetadata, OwnerReference, Uid};
 
 use super::{AbsentOwners, Effect};
 
-/// The owner graph: every object some watch has shown, and every owner some reference has named.
+/// Every object a watch has shown, and every owner a reference has named.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    nodes: BTreeMap<Uid, Node>,
+    nodes: BTreeMap<Uid, GraphNode>,
 }
 
-/// Something the graph should know.
+/// An input of the graph.
 ///
-/// There is no difference between a new object and a changed one: the graph remembers what it needs of the state
-/// before, so a change that was missed, or told twice, does no harm.
+/// New and changed objects are the same to it: the graph keeps what it needs of the previous state, so a missed or
+/// repeated change does no harm.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum GraphChange {
     /// A watch showed the object in this state.
     Applied(ObjectMetadata),
-    /// A watch showed that the object is gone, be it by an event or by its absence from a new list.
+    /// A watch showed the deletion, by an event or by absence from a new list.
     Deleted(Identity),
     /// A live read, made for an attempt, found no object with this identity.
     VerifiedAbsent(Identity),
 }
 
 impl Graph {
-    /// A graph of nothing.
+    /// An empty graph.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes in a change and says what to do because of it.
-    pub fn observe(&mut self, change: Change, absent: &mut AbsentOwners) -> Vec<Effect> {
+    /// Applies a change and returns its consequences.
+    pub fn observe(&mut self, change: GraphChange, absent: &mut AbsentOwners) -> Vec<Effect> {
         let mut effects = Vec::new();
         match change {
-            Change::Applied(object) => {
+            GraphChange::Applied(object) => {
                 self.confirm(&object.identity, &mut effects);
                 self.apply(object, &mut effects);
             }
-            Change::Deleted(identity) => {
+            GraphChange::Deleted(identity) => {
                 self.confirm(&identity, &mut effects);
                 self.remove(&identity, absent, &mut effects);
             }
-            Change::VerifiedAbsent(identity) => self.refute(&identity, absent, &mut effects),
+            GraphChange::VerifiedAbsent(identity) => self.mark_absent(&identity, absent, &mut effects),
         }
         effects
     }
 
-    /// What is known of the object with this uid.
-    pub fn node(&self, uid: &Uid) -> Option<&Node> {
+    /// The node with this uid.
+    pub fn node(&self, uid: &Uid) -> Option<&GraphNode> {
         self.nodes.get(uid)
     }
 
-    /// All nodes, in the order of their uids.
-    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
+    /// All nodes, sorted by uid.
+    pub fn nodes(&self) -> impl Iterator<Item = &GraphNode> {
         self.nodes.values()
     }
 
     /// The objects that name this one as an owner.
-    pub fn dependents(&self, owner: &Uid) -> impl Iterator<Item = &Node> {
+    pub fn dependents(&self, owner: &Uid) -> impl Iterator<Item = &GraphNode> {
         let uids = self.nodes.get(owner).map(|node| &node.dependents);
         uids.into_iter().flatten().filter_map(|uid| self.nodes.get(uid))
     }
 
     /// The dependents that a foreground deletion of this owner waits for.
-    pub fn blocking_dependents<'a>(&'a self, owner: &'a Uid) -> impl Iterator<Item = &'a Node> {
+    pub fn blocking_dependents<'a>(&'a self, owner: &'a Uid) -> impl Iterator<Item = &'a GraphNode> {
         self.dependents(owner).filter(|dependent| dependent.blocks(owner))
     }
 
@@ -88,7 +87,8 @@ impl Graph {
         let uid = identity.uid.clone();
         let before = match self.nodes.get_mut(&uid) {
             None => {
-                self.nodes.insert(uid.clone(), Node::observed(identity.clone(), presence, owners.clone()));
+                self.nodes
+                    .insert(uid.clone(), GraphNode::observed(identity.clone(), presence, owners.clone()));
                 self.link(&identity, &owners, effects);
                 None
             }
@@ -105,7 +105,7 @@ impl Graph {
         }
     }
 
-    /// G2.3: follows a known object's references from one list to the next.
+    /// G2.3: replaces a known object's references.
     fn relink(
         &mut self,
         dependent: &Identity,
@@ -126,13 +126,13 @@ impl Graph {
         self.link(dependent, &added, effects);
         self.unlink(&dependent.uid, &had - &has);
         // Beyond upstream: a cluster-scoped object with a namespaced owner is left alone and never retried. Once its
-        // references are put right it has to be looked at again, or it would be left alone until the next restart.
+        // references are corrected it has to be enqueued, or it would be left alone until the next restart.
         if dependent.namespace.is_none() && !now.is_empty() {
             effects.push(Effect::attempt_on(&dependent.uid));
         }
     }
 
-    /// G2.6: an object began to be deleted in a way that concerns its dependents.
+    /// G2.6: an object began to be deleted with a policy that concerns its dependents.
     fn transition(&self, uid: &Uid, now: Presence, effects: &mut Vec<Effect>) {
         match now {
             Presence::Orphaning => effects.push(Effect::AttemptToOrphan(uid.clone())),
@@ -140,7 +140,7 @@ impl Graph {
                 effects.extend(self.dependents(uid).map(|dependent| Effect::attempt_on(dependent.uid())));
                 effects.push(Effect::attempt_on(uid));
             }
-            Presence::Virtual | Presence::Live | Presence::Deleting => {}
+            Presence::Virtual | Presence::Live | Presence::PendingDelete => {}
         }
     }
 }

@@ -4,45 +4,44 @@ use std::collections::BTreeSet;
 
 use gantry_model::{Identity, ObjectMetadata, OwnerReference, Uid};
 
-use super::super::Item;
+use super::super::QueueItem;
 
-/// What is known of one object.
+/// An object in the owner graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct GraphNode {
     pub(super) identity: Identity,
     pub(super) presence: Presence,
     pub(super) owners: Vec<OwnerReference>,
     pub(super) dependents: BTreeSet<Uid>,
 }
 
-/// How an object is there.
+/// The lifecycle state of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Presence {
     /// A reference names it and no watch has shown it: it may not exist, or not under this identity.
     Virtual,
-    /// It lives.
+    /// It exists and is not being deleted.
     Live,
-    /// It is being deleted, and its dependents are looked at when it is gone.
-    Deleting,
-    /// It is being deleted, and its dependents are to survive it.
+    /// It is being deleted in the background: its dependents are checked when it is gone.
+    PendingDelete,
+    /// It is being deleted with the orphan policy.
     Orphaning,
-    /// It is being deleted, after its dependents.
+    /// It is being deleted in the foreground, after its dependents.
     DeletingDependents,
 }
 
-/// Whether a dependent means the identity in question when it names a uid.
+/// Whether the references of a dependent mean a given identity.
 ///
-/// One dependent can do both, by naming the same uid twice with different coordinates.
+/// Both can hold, if it names the same uid twice with different coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Agreement {
     /// Some reference means it.
     pub(super) agrees: bool,
-    /// Some reference means something else, or cannot reach it.
+    /// Some reference means another object, or cannot reach it.
     pub(super) disagrees: bool,
 }
 
-impl Node {
-    /// An object that a watch has shown.
+impl GraphNode {
     pub(super) fn observed(identity: Identity, presence: Presence, owners: Vec<OwnerReference>) -> Self {
         Self { identity, presence, owners, dependents: BTreeSet::new() }
     }
@@ -57,7 +56,7 @@ impl Node {
         }
     }
 
-    /// Which object it is, or is thought to be.
+    /// Its identity, as far as known.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
@@ -67,25 +66,25 @@ impl Node {
         &self.identity.uid
     }
 
-    /// How it is there.
+    /// Its lifecycle state.
     pub fn presence(&self) -> Presence {
         self.presence
     }
 
-    /// Whom it belongs to.
+    /// Its owner references.
     pub fn owners(&self) -> &[OwnerReference] {
         &self.owners
     }
 
-    /// The uids of those that name it as an owner.
+    /// The uids of its dependents.
     pub fn dependents(&self) -> &BTreeSet<Uid> {
         &self.dependents
     }
 
-    /// The queue item that means this node as it is now.
-    pub fn item(&self) -> Item {
+    /// The queue item for this node in its current state.
+    pub fn item(&self) -> QueueItem {
         let uid = self.identity.uid.clone();
-        if self.is_virtual() { Item::Virtual(uid) } else { Item::Observed(uid) }
+        if self.is_virtual() { QueueItem::Virtual(uid) } else { QueueItem::Observed(uid) }
     }
 
     /// Whether a foreground deletion of this owner waits for it.
@@ -93,12 +92,11 @@ impl Node {
         self.owners.iter().any(|reference| reference.uid == *owner && reference.block_owner_deletion)
     }
 
-    /// Whether no watch has shown it.
     pub(super) fn is_virtual(&self) -> bool {
         self.presence == Presence::Virtual
     }
 
-    /// Whether it lives where this owner's dependents cannot live.
+    /// Whether it is in another namespace than dependents of this owner can be.
     pub(super) fn is_out_of_reach_of(&self, owner: &Identity) -> bool {
         owner.namespace.is_some() && owner.namespace != self.identity.namespace
     }
@@ -121,14 +119,14 @@ impl Node {
 }
 
 impl Presence {
-    /// How an object is there that was observed in this state.
+    /// The state of an observed object.
     pub fn of(object: &ObjectMetadata) -> Self {
         if object.is_orphaning() {
             Self::Orphaning
         } else if object.is_deleting_dependents() {
             Self::DeletingDependents
         } else if object.is_deleting() {
-            Self::Deleting
+            Self::PendingDelete
         } else {
             Self::Live
         }

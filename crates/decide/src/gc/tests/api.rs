@@ -6,8 +6,8 @@ use gantry_model::patch::{MetadataPatch, PatchForm};
 use gantry_model::{Identity, Name, Namespace, ObjectMetadata, OwnerReference, ResourceVersion, Uid, keys};
 use gantry_testkit::NOON;
 
-use crate::gc::attempt::{DeleteAnswer, PatchAnswer, ReadAnswer};
-use crate::gc::{Change, Deletion, Kinds, Propagation};
+use crate::gc::attempt::{DeleteResult, PatchResult, ReadResult};
+use crate::gc::{DeleteRequest, GraphChange, KindLookup, Propagation};
 
 use super::Served;
 
@@ -22,7 +22,7 @@ pub(super) struct Api {
     /// How many writes were accepted.
     pub(super) writes: u64,
     /// Changes not yet delivered.
-    pub(super) watch: VecDeque<Change>,
+    pub(super) watch: VecDeque<GraphChange>,
 }
 
 impl Api {
@@ -30,7 +30,7 @@ impl Api {
         let place = place(&object.identity);
         assert!(!self.objects.contains_key(&place), "{} exists already", object.identity);
         object.resource_version = self.next_version();
-        self.watch.push_back(Change::Applied(object.clone()));
+        self.watch.push_back(GraphChange::Applied(object.clone()));
         self.objects.insert(place, object);
     }
 
@@ -48,19 +48,19 @@ impl Api {
         self.objects.values()
     }
 
-    pub(super) fn read(&self, identity: &Identity) -> ReadAnswer {
+    pub(super) fn read(&self, identity: &Identity) -> ReadResult {
         assert!(
             Served.scope(&identity.api_version, &identity.kind).is_some(),
             "{identity} cannot be asked for"
         );
-        self.get(identity).cloned().map_or(ReadAnswer::NotFound, ReadAnswer::Found)
+        self.get(identity).cloned().map_or(ReadResult::NotFound, ReadResult::Found)
     }
 
-    pub(super) fn delete(&mut self, deletion: &Deletion) -> DeleteAnswer {
-        let Some(stored) = self.get(&deletion.target) else { return DeleteAnswer::NotFound };
+    pub(super) fn delete(&mut self, deletion: &DeleteRequest) -> DeleteResult {
+        let Some(stored) = self.get(&deletion.target) else { return DeleteResult::NotFound };
         let is_version = |version: &ResourceVersion| *version == stored.resource_version;
         if stored.identity.uid != deletion.uid || !deletion.version.as_ref().is_none_or(is_version) {
-            return DeleteAnswer::Conflict;
+            return DeleteResult::Conflict;
         }
         let mut object = stored.clone();
         object.finalizers.retain(|held| held != keys::ORPHAN_FINALIZER && held != keys::FOREGROUND_FINALIZER);
@@ -71,15 +71,15 @@ impl Api {
         }
         object.deleting.get_or_insert(NOON);
         self.store(object);
-        DeleteAnswer::Accepted
+        DeleteResult::Accepted
     }
 
-    pub(super) fn patch(&mut self, identity: &Identity, patch: &MetadataPatch) -> PatchAnswer {
+    pub(super) fn patch(&mut self, identity: &Identity, patch: &MetadataPatch) -> PatchResult {
         let is_custom = identity.api_version.contains("example.com");
         if is_custom && patch.form() == PatchForm::StrategicMerge {
-            return PatchAnswer::UnsupportedForm;
+            return PatchResult::UnsupportedForm;
         }
-        let Some(stored) = self.get(identity) else { return PatchAnswer::NotFound };
+        let Some(stored) = self.get(identity) else { return PatchResult::NotFound };
         let mut object = stored.clone();
         let holds = match patch {
             MetadataPatch::Release { object: uid, owners } => {
@@ -101,10 +101,10 @@ impl Api {
                 *version == object.resource_version
             }
         };
-        if holds { PatchAnswer::Patched(self.store(object)) } else { PatchAnswer::Conflict }
+        if holds { PatchResult::Patched(self.store(object)) } else { PatchResult::Conflict }
     }
 
-    /// Somebody changes the object with this uid, if it is there.
+    /// Changes the object with this uid, if it exists.
     pub(super) fn update(&mut self, uid: &Uid, change: impl FnOnce(&mut ObjectMetadata)) {
         let Some(mut object) = self.by_uid(uid).cloned() else { return };
         change(&mut object);
@@ -117,10 +117,10 @@ impl Api {
         object.resource_version = self.next_version();
         if object.is_deleting() && object.finalizers.is_empty() {
             self.objects.remove(&place(&object.identity));
-            self.watch.push_back(Change::Deleted(object.identity.clone()));
+            self.watch.push_back(GraphChange::Deleted(object.identity.clone()));
         } else {
             self.objects.insert(place(&object.identity), object.clone());
-            self.watch.push_back(Change::Applied(object.clone()));
+            self.watch.push_back(GraphChange::Applied(object.clone()));
         }
         object
     }

@@ -1,29 +1,32 @@
-//! Attempts to delete: from the live read of the item to the verdict.
+//! Attempts to delete: from the live read of the item to the decision.
 
 use gantry_model::patch::MetadataPatch;
 use gantry_model::{Identity, ObjectMetadata, OwnerReference, Refusal};
-use gantry_testkit::{MetadataWords, reference};
+use gantry_testkit::{MetadataBuilder, reference};
 
 use super::{HOLD, Memory, asks_to_read, deployment, done, ghost, node, pod, replica_set, uid};
-use crate::gc::attempt::{Household, Owners, PatchAnswer, ReadAnswer, Verdict, judge};
-use crate::gc::{Deed, Deletion, Item, Outcome, Propagation, Step, Trouble, Why};
+use crate::gc::attempt::{CollectionDecision, DependentState, Owners, PatchResult, ReadResult, decide};
+use crate::gc::{
+    AttemptAction, AttemptError, AttemptReason, AttemptResult, AttemptStep, DeleteRequest, Propagation,
+    QueueItem,
+};
 
 const FOREGROUND: &str = "foregroundDeletion";
 const ORPHAN: &str = "orphan";
 
-fn left(why: Why) -> Outcome {
-    Outcome::Settled { did: Deed::Nothing, why }
+fn left(why: AttemptReason) -> AttemptResult {
+    AttemptResult::Settled { did: AttemptAction::Nothing, why }
 }
 
-fn asks_to_delete(step: Step) -> Deletion {
+fn asks_to_delete(step: AttemptStep) -> DeleteRequest {
     match step {
-        Step::Delete(deletion, _) => deletion,
+        AttemptStep::Delete(deletion, _) => deletion,
         other => panic!("wanted a deletion, got {other:?}"),
     }
 }
 
 /// Walks an attempt up to where the item was read and its first owner is asked for.
-fn with_item_read(memory: &mut Memory, item: &ObjectMetadata) -> Step {
+fn with_item_read(memory: &mut Memory, item: &ObjectMetadata) -> AttemptStep {
     let step = memory.attempt(item);
     memory.finds(step, item)
 }
@@ -32,7 +35,7 @@ fn with_item_read(memory: &mut Memory, item: &ObjectMetadata) -> Step {
 #[test]
 fn an_item_that_is_already_being_deleted_is_left_alone() {
     for p in [pod("p").held_by(HOLD).deleting(), pod("p").held_by(ORPHAN).deleting()] {
-        assert_eq!(done(Memory::of(&[&p]).attempt(&p)), left(Why::AlreadyDeleting));
+        assert_eq!(done(Memory::of(&[&p]).attempt(&p)), left(AttemptReason::AlreadyDeleting));
     }
 }
 
@@ -43,12 +46,12 @@ fn an_item_that_waits_for_its_dependents_is_looked_at() {
     assert_eq!(asks_to_read(Memory::of(&[&web]).attempt(&web)).0, web.identity);
 }
 
-/// G4.2: a kind that nobody serves cannot be read; perhaps later.
+/// G4.2: an unserved kind cannot be read; retried.
 #[test]
 fn an_item_of_an_unknown_kind_fails_and_may_be_retried() {
     let casper = ghost("casper");
     let outcome = done(Memory::of(&[&casper]).attempt(&casper));
-    assert_eq!(outcome, Outcome::Failed(Trouble::UnknownKind(casper.identity)));
+    assert_eq!(outcome, AttemptResult::Failed(AttemptError::UnknownKind(casper.identity)));
 }
 
 /// G4.2: an owner of a namespaced kind that only a cluster-scoped object names can be looked for nowhere.
@@ -56,8 +59,8 @@ fn an_item_of_an_unknown_kind_fails_and_may_be_retried() {
 fn a_namespaced_item_without_a_namespace_fails_for_good() {
     let web = replica_set("web").cluster_scoped();
     let mut memory = Memory::of(&[&node("n").owned_by(&web)]);
-    let outcome = done(memory.attempt_item(&Item::Virtual(uid(&web))));
-    assert_eq!(outcome, Outcome::Failed(Trouble::NamespacedOwnerOfClusterScoped(web.identity)));
+    let outcome = done(memory.attempt_item(&QueueItem::Virtual(uid(&web))));
+    assert_eq!(outcome, AttemptResult::Failed(AttemptError::NamespacedOwnerOfClusterScoped(web.identity)));
 }
 
 /// G4.2: a cluster-scoped owner is read in no namespace, though its dependent's was noted.
@@ -65,20 +68,20 @@ fn a_namespaced_item_without_a_namespace_fails_for_good() {
 fn a_cluster_scoped_item_is_read_in_no_namespace_and_reported_absent_as_the_graph_knows_it() {
     let rack = node("rack");
     let mut memory = Memory::of(&[&pod("p").owned_by(&rack)]);
-    let step = memory.attempt_item(&Item::Virtual(uid(&rack)));
-    assert!(matches!(&step, Step::Read(identity, _) if *identity == rack.identity));
+    let step = memory.attempt_item(&QueueItem::Virtual(uid(&rack)));
+    assert!(matches!(&step, AttemptStep::Read(identity, _) if *identity == rack.identity));
     let known_as = rack.identity.in_namespace(Some("default".into()));
-    assert_eq!(done(memory.answer(step, ReadAnswer::NotFound)), Outcome::Absent(known_as));
+    assert_eq!(done(memory.answer(step, ReadResult::NotFound)), AttemptResult::Absent(known_as));
 }
 
-/// G4.2: nobody there, or somebody else.
+/// G4.2: no object of the name, or one with another uid.
 #[test]
 fn an_item_that_is_not_there_or_is_another_one_is_absent() {
     let p = pod("p").owned_by(&replica_set("web"));
-    for answer in [ReadAnswer::NotFound, ReadAnswer::Found(p.clone().uid("another"))] {
+    for answer in [ReadResult::NotFound, ReadResult::Found(p.clone().uid("another"))] {
         let mut memory = Memory::of(&[&p]);
         let step = memory.attempt(&p);
-        assert_eq!(done(memory.answer(step, answer)), Outcome::Absent(p.identity.clone()));
+        assert_eq!(done(memory.answer(step, answer)), AttemptResult::Absent(p.identity.clone()));
     }
 }
 
@@ -89,8 +92,8 @@ fn an_item_that_cannot_be_read_is_retried() {
     let mut memory = Memory::of(&[&p]);
     let step = memory.attempt(&p);
     let refusal = Refusal::other("timed out");
-    let outcome = done(memory.answer(step, ReadAnswer::Failed(refusal.clone())));
-    assert_eq!(outcome, Outcome::Failed(Trouble::ReadFailed(p.identity, refusal)));
+    let outcome = done(memory.answer(step, ReadResult::Failed(refusal.clone())));
+    assert_eq!(outcome, AttemptResult::Failed(AttemptError::ReadFailed(p.identity, refusal)));
 }
 
 /// G4.4: what counts are the live references, not what the graph remembers.
@@ -99,7 +102,7 @@ fn an_item_without_live_owner_references_is_left_alone() {
     let p = pod("p").owned_by(&replica_set("web"));
     let mut memory = Memory::of(&[&p]);
     let step = memory.attempt(&p);
-    assert_eq!(done(memory.finds(step, &pod("p"))), left(Why::NoOwners));
+    assert_eq!(done(memory.finds(step, &pod("p"))), left(AttemptReason::NoOwners));
 }
 
 /// G4.5: an owner is looked for where its dependent lives, by exactly the coordinates of the reference.
@@ -123,7 +126,7 @@ fn a_cluster_scoped_owner_is_looked_for_in_no_namespace() {
     assert_eq!(asked, node("rack").identity);
 }
 
-/// G4.5: an owner that exists keeps what it owns, whatever its own fate, unless it waits for its dependents.
+/// G4.5: an owner that exists keeps what it owns, whatever its own state, unless it waits for its dependents.
 #[test]
 fn an_owner_that_exists_keeps_the_item() {
     let web = replica_set("web");
@@ -137,7 +140,7 @@ fn an_owner_that_exists_keeps_the_item() {
         let mut memory = Memory::of(&[&web, &p]);
         let step = with_item_read(&mut memory, &p);
         let outcome = done(memory.finds(step, &owner));
-        assert_eq!(outcome, left(Why::SolidOwners(vec![reference(&web)])), "{owner:?}");
+        assert_eq!(outcome, left(AttemptReason::SolidOwners(vec![reference(&web)])), "{owner:?}");
     }
 }
 
@@ -145,7 +148,7 @@ fn an_owner_that_exists_keeps_the_item() {
 #[test]
 fn an_owner_that_is_not_there_or_is_another_one_is_dangling_and_remembered() {
     let web = replica_set("web");
-    for answer in [ReadAnswer::NotFound, ReadAnswer::Found(web.clone().uid("another"))] {
+    for answer in [ReadResult::NotFound, ReadResult::Found(web.clone().uid("another"))] {
         let p = pod("p").owned_by(&web);
         let mut memory = Memory::of(&[&p]);
         let step = with_item_read(&mut memory, &p);
@@ -176,7 +179,7 @@ fn the_absence_of_a_cluster_scoped_owner_is_remembered_without_a_namespace() {
     let p = pod("p").owned_by(&rack);
     let mut memory = Memory::of(&[&p]);
     let step = with_item_read(&mut memory, &p);
-    asks_to_delete(memory.answer(step, ReadAnswer::NotFound));
+    asks_to_delete(memory.answer(step, ReadResult::NotFound));
     let q = pod("q").in_namespace("elsewhere").owned_by(&rack);
     memory.sees(&q);
     assert_eq!(asks_to_delete(with_item_read(&mut memory, &q)).target, q.identity);
@@ -184,7 +187,7 @@ fn the_absence_of_a_cluster_scoped_owner_is_remembered_without_a_namespace() {
 
 /// G4.5: an owner that is absent in one namespace may be present in another.
 #[test]
-fn the_absence_of_an_owner_elsewhere_says_nothing() {
+fn the_absence_of_an_owner_in_another_namespace_says_nothing() {
     let web = replica_set("web");
     let p = pod("p").owned_by(&web);
     let mut memory = Memory::of(&[&p]);
@@ -199,7 +202,7 @@ fn a_cluster_scoped_item_with_a_namespaced_owner_fails_for_good() {
     let n = node("n").owned_by(&web);
     let mut memory = Memory::of(&[&n]);
     let outcome = done(with_item_read(&mut memory, &n));
-    assert_eq!(outcome, Outcome::Failed(Trouble::NamespacedOwnerOfClusterScoped(web.identity)));
+    assert_eq!(outcome, AttemptResult::Failed(AttemptError::NamespacedOwnerOfClusterScoped(web.identity)));
 }
 
 /// G4.5: while one owner cannot be judged, nothing happens, whatever the others are.
@@ -209,15 +212,15 @@ fn an_owner_that_cannot_be_read_leaves_the_item_for_later() {
     let p = pod("p").owned_by(&gone).owned_by(&casper);
     let mut memory = Memory::of(&[&p]);
     let step = with_item_read(&mut memory, &p);
-    let outcome = done(memory.answer(step, ReadAnswer::NotFound));
-    assert_eq!(outcome, Outcome::Failed(Trouble::UnknownKind(casper.identity)));
+    let outcome = done(memory.answer(step, ReadResult::NotFound));
+    assert_eq!(outcome, AttemptResult::Failed(AttemptError::UnknownKind(casper.identity)));
 
     let q = pod("q").owned_by(&gone).owned_by(&web);
     memory.sees(&q);
     let step = with_item_read(&mut memory, &q);
     let refusal = Refusal::other("timed out");
-    let outcome = done(memory.answer(step, ReadAnswer::Failed(refusal.clone())));
-    assert_eq!(outcome, Outcome::Failed(Trouble::ReadFailed(web.identity, refusal)));
+    let outcome = done(memory.answer(step, ReadResult::Failed(refusal.clone())));
+    assert_eq!(outcome, AttemptResult::Failed(AttemptError::ReadFailed(web.identity, refusal)));
 }
 
 /// G4.5: one solid owner is enough; exactly the others are taken off.
@@ -227,15 +230,18 @@ fn an_item_with_a_solid_owner_keeps_it_and_loses_the_others() {
     let p = pod("p").owned_by(&gone).owned_by(&solid).blocking(&waiting);
     let mut memory = Memory::of(&[&p]);
     let step = with_item_read(&mut memory, &p);
-    let step = memory.answer(step, ReadAnswer::NotFound);
+    let step = memory.answer(step, ReadResult::NotFound);
     let step = memory.finds(step, &solid);
     let step = memory.finds(step, &waiting.clone().held_by(FOREGROUND).deleting());
-    let Step::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
+    let AttemptStep::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
     assert_eq!(target, p.identity);
     assert_eq!(patch, MetadataPatch::Release { object: uid(&p), owners: vec![uid(&gone), uid(&waiting)] });
-    let outcome = done(patching.resume(PatchAnswer::Patched(p)));
-    let did = Deed::Released(vec![uid(&gone), uid(&waiting)]);
-    assert_eq!(outcome, Outcome::Settled { did, why: Why::SolidOwners(vec![reference(&solid)]) });
+    let outcome = done(patching.resume(PatchResult::Patched(p)));
+    let did = AttemptAction::Released(vec![uid(&gone), uid(&waiting)]);
+    assert_eq!(
+        outcome,
+        AttemptResult::Settled { did, why: AttemptReason::SolidOwners(vec![reference(&solid)]) }
+    );
 }
 
 /// G4.7, G4.8: garbage is deleted under the uid and version that were read.
@@ -245,8 +251,8 @@ fn an_item_whose_owners_are_all_gone_is_deleted_in_the_background() {
     let p = pod("p").owned_by(&web).version("42");
     let mut memory = Memory::of(&[&p]);
     let step = with_item_read(&mut memory, &p);
-    let deletion = asks_to_delete(memory.answer(step, ReadAnswer::NotFound));
-    let expected = Deletion {
+    let deletion = asks_to_delete(memory.answer(step, ReadResult::NotFound));
+    let expected = DeleteRequest {
         target: p.identity.clone(),
         propagation: Propagation::Background,
         uid: uid(&p),
@@ -267,7 +273,7 @@ fn the_finalizers_on_garbage_say_what_becomes_of_its_dependents() {
         let mut memory = Memory::of(&[&web]);
         let step = memory.attempt(&web);
         let step = memory.finds(step, &web.clone().held_by(finalizer));
-        let deletion = asks_to_delete(memory.answer(step, ReadAnswer::NotFound));
+        let deletion = asks_to_delete(memory.answer(step, ReadResult::NotFound));
         assert_eq!(deletion.propagation, propagation);
     }
 }
@@ -290,7 +296,7 @@ fn an_item_of_a_waiting_owner_goes_after_its_own_dependents() {
 
 /// G4.6: a dependent that waits for its own dependents may be waiting for this very item.
 #[test]
-fn an_item_that_may_be_in_a_ring_stops_blocking_before_it_is_deleted() {
+fn an_item_that_may_be_in_a_cycle_stops_blocking_before_it_is_deleted() {
     let shop = deployment("shop");
     let waiting = shop.clone().held_by(FOREGROUND).deleting();
     let web = replica_set("web").blocking(&shop).owned_by(&deployment("gone"));
@@ -299,19 +305,19 @@ fn an_item_that_may_be_in_a_ring_stops_blocking_before_it_is_deleted() {
     memory.absent.insert(deployment("gone").identity);
     let step = with_item_read(&mut memory, &web);
     let step = memory.finds(step, &waiting);
-    let Step::Patch(_, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
+    let AttemptStep::Patch(_, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
     let blocking = OwnerReference { block_owner_deletion: true, ..reference(&shop) };
     assert_eq!(patch, MetadataPatch::Unblock { object: uid(&web), references: vec![blocking] });
 
     let unblocked = replica_set("web").owned_by(&shop).owned_by(&deployment("gone")).version("2");
-    let deletion = asks_to_delete(patching.resume(PatchAnswer::Patched(unblocked)));
+    let deletion = asks_to_delete(patching.resume(PatchResult::Patched(unblocked)));
     assert_eq!(deletion.propagation, Propagation::Foreground);
     assert_eq!(deletion.version, Some("2".into()), "the patch has made a new version");
 }
 
 /// G4.6: there is nothing to unblock if no reference blocks.
 #[test]
-fn an_item_that_blocks_nobody_is_deleted_without_a_patch() {
+fn an_item_that_blocks_no_owner_is_deleted_without_a_patch() {
     let shop = deployment("shop");
     let web = replica_set("web").owned_by(&shop);
     let mut memory = Memory::of(&[&web, &pod("p").blocking(&web).held_by(FOREGROUND).deleting()]);
@@ -328,32 +334,36 @@ fn an_item_that_gets_another_owner_while_it_is_unblocked_is_not_deleted() {
     let mut memory = Memory::of(&[&web, &pod("p").blocking(&web).held_by(FOREGROUND).deleting()]);
     let step = with_item_read(&mut memory, &web);
     let step = memory.finds(step, &shop.clone().held_by(FOREGROUND).deleting());
-    let Step::Patch(_, _, patching) = step else { panic!("wanted a patch, got {step:?}") };
+    let AttemptStep::Patch(_, _, patching) = step else { panic!("wanted a patch, got {step:?}") };
     let adopted = replica_set("web").owned_by(&shop).owned_by(&deployment("new"));
-    let outcome = done(patching.resume(PatchAnswer::Patched(adopted)));
-    assert_eq!(outcome, Outcome::Failed(Trouble::Conflict(web.identity)));
+    let outcome = done(patching.resume(PatchResult::Patched(adopted)));
+    assert_eq!(outcome, AttemptResult::Failed(AttemptError::Conflict(web.identity)));
 }
 
-/// G4.5, G4.6, G4.7: the verdict, by who is left.
+/// G4.5, G4.6, G4.7: the decision, by who is left.
 #[test]
-fn the_verdict_follows_from_owners_and_dependents() {
+fn the_decision_follows_from_owners_and_dependents() {
     let p = pod("p").blocking(&replica_set("web"));
     let one = || vec![reference(&replica_set("web"))];
     let other = || vec![reference(&replica_set("other"))];
     let owners = |dangling, waiting, solid| Owners { dangling, waiting, solid };
-    let release = Verdict::Release(vec![uid(&replica_set("other"))]);
-    let after_dependents = |unblock| Verdict::DeleteAfterDependents { unblock };
+    let release = CollectionDecision::Release(vec![uid(&replica_set("other"))]);
+    let after_dependents = |unblock| CollectionDecision::DeleteAfterDependents { unblock };
     let none = Vec::new;
-    for (owners, household, expected) in [
-        (owners(none(), none(), one()), Household::Empty, Verdict::Keep),
-        (owners(none(), none(), one()), Household::DependentsThatWait, Verdict::Keep),
-        (owners(other(), none(), one()), Household::Dependents, release.clone()),
-        (owners(none(), other(), one()), Household::Dependents, release),
-        (owners(one(), none(), none()), Household::DependentsThatWait, Verdict::Delete),
-        (owners(one(), other(), none()), Household::Empty, Verdict::Delete),
-        (owners(one(), other(), none()), Household::Dependents, after_dependents(none())),
-        (owners(none(), one(), none()), Household::DependentsThatWait, after_dependents(p.owners.clone())),
+    for (owners, dependents, expected) in [
+        (owners(none(), none(), one()), DependentState::Empty, CollectionDecision::Keep),
+        (owners(none(), none(), one()), DependentState::WithWaitingDependent, CollectionDecision::Keep),
+        (owners(other(), none(), one()), DependentState::Dependents, release.clone()),
+        (owners(none(), other(), one()), DependentState::Dependents, release),
+        (owners(one(), none(), none()), DependentState::WithWaitingDependent, CollectionDecision::Delete),
+        (owners(one(), other(), none()), DependentState::Empty, CollectionDecision::Delete),
+        (owners(one(), other(), none()), DependentState::Dependents, after_dependents(none())),
+        (
+            owners(none(), one(), none()),
+            DependentState::WithWaitingDependent,
+            after_dependents(p.owners.clone()),
+        ),
     ] {
-        assert_eq!(judge(&p, &owners, household), expected, "{owners:?} {household:?}");
+        assert_eq!(decide(&p, &owners, dependents), expected, "{owners:?} {dependents:?}");
     }
 }

@@ -7,10 +7,11 @@ use gantry_model::{Identity, ObjectMetadata, OwnerReference, Uid};
 
 use super::api::Api;
 use super::{Memory, Served, uid};
-use crate::gc::attempt::{self, PatchAnswer};
+use crate::gc::attempt::{self, PatchResult};
 use crate::gc::orphan::{self, Orphaning};
 use crate::gc::{
-    Change, Deed, Deletion, Effect, Fate, Item, Kinds, Outcome, Pace, Propagation, Report, Scope, Step,
+    AttemptAction, AttemptResult, AttemptStep, DeleteRequest, Effect, EnqueueMode, GraphChange,
+    ItemDisposition, KindLookup, ObjectEvent, Propagation, QueueItem, Scope,
 };
 
 /// After so many rounds of retries that changed nothing, nothing will.
@@ -22,7 +23,7 @@ const STEPS_MAX: u32 = 50_000;
 /// What a queue holds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Work {
-    Delete(Item),
+    Delete(QueueItem),
     Orphan(Uid),
 }
 
@@ -36,7 +37,7 @@ pub(super) struct Cluster {
     later: Vec<Work>,
     /// What the collector did, in its own words.
     pub(super) log: Vec<String>,
-    pub(super) reports: Vec<Report>,
+    pub(super) reports: Vec<ObjectEvent>,
     /// Deletions of objects that something should have protected.
     pub(super) wrongs: Vec<String>,
     /// Done to the object right before the next request to delete it.
@@ -53,7 +54,7 @@ impl Cluster {
         cluster
     }
 
-    /// A user deletes an object, and everybody does their work until nothing changes.
+    /// Deletes an object as a user, and runs all controllers until nothing changes.
     pub(super) fn delete(&mut self, object: &ObjectMetadata, propagation: Propagation) -> &mut Self {
         self.ask_to_delete(&uid(object), propagation);
         self.settle()
@@ -62,7 +63,7 @@ impl Cluster {
     /// A user deletes the object with this uid, if it is there.
     pub(super) fn ask_to_delete(&mut self, uid: &Uid, propagation: Propagation) {
         if let Some(target) = self.api.by_uid(uid).map(|object| object.identity.clone()) {
-            self.api.delete(&Deletion { target, propagation, uid: uid.clone(), version: None });
+            self.api.delete(&DeleteRequest { target, propagation, uid: uid.clone(), version: None });
         }
     }
 
@@ -101,7 +102,7 @@ impl Cluster {
     /// Everything that waits for its rate limit has waited long enough.
     pub(super) fn let_time_pass(&mut self) {
         for work in std::mem::take(&mut self.later) {
-            self.enqueue(work, Pace::AtOnce);
+            self.enqueue(work, EnqueueMode::AtOnce);
         }
     }
 
@@ -111,8 +112,8 @@ impl Cluster {
         for effect in self.memory.graph.observe(change, &mut self.memory.absent) {
             match effect {
                 Effect::AttemptToDelete(item, pace) => self.enqueue(Work::Delete(item), pace),
-                Effect::AttemptToOrphan(uid) => self.enqueue(Work::Orphan(uid), Pace::AtOnce),
-                Effect::Report(report) => self.reports.push(report),
+                Effect::AttemptToOrphan(uid) => self.enqueue(Work::Orphan(uid), EnqueueMode::AtOnce),
+                Effect::RecordEvent(report) => self.reports.push(report),
             }
         }
         true
@@ -126,28 +127,30 @@ impl Cluster {
         let Some(work) = self.queue.remove(nth % self.queue.len()) else { return false };
         let (item, outcome) = match &work {
             Work::Delete(item) => {
-                let step = attempt::begin(item, &self.memory.knowledge());
+                let step = attempt::begin(item, &self.memory.context());
                 (item.clone(), self.drive(step))
             }
-            Work::Orphan(uid) => (Item::Observed(uid.clone()), self.orphan(uid)),
+            Work::Orphan(uid) => (QueueItem::Observed(uid.clone()), self.orphan(uid)),
         };
-        if outcome.fate(&item, &self.memory.graph) == Fate::Retry {
-            self.enqueue(work, Pace::RateLimited);
+        if outcome.disposition(&item, &self.memory.graph) == ItemDisposition::Retry {
+            self.enqueue(work, EnqueueMode::RateLimited);
         }
         match outcome {
-            Outcome::Absent(identity) => self.api.watch.push_back(Change::VerifiedAbsent(identity)),
-            Outcome::Settled { did: Deed::Asked(items), .. } => {
+            AttemptResult::Absent(identity) => {
+                self.api.watch.push_back(GraphChange::VerifiedAbsent(identity));
+            }
+            AttemptResult::Settled { did: AttemptAction::Enqueued(items), .. } => {
                 for item in items {
-                    self.enqueue(Work::Delete(item), Pace::AtOnce);
+                    self.enqueue(Work::Delete(item), EnqueueMode::AtOnce);
                 }
             }
-            Outcome::Settled { .. } | Outcome::Failed(_) => {}
+            AttemptResult::Settled { .. } | AttemptResult::Failed(_) => {}
         }
         true
     }
 
-    fn orphan(&mut self, owner: &Uid) -> Outcome {
-        match orphan::begin(owner, &self.memory.knowledge()) {
+    fn orphan(&mut self, owner: &Uid) -> AttemptResult {
+        match orphan::begin(owner, &self.memory.context()) {
             Orphaning::Done(outcome) => outcome,
             Orphaning::Release(releases, afterwards) => {
                 let outcomes = releases.into_iter().map(|step| self.drive(step)).collect();
@@ -157,47 +160,47 @@ impl Cluster {
     }
 
     /// Carries out what the steps ask for, to the end.
-    pub(super) fn drive(&mut self, mut step: Step) -> Outcome {
+    pub(super) fn drive(&mut self, mut step: AttemptStep) -> AttemptResult {
         loop {
             step = match step {
-                Step::Read(identity, reading) => {
+                AttemptStep::Read(identity, reading) => {
                     let answer = self.api.read(&identity);
-                    reading.resume(answer, &mut self.memory.knowledge())
+                    reading.resume(answer, &mut self.memory.context())
                 }
-                Step::Patch(identity, patch, patching) => {
+                AttemptStep::Patch(identity, patch, patching) => {
                     let answer = self.api.patch(&identity, &patch);
                     let refusal = match &answer {
-                        PatchAnswer::Patched(_) => String::new(),
+                        PatchResult::Patched(_) => String::new(),
                         refusal => format!(": {refusal:?}"),
                     };
                     self.log.push(format!("{}{refusal}", in_words(&identity, &patch)));
                     patching.resume(answer)
                 }
-                Step::Delete(deletion, deleting) => {
+                AttemptStep::Delete(deletion, deleting) => {
                     if let Some(meddle) = self.meddle.take() {
                         meddle(&mut self.api, &deletion.uid);
                     }
-                    self.judge(&deletion);
-                    let Deletion { target, propagation, .. } = &deletion;
+                    self.decide(&deletion);
+                    let DeleteRequest { target, propagation, .. } = &deletion;
                     self.log.push(format!("delete {} {} {propagation}", target.kind, target.name));
                     deleting.resume(self.api.delete(&deletion))
                 }
-                Step::Wait(_, waiting) => waiting.resume(),
-                Step::Done(outcome) => return outcome,
+                AttemptStep::Wait(_, waiting) => waiting.resume(),
+                AttemptStep::Done(outcome) => return outcome,
             }
         }
     }
 
-    fn enqueue(&mut self, work: Work, pace: Pace) {
+    fn enqueue(&mut self, work: Work, pace: EnqueueMode) {
         match pace {
-            Pace::RateLimited if !self.later.contains(&work) => self.later.push(work),
-            Pace::AtOnce if !self.queue.contains(&work) => self.queue.push_back(work),
-            Pace::RateLimited | Pace::AtOnce => {}
+            EnqueueMode::RateLimited if !self.later.contains(&work) => self.later.push(work),
+            EnqueueMode::AtOnce if !self.queue.contains(&work) => self.queue.push_back(work),
+            EnqueueMode::RateLimited | EnqueueMode::AtOnce => {}
         }
     }
 
     /// Notes a request that would delete an object which something protects.
-    fn judge(&mut self, deletion: &Deletion) {
+    fn decide(&mut self, deletion: &DeleteRequest) {
         let Some(object) = self.api.by_uid(&deletion.uid) else { return };
         let stale = deletion.version.as_ref().is_some_and(|version| *version != object.resource_version);
         if !stale
@@ -211,7 +214,7 @@ impl Cluster {
     pub(super) fn protects(&self, object: &ObjectMetadata, reference: &OwnerReference) -> bool {
         match self.owner(object, reference) {
             Ok(owner) => owner.is_some_and(|owner| !owner.is_deleting_dependents()),
-            // Nobody can tell, so it stays.
+            // Its owner is unknown, so it stays.
             Err(()) => true,
         }
     }

@@ -1,26 +1,28 @@
 //! Requests to delete that are refused.
 
 use gantry_model::{ObjectMetadata, OwnerReference, Refusal};
-use gantry_testkit::{MetadataWords, reference};
+use gantry_testkit::{MetadataBuilder, reference};
 
 use super::{Memory, done, pod, replica_set, uid};
-use crate::gc::attempt::{DeleteAnswer, Deleting, ReadAnswer};
-use crate::gc::{Deed, Deletion, Outcome, Propagation, Step, Trouble, Why};
+use crate::gc::attempt::{DeleteResult, PendingDelete, ReadResult};
+use crate::gc::{
+    AttemptAction, AttemptError, AttemptReason, AttemptResult, AttemptStep, DeleteRequest, Propagation,
+};
 
 /// A pod whose owner is gone, read in version 1.
 fn garbage() -> ObjectMetadata {
     pod("p").owned_by(&replica_set("web"))
 }
 
-fn asks_to_delete(step: Step) -> (Deletion, Deleting) {
+fn asks_to_delete(step: AttemptStep) -> (DeleteRequest, PendingDelete) {
     match step {
-        Step::Delete(deletion, deleting) => (deletion, deleting),
+        AttemptStep::Delete(deletion, deleting) => (deletion, deleting),
         other => panic!("wanted a deletion, got {other:?}"),
     }
 }
 
 /// An attempt that has got as far as asking for the deletion.
-fn about_to_delete(memory: &mut Memory) -> Deleting {
+fn about_to_delete(memory: &mut Memory) -> PendingDelete {
     memory.sees(&garbage());
     memory.absent.insert(replica_set("web").identity);
     let step = memory.attempt(&garbage());
@@ -28,37 +30,39 @@ fn about_to_delete(memory: &mut Memory) -> Deleting {
 }
 
 /// An attempt whose deletion was refused with a conflict, and that reads again.
-fn in_conflict(memory: &mut Memory) -> Step {
-    let step = about_to_delete(memory).resume(DeleteAnswer::Conflict);
-    assert!(matches!(&step, Step::Read(identity, _) if *identity == garbage().identity));
+fn in_conflict(memory: &mut Memory) -> AttemptStep {
+    let step = about_to_delete(memory).resume(DeleteResult::Conflict);
+    assert!(matches!(&step, AttemptStep::Read(identity, _) if *identity == garbage().identity));
     step
 }
 
 /// G4.8: what was done, and why.
 #[test]
 fn an_accepted_deletion_settles_the_item() {
-    let outcome = done(about_to_delete(&mut Memory::default()).resume(DeleteAnswer::Accepted));
-    let Outcome::Settled { did: Deed::Deleted(Propagation::Background), why: Why::NoSolidOwner(owners) } =
-        outcome
+    let outcome = done(about_to_delete(&mut Memory::default()).resume(DeleteResult::Accepted));
+    let AttemptResult::Settled {
+        did: AttemptAction::Deleted(Propagation::Background),
+        why: AttemptReason::NoSolidOwner(owners),
+    } = outcome
     else {
         panic!("{outcome:?}")
     };
     assert_eq!(owners.dangling, [reference(&replica_set("web"))]);
 }
 
-/// G4.8: somebody was faster.
+/// G4.8: the object is gone already.
 #[test]
 fn a_deletion_of_what_is_already_gone_tells_the_graph() {
-    let outcome = done(about_to_delete(&mut Memory::default()).resume(DeleteAnswer::NotFound));
-    assert_eq!(outcome, Outcome::Absent(garbage().identity));
+    let outcome = done(about_to_delete(&mut Memory::default()).resume(DeleteResult::NotFound));
+    assert_eq!(outcome, AttemptResult::Absent(garbage().identity));
 }
 
 /// G4.8: other refusals are for later.
 #[test]
 fn a_deletion_that_fails_is_retried() {
     let refusal = Refusal::other("webhook said no");
-    let outcome = done(about_to_delete(&mut Memory::default()).resume(DeleteAnswer::Failed(refusal.clone())));
-    assert_eq!(outcome, Outcome::Failed(Trouble::DeleteFailed(garbage().identity, refusal)));
+    let outcome = done(about_to_delete(&mut Memory::default()).resume(DeleteResult::Failed(refusal.clone())));
+    assert_eq!(outcome, AttemptResult::Failed(AttemptError::DeleteFailed(garbage().identity, refusal)));
 }
 
 /// G4.8: a change that left the owners alone does not make it less garbage; the uid is still a precondition.
@@ -67,17 +71,17 @@ fn garbage_that_changed_but_for_its_owners_is_deleted_whatever_its_version() {
     let mut memory = Memory::default();
     let step = in_conflict(&mut memory);
     let (deletion, deleting) = asks_to_delete(memory.finds(step, &garbage().version("2")));
-    let expected = Deletion {
+    let expected = DeleteRequest {
         target: garbage().identity,
         propagation: Propagation::Background,
         uid: uid(&garbage()),
         version: None,
     };
     assert_eq!(deletion, expected);
-    let outcome = done(deleting.resume(DeleteAnswer::Conflict));
+    let outcome = done(deleting.resume(DeleteResult::Conflict));
     assert_eq!(
         outcome,
-        Outcome::Failed(Trouble::Conflict(garbage().identity)),
+        AttemptResult::Failed(AttemptError::Conflict(garbage().identity)),
         "the second refusal is the last"
     );
 }
@@ -91,7 +95,7 @@ fn garbage_that_was_asked_to_orphan_meanwhile_does() {
     assert_eq!(deletion.propagation, Propagation::Orphan);
 }
 
-/// G4.8: every other difference is reason to judge afresh, later.
+/// G4.8: every other difference is reason to decide afresh, later.
 #[test]
 fn a_conflict_that_a_mere_update_does_not_explain_is_retried_later() {
     let adopted = garbage().owned_by(&replica_set("new")).version("2");
@@ -101,7 +105,7 @@ fn a_conflict_that_a_mere_update_does_not_explain_is_retried_later() {
         let mut memory = Memory::default();
         let step = in_conflict(&mut memory);
         let outcome = done(memory.finds(step, &now));
-        assert_eq!(outcome, Outcome::Failed(Trouble::Conflict(garbage().identity)), "{now:?}");
+        assert_eq!(outcome, AttemptResult::Failed(AttemptError::Conflict(garbage().identity)), "{now:?}");
     }
 }
 
@@ -110,7 +114,7 @@ fn a_conflict_that_a_mere_update_does_not_explain_is_retried_later() {
 fn a_conflict_over_what_is_gone_tells_the_graph() {
     let mut memory = Memory::default();
     let step = in_conflict(&mut memory);
-    assert_eq!(done(memory.answer(step, ReadAnswer::NotFound)), Outcome::Absent(garbage().identity));
+    assert_eq!(done(memory.answer(step, ReadResult::NotFound)), AttemptResult::Absent(garbage().identity));
 }
 
 /// G4.8: without an answer nothing is known.
@@ -119,6 +123,6 @@ fn a_conflict_that_cannot_be_explained_is_retried_later() {
     let mut memory = Memory::default();
     let step = in_conflict(&mut memory);
     let refusal = Refusal::other("timed out");
-    let outcome = done(memory.answer(step, ReadAnswer::Failed(refusal.clone())));
-    assert_eq!(outcome, Outcome::Failed(Trouble::ReadFailed(garbage().identity, refusal)));
+    let outcome = done(memory.answer(step, ReadResult::Failed(refusal.clone())));
+    assert_eq!(outcome, AttemptResult::Failed(AttemptError::ReadFailed(garbage().identity, refusal)));
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::gc::discovery::{
-    self, Discovery, INITIAL_SYNC_MAX, Offer, Standing, Start, Sync, WatchPlan, Watches,
+    self, Discovery, INITIAL_SYNC_MAX, MonitorPlan, ServedResource, Start, Sync, VersionPreference, Watches,
 };
-use crate::gc::{Kinds, Resource, Scope, ServedKinds};
+use crate::gc::{KindLookup, Resource, Scope, ServedKinds};
 
 const ALL: [&str; 4] = ["delete", "list", "watch", "get"];
 
@@ -15,17 +15,21 @@ fn resource(api_version: &str, plural: &str) -> Resource {
     Resource { api_version, kind: plural.to_uppercase(), plural, scope: Scope::Namespaced }
 }
 
-fn offer(api_version: &str, plural: &str, verbs: &[&str]) -> Offer {
+fn offer(api_version: &str, plural: &str, verbs: &[&str]) -> ServedResource {
     let verbs = verbs.iter().map(ToString::to_string).collect();
-    Offer { resource: resource(api_version, plural), verbs, standing: Standing::Preferred }
+    ServedResource {
+        resource: resource(api_version, plural),
+        verbs,
+        preference: VersionPreference::Preferred,
+    }
 }
 
-fn other(offer: Offer) -> Offer {
-    Offer { standing: Standing::Other, ..offer }
+fn other(offer: ServedResource) -> ServedResource {
+    ServedResource { preference: VersionPreference::Other, ..offer }
 }
 
-fn found(offers: &[Offer]) -> Discovery {
-    Discovery { offers: offers.to_vec(), failed_groups: BTreeSet::new() }
+fn found(resources: &[ServedResource]) -> Discovery {
+    Discovery { resources: resources.to_vec(), failed_groups: BTreeSet::new() }
 }
 
 fn watched(resources: &[(Resource, Sync)]) -> Watches {
@@ -58,13 +62,13 @@ fn what_can_be_deleted_listed_and_watched_is_watched_but_for_events() {
 /// G1.1: each resource is watched in one version, the preferred one if that has it.
 #[test]
 fn a_resource_is_watched_in_its_preferred_version_only() {
-    let offers = [
+    let resources = [
         other(offer("apps/v1beta2", "deployments", &ALL)),
         offer("apps/v1", "deployments", &ALL),
         other(offer("apps/v1beta1", "deployments", &ALL)),
         other(offer("apps/v1beta2", "relics", &ALL)),
     ];
-    let plan = discovery::plan(&Watches::new(), &found(&offers));
+    let plan = discovery::plan(&Watches::new(), &found(&resources));
     assert_eq!(plan.start, set(&[resource("apps/v1", "deployments"), resource("apps/v1beta2", "relics")]));
 }
 
@@ -76,7 +80,7 @@ fn the_watches_follow_discovery() {
     let present = watched(&[(pods.clone(), Sync::Synced), (relics.clone(), Sync::Synced)]);
     let plan =
         discovery::plan(&present, &found(&[offer("v1", "pods", &ALL), offer("w/v1", "widgets", &ALL)]));
-    assert_eq!(plan, WatchPlan { keep: set(&[pods]), start: set(&[widgets]), stop: set(&[relics]) });
+    assert_eq!(plan, MonitorPlan { keep: set(&[pods]), start: set(&[widgets]), stop: set(&[relics]) });
 }
 
 /// G1.2: a pass that found nothing at all changes nothing.
@@ -86,7 +90,10 @@ fn an_empty_discovery_keeps_every_watch() {
     let present = watched(&[(pods.clone(), Sync::Synced), (widgets.clone(), Sync::Pending)]);
     for nothing in [found(&[]), found(&[offer("v1", "bindings", &["create"])])] {
         let plan = discovery::plan(&present, &nothing);
-        assert_eq!(plan, WatchPlan { keep: set(&[pods.clone(), widgets.clone()]), ..WatchPlan::default() });
+        assert_eq!(
+            plan,
+            MonitorPlan { keep: set(&[pods.clone(), widgets.clone()]), ..MonitorPlan::default() }
+        );
     }
 }
 
@@ -107,7 +114,7 @@ fn a_failed_group_keeps_the_watches_that_work() {
     assert_eq!(plan.stop, set(&[gadgets, relics]));
 }
 
-/// G1.3: a watch that never catches up holds nobody up for longer than half a minute.
+/// G1.3: a watch that never syncs delays collecting for half a minute at most.
 #[test]
 fn collecting_starts_after_half_a_minute_even_if_a_watch_never_syncs() {
     let one_pending =
@@ -125,7 +132,7 @@ fn kinds_are_known_in_every_version() {
     kinds.update(&found(&[
         offer("apps/v1", "deployments", &ALL),
         other(offer("apps/v1beta2", "deployments", &ALL)),
-        Offer {
+        ServedResource {
             resource: Resource { scope: Scope::Cluster, ..resource("v1", "nodes") },
             ..offer("v1", "nodes", &ALL)
         },
@@ -163,7 +170,7 @@ fn kinds_are_forgotten_when_their_group_says_so() {
 fn subresources_do_not_serve_a_kind() {
     let mut kinds = ServedKinds::default();
     let part = Resource { kind: "DEPLOYMENTS".into(), ..resource("apps/v1", "deployments/status") };
-    let scale = Offer { resource: part, ..offer("apps/v1", "deployments/status", &["get"]) };
+    let scale = ServedResource { resource: part, ..offer("apps/v1", "deployments/status", &["get"]) };
     kinds.update(&found(&[offer("apps/v1", "deployments", &ALL), scale]));
     assert_eq!(kinds.resource("apps/v1", "DEPLOYMENTS"), Some(&resource("apps/v1", "deployments")));
 }

@@ -2,12 +2,12 @@
 
 use gantry_model::patch::MetadataPatch;
 use gantry_model::{ObjectMetadata, OwnerReference};
-use gantry_testkit::{MetadataWords, reference};
+use gantry_testkit::{MetadataBuilder, reference};
 
 use super::cluster::Cluster;
 use super::{HOLD, Memory, deployment, done, pod, replica_set, uid};
-use crate::gc::attempt::PatchAnswer;
-use crate::gc::{Deed, Item, Outcome, Propagation, Step, Why};
+use crate::gc::attempt::PatchResult;
+use crate::gc::{AttemptAction, AttemptReason, AttemptResult, AttemptStep, Propagation, QueueItem};
 
 const FOREGROUND: &str = "foregroundDeletion";
 
@@ -17,14 +17,17 @@ fn leaving(name: &str) -> ObjectMetadata {
 }
 
 /// Walks an attempt to where the item was read.
-fn look(memory: &mut Memory, item: &ObjectMetadata) -> Step {
+fn look(memory: &mut Memory, item: &ObjectMetadata) -> AttemptStep {
     let step = memory.attempt(item);
     memory.finds(step, item)
 }
 
-fn waiting(asked: &[&ObjectMetadata], blocking: usize) -> Outcome {
-    let items = asked.iter().map(|object| Item::Observed(uid(object))).collect();
-    Outcome::Settled { did: Deed::Asked(items), why: Why::WaitingForDependents { blocking } }
+fn waiting(asked: &[&ObjectMetadata], blocking: usize) -> AttemptResult {
+    let items = asked.iter().map(|object| QueueItem::Observed(uid(object))).collect();
+    AttemptResult::Settled {
+        did: AttemptAction::Enqueued(items),
+        why: AttemptReason::WaitingForDependents { blocking },
+    }
 }
 
 /// G4.3, G5.1, G5.3: an owner in the middle of its deletion waits for those that block it, and has them looked at.
@@ -51,7 +54,7 @@ fn a_dependent_that_blocks_another_owner_does_not_block_this_one() {
     let web = leaving("web");
     let p = pod("p").owned_by(&web).blocking(&replica_set("other"));
     let mut memory = Memory::of(&[&web, &p]);
-    assert!(matches!(look(&mut memory, &web), Step::Patch(..)));
+    assert!(matches!(look(&mut memory, &web), AttemptStep::Patch(..)));
 }
 
 /// G5.3: a dependent that waits for its own dependents knows already.
@@ -63,36 +66,36 @@ fn a_dependent_that_waits_itself_is_waited_for_but_not_asked() {
     assert_eq!(done(look(&mut memory, &shop)), waiting(&[&idle], 2));
 }
 
-/// G5.2: nobody is in the way: the finalizer goes, under the version that was read.
+/// G5.2: no dependent blocks: the finalizer is removed, with the version that was read as precondition.
 #[test]
-fn an_owner_that_nobody_blocks_loses_its_finalizer() {
+fn an_owner_without_blocking_dependents_loses_its_finalizer() {
     let web = replica_set("web").held_by(HOLD).held_by(FOREGROUND).deleting().version("7");
     let q = pod("q").owned_by(&web);
     let mut memory = Memory::of(&[&web, &q]);
     let step = look(&mut memory, &web);
-    let Step::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
+    let AttemptStep::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
     assert_eq!(target, web.identity);
     assert_eq!(
         patch,
         MetadataPatch::SetFinalizers { version: "7".into(), finalizers: vec![HOLD.to_owned()] }
     );
-    let outcome = done(patching.resume(PatchAnswer::Patched(web)));
-    let did = Deed::RemovedFinalizer(FOREGROUND);
-    assert_eq!(outcome, Outcome::Settled { did, why: Why::NoBlockingDependents });
+    let outcome = done(patching.resume(PatchResult::Patched(web)));
+    let did = AttemptAction::RemovedFinalizer(FOREGROUND);
+    assert_eq!(outcome, AttemptResult::Settled { did, why: AttemptReason::NoBlockingDependents });
 }
 
-/// G5.2: whoever has removed it has done the work.
+/// G5.2: a finalizer that is gone already is success.
 #[test]
 fn an_owner_that_has_lost_its_finalizer_already_needs_no_patch() {
     let web = leaving("web");
     let mut memory = Memory::of(&[&web]);
     let step = memory.attempt(&web);
     let outcome = done(memory.finds(step, &replica_set("web").held_by(HOLD).deleting()));
-    let did = Deed::RemovedFinalizer(FOREGROUND);
-    assert_eq!(outcome, Outcome::Settled { did, why: Why::NoBlockingDependents });
+    let did = AttemptAction::RemovedFinalizer(FOREGROUND);
+    assert_eq!(outcome, AttemptResult::Settled { did, why: AttemptReason::NoBlockingDependents });
 }
 
-/// G5.4: dependents that do not block are deleted as well, but nobody waits for them.
+/// G5.4: dependents that do not block are deleted as well, but not waited for.
 #[test]
 fn dependents_that_do_not_block_are_deleted_but_not_waited_for() {
     let web = replica_set("web");
@@ -142,7 +145,7 @@ fn a_pod_that_is_slow_to_go_keeps_its_owners() {
     assert!(cluster.uids().is_empty());
 }
 
-/// G5.6: a dependent that somebody else owns too stays, and lets go of the owner that leaves.
+/// G5.6: a dependent with another owner stays, and loses its reference to the deleted owner.
 #[test]
 fn a_dependent_with_another_owner_is_released_and_blocks_no_longer() {
     let (web, other) = (replica_set("web"), replica_set("other"));
@@ -154,49 +157,49 @@ fn a_dependent_with_another_owner_is_released_and_blocks_no_longer() {
     assert_eq!(cluster.log, [r#"release Pod p from ["uid-of-web"]"#, "leave [] on ReplicaSet web"]);
 }
 
-/// G5.3: a ring in which everybody waits is broken by whoever is looked at next.
+/// G5.3: a cycle of waiting objects is broken by the next attempt on any of them.
 #[test]
-fn an_owner_that_waits_in_a_ring_stops_blocking_the_owners_in_the_ring_only() {
+fn an_owner_that_waits_in_a_cycle_unblocks_only_the_owners_in_the_cycle() {
     let (a, b, outside) = (leaving("a"), leaving("b"), leaving("outside"));
     let (a, b) = (a.clone().blocking(&b).blocking(&outside), b.blocking(&a));
     let mut memory = Memory::of(&[&outside, &a, &b]);
     let step = look(&mut memory, &a);
-    let Step::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
+    let AttemptStep::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
     assert_eq!(target, a.identity);
     let to_b = OwnerReference { block_owner_deletion: true, ..reference(&b) };
     assert_eq!(patch, MetadataPatch::Unblock { object: uid(&a), references: vec![to_b] });
-    let outcome = done(patching.resume(PatchAnswer::Patched(a.clone())));
+    let outcome = done(patching.resume(PatchResult::Patched(a.clone())));
     assert_eq!(outcome, waiting(&[], 1));
 }
 
-/// G5.3: a chain is not a ring.
+/// G5.3: a chain is not a cycle.
 #[test]
-fn owners_that_wait_in_a_chain_are_in_no_ring() {
+fn owners_that_wait_in_a_chain_are_in_no_cycle() {
     let c = leaving("c");
     let b = leaving("b").blocking(&c);
     let a = leaving("a").blocking(&b).blocking(&c);
     let memory = Memory::of(&[&c, &b, &a]);
     for object in [&a, &b, &c] {
-        assert!(memory.graph.owners_in_ring(&uid(object)).is_empty(), "{}", object.identity);
+        assert!(memory.graph.owners_in_cycle(&uid(object)).is_empty(), "{}", object.identity);
     }
 }
 
 /// G5.3: nor is a circle in which one owner need not wait, or one dependent has yet to be asked.
 #[test]
-fn a_circle_in_which_somebody_does_not_wait_is_no_ring() {
+fn a_cycle_with_an_object_that_does_not_wait_is_not_broken() {
     let (a, b) = (leaving("a"), leaving("b").blocking(&leaving("a")));
     let unblocked = a.clone().owned_by(&b);
     let memory = Memory::of(&[&unblocked, &b]);
-    assert!(memory.graph.owners_in_ring(&uid(&a)).is_empty());
+    assert!(memory.graph.owners_in_cycle(&uid(&a)).is_empty());
 
     let living = replica_set("b").blocking(&a);
     let memory = Memory::of(&[&a.clone().blocking(&living), &living]);
-    assert!(memory.graph.owners_in_ring(&uid(&a)).is_empty());
+    assert!(memory.graph.owners_in_cycle(&uid(&a)).is_empty());
 }
 
 /// G5.3: the graph may lag: what the live object does not block needs no unblocking.
 #[test]
-fn a_ring_that_somebody_broke_already_needs_no_patch() {
+fn a_cycle_that_is_broken_already_needs_no_patch() {
     let (a, b) = (leaving("a"), leaving("b"));
     let (in_ring, b) = (a.clone().blocking(&b), b.blocking(&a));
     let mut memory = Memory::of(&[&in_ring, &b]);
@@ -204,7 +207,7 @@ fn a_ring_that_somebody_broke_already_needs_no_patch() {
     assert_eq!(done(memory.finds(step, &a.owned_by(&b))), waiting(&[], 1));
 }
 
-/// G5.3: an object that owns itself is a ring of one.
+/// G5.3: an object that owns itself is a cycle of one.
 #[test]
 fn an_object_that_blocks_itself_can_be_deleted_in_the_foreground() {
     let web = replica_set("web");

@@ -1,23 +1,23 @@
 //! The owner graph: what each change leads to. Absences that only a live read has proved are in `refuted`.
 
 use gantry_model::{Identity, Namespace, ObjectMetadata, OwnerReference};
-use gantry_testkit::{MetadataWords, reference};
+use gantry_testkit::{MetadataBuilder, reference};
 
 use super::{HOLD, Memory, deployment, look_at, node, pod, replica_set, uid, verify};
-use crate::gc::{EVENT_SOURCE, Effect, Node, Pace, Presence, Report};
+use crate::gc::{EVENT_SOURCE, Effect, EnqueueMode, GraphNode, ObjectEvent, Presence};
 
 const FOREGROUND: &str = "foregroundDeletion";
 const ORPHAN: &str = "orphan";
 
 fn presence(memory: &Memory, object: &ObjectMetadata) -> Option<Presence> {
-    memory.graph.node(&uid(object)).map(Node::presence)
+    memory.graph.node(&uid(object)).map(GraphNode::presence)
 }
 
-fn reports(effects: &[Effect]) -> Vec<&Report> {
+fn reports(effects: &[Effect]) -> Vec<&ObjectEvent> {
     effects
         .iter()
         .filter_map(|effect| match effect {
-            Effect::Report(report) => Some(report),
+            Effect::RecordEvent(report) => Some(report),
             Effect::AttemptToDelete(..) | Effect::AttemptToOrphan(_) => None,
         })
         .collect()
@@ -47,7 +47,7 @@ fn an_unknown_owner_is_presumed_in_its_dependents_namespace_and_verified() {
     let web = replica_set("web").in_namespace("elsewhere");
     let mut memory = Memory::default();
     let effects = memory.sees(&pod("p").in_namespace("shop").owned_by(&web));
-    assert_eq!(effects, [verify(&web, Pace::AtOnce)]);
+    assert_eq!(effects, [verify(&web, EnqueueMode::AtOnce)]);
     let presumed = memory.graph.node(&uid(&web)).unwrap();
     assert_eq!(presumed.presence(), Presence::Virtual);
     assert_eq!(*presumed.identity(), web.identity.in_namespace(Some(Namespace::from("shop"))));
@@ -67,7 +67,7 @@ fn a_new_object_is_live_or_on_its_way_out_as_its_metadata_says() {
     for (object, expected) in [
         (pod("p"), Presence::Live),
         (pod("p").held_by(FOREGROUND), Presence::Live),
-        (pod("p").held_by(HOLD).deleting(), Presence::Deleting),
+        (pod("p").held_by(HOLD).deleting(), Presence::PendingDelete),
         (pod("p").held_by(FOREGROUND).deleting(), Presence::DeletingDependents),
         (pod("p").held_by(ORPHAN).deleting(), Presence::Orphaning),
     ] {
@@ -130,10 +130,10 @@ fn an_owner_is_not_looked_at_when_it_was_not_blocked_or_still_is() {
 fn an_unblocked_owner_that_no_watch_has_shown_is_verified_again() {
     let web = replica_set("web");
     let mut memory = Memory::of(&[&pod("p").blocking(&web)]);
-    assert_eq!(memory.sees(&pod("p").owned_by(&web)), [verify(&web, Pace::AtOnce)]);
+    assert_eq!(memory.sees(&pod("p").owned_by(&web)), [verify(&web, EnqueueMode::AtOnce)]);
 }
 
-/// G2.3, G3.2: trouble that is never retried ends when the references change, so that is when to look again.
+/// G2.3, G3.2: error that is never retried ends when the references change, so that is when to look again.
 #[test]
 fn a_cluster_scoped_object_is_looked_at_when_its_references_change() {
     let (web, rack) = (replica_set("web"), node("rack"));
@@ -141,7 +141,7 @@ fn a_cluster_scoped_object_is_looked_at_when_its_references_change() {
     let mut memory = Memory::of(&[&web, &rack, &wrong]);
     assert_eq!(memory.sees(&wrong.version("2")), []);
     assert_eq!(memory.sees(&right), [look_at(&right)]);
-    assert_eq!(memory.sees(&node("n")), [], "nobody owns it any more");
+    assert_eq!(memory.sees(&node("n")), [], "no owner is left");
 }
 
 /// G2.3: an object that begins to be deleted is known to be.
@@ -150,7 +150,7 @@ fn an_update_can_begin_a_deletion() {
     let p = pod("p").held_by(HOLD);
     let mut memory = Memory::of(&[&p]);
     memory.sees(&p.clone().deleting());
-    assert_eq!(presence(&memory, &p), Some(Presence::Deleting));
+    assert_eq!(presence(&memory, &p), Some(Presence::PendingDelete));
 }
 
 /// G2.4, G7.1: an owner in another namespace is out of reach: people are told, and the dependent is looked at.
@@ -161,11 +161,11 @@ fn a_dependent_of_an_owner_in_another_namespace_is_reported_and_looked_at() {
     let mut memory = Memory::of(&[&web]);
     let effects = memory.sees(&p);
     assert_eq!(effects.len(), 2);
-    assert_eq!(reports(&effects)[0].about, p.identity);
+    assert_eq!(reports(&effects)[0].object, p.identity);
     assert_eq!(effects[1], look_at(&p));
 }
 
-/// G2.4: as long as nobody has seen the owner, its namespace is a guess, and nobody is told.
+/// G2.4: as long as the owner was not observed, its namespace is a guess, and no event is recorded.
 #[test]
 fn a_dependent_of_a_presumed_owner_in_another_namespace_is_looked_at_quietly() {
     let web = replica_set("web");
@@ -190,7 +190,7 @@ fn a_dependent_that_knows_its_owner_by_other_coordinates_is_looked_at() {
 
 /// G2.4: several doubtful references are looked at in one go.
 #[test]
-fn a_dependent_with_two_doubtful_references_is_queued_once() {
+fn a_dependent_with_two_mismatching_references_is_queued_once() {
     let (web, shop) = (replica_set("web"), replica_set("shop"));
     let wrong = |owner| OwnerReference { kind: "Deployment".into(), ..reference(owner) };
     let p = pod("p").referring(wrong(&web)).referring(wrong(&shop));
@@ -209,7 +209,7 @@ fn a_namespaced_dependent_of_an_owner_presumed_cluster_scoped_is_looked_at() {
 
 /// G2.4: an owner that is known to be cluster-scoped can be reached from everywhere.
 #[test]
-fn dependents_of_an_observed_cluster_scoped_owner_raise_no_doubt() {
+fn dependents_of_an_observed_cluster_scoped_owner_match() {
     let rack = node("rack");
     let mut memory = Memory::of(&[&rack]);
     assert_eq!(memory.sees(&pod("p").owned_by(&rack)), []);
@@ -225,7 +225,7 @@ fn a_presumed_owner_that_turns_up_as_expected_is_observed() {
     assert_eq!(presence(&memory, &web), Some(Presence::Live));
 }
 
-/// G2.5: the presumption was wrong: whoever disagrees with the truth is looked at.
+/// G2.5: dependents that mismatch the observed owner are enqueued.
 #[test]
 fn a_presumed_owner_that_turns_up_as_another_has_its_mistaken_dependents_looked_at() {
     let web = replica_set("web");
@@ -244,7 +244,7 @@ fn a_presumed_owner_that_turns_up_in_another_namespace_has_its_dependents_report
     let mut memory = Memory::of(&[&p]);
     let effects = memory.sees(&web);
     assert_eq!(reports(&effects).len(), 1);
-    assert_eq!(reports(&effects)[0].about, p.identity);
+    assert_eq!(reports(&effects)[0].object, p.identity);
     assert_eq!(effects.last(), Some(&look_at(&p)));
 }
 
@@ -293,7 +293,7 @@ fn a_deletion_that_changes_its_way_begins_again() {
     assert_eq!(memory.sees(&foreground), [look_at(&foreground)]);
 }
 
-/// G2.6: a deletion in the background concerns nobody until it is complete.
+/// G2.6: a background deletion has no consequences until it is complete.
 #[test]
 fn the_beginning_of_a_background_deletion_queues_nothing() {
     let web = replica_set("web").held_by(HOLD);
@@ -312,7 +312,7 @@ fn an_object_that_goes_has_its_dependents_looked_at_and_is_remembered_as_absent(
     assert!(memory.graph.node(&uid(&web)).is_none());
 }
 
-/// G2.7: nobody will ask about an object that had no dependents.
+/// G2.7: an object without dependents is not remembered as absent.
 #[test]
 fn an_object_without_dependents_is_not_remembered_as_absent() {
     let web = replica_set("web");
@@ -346,7 +346,7 @@ fn an_object_that_owned_itself_leaves_nothing_behind() {
 
 /// G7.1: the sentence, word for word, kept beside the dependent.
 #[test]
-fn the_report_of_an_owner_elsewhere_names_the_reference_and_the_dependents_namespace() {
+fn the_report_of_an_owner_in_another_namespace_names_the_reference_and_the_dependents_namespace() {
     let web = replica_set("web").in_namespace("elsewhere");
     let p = pod("p").in_namespace("shop").owned_by(&web);
     let effects = Memory::of(&[&web]).sees(&p);
@@ -372,6 +372,6 @@ fn the_report_about_a_cluster_scoped_dependent_leaves_the_namespace_empty() {
         report.event.message,
         "ownerRef [apps/v1/ReplicaSet, namespace: , name: web, uid: uid-of-web] does not exist in namespace \"\""
     );
-    assert_eq!(report.about, Identity { namespace: None, ..node("n").identity });
+    assert_eq!(report.object, Identity { namespace: None, ..node("n").identity });
     assert_eq!(report.namespace(), Namespace::from("default"));
 }

@@ -17,10 +17,13 @@ mod scenarios;
 mod sentences;
 
 use gantry_model::{Identity, ObjectMetadata, Uid};
-use gantry_testkit::{MetadataWords, object};
+use gantry_testkit::{MetadataBuilder, object};
 
-use super::attempt::{ReadAnswer, Reading};
-use super::{AbsentOwners, Change, Effect, Graph, Item, Kinds, Knowledge, Outcome, Pace, Scope, Step};
+use super::attempt::{PendingRead, ReadResult};
+use super::{
+    AbsentOwners, AttemptContext, AttemptResult, AttemptStep, Effect, EnqueueMode, Graph, GraphChange,
+    KindLookup, QueueItem, Scope,
+};
 
 /// A finalizer that is none of the collector's business.
 const HOLD: &str = "example.com/hold";
@@ -47,7 +50,7 @@ fn widget(name: &str) -> ObjectMetadata {
     object("example.com/v1", "Widget", name)
 }
 
-/// An object of a kind that nobody serves.
+/// An object of an unserved kind.
 fn ghost(name: &str) -> ObjectMetadata {
     object("gone.example.com/v1", "Ghost", name)
 }
@@ -59,7 +62,7 @@ fn uid(object: &ObjectMetadata) -> Uid {
 /// The kinds of these stories.
 struct Served;
 
-impl Kinds for Served {
+impl KindLookup for Served {
     fn scope(&self, api_version: &str, kind: &str) -> Option<Scope> {
         match (api_version, kind) {
             ("v1", "Pod" | "Event")
@@ -89,62 +92,62 @@ impl Memory {
     }
 
     fn sees(&mut self, object: &ObjectMetadata) -> Vec<Effect> {
-        self.graph.observe(Change::Applied(object.clone()), &mut self.absent)
+        self.graph.observe(GraphChange::Applied(object.clone()), &mut self.absent)
     }
 
     fn sees_go(&mut self, object: &ObjectMetadata) -> Vec<Effect> {
-        self.graph.observe(Change::Deleted(object.identity.clone()), &mut self.absent)
+        self.graph.observe(GraphChange::Deleted(object.identity.clone()), &mut self.absent)
     }
 
     fn verifies_absent(&mut self, identity: &Identity) -> Vec<Effect> {
-        self.graph.observe(Change::VerifiedAbsent(identity.clone()), &mut self.absent)
+        self.graph.observe(GraphChange::VerifiedAbsent(identity.clone()), &mut self.absent)
     }
 
-    fn knowledge(&mut self) -> Knowledge<'_> {
-        Knowledge { graph: &self.graph, kinds: &Served, absent: &mut self.absent }
+    fn context(&mut self) -> AttemptContext<'_> {
+        AttemptContext { graph: &self.graph, kinds: &Served, absent: &mut self.absent }
     }
 
     /// The first step of an attempt on this object.
-    fn attempt(&mut self, object: &ObjectMetadata) -> Step {
-        self.attempt_item(&Item::Observed(uid(object)))
+    fn attempt(&mut self, object: &ObjectMetadata) -> AttemptStep {
+        self.attempt_item(&QueueItem::Observed(uid(object)))
     }
 
-    fn attempt_item(&mut self, item: &Item) -> Step {
-        super::attempt::begin(item, &self.knowledge())
+    fn attempt_item(&mut self, item: &QueueItem) -> AttemptStep {
+        super::attempt::begin(item, &self.context())
     }
 
     /// Answers the live read that a step asks for.
-    fn answer(&mut self, step: Step, answer: ReadAnswer) -> Step {
+    fn answer(&mut self, step: AttemptStep, answer: ReadResult) -> AttemptStep {
         let (_, reading) = asks_to_read(step);
-        reading.resume(answer, &mut self.knowledge())
+        reading.resume(answer, &mut self.context())
     }
 
     /// Answers the live read that a step asks for with this object.
-    fn finds(&mut self, step: Step, object: &ObjectMetadata) -> Step {
-        self.answer(step, ReadAnswer::Found(object.clone()))
+    fn finds(&mut self, step: AttemptStep, object: &ObjectMetadata) -> AttemptStep {
+        self.answer(step, ReadResult::Found(object.clone()))
     }
 }
 
-fn asks_to_read(step: Step) -> (Identity, Reading) {
+fn asks_to_read(step: AttemptStep) -> (Identity, PendingRead) {
     match step {
-        Step::Read(identity, reading) => (identity, reading),
+        AttemptStep::Read(identity, reading) => (identity, reading),
         other => panic!("wanted a live read, got {other:?}"),
     }
 }
 
-fn done(step: Step) -> Outcome {
+fn done(step: AttemptStep) -> AttemptResult {
     match step {
-        Step::Done(outcome) => outcome,
+        AttemptStep::Done(outcome) => outcome,
         other => panic!("wanted the end of the attempt, got {other:?}"),
     }
 }
 
 /// The effect of queueing this observed object at once.
 fn look_at(object: &ObjectMetadata) -> Effect {
-    Effect::AttemptToDelete(Item::Observed(uid(object)), Pace::AtOnce)
+    Effect::AttemptToDelete(QueueItem::Observed(uid(object)), EnqueueMode::AtOnce)
 }
 
 /// The effect of queueing this virtual owner.
-fn verify(owner: &ObjectMetadata, pace: Pace) -> Effect {
-    Effect::AttemptToDelete(Item::Virtual(uid(owner)), pace)
+fn verify(owner: &ObjectMetadata, pace: EnqueueMode) -> Effect {
+    Effect::AttemptToDelete(QueueItem::Virtual(uid(owner)), pace)
 }

@@ -2,13 +2,16 @@
 
 use gantry_model::patch::MetadataPatch;
 use gantry_model::{ObjectMetadata, Refusal};
-use gantry_testkit::MetadataWords;
+use gantry_testkit::MetadataBuilder;
 
 use super::cluster::Cluster;
 use super::{HOLD, Memory, done, ghost, node, pod, replica_set, uid, widget};
-use crate::gc::attempt::PatchAnswer;
-use crate::gc::orphan::{self, Afterwards, Orphaning};
-use crate::gc::{Deed, Fate, Item, Outcome, Propagation, Step, Trouble, Why};
+use crate::gc::attempt::PatchResult;
+use crate::gc::orphan::{self, Orphaning, PendingOrphaning};
+use crate::gc::{
+    AttemptAction, AttemptError, AttemptReason, AttemptResult, AttemptStep, ItemDisposition, Propagation,
+    QueueItem,
+};
 
 const ORPHAN: &str = "orphan";
 
@@ -17,10 +20,10 @@ fn parting(name: &str) -> ObjectMetadata {
 }
 
 fn begin(memory: &mut Memory, owner: &ObjectMetadata) -> Orphaning {
-    orphan::begin(&uid(owner), &memory.knowledge())
+    orphan::begin(&uid(owner), &memory.context())
 }
 
-fn releases(orphaning: Orphaning) -> (Vec<Step>, Afterwards) {
+fn releases(orphaning: Orphaning) -> (Vec<AttemptStep>, PendingOrphaning) {
     match orphaning {
         Orphaning::Release(steps, afterwards) => (steps, afterwards),
         Orphaning::Done(outcome) => panic!("wanted releases, got {outcome}"),
@@ -37,20 +40,25 @@ fn every_dependent_is_released_and_then_the_finalizer_removed() {
     let mut freed = Vec::new();
     let mut outcomes = Vec::new();
     for step in steps {
-        let Step::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
+        let AttemptStep::Patch(target, patch, patching) = step else {
+            panic!("wanted a patch, got {step:?}")
+        };
         assert_eq!(patch, MetadataPatch::Release { object: target.uid.clone(), owners: vec![uid(&web)] });
         freed.push(target);
-        outcomes.push(done(patching.resume(PatchAnswer::Patched(p.clone()))));
+        outcomes.push(done(patching.resume(PatchResult::Patched(p.clone()))));
     }
     assert_eq!(freed, [p.identity, q.identity]);
     let step = afterwards.resume(outcomes);
     let step = memory.finds(step, &web);
-    let Step::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
+    let AttemptStep::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
     assert_eq!(target, web.identity);
     assert_eq!(patch, MetadataPatch::SetFinalizers { version: "1".into(), finalizers: Vec::new() });
-    let outcome = done(patching.resume(PatchAnswer::Patched(web)));
-    let did = Deed::RemovedFinalizer(ORPHAN);
-    assert_eq!(outcome, Outcome::Settled { did, why: Why::DependentsOrphaned { dependents: 2 } });
+    let outcome = done(patching.resume(PatchResult::Patched(web)));
+    let did = AttemptAction::RemovedFinalizer(ORPHAN);
+    assert_eq!(
+        outcome,
+        AttemptResult::Settled { did, why: AttemptReason::DependentsOrphaned { dependents: 2 } }
+    );
 }
 
 /// G7.0: a dependent that is gone needs no freeing.
@@ -59,9 +67,11 @@ fn a_dependent_that_is_gone_counts_as_released() {
     let web = parting("web");
     let mut memory = Memory::of(&[&web, &pod("p").owned_by(&web)]);
     let (mut steps, afterwards) = releases(begin(&mut memory, &web));
-    let Some(Step::Patch(_, _, patching)) = steps.pop() else { panic!("wanted a patch") };
-    let outcome = done(patching.resume(PatchAnswer::NotFound));
-    assert!(matches!(afterwards.resume(vec![outcome]), Step::Read(identity, _) if identity == web.identity));
+    let Some(AttemptStep::Patch(_, _, patching)) = steps.pop() else { panic!("wanted a patch") };
+    let outcome = done(patching.resume(PatchResult::NotFound));
+    assert!(
+        matches!(afterwards.resume(vec![outcome]), AttemptStep::Read(identity, _) if identity == web.identity)
+    );
 }
 
 /// G7.0: one that could not be freed keeps the owner, whose item is retried.
@@ -70,44 +80,44 @@ fn a_dependent_that_cannot_be_released_keeps_the_owner() {
     let web = parting("web");
     let mut memory = Memory::of(&[&web, &pod("p").owned_by(&web), &pod("q").owned_by(&web)]);
     let (steps, afterwards) = releases(begin(&mut memory, &web));
-    let answers = [PatchAnswer::Failed(Refusal::other("no")), PatchAnswer::NotFound];
+    let answers = [PatchResult::Failed(Refusal::other("no")), PatchResult::NotFound];
     let outcomes = steps.into_iter().zip(answers).map(|(step, answer)| match step {
-        Step::Patch(_, _, patching) => done(patching.resume(answer)),
+        AttemptStep::Patch(_, _, patching) => done(patching.resume(answer)),
         other => panic!("wanted a patch, got {other:?}"),
     });
     let outcome = done(afterwards.resume(outcomes.collect()));
-    let trouble = Trouble::PatchFailed(pod("p").identity, Refusal::other("no"));
-    assert_eq!(outcome, Outcome::Failed(trouble));
-    assert_eq!(outcome.fate(&Item::Observed(uid(&web)), &memory.graph), Fate::Retry);
+    let error = AttemptError::PatchFailed(pod("p").identity, Refusal::other("no"));
+    assert_eq!(outcome, AttemptResult::Failed(error));
+    assert_eq!(outcome.disposition(&QueueItem::Observed(uid(&web)), &memory.graph), ItemDisposition::Retry);
 }
 
-/// G7.0: kinds that nobody serves can be neither freed nor finalized.
+/// G7.0: unserved kinds can be neither orphaned nor finalized.
 #[test]
 fn unknown_kinds_keep_an_orphaning_from_ending() {
     let web = parting("web");
     let casper = ghost("casper").owned_by(&web);
     let mut memory = Memory::of(&[&web, &casper]);
     let (mut steps, _) = releases(begin(&mut memory, &web));
-    let unknown = Outcome::Failed(Trouble::UnknownKind(casper.identity));
+    let unknown = AttemptResult::Failed(AttemptError::UnknownKind(casper.identity));
     assert_eq!(steps.pop().map(done), Some(unknown));
 
     let owner = ghost("owner").held_by(ORPHAN).deleting();
     let mut memory = Memory::of(&[&owner]);
-    let unknown = Outcome::Failed(Trouble::UnknownKind(owner.identity.clone()));
+    let unknown = AttemptResult::Failed(AttemptError::UnknownKind(owner.identity.clone()));
     assert_eq!(begin(&mut memory, &owner), Orphaning::Done(unknown));
 }
 
 /// G7.0: what the deletion has become in the meantime counts, and what is gone is gone.
 #[test]
-fn an_owner_that_is_gone_or_deleted_in_another_way_orphans_nobody() {
+fn an_owner_that_is_gone_or_deleted_in_another_way_orphans_no_dependents() {
     let web = replica_set("web");
     for (seen, why) in [
-        (vec![], Why::NotInGraph),
-        (vec![web.clone().held_by("foregroundDeletion").deleting()], Why::NotOrphaning),
-        (vec![web.clone().held_by(HOLD).deleting()], Why::NotOrphaning),
+        (vec![], AttemptReason::NotInGraph),
+        (vec![web.clone().held_by("foregroundDeletion").deleting()], AttemptReason::NotOrphaning),
+        (vec![web.clone().held_by(HOLD).deleting()], AttemptReason::NotOrphaning),
     ] {
         let mut memory = Memory::of(&seen.iter().collect::<Vec<_>>());
-        let outcome = Outcome::Settled { did: Deed::Nothing, why };
+        let outcome = AttemptResult::Settled { did: AttemptAction::Nothing, why };
         assert_eq!(begin(&mut memory, &web), Orphaning::Done(outcome));
     }
 }

@@ -4,19 +4,20 @@ use std::time::Duration;
 
 use gantry_model::patch::MetadataPatch;
 use gantry_model::{ObjectMetadata, OwnerReference, Refusal};
-use gantry_testkit::{MetadataWords, reference};
+use gantry_testkit::{MetadataBuilder, reference};
 
 use super::{HOLD, Memory, asks_to_read, done, pod, replica_set, widget};
 use crate::gc::attempt::{
-    FINALIZER_PATCH_TRIES, FINALIZER_RETRY_JITTER, PatchAnswer, Patching, ReadAnswer, finalizer_retry_delay,
+    FINALIZER_PATCH_TRIES, FINALIZER_RETRY_JITTER, PatchResult, PendingPatch, ReadResult,
+    finalizer_retry_delay,
 };
-use crate::gc::{Deed, Outcome, Step, Trouble, Why};
+use crate::gc::{AttemptAction, AttemptError, AttemptReason, AttemptResult, AttemptStep};
 
 const FOREGROUND: &str = "foregroundDeletion";
 
-fn asks_to_patch(step: Step) -> (MetadataPatch, Patching) {
+fn asks_to_patch(step: AttemptStep) -> (MetadataPatch, PendingPatch) {
     match step {
-        Step::Patch(_, patch, patching) => (patch, patching),
+        AttemptStep::Patch(_, patch, patching) => (patch, patching),
         other => panic!("wanted a patch, got {other:?}"),
     }
 }
@@ -27,7 +28,7 @@ fn half_orphan() -> ObjectMetadata {
 }
 
 /// An attempt that has got as far as taking the dangling reference off.
-fn about_to_release(memory: &mut Memory) -> Patching {
+fn about_to_release(memory: &mut Memory) -> PendingPatch {
     memory.sees(&half_orphan());
     memory.absent.insert(replica_set("gone").identity);
     let step = memory.attempt(&half_orphan());
@@ -39,15 +40,15 @@ fn about_to_release(memory: &mut Memory) -> Patching {
 #[test]
 fn a_kind_without_strategic_merge_gets_the_remaining_owners_as_a_whole() {
     let mut memory = Memory::default();
-    let step = about_to_release(&mut memory).resume(PatchAnswer::UnsupportedForm);
-    assert!(matches!(&step, Step::Read(identity, _) if *identity == half_orphan().identity));
+    let step = about_to_release(&mut memory).resume(PatchResult::UnsupportedForm);
+    assert!(matches!(&step, AttemptStep::Read(identity, _) if *identity == half_orphan().identity));
     let fresh = half_orphan().owned_by(&replica_set("new")).version("9");
     let (patch, patching) = asks_to_patch(memory.finds(step, &fresh));
     let remaining = vec![reference(&replica_set("solid")), reference(&replica_set("new"))];
     assert_eq!(patch, MetadataPatch::SetOwners { version: "9".into(), owners: remaining });
     assert!(matches!(
-        done(patching.resume(PatchAnswer::Patched(fresh))),
-        Outcome::Settled { did: Deed::Released(_), why: Why::SolidOwners(_) }
+        done(patching.resume(PatchResult::Patched(fresh))),
+        AttemptResult::Settled { did: AttemptAction::Released(_), why: AttemptReason::SolidOwners(_) }
     ));
 }
 
@@ -56,13 +57,13 @@ fn a_kind_without_strategic_merge_gets_the_remaining_owners_as_a_whole() {
 fn a_release_that_is_refused_is_retried_later() {
     let identity = half_orphan().identity;
     let refusal = Refusal::other("webhook said no");
-    for (answer, trouble) in [
-        (PatchAnswer::NotFound, Trouble::Vanished(identity.clone())),
-        (PatchAnswer::Conflict, Trouble::Conflict(identity.clone())),
-        (PatchAnswer::Failed(refusal.clone()), Trouble::PatchFailed(identity.clone(), refusal)),
+    for (answer, error) in [
+        (PatchResult::NotFound, AttemptError::Vanished(identity.clone())),
+        (PatchResult::Conflict, AttemptError::Conflict(identity.clone())),
+        (PatchResult::Failed(refusal.clone()), AttemptError::PatchFailed(identity.clone(), refusal)),
     ] {
         let patching = about_to_release(&mut Memory::default());
-        assert_eq!(done(patching.resume(answer)), Outcome::Failed(trouble));
+        assert_eq!(done(patching.resume(answer)), AttemptResult::Failed(error));
     }
 }
 
@@ -71,22 +72,25 @@ fn a_release_that_is_refused_is_retried_later() {
 fn a_fallback_that_is_refused_is_retried_later() {
     let identity = half_orphan().identity;
     let mut memory = Memory::default();
-    let read = |memory: &mut Memory| about_to_release(memory).resume(PatchAnswer::UnsupportedForm);
-    for answer in [ReadAnswer::NotFound, ReadAnswer::Found(half_orphan().uid("another"))] {
+    let read = |memory: &mut Memory| about_to_release(memory).resume(PatchResult::UnsupportedForm);
+    for answer in [ReadResult::NotFound, ReadResult::Found(half_orphan().uid("another"))] {
         let step = read(&mut memory);
-        assert_eq!(done(memory.answer(step, answer)), Outcome::Failed(Trouble::Vanished(identity.clone())));
+        assert_eq!(
+            done(memory.answer(step, answer)),
+            AttemptResult::Failed(AttemptError::Vanished(identity.clone()))
+        );
     }
     let step = read(&mut memory);
     let (_, patching) = asks_to_patch(memory.finds(step, &half_orphan()));
     assert!(matches!(
-        done(patching.resume(PatchAnswer::UnsupportedForm)),
-        Outcome::Failed(Trouble::PatchFailed(..))
+        done(patching.resume(PatchResult::UnsupportedForm)),
+        AttemptResult::Failed(AttemptError::PatchFailed(..))
     ));
     let step = read(&mut memory);
     let refusal = Refusal::other("timed out");
     assert_eq!(
-        done(memory.answer(step, ReadAnswer::Failed(refusal.clone()))),
-        Outcome::Failed(Trouble::ReadFailed(identity, refusal))
+        done(memory.answer(step, ReadResult::Failed(refusal.clone()))),
+        AttemptResult::Failed(AttemptError::ReadFailed(identity, refusal))
     );
 }
 
@@ -100,13 +104,13 @@ fn a_kind_without_strategic_merge_is_unblocked_by_its_whole_list() {
     let step = memory.attempt(&w);
     let step = memory.finds(step, &w);
     let (_, patching) = asks_to_patch(memory.finds(step, &owner.clone().held_by(FOREGROUND).deleting()));
-    let step = patching.resume(PatchAnswer::UnsupportedForm);
+    let step = patching.resume(PatchResult::UnsupportedForm);
     let (patch, patching) = asks_to_patch(memory.finds(step, &w.clone().version("3")));
     let unblocked = vec![reference(&owner), reference(&gone)];
     assert_eq!(patch, MetadataPatch::SetOwners { version: "3".into(), owners: unblocked.clone() });
     let patched = ObjectMetadata { owners: unblocked, ..w }.version("4");
-    let step = patching.resume(PatchAnswer::Patched(patched));
-    assert!(matches!(step, Step::Delete(deletion, _) if deletion.version == Some("4".into())));
+    let step = patching.resume(PatchResult::Patched(patched));
+    assert!(matches!(step, AttemptStep::Delete(deletion, _) if deletion.version == Some("4".into())));
 }
 
 /// G6.2: only the references that are to be unblocked change.
@@ -114,17 +118,17 @@ fn a_kind_without_strategic_merge_is_unblocked_by_its_whole_list() {
 fn unblocking_by_the_whole_list_leaves_other_references_as_they_are() {
     let (a, b) = (replica_set("a"), widget("b").held_by(FOREGROUND).deleting());
     let outside = OwnerReference { block_owner_deletion: true, ..reference(&a) };
-    let ring = b.clone().referring(outside.clone()).blocking(&b);
-    let mut memory = Memory::of(&[&ring]);
-    let step = memory.attempt(&ring);
-    let (_, patching) = asks_to_patch(memory.finds(step, &ring));
-    let (_, reading) = asks_to_read(patching.resume(PatchAnswer::UnsupportedForm));
-    let (patch, _) = asks_to_patch(reading.resume(ReadAnswer::Found(ring), &mut memory.knowledge()));
+    let cycle = b.clone().referring(outside.clone()).blocking(&b);
+    let mut memory = Memory::of(&[&cycle]);
+    let step = memory.attempt(&cycle);
+    let (_, patching) = asks_to_patch(memory.finds(step, &cycle));
+    let (_, reading) = asks_to_read(patching.resume(PatchResult::UnsupportedForm));
+    let (patch, _) = asks_to_patch(reading.resume(ReadResult::Found(cycle), &mut memory.context()));
     assert_eq!(patch, MetadataPatch::SetOwners { version: "1".into(), owners: vec![outside, reference(&b)] });
 }
 
-/// An owner that nobody blocks, and the attempt to take its finalizer off.
-fn about_to_finalize(memory: &mut Memory) -> (ObjectMetadata, Patching) {
+/// An owner without blocking dependents, and the attempt to remove its finalizer.
+fn about_to_finalize(memory: &mut Memory) -> (ObjectMetadata, PendingPatch) {
     let web = replica_set("web").held_by(FOREGROUND).deleting();
     memory.sees(&web);
     let step = memory.attempt(&web);
@@ -138,7 +142,7 @@ fn the_removal_of_a_finalizer_is_tried_four_times() {
     let mut memory = Memory::default();
     let (web, mut patching) = about_to_finalize(&mut memory);
     for (millis, version) in [(10, "2"), (50, "3"), (250, "4")] {
-        let Step::Wait(delay, waiting) = patching.resume(PatchAnswer::Conflict) else {
+        let AttemptStep::Wait(delay, waiting) = patching.resume(PatchResult::Conflict) else {
             panic!("wanted a wait")
         };
         assert_eq!(delay, Duration::from_millis(millis));
@@ -148,8 +152,12 @@ fn the_removal_of_a_finalizer_is_tried_four_times() {
         assert_eq!(patch, MetadataPatch::SetFinalizers { version: version.into(), finalizers });
         patching = next;
     }
-    let outcome = done(patching.resume(PatchAnswer::Conflict));
-    assert_eq!(outcome, Outcome::Failed(Trouble::Conflict(web.identity)), "the item is retried later");
+    let outcome = done(patching.resume(PatchResult::Conflict));
+    assert_eq!(
+        outcome,
+        AttemptResult::Failed(AttemptError::Conflict(web.identity)),
+        "the item is retried later"
+    );
 }
 
 /// G6.3: the waits as numbers.
@@ -165,17 +173,21 @@ fn the_waits_between_tries_grow_fivefold() {
 /// G6.3: an object that is gone has no finalizers.
 #[test]
 fn a_finalizer_of_an_object_that_is_gone_needs_no_removal() {
-    let settled =
-        Outcome::Settled { did: Deed::RemovedFinalizer(FOREGROUND), why: Why::NoBlockingDependents };
+    let settled = AttemptResult::Settled {
+        did: AttemptAction::RemovedFinalizer(FOREGROUND),
+        why: AttemptReason::NoBlockingDependents,
+    };
     let mut memory = Memory::default();
     let (_, patching) = about_to_finalize(&mut memory);
-    assert_eq!(done(patching.resume(PatchAnswer::NotFound)), settled);
+    assert_eq!(done(patching.resume(PatchResult::NotFound)), settled);
 
     for answer in
-        [ReadAnswer::NotFound, ReadAnswer::Found(replica_set("web").uid("another").held_by(FOREGROUND))]
+        [ReadResult::NotFound, ReadResult::Found(replica_set("web").uid("another").held_by(FOREGROUND))]
     {
         let (_, patching) = about_to_finalize(&mut memory);
-        let Step::Wait(_, waiting) = patching.resume(PatchAnswer::Conflict) else { panic!("wanted a wait") };
+        let AttemptStep::Wait(_, waiting) = patching.resume(PatchResult::Conflict) else {
+            panic!("wanted a wait")
+        };
         assert_eq!(done(memory.answer(waiting.resume(), answer)), settled);
     }
 }
@@ -188,18 +200,20 @@ fn a_removal_that_fails_is_retried_later() {
     let (web, patching) = about_to_finalize(&mut memory);
     let identity = web.identity;
     assert_eq!(
-        done(patching.resume(PatchAnswer::Failed(refusal.clone()))),
-        Outcome::Failed(Trouble::PatchFailed(identity.clone(), refusal.clone()))
+        done(patching.resume(PatchResult::Failed(refusal.clone()))),
+        AttemptResult::Failed(AttemptError::PatchFailed(identity.clone(), refusal.clone()))
     );
     let (_, patching) = about_to_finalize(&mut memory);
     assert!(matches!(
-        done(patching.resume(PatchAnswer::UnsupportedForm)),
-        Outcome::Failed(Trouble::PatchFailed(..))
+        done(patching.resume(PatchResult::UnsupportedForm)),
+        AttemptResult::Failed(AttemptError::PatchFailed(..))
     ));
     let (_, patching) = about_to_finalize(&mut memory);
-    let Step::Wait(_, waiting) = patching.resume(PatchAnswer::Conflict) else { panic!("wanted a wait") };
+    let AttemptStep::Wait(_, waiting) = patching.resume(PatchResult::Conflict) else {
+        panic!("wanted a wait")
+    };
     assert_eq!(
-        done(memory.answer(waiting.resume(), ReadAnswer::Failed(refusal.clone()))),
-        Outcome::Failed(Trouble::ReadFailed(identity, refusal))
+        done(memory.answer(waiting.resume(), ReadResult::Failed(refusal.clone()))),
+        AttemptResult::Failed(AttemptError::ReadFailed(identity, refusal))
     );
 }

@@ -1,7 +1,7 @@
 //! Random owner graphs, random deletions and a collector that hears of everything late: what holds all the same.
 
 use gantry_model::{ObjectMetadata, OwnerReference, Uid};
-use gantry_testkit::{MetadataWords, reference};
+use gantry_testkit::{MetadataBuilder, reference};
 use proptest::prelude::*;
 
 use super::cluster::Cluster;
@@ -154,7 +154,7 @@ fn is_garbage(cluster: &Cluster, object: &ObjectMetadata) -> bool {
     !object.owners.is_empty() && object.owners.iter().all(gone)
 }
 
-/// Whether somebody other than the collector keeps the object from going, or the collector cannot judge it.
+/// Whether another component keeps the object from being deleted, or the collector cannot decide about it.
 fn is_stuck(cluster: &Cluster, object: &ObjectMetadata) -> bool {
     let foreign = |held: &String| held == HOLD;
     let unjudgeable = |reference| cluster.owner(object, reference).is_err();
@@ -225,7 +225,7 @@ proptest! {
         for node in graph.nodes() {
             match cluster.api.by_uid(node.uid()) {
                 Some(object) => prop_assert_eq!(node.owners(), &object.owners[..]),
-                None => prop_assert!(node.item() == crate::gc::Item::Virtual(node.uid().clone()), "{:?}", node),
+                None => prop_assert!(node.item() == crate::gc::QueueItem::Virtual(node.uid().clone()), "{:?}", node),
             }
         }
         for object in cluster.api.objects() {

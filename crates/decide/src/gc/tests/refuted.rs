@@ -1,10 +1,10 @@
-//! The owner graph when a live read finds nobody: who was meant, and by whom?
+//! The owner graph when a live read finds no object: which identity was meant, and by which dependents.
 
 use gantry_model::{Identity, Namespace, ObjectMetadata, OwnerReference};
-use gantry_testkit::{MetadataWords, reference};
+use gantry_testkit::{MetadataBuilder, reference};
 
 use super::{Memory, look_at, node, pod, replica_set, uid, verify};
-use crate::gc::Pace;
+use crate::gc::EnqueueMode;
 
 fn identity(memory: &Memory, object: &ObjectMetadata) -> Option<Identity> {
     memory.graph.node(&uid(object)).map(|node| node.identity().clone())
@@ -19,7 +19,7 @@ fn renamed(name: &str) -> Identity {
     Identity { name: name.into(), ..replica_set("web").identity }
 }
 
-/// G2.8: everybody agrees on who is missing, so it is as if it had been seen to go.
+/// G2.8: all dependents agree on the absent identity, so it counts as deleted.
 #[test]
 fn a_presumed_owner_that_does_not_exist_is_dropped_and_its_dependents_looked_at() {
     let web = replica_set("web");
@@ -36,7 +36,10 @@ fn a_presumed_owner_that_others_know_by_another_name_is_looked_for_by_that_name(
     let web = replica_set("web");
     let (right, other) = (pod("p").owned_by(&web), pod("q").referring(known_as("xyz")));
     let mut memory = Memory::of(&[&right, &other]);
-    assert_eq!(memory.verifies_absent(&web.identity), [look_at(&right), verify(&web, Pace::RateLimited)]);
+    assert_eq!(
+        memory.verifies_absent(&web.identity),
+        [look_at(&right), verify(&web, EnqueueMode::RateLimited)]
+    );
     assert!(memory.absent.contains(&web.identity));
     assert_eq!(identity(&memory, &web), Some(renamed("xyz")));
 }
@@ -52,9 +55,9 @@ fn an_identity_that_is_no_longer_presumed_is_refuted_for_those_who_believed_it()
     assert_eq!(identity(&memory, &web), Some(renamed("first")));
 }
 
-/// G2.8: an identity that nobody believed in is not worth remembering.
+/// G2.8: an identity that no dependent refers to is not remembered.
 #[test]
-fn an_identity_that_nobody_believed_in_is_not_remembered() {
+fn an_identity_that_no_dependent_refers_to_is_not_remembered() {
     let mut memory = Memory::of(&[&pod("p").referring(known_as("first"))]);
     assert_eq!(memory.verifies_absent(&renamed("zeroth")), []);
     assert!(memory.absent.is_empty());
@@ -101,7 +104,7 @@ fn alternate_identities_are_tried_in_order_and_round_and_round() {
     for next in ["c", "a", "b", "c"] {
         let presumed = identity(&memory, &web).unwrap();
         let effects = memory.verifies_absent(&presumed);
-        assert_eq!(effects.last(), Some(&verify(&web, Pace::RateLimited)));
+        assert_eq!(effects.last(), Some(&verify(&web, EnqueueMode::RateLimited)));
         assert_eq!(identity(&memory, &web), Some(renamed(next)));
     }
 }
@@ -160,8 +163,8 @@ fn a_dependent_that_names_a_uid_twice_agrees_and_disagrees() {
     let web = replica_set("web");
     let p = pod("p").owned_by(&web).referring(known_as("xyz"));
     let mut memory = Memory::default();
-    assert_eq!(memory.sees(&p), [verify(&web, Pace::AtOnce), look_at(&p)]);
-    assert_eq!(memory.verifies_absent(&web.identity), [look_at(&p), verify(&web, Pace::RateLimited)]);
+    assert_eq!(memory.sees(&p), [verify(&web, EnqueueMode::AtOnce), look_at(&p)]);
+    assert_eq!(memory.verifies_absent(&web.identity), [look_at(&p), verify(&web, EnqueueMode::RateLimited)]);
     assert_eq!(identity(&memory, &web), Some(renamed("xyz")));
 }
 

@@ -1,11 +1,11 @@
 //! The situations that a garbage collector meets, from creation to rest. The rows are those of the table of G8.
 
 use gantry_model::OwnerReference;
-use gantry_testkit::{MetadataWords, object, reference};
+use gantry_testkit::{MetadataBuilder, object, reference};
 
 use super::cluster::Cluster;
 use super::{HOLD, deployment, ghost, node, pod, replica_set, uid, widget};
-use crate::gc::{Item, Node, Presence, Propagation};
+use crate::gc::{GraphNode, Presence, Propagation, QueueItem};
 
 /// G8 row 1, G7.1: the owner is looked for where the child lives, and is not there.
 #[test]
@@ -17,7 +17,7 @@ fn a_child_of_an_owner_in_another_namespace_is_reported_and_deleted() {
         cluster.settle();
         assert!(!cluster.exists(&p) && cluster.exists(&web));
         assert_eq!(cluster.reports.len(), 1);
-        assert_eq!(cluster.reports[0].about, p.identity);
+        assert_eq!(cluster.reports[0].object, p.identity);
     }
 }
 
@@ -35,7 +35,7 @@ fn a_cluster_scoped_child_of_a_namespaced_owner_is_reported_and_kept_without_ret
     }
 }
 
-/// G8 row 3, G2.4: cluster-scoped owners can be reached from everywhere, and take everybody with them.
+/// G8 row 3, G2.4: cluster-scoped owners can be referred to from every namespace, and their dependents are collected.
 #[test]
 fn children_of_a_cluster_scoped_owner_live_and_go_with_it_in_any_namespace() {
     let rack = node("rack");
@@ -66,7 +66,7 @@ fn a_child_that_names_its_owner_in_another_version_lives_and_goes_with_it() {
     }
 }
 
-/// G8 row 5, G3.2: what cannot be asked for is asked for again and again, and keeps nobody else.
+/// G8 row 5, G3.2: an unreadable owner is retried, and delays no other object.
 #[test]
 fn a_child_of_an_unknown_kind_is_kept_and_retried_while_its_siblings_go() {
     let web = replica_set("web");
@@ -80,7 +80,7 @@ fn a_child_of_an_unknown_kind_is_kept_and_retried_while_its_siblings_go() {
     }
 }
 
-/// G8 row 5: the same for an owner of which nobody has ever seen anything.
+/// G8 row 5: the same for an owner that was never observed.
 #[test]
 fn a_child_of_a_ghost_is_kept() {
     let casper = ghost("casper");
@@ -114,7 +114,7 @@ fn children_go_after_an_owner_that_is_deleted_in_the_background() {
     assert!(cluster.uids().is_empty());
 }
 
-/// G8 row 8, G4.5: an owner that somebody holds is still there.
+/// G8 row 8, G4.5: an owner with a finalizer of another component still exists.
 #[test]
 fn children_stay_while_their_owner_is_held_by_a_finalizer() {
     let web = replica_set("web").held_by(HOLD);
@@ -174,7 +174,7 @@ fn an_owner_does_not_wait_for_children_that_do_not_block() {
     assert!(!cluster.exists(&p));
 }
 
-/// G8 row 12, G5.3: the owner waits for a child that somebody holds.
+/// G8 row 12, G5.3: the owner waits for a child with a finalizer of another component.
 #[test]
 fn an_owner_waits_for_a_child_that_is_held_by_a_finalizer() {
     let web = replica_set("web");
@@ -190,7 +190,7 @@ fn an_owner_waits_for_a_child_that_is_held_by_a_finalizer() {
 
 /// G8 row 13, G4.6: one of the two is deleted first, and stops blocking the other.
 #[test]
-fn a_ring_of_two_owners_is_broken_when_one_is_deleted_in_the_foreground() {
+fn a_cycle_of_two_owners_is_broken_when_one_is_deleted_in_the_foreground() {
     let a = replica_set("a").blocking(&replica_set("b"));
     let b = replica_set("b").blocking(&replica_set("a"));
     let mut cluster = Cluster::of(&[&a, &b]);
@@ -207,9 +207,9 @@ fn a_ring_of_two_owners_is_broken_when_one_is_deleted_in_the_foreground() {
     );
 }
 
-/// G8 row 13: the same if both are deleted before anybody looks.
+/// G8 row 13: the same if both are deleted before the first attempt.
 #[test]
-fn a_ring_of_two_owners_is_broken_when_both_are_deleted_at_once() {
+fn a_cycle_of_two_owners_is_broken_when_both_are_deleted_at_once() {
     let a = widget("a").blocking(&replica_set("b"));
     let b = replica_set("b").blocking(&widget("a"));
     let mut cluster = Cluster::of(&[&a, &b]);
@@ -254,7 +254,7 @@ fn a_child_of_an_event_is_kept_while_the_event_exists() {
     assert!(!cluster.exists(&p));
 }
 
-/// G8 row 16, G4.4: nobody's garbage.
+/// G8 row 16, G4.4: an object without owners is not garbage.
 #[test]
 fn objects_without_owners_are_never_touched() {
     let (p, n) = (pod("p"), node("n"));
@@ -314,7 +314,7 @@ fn a_replica_set_that_orphans_its_pods_does_so_though_it_is_garbage() {
     assert!(cluster.owners(&p).is_empty());
 }
 
-/// G1.3: what no watch has shown is read live before anybody suffers for it.
+/// G1.3: an object that no watch has shown is read live before anything is deleted.
 #[test]
 fn an_owner_that_no_watch_has_shown_keeps_its_children() {
     let web = replica_set("web");
@@ -324,13 +324,13 @@ fn an_owner_that_no_watch_has_shown_keeps_its_children() {
     cluster.api.create(p.clone());
     cluster.settle();
     assert!(cluster.exists(&p));
-    assert_eq!(cluster.memory.graph.node(&uid(&web)).map(Node::presence), Some(Presence::Virtual));
-    assert!(matches!(cluster.memory.graph.node(&uid(&web)).unwrap().item(), Item::Virtual(_)));
+    assert_eq!(cluster.memory.graph.node(&uid(&web)).map(GraphNode::presence), Some(Presence::Virtual));
+    assert!(matches!(cluster.memory.graph.node(&uid(&web)).unwrap().item(), QueueItem::Virtual(_)));
 }
 
-/// G4.5: two owners that own each other keep each other, though nobody else keeps them.
+/// G4.5: two owners that own each other keep each other, without any other owner.
 #[test]
-fn owners_in_a_ring_keep_each_other() {
+fn owners_in_a_cycle_keep_each_other() {
     let root = deployment("root");
     let a = replica_set("a").owned_by(&root).owned_by(&replica_set("b"));
     let b = replica_set("b").owned_by(&replica_set("a"));
@@ -342,7 +342,7 @@ fn owners_in_a_ring_keep_each_other() {
 
 /// G2.8, G2.9: of two children that disagree on who their owner is, only the one that is right stays.
 #[test]
-fn children_that_disagree_on_their_owner_are_judged_each_by_its_own_word() {
+fn children_that_disagree_on_their_owner_are_decided_each_by_its_own_reference() {
     let web = replica_set("web");
     let mistaken = pod("mistaken").referring(OwnerReference { name: "other".into(), ..reference(&web) });
     let right = pod("right").owned_by(&web);

@@ -1,44 +1,47 @@
 //! How outcomes read.
 
 use gantry_model::Refusal;
-use gantry_testkit::{MetadataWords, reference};
+use gantry_testkit::{MetadataBuilder, reference};
 
 use super::{Memory, deployment, done, node, pod, replica_set, uid};
-use crate::gc::attempt::{Owners, ReadAnswer};
-use crate::gc::{Deed, Item, Outcome, Propagation, Trouble, Why};
+use crate::gc::attempt::{Owners, ReadResult};
+use crate::gc::{AttemptAction, AttemptError, AttemptReason, AttemptResult, Propagation, QueueItem};
 
-fn settled(did: Deed, why: Why) -> String {
-    Outcome::Settled { did, why }.to_string()
+fn settled(did: AttemptAction, why: AttemptReason) -> String {
+    AttemptResult::Settled { did, why }.to_string()
 }
 
-/// G4.5: whoever asks why a pod is still there is told who owns it.
+/// G4.5: the reason for keeping a pod names its owners.
 #[test]
-fn an_outcome_says_what_was_done_and_why_no_more() {
+fn a_result_says_what_was_done_and_why_no_more() {
     let (web, shop) = (reference(&replica_set("web")), reference(&deployment("shop")));
     let lost = Owners { dangling: vec![web.clone()], waiting: vec![shop.clone()], solid: Vec::new() };
     for (sentence, expected) in [
-        (settled(Deed::Nothing, Why::NoOwners), "left alone: the object has no owners"),
+        (settled(AttemptAction::Nothing, AttemptReason::NoOwners), "left alone: the object has no owners"),
         (
-            settled(Deed::Nothing, Why::SolidOwners(vec![web.clone(), shop])),
+            settled(AttemptAction::Nothing, AttemptReason::SolidOwners(vec![web.clone(), shop])),
             "left alone: it is owned by ReplicaSet web, Deployment shop",
         ),
         (
-            settled(Deed::Released(vec![web.uid.clone()]), Why::SolidOwners(vec![web])),
+            settled(AttemptAction::Released(vec![web.uid.clone()]), AttemptReason::SolidOwners(vec![web])),
             "removed 1 owner reference: it is owned by ReplicaSet web",
         ),
         (
-            settled(Deed::Deleted(Propagation::Foreground), Why::NoSolidOwner(lost)),
+            settled(AttemptAction::Deleted(Propagation::Foreground), AttemptReason::NoSolidOwner(lost)),
             "deleted (Foreground): owners gone: ReplicaSet web; waiting for dependents: Deployment shop",
         ),
         (
             settled(
-                Deed::Asked(vec![Item::Observed(uid(&pod("p")))]),
-                Why::WaitingForDependents { blocking: 2 },
+                AttemptAction::Enqueued(vec![QueueItem::Observed(uid(&pod("p")))]),
+                AttemptReason::WaitingForDependents { blocking: 2 },
             ),
             "queued 1 dependent: waiting for 2 dependents to go first",
         ),
         (
-            settled(Deed::RemovedFinalizer("orphan"), Why::DependentsOrphaned { dependents: 3 }),
+            settled(
+                AttemptAction::RemovedFinalizer("orphan"),
+                AttemptReason::DependentsOrphaned { dependents: 3 },
+            ),
             "removed finalizer orphan: left 3 dependents without it",
         ),
     ] {
@@ -48,20 +51,20 @@ fn an_outcome_says_what_was_done_and_why_no_more() {
 
 /// G3.2: an error says what could not be done to what.
 #[test]
-fn trouble_names_the_object_and_what_was_said() {
+fn errors_name_the_object_and_the_message() {
     let p = pod("p").identity;
     let timeout = || Refusal::other("timed out");
-    for (trouble, expected) in [
-        (Trouble::UnknownKind(p.clone()), "failed: no kind Pod is served in v1"),
+    for (error, expected) in [
+        (AttemptError::UnknownKind(p.clone()), "failed: no kind Pod is served in v1"),
         (
-            Trouble::ReadFailed(p.clone(), timeout()),
+            AttemptError::ReadFailed(p.clone(), timeout()),
             "failed: cannot read v1/Pod default/p (uid uid-of-p): timed out",
         ),
-        (Trouble::Conflict(p.clone()), "failed: v1/Pod default/p (uid uid-of-p) changed meanwhile"),
+        (AttemptError::Conflict(p.clone()), "failed: v1/Pod default/p (uid uid-of-p) changed meanwhile"),
     ] {
-        assert_eq!(Outcome::Failed(trouble).to_string(), expected);
+        assert_eq!(AttemptResult::Failed(error).to_string(), expected);
     }
-    assert_eq!(Outcome::Absent(p).to_string(), "v1/Pod default/p (uid uid-of-p) does not exist");
+    assert_eq!(AttemptResult::Absent(p).to_string(), "v1/Pod default/p (uid uid-of-p) does not exist");
 }
 
 /// G4.2: the sentence for a reference that can lead nowhere.
@@ -70,7 +73,7 @@ fn a_namespaced_owner_of_a_cluster_scoped_object_is_called_that() {
     let n = node("n").owned_by(&replica_set("web"));
     let mut memory = Memory::of(&[&n]);
     let step = memory.attempt(&n);
-    let outcome = done(memory.answer(step, ReadAnswer::Found(n)));
+    let outcome = done(memory.answer(step, ReadResult::Found(n)));
     assert_eq!(
         outcome.to_string(),
         "failed: a cluster-scoped object refers to apps/v1/ReplicaSet web (uid uid-of-web), which is namespaced"

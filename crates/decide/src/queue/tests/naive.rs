@@ -1,4 +1,4 @@
-//! The queue under generated calls, next to a model made of plain lists that only knows the rules.
+//! The queue under generated calls, compared with a model made of plain lists.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ enum Call {
     ShutDown,
 }
 
-/// What the rules say, without a thought for speed.
+/// The model.
 #[derive(Debug, Default)]
 struct Naive {
     ready: Vec<Key>,
@@ -161,7 +161,7 @@ proptest! {
         }
     }
 
-    /// D2.1: after the last call every key that somebody still waits for is handed out, and then nothing is left.
+    /// D2.1: after the last call every pending key is handed out, and then the queue is empty.
     #[test]
     fn nothing_is_lost(calls in prop::collection::vec(call(), 0..120)) {
         let (mut queue, mut naive, mut now) = (WorkQueue::new(), Naive::default(), NOON);

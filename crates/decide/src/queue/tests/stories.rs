@@ -1,11 +1,11 @@
-//! What happens to a key, told one case at a time.
+//! The work queue, one case at a time.
 
 use std::time::Duration;
 
 use gantry_model::Timestamp;
 use gantry_testkit::{NOON, noon_plus};
 
-use crate::queue::{Outcome, Retry, RetryPolicy, Work, WorkQueue};
+use crate::queue::{Outcome, RetryDecision, RetryPolicy, Work, WorkQueue};
 
 const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -19,7 +19,7 @@ fn queue_of(keys: &[&'static str]) -> WorkQueue<&'static str> {
     queue
 }
 
-/// All that workers could take now, if there were enough of them.
+/// All keys that enough workers could take now.
 fn take_all(queue: &mut WorkQueue<&'static str>, now: Timestamp) -> Vec<&'static str> {
     std::iter::from_fn(|| queue.next(now)).collect()
 }
@@ -29,7 +29,7 @@ fn fail_until_given_up(queue: &mut WorkQueue<&'static str>, mut now: Timestamp) 
     let mut waits = Vec::new();
     loop {
         assert_eq!(queue.next(now), Some("web"));
-        if queue.finish(&"web", Outcome::Failure, RetryPolicy::DEPLOYMENT, now) == Retry::GiveUp {
+        if queue.finish(&"web", Outcome::Failure, RetryPolicy::DEPLOYMENT, now) == RetryDecision::GiveUp {
             return waits;
         }
         let due = queue.next_wake().unwrap();
@@ -39,7 +39,7 @@ fn fail_until_given_up(queue: &mut WorkQueue<&'static str>, mut now: Timestamp) 
     }
 }
 
-/// D2.1: keys come in the order of arrival, and duplicates collapse without losing their place.
+/// D2.1: keys come in the order of arrival, and duplicates collapse without losing their position.
 #[test]
 fn keys_come_in_order_and_only_once() {
     let mut queue = queue_of(&["web", "db", "web", "cache", "db"]);
@@ -47,7 +47,7 @@ fn keys_come_in_order_and_only_once() {
     assert_eq!(queue.adds(), 3);
 }
 
-/// D2.1: no second worker gets a key, and what was asked meanwhile is asked once more.
+/// D2.1: no second worker gets a key, and a key added meanwhile runs once more.
 #[test]
 fn a_key_added_while_being_worked_on_runs_again_afterwards() {
     let mut queue = queue_of(&["web"]);
@@ -62,7 +62,7 @@ fn a_key_added_while_being_worked_on_runs_again_afterwards() {
     assert_eq!(queue.next(noon_plus(4)), None);
 }
 
-/// D2.1: a delayed key that comes due while it is being worked on waits for its worker, too.
+/// D2.1: a delayed key that comes due while it is being processed waits for its worker, too.
 #[test]
 fn a_delayed_key_never_joins_a_running_worker() {
     let mut queue = queue_of(&["web"]);
@@ -74,14 +74,14 @@ fn a_delayed_key_never_joins_a_running_worker() {
 }
 
 #[test]
-fn being_done_with_a_key_nobody_has_changes_nothing() {
+fn finishing_a_key_that_is_not_running_changes_nothing() {
     let mut queue = queue_of(&["web"]);
     assert_eq!(queue.done(&"web", NOON), None);
     assert_eq!(queue.done(&"db", NOON), None);
     assert_eq!(take_all(&mut queue, NOON), ["web"]);
 }
 
-/// D2.4: of two delays of one key the one that ends first wins, whichever was asked first.
+/// D2.4: of two delays of one key the one that ends first wins, in whichever order they were added.
 #[test]
 fn the_earliest_delay_of_a_key_wins() {
     for delays in [[5, 9], [9, 5]] {
@@ -97,7 +97,7 @@ fn the_earliest_delay_of_a_key_wins() {
     }
 }
 
-/// D2.4: a progress check and a retry of one key are one wait.
+/// D2.4: a progress check and a retry of one key are one delay.
 #[test]
 fn a_retry_replaces_a_progress_check_that_is_further_away() {
     let mut queue = WorkQueue::new();
@@ -106,7 +106,7 @@ fn a_retry_replaces_a_progress_check_that_is_further_away() {
     assert_eq!((queue.delayed(), queue.next_wake()), (1, Some(NOON.plus(millis(5)))));
 }
 
-/// D2.4 is about delays only: work at once does not cancel the check that was asked for later.
+/// D2.4 is about delays only: adding a key at once does not cancel its later progress check.
 #[test]
 fn a_key_that_is_added_at_once_still_gets_its_progress_check() {
     let mut queue = WorkQueue::new();
@@ -146,7 +146,7 @@ fn the_sixteenth_failure_drops_the_key_until_something_wakes_it() {
     assert_eq!(fail_until_given_up(&mut queue, noon_plus(600)).first(), Some(&millis(5)));
 }
 
-/// D2.2: success and a namespace that is going away forget the failures.
+/// D2.2: success and a terminating namespace forget the failures.
 #[test]
 fn a_key_that_made_it_starts_over_with_short_waits() {
     for outcome in [Outcome::Success, Outcome::NamespaceTerminating] {
@@ -154,7 +154,7 @@ fn a_key_that_made_it_starts_over_with_short_waits() {
         queue.add_rate_limited("web", NOON);
         queue.add_rate_limited("web", NOON);
         queue.next(NOON);
-        assert_eq!(queue.finish(&"web", outcome, RetryPolicy::DEPLOYMENT, NOON), Retry::Forget);
+        assert_eq!(queue.finish(&"web", outcome, RetryPolicy::DEPLOYMENT, NOON), RetryDecision::Forget);
         assert_eq!(queue.requeues(&"web"), 0);
         assert_eq!(queue.add_rate_limited("web", NOON), millis(5));
     }
@@ -167,7 +167,10 @@ fn a_replica_set_is_never_given_up() {
     let (mut now, mut wait) = (NOON, Duration::ZERO);
     for _ in 0..40 {
         assert_eq!(queue.next(now), Some("web"));
-        assert_eq!(queue.finish(&"web", Outcome::Failure, RetryPolicy::REPLICA_SET, now), Retry::Requeue);
+        assert_eq!(
+            queue.finish(&"web", Outcome::Failure, RetryPolicy::REPLICA_SET, now),
+            RetryDecision::Requeue
+        );
         let due = queue.next_wake().unwrap();
         wait = due.since(now);
         now = due;

@@ -1,13 +1,13 @@
-//! How many pods are on each node.
+//! The number of pods on each node.
 
 use gantry_model::{Name, Pod};
 
-/// The number of pods on each node; those without a node share one that has no name.
+/// The number of pods on each node; those without a node count as on one without a name.
 ///
 /// A table with open addressing: counting is linear, and unlike the standard library's maps it has no order that
 /// could leak into a decision.
 pub(super) struct PodsPerNode<'a> {
-    /// Never more than half full, so that a search soon finds a gap; a power of two in length.
+    /// Never more than half full; a power of two in length.
     slots: Vec<Option<Node<'a>>>,
     nodes: usize,
     unassigned: u32,
@@ -62,7 +62,7 @@ impl<'a> PodsPerNode<'a> {
         }
     }
 
-    /// Where the node is, or where it belongs if it is not there yet.
+    /// The slot of the node, or the free slot for it.
     fn slot_of(&self, name: &Name, hash: u32) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
@@ -73,7 +73,7 @@ impl<'a> PodsPerNode<'a> {
     }
 }
 
-/// Spreads names over the table, eight bytes at a time; the counts do not depend on how well it does.
+/// Distributes names over the table, eight bytes at a time; the counts do not depend on its quality.
 fn hash(name: &Name) -> u32 {
     let (words, rest) = name.as_str().as_bytes().as_chunks();
     let tail = rest.iter().fold(0, |tail, byte| tail << 8 | u64::from(*byte));
@@ -91,7 +91,7 @@ fn mix(hash: u64, word: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gantry_testkit::{PodWords, pod};
+    use gantry_testkit::{PodBuilder, pod};
 
     /// R6.2: those without a node count as being on one and the same.
     #[test]

@@ -122,3 +122,42 @@ fn a_life_goes_on_where_it_was_reported_to_be() {
     done.until(100);
     assert_eq!((done.end, &done.status), (End::Over, &before));
 }
+
+#[test]
+fn a_pod_that_is_active_for_too_long_is_stopped_and_has_failed() {
+    let mut life = Life::of(&json!({"activeDeadlineSeconds": 10}));
+    life.until(3);
+    life.take_story();
+    life.until(60);
+    assert_story(
+        &life.take_story(),
+        "
+        10.0 DeadlineExceeded Pod was active on the node longer than the specified deadline
+        10.0 Killing Stopping container web
+        12.0 Failed initialized web:Completed(0)
+        ",
+    );
+    let reported = |life: &Life| (life.status.reason.clone(), life.status.message.clone(), life.end);
+    let message = "Pod was active on the node longer than the specified deadline".to_owned();
+    let expected = (Some("DeadlineExceeded".to_owned()), Some(message), End::Over);
+    assert_eq!(reported(&life), expected);
+    life.restarted().until(90);
+    assert_eq!(reported(&life), expected, "it is remembered over a restart of the node");
+    assert_eq!(life.take_story(), "");
+}
+
+#[test]
+fn a_pod_that_never_came_to_run_exceeds_its_deadline_too() {
+    let image = json!([{"name": "web", "image": "nginx:broken"}]);
+    let mut life = Life::of(&json!({"activeDeadlineSeconds": 5, "containers": image}));
+    life.until(6);
+    assert_eq!((life.status.phase.as_deref(), life.end), (Some("Failed"), End::Over));
+}
+
+#[test]
+fn a_pod_that_ends_in_time_does_not_exceed_its_deadline() {
+    let mut life = Life::of(&json!({"activeDeadlineSeconds": 10, "restartPolicy": "Never"}));
+    let story = life.until(60).take_story();
+    assert!(!story.contains("DeadlineExceeded"), "{story}");
+    assert_eq!(life.status.phase.as_deref(), Some("Succeeded"));
+}

@@ -202,3 +202,51 @@ fn a_startup_probe_that_never_passes_has_the_container_killed_and_started_again(
         assert!(life.take_story().contains("web:CrashLoopBackOff"), "{said:?}");
     }
 }
+
+#[test]
+fn a_liveness_probe_that_fails_has_the_container_killed_and_started_again() {
+    let probe = json!({"periodSeconds": 5, "failureThreshold": 2, "initialDelaySeconds": 1});
+    let container = json!([{"name": "web", "image": "nginx:1", "livenessProbe": probe}]);
+    let mut life = Life::of(&json!({"containers": container})).annotated(&[("liveness-fails-after", "7")]);
+    life.until(2);
+    life.take_story();
+    life.until(21);
+    assert_story(
+        &life.take_story(),
+        r#"
+        2.1 Created Container created
+        2.1 Started Container started
+        2.1 Running up initialized ready web:running
+        13.1 Unhealthy Liveness probe failed: the simulated container does not answer
+        18.1 Unhealthy Liveness probe failed: the simulated container does not answer
+        18.1 Killing Container web failed liveness probe, will be restarted
+        18.1 Running up initialized web:running
+        20.1 Running up initialized web:Completed(0)
+        "#,
+    );
+    life.until(600);
+    assert!(
+        life.take_story().contains("BackOff Back-off restarting failed container web in pod web-1_shop(u1)")
+    );
+}
+
+#[test]
+fn a_liveness_probe_is_not_tried_before_the_startup_probe_has_passed() {
+    let startup = json!({"periodSeconds": 10, "failureThreshold": 30});
+    let liveness = json!({"periodSeconds": 1, "failureThreshold": 1});
+    let container =
+        json!([{"name": "web", "image": "nginx:1", "startupProbe": startup, "livenessProbe": liveness}]);
+    let mut life = Life::of(&json!({"containers": container}))
+        .annotated(&[("ready-seconds", "15"), ("liveness-fails-after", "0")]);
+    let story = life.until(40).take_story();
+    let first = story.lines().find(|line| line.contains("Liveness")).unwrap();
+    assert!(first.trim().starts_with("22.1 "), "{story}");
+}
+
+#[test]
+fn a_liveness_trait_without_a_liveness_probe_kills_nothing() {
+    let mut life = Life::of(&json!({})).annotated(&[("liveness-fails-after", "1")]);
+    life.until(600);
+    assert_eq!(life.status.container_statuses.as_ref().unwrap()[0].restart_count, 0);
+    assert_eq!(life.wake, None);
+}

@@ -134,7 +134,7 @@ fn keep_addresses(spec: &mut Object, before: &Value) {
         spec.insert("clusterIPs".to_owned(), before["clusterIPs"].clone());
     }
     for field in ["ipFamilies", "ipFamilyPolicy"] {
-        if spec.get(field).is_none_or(Value::is_null) && !before[field].is_null() {
+        if is_empty(spec, field) && !before[field].is_null() {
             spec.insert(field.to_owned(), before[field].clone());
         }
     }

@@ -1,13 +1,13 @@
-//! Stories of pods that look for a node.
+//! Stories of scheduling decisions.
 
-mod company;
+mod inter_pod_affinity;
 mod volumes;
 
 use k8s_openapi::api::core::v1 as wire;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Cluster, Node, Placement, Pod, Standing, place};
+use super::{ClusterState, Node, Placement, PodInfo, SchedulingState, place};
 
 /// A ready node of 4 cores, 8 GiB and 110 pods.
 fn node(name: &str) -> Value {
@@ -47,62 +47,65 @@ fn owned_by(mut pod: Value, controller: &str) -> Value {
     pod
 }
 
-fn parsed_pod(pod: &Value) -> Pod {
-    Pod::parse(&serde_json::from_value(pod.clone()).unwrap())
+fn parsed_pod(pod: &Value) -> PodInfo {
+    PodInfo::parse(&serde_json::from_value(pod.clone()).unwrap())
 }
 
-fn cluster(nodes: &[Value]) -> Cluster {
-    let mut cluster = Cluster::default();
+fn cluster(nodes: &[Value]) -> ClusterState {
+    let mut cluster = ClusterState::default();
     for node in nodes {
         cluster.set_node(Node::parse(&serde_json::from_value(node.clone()).unwrap()));
     }
     cluster
 }
 
-/// Where a pod goes, or the message that says why nowhere.
-fn outcome(cluster: &Cluster, pod: &Value) -> String {
+/// The node of a pod, or the message that says why it is unschedulable.
+fn place_pod(cluster: &ClusterState, pod: &Value) -> String {
     match place(cluster, &parsed_pod(pod)) {
         Placement::Node(name) => name,
-        Placement::Nowhere(reasons) => reasons.to_string(),
+        Placement::Unschedulable(reasons) => reasons.to_string(),
     }
 }
 
-/// Places a pod and counts it there.
-fn settle(cluster: &mut Cluster, pod: &Value) -> String {
-    let outcome = outcome(cluster, pod);
-    if !outcome.contains(' ') {
-        cluster.occupy(&parsed_pod(pod), &outcome);
+/// Schedules a pod and counts it on its node.
+fn schedule(cluster: &mut ClusterState, pod: &Value) -> String {
+    let place_pod = place_pod(cluster, pod);
+    if !place_pod.contains(' ') {
+        cluster.add_pod(&parsed_pod(pod), &place_pod);
     }
-    outcome
+    place_pod
 }
 
 #[test]
-fn an_empty_cluster_has_no_nodes_to_blame() {
-    assert_eq!(outcome(&Cluster::default(), &pod("web", &json!({}))), "no nodes available to schedule pods");
+fn an_empty_cluster_has_its_own_message() {
+    assert_eq!(
+        place_pod(&ClusterState::default(), &pod("web", &json!({}))),
+        "no nodes available to schedule pods"
+    );
 }
 
 #[test]
-fn every_reason_is_counted_and_told_in_order() {
+fn reasons_are_counted_and_sorted() {
     let small =
         with(node("small"), "/status/allocatable", &json!({"cpu": "1", "memory": "1Gi", "pods": "110"}));
     let tainted =
         |name| with(node(name), "/spec", &json!({"taints": [{"key": "gpu", "effect": "NoSchedule"}]}));
     let cluster = cluster(&[small, tainted("a"), tainted("b")]);
     assert_eq!(
-        outcome(&cluster, &asking("web", "2", "2Gi")),
+        place_pod(&cluster, &asking("web", "2", "2Gi")),
         "0/3 nodes are available: 1 Insufficient cpu, 1 Insufficient memory, 2 node(s) had untolerated taint(s). \
          preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
     );
 }
 
 #[test]
-fn what_others_take_is_told_apart_from_what_no_node_has() {
+fn resources_in_use_are_told_apart_from_resources_that_no_node_has() {
     let mut cluster = cluster(&[node("a"), node("b")]);
-    assert_eq!(settle(&mut cluster, &asking("first", "3", "1Gi")), "a");
+    assert_eq!(schedule(&mut cluster, &asking("first", "3", "1Gi")), "a");
     let b = with(node("b"), "/status/allocatable/cpu", &json!("1"));
     cluster.set_node(Node::parse(&serde_json::from_value(b).unwrap()));
     assert_eq!(
-        outcome(&cluster, &asking("second", "2", "1Gi")),
+        place_pod(&cluster, &asking("second", "2", "1Gi")),
         "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: \
          1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling."
     );
@@ -114,7 +117,7 @@ fn what_others_take_is_told_apart_from_what_no_node_has() {
         }),
     );
     assert_eq!(
-        outcome(&cluster, &patient),
+        place_pod(&cluster, &patient),
         "0/2 nodes are available: 2 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never."
     );
 }
@@ -122,21 +125,21 @@ fn what_others_take_is_told_apart_from_what_no_node_has() {
 #[test]
 fn quantities_are_compared_exactly() {
     let mut cluster = cluster(&[node("a")]);
-    assert_eq!(settle(&mut cluster, &asking("most", "3999m", "8388607Ki")), "a");
-    assert_eq!(settle(&mut cluster, &asking("rest", "0.001", "1024")), "a");
+    assert_eq!(schedule(&mut cluster, &asking("most", "3999m", "8388607Ki")), "a");
+    assert_eq!(schedule(&mut cluster, &asking("rest", "0.001", "1024")), "a");
     assert!(
-        outcome(&cluster, &asking("none", "1n", "0"))
+        place_pod(&cluster, &asking("none", "1n", "0"))
             .starts_with("0/1 nodes are available: 1 Insufficient cpu.")
     );
 }
 
 #[test]
-fn a_pod_needs_what_it_needs_at_its_hungriest() {
+fn the_request_of_a_pod_is_its_peak() {
     let container = |cpu: &str| json!({"name": "c", "resources": {"requests": {"cpu": cpu}}});
     let sidecar =
         |cpu: &str| json!({"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": cpu}}});
     let spec = |init: Value, containers: Value| json!({"initContainers": init, "containers": containers});
-    let fits = |spec: &Value| outcome(&cluster(&[node("a")]), &pod("web", spec)) == "a";
+    let fits = |spec: &Value| place_pod(&cluster(&[node("a")]), &pod("web", spec)) == "a";
     // An init container runs alone ...
     assert!(fits(&spec(json!([container("4"), container("4")]), json!([container("4")]))));
     // ... but beside the sidecars before it.
@@ -151,18 +154,18 @@ fn a_pod_needs_what_it_needs_at_its_hungriest() {
 }
 
 #[test]
-fn a_node_takes_no_more_pods_than_it_says() {
+fn a_node_takes_no_more_pods_than_allocatable() {
     let mut cluster = cluster(&[with(node("a"), "/status/allocatable/pods", &json!("2"))]);
-    assert_eq!(settle(&mut cluster, &pod("one", &json!({}))), "a");
-    assert_eq!(settle(&mut cluster, &pod("two", &json!({}))), "a");
-    let full = outcome(&cluster, &pod("three", &json!({})));
+    assert_eq!(schedule(&mut cluster, &pod("one", &json!({}))), "a");
+    assert_eq!(schedule(&mut cluster, &pod("two", &json!({}))), "a");
+    let full = place_pod(&cluster, &pod("three", &json!({})));
     assert!(full.starts_with("0/1 nodes are available: 1 Too many pods. preemption"), "{full}");
-    assert!(cluster.vacate("uid-one"));
-    assert_eq!(outcome(&cluster, &pod("three", &json!({}))), "a");
+    assert!(cluster.remove_pod("uid-one"));
+    assert_eq!(place_pod(&cluster, &pod("three", &json!({}))), "a");
 }
 
 #[test]
-fn a_pod_goes_only_where_its_selector_and_affinity_let_it() {
+fn a_pod_goes_only_to_nodes_that_its_selector_and_affinity_match() {
     let labelled = |name, labels: Value| with(node(name), "/metadata/labels", &labels);
     let cluster = cluster(&[
         labelled("a", json!({"disk": "ssd", "zone": "east", "cores": "8"})),
@@ -173,176 +176,189 @@ fn a_pod_goes_only_where_its_selector_and_affinity_let_it() {
             "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}})
     };
     let expression = |key: &str, operator: &str, values: Value| json!({"matchExpressions": [{"key": key, "operator": operator, "values": values}]});
-    let lands = |spec: &Value| outcome(&cluster, &pod("web", spec));
-    assert_eq!(lands(&json!({"nodeSelector": {"disk": "hdd"}})), "b");
-    assert_eq!(lands(&terms(json!([expression("zone", "In", json!(["west", "north"]))]))), "b");
-    assert_eq!(lands(&terms(json!([expression("zone", "NotIn", json!(["west"]))]))), "a");
-    assert_eq!(lands(&terms(json!([expression("cores", "Gt", json!(["8"]))]))), "b");
-    assert_eq!(lands(&terms(json!([expression("cores", "Lt", json!(["9"]))]))), "a");
-    assert_eq!(lands(&terms(json!([expression("gpu", "DoesNotExist", json!([])), {}]))), "a");
+    let node_for = |spec: &Value| place_pod(&cluster, &pod("web", spec));
+    assert_eq!(node_for(&json!({"nodeSelector": {"disk": "hdd"}})), "b");
+    assert_eq!(node_for(&terms(json!([expression("zone", "In", json!(["west", "north"]))]))), "b");
+    assert_eq!(node_for(&terms(json!([expression("zone", "NotIn", json!(["west"]))]))), "a");
+    assert_eq!(node_for(&terms(json!([expression("cores", "Gt", json!(["8"]))]))), "b");
+    assert_eq!(node_for(&terms(json!([expression("cores", "Lt", json!(["9"]))]))), "a");
+    assert_eq!(node_for(&terms(json!([expression("gpu", "DoesNotExist", json!([])), {}]))), "a");
     let either = json!([expression("gpu", "Exists", json!([])), expression("zone", "In", json!(["west"]))]);
-    assert_eq!(lands(&terms(either)), "b");
+    assert_eq!(node_for(&terms(either)), "b");
     let by_name = json!([{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["b"]}]}]);
-    assert_eq!(lands(&terms(by_name)), "b");
+    assert_eq!(node_for(&terms(by_name)), "b");
     assert_eq!(
-        lands(&json!({"nodeSelector": {"disk": "tape"}})),
+        node_for(&json!({"nodeSelector": {"disk": "tape"}})),
         "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. \
          preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
     );
     // An empty term holds nowhere, and so do no terms.
-    assert!(lands(&terms(json!([{}]))).starts_with("0/2"));
-    assert!(lands(&terms(json!([]))).starts_with("0/2"));
+    assert!(node_for(&terms(json!([{}]))).starts_with("0/2"));
+    assert!(node_for(&terms(json!([]))).starts_with("0/2"));
 }
 
 #[test]
-fn nodes_that_a_pod_does_not_name_are_not_looked_at() {
+fn nodes_that_a_pod_does_not_list_by_name_are_not_filtered() {
     let tainted = with(node("a"), "/spec", &json!({"taints": [{"key": "gpu", "effect": "NoExecute"}]}));
     let by_name = json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
         "nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}]}}}});
-    assert!(outcome(&cluster(&[tainted, node("b")]), &pod("web", &by_name)).starts_with(
+    assert!(place_pod(&cluster(&[tainted, node("b")]), &pod("web", &by_name)).starts_with(
         "0/2 nodes are available: 1 node(s) didn't satisfy plugin(s) [NodeAffinity], 1 node(s) had untolerated taint(s)."
     ));
 }
 
 #[test]
-fn taints_keep_out_whoever_does_not_tolerate_them() {
+fn taints_keep_out_pods_that_do_not_tolerate_them() {
     let taints = json!([{"key": "team", "value": "red", "effect": "NoSchedule"}]);
     let cluster = cluster(&[with(node("a"), "/spec", &json!({"taints": taints}))]);
-    let gets_in =
-        |toleration: Value| outcome(&cluster, &pod("web", &json!({"tolerations": [toleration]}))) == "a";
-    assert!(gets_in(json!({"key": "team", "operator": "Equal", "value": "red", "effect": "NoSchedule"})));
-    assert!(gets_in(json!({"key": "team", "value": "red"})));
-    assert!(gets_in(json!({"key": "team", "operator": "Exists"})));
-    assert!(gets_in(json!({"operator": "Exists"})));
-    assert!(!gets_in(json!({"key": "team", "value": "blue"})));
-    assert!(!gets_in(json!({"key": "team", "operator": "Exists", "effect": "NoExecute"})));
-    assert!(!gets_in(json!({"key": "group", "operator": "Exists"})));
+    let tolerated =
+        |toleration: Value| place_pod(&cluster, &pod("web", &json!({"tolerations": [toleration]}))) == "a";
+    assert!(tolerated(json!({"key": "team", "operator": "Equal", "value": "red", "effect": "NoSchedule"})));
+    assert!(tolerated(json!({"key": "team", "value": "red"})));
+    assert!(tolerated(json!({"key": "team", "operator": "Exists"})));
+    assert!(tolerated(json!({"operator": "Exists"})));
+    assert!(!tolerated(json!({"key": "team", "value": "blue"})));
+    assert!(!tolerated(json!({"key": "team", "operator": "Exists", "effect": "NoExecute"})));
+    assert!(!tolerated(json!({"key": "group", "operator": "Exists"})));
 }
 
 #[test]
 fn a_node_that_is_cordoned_or_not_ready_gets_no_pods() {
     let cordoned = with(node("a"), "/spec", &json!({"unschedulable": true}));
-    let said = outcome(&cluster(std::slice::from_ref(&cordoned)), &pod("web", &json!({})));
-    assert!(said.starts_with("0/1 nodes are available: 1 node(s) were unschedulable."), "{said}");
+    let message = place_pod(&cluster(std::slice::from_ref(&cordoned)), &pod("web", &json!({})));
+    assert!(message.starts_with("0/1 nodes are available: 1 node(s) were unschedulable."), "{message}");
     let daemon = json!({"tolerations": [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]});
-    assert_eq!(outcome(&cluster(&[cordoned]), &pod("daemon", &daemon)), "a");
+    assert_eq!(place_pod(&cluster(&[cordoned]), &pod("daemon", &daemon)), "a");
     for conditions in [
         json!([]),
         json!([{"type": "Ready", "status": "False"}]),
         json!([{"type": "Ready", "status": "Unknown"}]),
     ] {
         let silent = with(node("a"), "/status/conditions", &conditions);
-        let said = outcome(&cluster(&[silent]), &pod("web", &json!({})));
-        assert!(said.starts_with("0/1 nodes are available: 1 node(s) had untolerated taint(s)."), "{said}");
+        let message = place_pod(&cluster(&[silent]), &pod("web", &json!({})));
+        assert!(
+            message.starts_with("0/1 nodes are available: 1 node(s) had untolerated taint(s)."),
+            "{message}"
+        );
     }
 }
 
 #[test]
-fn a_port_of_a_node_is_taken_once() {
+fn a_host_port_is_used_once_per_node() {
     let listening = |name: &str, ip: &str, port: u16, protocol: &str| {
         let ports = json!([{"containerPort": 80, "hostPort": port, "hostIP": ip, "protocol": protocol}]);
         pod(name, &json!({"containers": [{"name": "app", "ports": ports}]}))
     };
     let mut cluster = cluster(&[node("a")]);
-    assert_eq!(settle(&mut cluster, &listening("one", "", 8080, "TCP")), "a");
-    let clash = outcome(&cluster, &listening("two", "10.0.0.1", 8080, "TCP"));
+    assert_eq!(schedule(&mut cluster, &listening("one", "", 8080, "TCP")), "a");
+    let clash = place_pod(&cluster, &listening("two", "10.0.0.1", 8080, "TCP"));
     let told = "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports. preemption: \
                 0/1 nodes are available: 1 No preemption victims found for incoming pod.";
     assert_eq!(clash, told);
-    assert_eq!(outcome(&cluster, &listening("three", "", 8080, "UDP")), "a");
-    assert_eq!(settle(&mut cluster, &listening("four", "10.0.0.1", 9090, "TCP")), "a");
-    assert_eq!(outcome(&cluster, &listening("five", "10.0.0.2", 9090, "TCP")), "a");
-    cluster.vacate("uid-one");
-    assert_eq!(outcome(&cluster, &listening("two", "10.0.0.1", 8080, "TCP")), "a");
+    assert_eq!(place_pod(&cluster, &listening("three", "", 8080, "UDP")), "a");
+    assert_eq!(schedule(&mut cluster, &listening("four", "10.0.0.1", 9090, "TCP")), "a");
+    assert_eq!(place_pod(&cluster, &listening("five", "10.0.0.2", 9090, "TCP")), "a");
+    cluster.remove_pod("uid-one");
+    assert_eq!(place_pod(&cluster, &listening("two", "10.0.0.1", 8080, "TCP")), "a");
 }
 
 #[test]
-fn replicas_of_one_controller_go_apart() {
+fn replicas_of_one_controller_are_spread() {
     let mut cluster = cluster(&[node("a"), node("b"), node("c")]);
     // A node with less room still gets its replica before another node gets two.
-    assert_eq!(settle(&mut cluster, &asking("busy", "1", "1Gi")), "a");
-    let mut homes: Vec<_> = (0..3)
-        .map(|n| settle(&mut cluster, &owned_by(pod(&format!("web-{n}"), &json!({})), "web")))
+    assert_eq!(schedule(&mut cluster, &asking("busy", "1", "1Gi")), "a");
+    let mut nodes: Vec<_> = (0..3)
+        .map(|n| schedule(&mut cluster, &owned_by(pod(&format!("web-{n}"), &json!({})), "web")))
         .collect();
-    homes.sort();
-    assert_eq!(homes, ["a", "b", "c"]);
+    nodes.sort();
+    assert_eq!(nodes, ["a", "b", "c"]);
 }
 
 #[test]
-fn pods_go_where_there_is_most_room() {
+fn pods_go_to_the_node_with_most_free_resources() {
     let mut cluster = cluster(&[node("a"), node("b")]);
-    let homes: Vec<_> = (0..4).map(|n| settle(&mut cluster, &pod(&format!("p{n}"), &json!({})))).collect();
-    assert_eq!(homes, ["a", "b", "a", "b"], "pods that ask for nothing take some room all the same");
-    assert_eq!(settle(&mut cluster, &asking("big", "2", "4Gi")), "a");
-    assert_eq!(settle(&mut cluster, &pod("small", &json!({}))), "b");
+    let nodes: Vec<_> = (0..4).map(|n| schedule(&mut cluster, &pod(&format!("p{n}"), &json!({})))).collect();
+    assert_eq!(nodes, ["a", "b", "a", "b"], "pods that ask for nothing take some room all the same");
+    assert_eq!(schedule(&mut cluster, &asking("big", "2", "4Gi")), "a");
+    assert_eq!(schedule(&mut cluster, &pod("small", &json!({}))), "b");
 }
 
 #[test]
-fn preferences_of_pods_and_nodes_are_heard() {
-    let disliked =
+fn preferred_affinity_and_soft_taints_are_scored() {
+    let soft_tainted =
         with(node("a"), "/spec", &json!({"taints": [{"key": "old", "effect": "PreferNoSchedule"}]}));
-    let both = cluster(&[disliked.clone(), node("b")]);
-    assert_eq!(outcome(&both, &pod("web", &json!({}))), "b");
-    assert_eq!(outcome(&both, &pod("web", &json!({"tolerations": [{"operator": "Exists"}]}))), "a");
-    assert_eq!(outcome(&cluster(&[disliked]), &pod("web", &json!({}))), "a", "disliked is not forbidden");
+    let both = cluster(&[soft_tainted.clone(), node("b")]);
+    assert_eq!(place_pod(&both, &pod("web", &json!({}))), "b");
+    assert_eq!(place_pod(&both, &pod("web", &json!({"tolerations": [{"operator": "Exists"}]}))), "a");
+    assert_eq!(
+        place_pod(&cluster(&[soft_tainted]), &pod("web", &json!({}))),
+        "a",
+        "a soft taint does not exclude the node"
+    );
     let prefers = json!({"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
         {"weight": 10, "preference": {"matchExpressions": [
             {"key": "kubernetes.io/hostname", "operator": "In", "values": ["b"]}]}}]}}});
-    assert_eq!(outcome(&cluster(&[node("a"), node("b")]), &pod("web", &prefers)), "b");
+    assert_eq!(place_pod(&cluster(&[node("a"), node("b")]), &pod("web", &prefers)), "b");
 }
 
 #[test]
-fn a_pod_is_counted_once_whoever_tells_of_it() {
+fn a_pod_is_counted_once_however_often_it_is_added() {
     let mut cluster = cluster(&[node("a"), node("b")]);
     let web = parsed_pod(&asking("web", "3", "1Gi"));
-    cluster.occupy(&web, "a");
-    cluster.occupy(&web, "a");
+    cluster.add_pod(&web, "a");
+    cluster.add_pod(&web, "a");
     assert_eq!(cluster.node_of("uid-web"), Some("a"));
-    assert_eq!(outcome(&cluster, &asking("next", "1", "1Gi")), "b");
-    cluster.occupy(&web, "b");
-    assert_eq!(outcome(&cluster, &asking("next", "2", "1Gi")), "a");
-    assert!(cluster.vacate("uid-web"));
-    assert!(!cluster.vacate("uid-web"));
+    assert_eq!(place_pod(&cluster, &asking("next", "1", "1Gi")), "b");
+    cluster.add_pod(&web, "b");
+    assert_eq!(place_pod(&cluster, &asking("next", "2", "1Gi")), "a");
+    assert!(cluster.remove_pod("uid-web"));
+    assert!(!cluster.remove_pod("uid-web"));
 }
 
 #[test]
 fn pods_may_be_known_before_their_node_and_outlive_it() {
-    let mut cluster = Cluster::default();
-    cluster.occupy(&parsed_pod(&asking("web", "3", "1Gi")), "a");
+    let mut cluster = ClusterState::default();
+    cluster.add_pod(&parsed_pod(&asking("web", "3", "1Gi")), "a");
     let a = Node::parse(&serde_json::from_value::<wire::Node>(node("a")).unwrap());
     assert!(cluster.set_node(a.clone()));
     assert!(!cluster.set_node(a.clone()), "the same again helps nobody");
-    assert!(outcome(&cluster, &asking("next", "2", "1Gi")).starts_with("0/1"));
+    assert!(place_pod(&cluster, &asking("next", "2", "1Gi")).starts_with("0/1"));
     cluster.remove_node("a");
-    assert_eq!(outcome(&cluster, &asking("next", "2", "1Gi")), "no nodes available to schedule pods");
+    assert_eq!(place_pod(&cluster, &asking("next", "2", "1Gi")), "no nodes available to schedule pods");
     cluster.set_node(a);
-    assert!(outcome(&cluster, &asking("next", "2", "1Gi")).starts_with("0/1"));
-    cluster.vacate("uid-web");
-    assert_eq!(outcome(&cluster, &asking("next", "2", "1Gi")), "a");
+    assert!(place_pod(&cluster, &asking("next", "2", "1Gi")).starts_with("0/1"));
+    cluster.remove_pod("uid-web");
+    assert_eq!(place_pod(&cluster, &asking("next", "2", "1Gi")), "a");
 }
 
-/// A10.4, 2.6: whose pods are placed, and when.
+/// A10.4, 2.6: which pods are scheduled, and when.
 #[test]
-fn only_pods_that_wait_for_us_are_placed() {
-    let standing = |pod: Value| Standing::of(&serde_json::from_value(pod).unwrap());
-    assert_eq!(standing(pod("web", &json!({}))), Standing::Pending);
-    assert_eq!(standing(pod("web", &json!({"schedulerName": "default-scheduler"}))), Standing::Pending);
-    assert_eq!(standing(pod("web", &json!({"schedulerName": "mine"}))), Standing::NotYet);
-    assert_eq!(standing(pod("web", &json!({"schedulingGates": [{"name": "quota"}]}))), Standing::NotYet);
-    assert_eq!(standing(pod("web", &json!({"nodeName": "a"}))), Standing::Placed("a".to_owned()));
+fn only_pending_pods_of_this_scheduler_are_scheduled() {
+    let state_of = |pod: Value| SchedulingState::of(&serde_json::from_value(pod).unwrap());
+    assert_eq!(state_of(pod("web", &json!({}))), SchedulingState::Pending);
+    assert_eq!(
+        state_of(pod("web", &json!({"schedulerName": "default-scheduler"}))),
+        SchedulingState::Pending
+    );
+    assert_eq!(state_of(pod("web", &json!({"schedulerName": "mine"}))), SchedulingState::NotEligible);
+    assert_eq!(
+        state_of(pod("web", &json!({"schedulingGates": [{"name": "quota"}]}))),
+        SchedulingState::NotEligible
+    );
+    assert_eq!(state_of(pod("web", &json!({"nodeName": "a"}))), SchedulingState::Assigned("a".to_owned()));
     let mut over = pod("web", &json!({"nodeName": "a"}));
     over["status"] = json!({"phase": "Succeeded"});
-    assert_eq!(standing(over), Standing::Finished);
+    assert_eq!(state_of(over), SchedulingState::Terminated);
     let mut deleting = pod("web", &json!({}));
     deleting["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
-    assert_eq!(standing(deleting), Standing::NotYet);
+    assert_eq!(state_of(deleting), SchedulingState::NotEligible);
 }
 
 proptest! {
-    /// Whatever is asked for, in whatever order pods come and go, no node ever gives more than it has, and a cluster
-    /// that was emptied is as it was.
+    /// Whatever is requested, in whatever order pods come and go, no node is overcommitted, and a cluster that was
+    /// emptied is as it was.
     #[test]
-    fn no_node_gives_more_than_it_has(
+    fn no_node_is_overcommitted(
         asks in prop::collection::vec((1_u32..3000, 1_u32..5000, any::<bool>()), 1..40),
     ) {
         let nodes = [node("a"), node("b"), node("c")];
@@ -350,13 +366,13 @@ proptest! {
         let mut here: Vec<(String, u32, u32, String)> = Vec::new();
         for (n, (cpu, memory, leave)) in asks.into_iter().enumerate() {
             let name = format!("p{n}");
-            let outcome = settle(&mut cluster, &asking(&name, &format!("{cpu}m"), &format!("{memory}Mi")));
-            if !outcome.contains(' ') {
-                here.push((outcome, cpu, memory, format!("uid-{name}")));
+            let place_pod = schedule(&mut cluster, &asking(&name, &format!("{cpu}m"), &format!("{memory}Mi")));
+            if !place_pod.contains(' ') {
+                here.push((place_pod, cpu, memory, format!("uid-{name}")));
             }
             if leave && !here.is_empty() {
                 let (.., uid) = here.swap_remove(0);
-                cluster.vacate(&uid);
+                cluster.remove_pod(&uid);
             }
             for node in ["a", "b", "c"] {
                 let (cpu, memory) = here.iter().filter(|(home, ..)| home == node)
@@ -365,8 +381,8 @@ proptest! {
             }
         }
         for (.., uid) in &here {
-            cluster.vacate(uid);
+            cluster.remove_pod(uid);
         }
-        prop_assert_eq!(outcome(&cluster, &asking("all", "4", "8Gi")), "a");
+        prop_assert_eq!(place_pod(&cluster, &asking("all", "4", "8Gi")), "a");
     }
 }

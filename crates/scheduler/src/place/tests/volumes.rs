@@ -1,9 +1,9 @@
-//! Pods that claim persistent volumes. The words are those of kube-scheduler 1.37.
+//! Pods with persistent volume claims. The messages are those of kube-scheduler 1.37.
 
 use super::*;
 
-/// What becomes of a pod that claims `data` in a cluster of the nodes a and b.
-fn outcome(claim: Option<Value>, volumes: &[Value], classes: &[Value]) -> Placement {
+/// The placement of a pod that claims `data` in a cluster of the nodes a and b.
+fn place_pod(claim: Option<Value>, volumes: &[Value], classes: &[Value]) -> Placement {
     let mut cluster = cluster(&[node("a"), node("b")]);
     let storage = cluster.storage_mut();
     if let Some(mut claim) = claim {
@@ -24,7 +24,7 @@ fn outcome(claim: Option<Value>, volumes: &[Value], classes: &[Value]) -> Placem
 fn message(placement: &Placement) -> String {
     match placement {
         Placement::Node(node) => format!("on {node}"),
-        Placement::Nowhere(reasons) => reasons.to_string(),
+        Placement::Unschedulable(reasons) => reasons.to_string(),
     }
 }
 
@@ -57,9 +57,9 @@ fn class(name: &str, provisioner: &str, mode: &str) -> Value {
 }
 
 #[test]
-fn a_claim_that_does_not_exist_keeps_the_pod_from_every_node() {
+fn a_missing_claim_makes_the_pod_unschedulable() {
     assert_eq!(
-        message(&outcome(None, &[], &[])),
+        message(&place_pod(None, &[], &[])),
         "0/2 nodes are available: persistentvolumeclaim \"data\" not found. not found"
     );
     let ephemeral = json!({"volumes": [{"name": "v", "ephemeral": {}}]});
@@ -72,39 +72,39 @@ fn a_claim_that_does_not_exist_keeps_the_pod_from_every_node() {
 }
 
 #[test]
-fn a_claim_that_should_be_bound_already_keeps_the_pod_from_every_node() {
+fn an_unbound_immediate_claim_makes_the_pod_unschedulable() {
     let unbound = "0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found";
     let immediate = class("fast", "example.com/disks", "Immediate");
     let waits = class("late", "example.com/disks", "WaitForFirstConsumer");
     for claim in [claim("", None), claim("fast", None), claim("missing", None), claim("late", Some("pv"))] {
-        assert_eq!(message(&outcome(Some(claim), &[], &[immediate.clone(), waits.clone()])), unbound);
+        assert_eq!(message(&place_pod(Some(claim), &[], &[immediate.clone(), waits.clone()])), unbound);
     }
 }
 
 #[test]
-fn a_claim_on_its_way_out_is_no_claim() {
-    let mut leaving = bound("pv");
-    leaving["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+fn a_claim_being_deleted_makes_the_pod_unschedulable() {
+    let mut deleting = bound("pv");
+    deleting["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
     assert_eq!(
-        message(&outcome(Some(leaving), &[volume("pv", "manual", None)], &[])),
+        message(&place_pod(Some(deleting), &[volume("pv", "manual", None)], &[])),
         "0/2 nodes are available: persistentvolumeclaim \"data\" is being deleted. not found"
     );
 }
 
 #[test]
-fn a_bound_claim_goes_where_its_volume_is() {
+fn a_bound_claim_restricts_the_pod_to_the_nodes_of_its_volume() {
     let here = volume("pv", "manual", Some("b"));
-    assert_eq!(message(&outcome(Some(bound("pv")), &[here], &[])), "on b");
-    let elsewhere = volume("pv", "manual", Some("c"));
+    assert_eq!(message(&place_pod(Some(bound("pv")), &[here], &[])), "on b");
+    let unknown_nodes = volume("pv", "manual", Some("c"));
     let not_helpful = "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.";
     assert_eq!(
-        message(&outcome(Some(bound("pv")), &[elsewhere], &[])),
+        message(&place_pod(Some(bound("pv")), &[unknown_nodes], &[])),
         format!(
             "0/2 nodes are available: 2 node(s) didn't match PersistentVolume's node affinity. {not_helpful}"
         )
     );
     assert_eq!(
-        message(&outcome(Some(bound("pv")), &[], &[])),
+        message(&place_pod(Some(bound("pv")), &[], &[])),
         format!(
             "0/2 nodes are available: 2 node(s) unavailable due to one or more pvc(s) bound to non-existent \
              pv(s). {not_helpful}"
@@ -113,17 +113,17 @@ fn a_bound_claim_goes_where_its_volume_is() {
 }
 
 #[test]
-fn a_claim_that_waits_for_its_first_consumer_is_not_met_by_nothing() {
+fn a_claim_that_waits_for_its_first_consumer_needs_a_volume_or_a_provisioner() {
     let by_hand = class("local", "kubernetes.io/no-provisioner", "WaitForFirstConsumer");
     let made = class("made", "example.com/disks", "WaitForFirstConsumer");
     let classes = [by_hand, made];
     let nothing = "0/2 nodes are available: 2 node(s) didn't find available persistent volumes to bind. \
                    preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.";
-    assert_eq!(message(&outcome(Some(claim("local", None)), &[], &classes)), nothing);
+    assert_eq!(message(&place_pod(Some(claim("local", None)), &[], &classes)), nothing);
     let other = volume("pv", "other", None);
-    assert_eq!(message(&outcome(Some(claim("local", None)), &[other], &classes)), nothing);
+    assert_eq!(message(&place_pod(Some(claim("local", None)), &[other], &classes)), nothing);
     let timed_out = "running PreBind plugin \"VolumeBinding\": binding volumes: context deadline exceeded";
-    assert_eq!(message(&outcome(Some(claim("made", None)), &[], &classes)), timed_out);
+    assert_eq!(message(&place_pod(Some(claim("made", None)), &[], &classes)), timed_out);
     let fitting = volume("pv", "local", Some("b"));
-    assert_eq!(message(&outcome(Some(claim("local", None)), &[fitting], &classes)), timed_out);
+    assert_eq!(message(&place_pod(Some(claim("local", None)), &[fitting], &classes)), timed_out);
 }

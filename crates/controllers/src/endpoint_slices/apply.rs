@@ -1,0 +1,64 @@
+//! Writing slices: new ones first, so that no endpoint is missing in between.
+
+use gantry_decide::endpoint_slices::Decision;
+use gantry_decide::written_versions::CachedResource;
+use gantry_model::{Name, Refusal, RefusalKind};
+use gantry_runtime::informer::{CachedEndpointSlice, Typed as _};
+use gantry_runtime::{Deletion, Failure, Target};
+use k8s_openapi::api::discovery::v1 as discovery;
+
+use super::EndpointSlices;
+use super::observe::Snapshot;
+
+impl EndpointSlices {
+    /// Creates, changes and deletes slices, up to the first refusal.
+    pub(super) async fn apply(&self, snapshot: &Snapshot, decision: &Decision) -> Result<(), Refusal> {
+        let resource = CachedEndpointSlice::resource();
+        let meta = &snapshot.service.meta;
+        let (namespace, api) = (Some(&meta.namespace), &self.context.api);
+        let failed = |what: String| {
+            let key = meta.key();
+            move |failure: Failure| {
+                let Refusal { kind, message } = Refusal::from(failure);
+                Refusal::new(kind, format!("failed to {what} for Service {key}: {message}"))
+            }
+        };
+        for draft in &decision.create {
+            let target = Target::collection(&resource, namespace);
+            let created = api.create::<discovery::EndpointSlice>(&target, &draft.render()).await;
+            self.wrote(snapshot, created.map_err(failed("create EndpointSlice".to_owned()))?);
+        }
+        for update in &decision.update {
+            let Some(slice) = snapshot.slices.iter().find(|slice| slice.noun.meta.name == update.name) else {
+                continue;
+            };
+            let mut changed = slice.wire.clone();
+            changed.metadata.labels = Some(update.labels.clone());
+            changed.metadata.annotations = Some(update.annotations.clone());
+            update.content.write(&mut changed);
+            let target = Target::object(&resource, namespace, &update.name);
+            let updated = api.replace::<discovery::EndpointSlice>(&target, &changed).await;
+            self.wrote(snapshot, updated.map_err(failed(format!("update {} EndpointSlice", update.name)))?);
+        }
+        for name in &decision.delete {
+            self.delete(snapshot, name).await.map_err(failed(format!("delete {name} EndpointSlice")))?;
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, snapshot: &Snapshot, name: &Name) -> Result<(), Failure> {
+        let uid = snapshot.slices.iter().find(|slice| slice.noun.meta.name == *name);
+        let deletion = Deletion { uid: uid.map(|slice| slice.noun.meta.uid.clone()), ..Deletion::default() };
+        let namespace = Some(&snapshot.service.meta.namespace);
+        let target = Target::object(&CachedEndpointSlice::resource(), namespace, name);
+        match self.context.api.delete(&target, &deletion).await {
+            Err(failure) if failure.kind() == RefusalKind::NotFound => Ok(()),
+            deleted => deleted,
+        }
+    }
+
+    fn wrote(&self, snapshot: &Snapshot, stored: discovery::EndpointSlice) {
+        let version = stored.metadata.resource_version.unwrap_or_default();
+        self.memory().wrote(&snapshot.service, CachedResource::EndpointSlices, &version.into());
+    }
+}

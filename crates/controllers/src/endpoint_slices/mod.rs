@@ -1,0 +1,92 @@
+//! EndpointSlices: the endpoints of a Service, a hundred to a slice.
+
+mod apply;
+mod observe;
+mod triggers;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use gantry_decide::Wake;
+use gantry_decide::endpoint_slices::{EVENT_SOURCE, aggregated, failed};
+use gantry_decide::queue::{Outcome, RetryPolicy};
+use gantry_decide::services::{Memory, WORKERS, is_managed};
+use gantry_model::{ObjectKey, Refusal, RefusalKind};
+use gantry_runtime::Queue;
+
+use crate::context::{Assembly, Context};
+use observe::Caches;
+
+/// The controller.
+#[derive(Clone, Debug)]
+struct EndpointSlices {
+    context: Context,
+    caches: Caches,
+    memory: Arc<Mutex<Memory>>,
+}
+
+/// Adds the controller to a process.
+pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
+    let context = assembly.context.clone();
+    let caches = Caches::of(&mut assembly.informers);
+    let queue = Queue::new("endpoint_slice", context.clock.clone(), &context.metrics);
+    triggers::subscribe(&caches, &queue);
+    let controller = EndpointSlices { context, caches, memory: Arc::default() };
+    let synced = {
+        let caches = controller.caches.clone();
+        async move { caches.synced().await }
+    };
+    assembly.work(queue, (WORKERS, RetryPolicy::ENDPOINTS), synced, move |key| {
+        let controller = controller.clone();
+        async move { controller.sync(&key).await }
+    });
+}
+
+impl EndpointSlices {
+    /// One look at one Service.
+    async fn sync(&self, key: &ObjectKey) -> (Outcome, Wake) {
+        let outcome = match self.try_sync(key).await {
+            Ok(()) => Outcome::Success,
+            Err(refusal) if refusal.kind == RefusalKind::NamespaceTerminating => {
+                Outcome::NamespaceTerminating
+            }
+            Err(refusal) => {
+                tracing::debug!(service = %key, %refusal, "the sync failed and is tried again");
+                Outcome::Failure
+            }
+        };
+        (outcome, Wake::OnChange)
+    }
+
+    async fn try_sync(&self, key: &ObjectKey) -> Result<(), Refusal> {
+        // How far the cache has come is asked before it is read: what is read is at least as new.
+        let read = self.caches.versions();
+        self.memory().check(key, &read).map_err(|stale| Refusal::other(stale.to_string()))?;
+        let Some(service) = self.caches.services.service(key) else {
+            // The garbage collector deletes what belongs to it.
+            self.memory().times.forget(key);
+            return Ok(());
+        };
+        if !is_managed(&service) {
+            return Ok(());
+        }
+        let snapshot = self.caches.observe(service);
+        let decision = snapshot.decide(&mut self.memory().times);
+        let mut errors = decision.skipped.clone();
+        match self.apply(&snapshot, &decision).await {
+            Err(refusal) if refusal.kind == RefusalKind::NamespaceTerminating => return Err(refusal),
+            Err(refusal) => errors.push(refusal.message),
+            Ok(()) => {}
+        }
+        if errors.is_empty() {
+            return Ok(());
+        }
+        let why = aggregated(&errors);
+        let meta = &snapshot.service.meta;
+        self.context.record_event(EVENT_SOURCE, "v1", "Service", meta, failed(&snapshot.service, &why));
+        Err(Refusal::other(why))
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

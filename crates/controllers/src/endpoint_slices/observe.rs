@@ -1,0 +1,97 @@
+//! The snapshot: a Service, the pods that it selects, the zones of their nodes, and its slices.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gantry_decide::endpoint_slices::{Decision, MANAGER, Observed, decide};
+use gantry_decide::services::TriggerTimes;
+use gantry_decide::written_versions::{CachedResource, ReadVersions};
+use gantry_model::{EndpointSlice, Name, Namespace, Pod, Requirement, Selector, Service, keys};
+use gantry_runtime::informer::{CachedEndpointSlice, Plain};
+use gantry_runtime::{Informer, Informers};
+use k8s_openapi::api::core::v1 as core;
+
+use crate::services::ServiceCaches;
+
+/// The copies that the controller reads.
+#[derive(Clone, Debug)]
+pub(super) struct Caches {
+    pub(super) services: ServiceCaches,
+    pub(super) slices: Informer<CachedEndpointSlice>,
+    nodes: Informer<Plain<core::Node>>,
+}
+
+/// The objects of one sync.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    pub(super) service: Arc<Service>,
+    pub(super) slices: Vec<Arc<CachedEndpointSlice>>,
+    pods: Vec<Arc<Pod>>,
+    zones: BTreeMap<Name, Option<String>>,
+}
+
+impl Caches {
+    pub(super) fn of(informers: &mut Informers) -> Self {
+        Self { services: ServiceCaches::of(informers), slices: informers.of(), nodes: informers.of() }
+    }
+
+    pub(super) async fn synced(&self) {
+        self.services.synced().await;
+        self.slices.synced().await;
+        self.nodes.synced().await;
+    }
+
+    /// How far the cache of what is written has come.
+    pub(super) fn versions(&self) -> ReadVersions {
+        ReadVersions::from([(CachedResource::EndpointSlices, self.slices.read().version().clone())])
+    }
+
+    /// Looks at one Service.
+    pub(super) fn observe(&self, service: Arc<Service>) -> Snapshot {
+        let pods = self.services.pods_of(&service);
+        let (slices, zones) = (self.slices_of(&service), self.zones_of(&pods));
+        Snapshot { service, slices, pods, zones }
+    }
+
+    /// The slices of this controller for a Service, but for those that are about to go.
+    fn slices_of(&self, service: &Service) -> Vec<Arc<CachedEndpointSlice>> {
+        let label = |key: &str, value: &str| Requirement::Equals(key.to_owned(), value.to_owned());
+        let selector = Selector::All(vec![
+            label(keys::SERVICE_NAME, service.meta.name.as_str()),
+            label(keys::SLICE_MANAGED_BY, MANAGER),
+        ]);
+        let store = self.slices.read();
+        let candidates = store.candidates(&service.meta.namespace, &selector).into_iter();
+        let stays = |slice: &&Arc<CachedEndpointSlice>| {
+            selector.matches(&slice.noun.meta.labels) && !slice.noun.meta.is_deleting()
+        };
+        candidates.filter(stays).cloned().collect()
+    }
+
+    fn zones_of(&self, pods: &[Arc<Pod>]) -> BTreeMap<Name, Option<String>> {
+        let store = self.nodes.read();
+        let nowhere = Namespace::from("");
+        let zone = |name: &Name| {
+            let node = store.named(&nowhere, name)?;
+            let zone = node.wire.metadata.labels.as_ref().and_then(|labels| labels.get(keys::ZONE));
+            Some((name.clone(), zone.filter(|zone| !zone.is_empty()).cloned()))
+        };
+        pods.iter().filter_map(|pod| zone(pod.node.as_ref()?)).collect()
+    }
+}
+
+impl Snapshot {
+    /// Asks the rules what to do.
+    pub(super) fn decide(&self, times: &mut TriggerTimes) -> Decision {
+        let pods: Vec<&Pod> = self.pods.iter().map(|pod| &**pod).collect();
+        let slices: Vec<&EndpointSlice> = self.slices.iter().map(|slice| &slice.noun).collect();
+        let triggered = times.look(&self.service, &pods);
+        decide(&Observed {
+            service: &self.service,
+            pods: &pods,
+            zones: &self.zones,
+            slices: &slices,
+            triggered,
+        })
+    }
+}

@@ -1,0 +1,81 @@
+//! Endpoints: the addresses of the pods that serve a Service.
+
+mod apply;
+mod observe;
+mod triggers;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use gantry_decide::Wake;
+use gantry_decide::queue::{Outcome, RetryPolicy};
+use gantry_decide::services::{Memory, WORKERS, is_managed};
+use gantry_model::{ObjectKey, Refusal, RefusalKind};
+use gantry_runtime::Queue;
+
+use crate::context::{Assembly, Context};
+use observe::Caches;
+
+/// The controller.
+#[derive(Clone, Debug)]
+struct EndpointsController {
+    context: Context,
+    caches: Caches,
+    memory: Arc<Mutex<Memory>>,
+}
+
+/// Adds the controller to a process.
+pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
+    let context = assembly.context.clone();
+    let caches = Caches::of(&mut assembly.informers);
+    let queue = Queue::new("endpoint", context.clock.clone(), &context.metrics);
+    triggers::subscribe(&caches, &queue);
+    let controller = EndpointsController { context, caches, memory: Arc::default() };
+    let synced = {
+        let (caches, queue) = (controller.caches.clone(), queue.clone());
+        async move {
+            caches.synced().await;
+            triggers::wake_leftovers(&caches, &queue);
+        }
+    };
+    assembly.work(queue, (WORKERS, RetryPolicy::ENDPOINTS), synced, move |key| {
+        let controller = controller.clone();
+        async move { controller.sync(&key).await }
+    });
+}
+
+impl EndpointsController {
+    /// One look at one Service.
+    async fn sync(&self, key: &ObjectKey) -> (Outcome, Wake) {
+        let outcome = match self.try_sync(key).await {
+            Ok(()) => Outcome::Success,
+            Err(refusal) if refusal.kind == RefusalKind::NamespaceTerminating => {
+                Outcome::NamespaceTerminating
+            }
+            Err(refusal) => {
+                tracing::debug!(service = %key, %refusal, "the sync failed and is tried again");
+                Outcome::Failure
+            }
+        };
+        (outcome, Wake::OnChange)
+    }
+
+    async fn try_sync(&self, key: &ObjectKey) -> Result<(), Refusal> {
+        // How far the cache has come is asked before it is read: what is read is at least as new.
+        let read = self.caches.versions();
+        self.memory().check(key, &read).map_err(|stale| Refusal::other(stale.to_string()))?;
+        let Some(service) = self.caches.services.service(key) else {
+            self.memory().times.forget(key);
+            return self.delete(key).await;
+        };
+        if !is_managed(&service) {
+            return Ok(());
+        }
+        let snapshot = self.caches.observe(service);
+        let decision = snapshot.decide(&mut self.memory().times);
+        self.apply(&snapshot, decision).await
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

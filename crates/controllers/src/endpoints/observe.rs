@@ -1,0 +1,59 @@
+//! The snapshot: a Service, the pods that it selects, and its Endpoints.
+
+use std::sync::Arc;
+
+use gantry_decide::endpoints::{Decision, Observed, decide};
+use gantry_decide::services::TriggerTimes;
+use gantry_decide::written_versions::{CachedResource, ReadVersions};
+use gantry_model::{Pod, Service};
+use gantry_runtime::informer::CachedEndpoints;
+use gantry_runtime::{Informer, Informers};
+
+use crate::services::ServiceCaches;
+
+/// The copies that the controller reads.
+#[derive(Clone, Debug)]
+pub(super) struct Caches {
+    pub(super) services: ServiceCaches,
+    pub(super) endpoints: Informer<CachedEndpoints>,
+}
+
+/// The objects of one sync.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    pub(super) service: Arc<Service>,
+    pub(super) endpoints: Option<Arc<CachedEndpoints>>,
+    pods: Vec<Arc<Pod>>,
+}
+
+impl Caches {
+    pub(super) fn of(informers: &mut Informers) -> Self {
+        Self { services: ServiceCaches::of(informers), endpoints: informers.of() }
+    }
+
+    pub(super) async fn synced(&self) {
+        self.services.synced().await;
+        self.endpoints.synced().await;
+    }
+
+    /// How far the cache of what is written has come.
+    pub(super) fn versions(&self) -> ReadVersions {
+        ReadVersions::from([(CachedResource::Endpoints, self.endpoints.read().version().clone())])
+    }
+
+    /// Looks at one Service.
+    pub(super) fn observe(&self, service: Arc<Service>) -> Snapshot {
+        let endpoints = self.endpoints.read().get(&service.meta.key()).cloned();
+        Snapshot { endpoints, pods: self.services.pods_of(&service), service }
+    }
+}
+
+impl Snapshot {
+    /// Asks the rules what to do.
+    pub(super) fn decide(&self, times: &mut TriggerTimes) -> Decision {
+        let pods: Vec<&Pod> = self.pods.iter().map(|pod| &**pod).collect();
+        let triggered = times.look(&self.service, &pods);
+        let current = self.endpoints.as_ref().map(|endpoints| &endpoints.noun);
+        decide(&Observed { service: &self.service, pods: &pods, current, triggered })
+    }
+}

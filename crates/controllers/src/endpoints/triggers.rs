@@ -1,0 +1,26 @@
+//! What wakes the Endpoints of a Service: its changes, those of its pods, and their own deletion.
+
+use gantry_decide::endpoints::is_lock;
+use gantry_model::ObjectKey;
+use gantry_runtime::{InformerEvent, Queue};
+
+use super::observe::Caches;
+
+/// Subscribes the queue to every change.
+pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
+    caches.services.subscribe(queue);
+    let to = queue.clone();
+    // What somebody else writes into them stays until the Service or a pod changes, as on Kubernetes.
+    caches.endpoints.subscribe(move |change| {
+        if let InformerEvent::Deleted(endpoints) = change {
+            to.add(endpoints.noun.meta.key());
+        }
+    });
+}
+
+/// Wakes the Service of all Endpoints that there are: it may have been deleted while nobody looked.
+pub(super) fn wake_leftovers(caches: &Caches, queue: &Queue<ObjectKey>) {
+    for endpoints in caches.endpoints.read().iter().filter(|endpoints| !is_lock(&endpoints.noun)) {
+        queue.add(endpoints.noun.meta.key());
+    }
+}

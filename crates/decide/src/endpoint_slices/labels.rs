@@ -1,0 +1,30 @@
+//! The labels of a slice: those of its Service, and who it belongs to.
+
+use gantry_model::{EndpointSlice, Labels, Service, keys};
+
+use super::MANAGER;
+
+/// Labels that a Service cannot pass on to its slices.
+const RESERVED: [&str; 3] = [keys::SERVICE_NAME, keys::SLICE_MANAGED_BY, keys::HEADLESS];
+
+/// The labels that the slices of a Service should have.
+pub(super) fn of(service: &Service) -> Labels {
+    let mut labels = inherited(&service.meta.labels);
+    if !service.has_address() {
+        labels.insert(keys::HEADLESS.to_owned(), String::new());
+    }
+    labels.insert(keys::SERVICE_NAME.to_owned(), service.meta.name.to_string());
+    labels.insert(keys::SLICE_MANAGED_BY.to_owned(), MANAGER.to_owned());
+    labels
+}
+
+/// Whether the labels of a slice are no longer those of its Service. The reserved ones alone are no reason to write it.
+pub(super) fn have_changed(slice: &EndpointSlice, service: &Service) -> bool {
+    inherited(&slice.meta.labels) != inherited(&service.meta.labels)
+}
+
+fn inherited(labels: &Labels) -> Labels {
+    let mut labels = labels.clone();
+    labels.retain(|key, _| !RESERVED.contains(&key.as_str()));
+    labels
+}

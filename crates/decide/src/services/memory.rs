@@ -1,0 +1,26 @@
+//! What a controller of endpoints remembers from one sync to the next. A restart loses it, which is safe.
+
+use gantry_model::{ObjectKey, ResourceVersion, Service};
+
+use super::TriggerTimes;
+use crate::written_versions::{CachedResource, ReadVersions, StaleCache, WrittenVersions};
+
+/// The memory of a controller of endpoints.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// When pods and Services last changed.
+    pub times: TriggerTimes,
+    written: WrittenVersions,
+}
+
+impl Memory {
+    /// Checks that the cache has seen everything that was written for a Service.
+    pub fn check(&mut self, service: &ObjectKey, read: &ReadVersions) -> Result<(), StaleCache> {
+        self.written.check(service, read)
+    }
+
+    /// Remembers that a write for the Service was answered with this version.
+    pub fn wrote(&mut self, service: &Service, resource: CachedResource, version: &ResourceVersion) {
+        self.written.wrote(&service.meta.key(), &service.meta.uid, resource, version);
+    }
+}

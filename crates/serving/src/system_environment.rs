@@ -1,0 +1,80 @@
+//! The system clock and secure randomness.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use gantry_apiserver::Surroundings;
+use gantry_registry::Moment;
+
+/// The environment of a real server.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemEnvironment;
+
+/// The alphabet of generated names: without vowels and ambiguous characters, so that no words come about.
+const LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+
+impl Surroundings for SystemEnvironment {
+    fn now(&self) -> Moment {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Moment::from_secs(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+    }
+
+    fn uid(&self) -> String {
+        let mut bytes = chance::<16>();
+        // A random uid: version 4, variant 1.
+        bytes[6] = bytes[6] & 0x0f | 0x40;
+        bytes[8] = bytes[8] & 0x3f | 0x80;
+        let mut uid = String::with_capacity(36);
+        for (place, byte) in bytes.into_iter().enumerate() {
+            if matches!(place, 4 | 6 | 8 | 10) {
+                uid.push('-');
+            }
+            uid.extend(
+                [byte >> 4, byte & 15].map(|nibble| char::from(b"0123456789abcdef"[usize::from(nibble)])),
+            );
+        }
+        uid
+    }
+
+    fn name_suffix(&self) -> String {
+        let mut suffix = String::with_capacity(5);
+        while suffix.len() < 5 {
+            // 243 is 9 × 27: bytes beyond would bias the distribution.
+            let fair = chance::<8>().into_iter().filter(|byte| *byte < 243);
+            let letters = fair.map(|byte| char::from(LETTERS[usize::from(byte % 27)]));
+            suffix.extend(letters.take(5 - suffix.len()));
+        }
+        suffix
+    }
+}
+
+fn chance<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    aws_lc_rs::rand::fill(&mut bytes).expect("the system's source of randomness works");
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn uids_look_like_uids_and_differ() {
+        let uids: BTreeSet<String> = (0..1000).map(|_| SystemEnvironment.uid()).collect();
+        assert_eq!(uids.len(), 1000);
+        for uid in uids {
+            let lengths: Vec<usize> = uid.split('-').map(str::len).collect();
+            assert_eq!(lengths, [8, 4, 4, 4, 12], "{uid}");
+            assert!(uid.as_bytes()[14] == b'4' && b"89ab".contains(&uid.as_bytes()[19]), "{uid}");
+        }
+    }
+
+    #[test]
+    fn suffixes_use_every_letter_and_no_other() {
+        let seen: BTreeSet<u8> =
+            (0..2000).flat_map(|_| SystemEnvironment.name_suffix().into_bytes()).collect();
+        assert_eq!(seen, LETTERS.iter().copied().collect());
+        assert_eq!(SystemEnvironment.name_suffix().len(), 5);
+    }
+}

@@ -1,0 +1,243 @@
+//! Plays a case on a server, in a namespace of its own, and removes what it created.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::case::{Body, Case, JSON, MERGE, Request, Step};
+use crate::server::{Events, Message, Server};
+use crate::trace::{Exchange, Trace, now};
+
+/// How long a watch must have been silent before the case takes it that nothing more comes.
+const QUIET: Duration = Duration::from_millis(400);
+/// How long a changed CustomResourceDefinition is given to take effect.
+const SETTLE: Duration = Duration::from_millis(700);
+const SERVED_LIMIT: Duration = Duration::from_secs(10);
+const WATCH_END_LIMIT: Duration = Duration::from_secs(15);
+
+/// Plays a case and returns its trace. The error is about the play, such as a server that cannot be reached.
+pub(crate) async fn play(server: &Server, case: &Case) -> Result<Trace, String> {
+    let mut play = Play {
+        server,
+        namespace: unique_namespace(),
+        exchanges: Vec::new(),
+        watches: Vec::new(),
+        created: Vec::new(),
+    };
+    let done = play.run(case).await;
+    play.finish_watches().await;
+    play.clean().await;
+    done?;
+    let Play { namespace, exchanges, .. } = play;
+    Ok(Trace { exchanges, namespace, address: server.address.clone() })
+}
+
+struct Play<'a> {
+    server: &'a Server,
+    namespace: String,
+    exchanges: Vec<Exchange>,
+    watches: Vec<OpenWatch>,
+    /// The paths of what was created, in order.
+    created: Vec<String>,
+}
+
+struct OpenWatch {
+    exchange: usize,
+    events: Arc<Mutex<Vec<Value>>>,
+    /// Ends when the server ends the watch.
+    reader: JoinHandle<()>,
+}
+
+impl Play<'_> {
+    async fn run(&mut self, case: &Case) -> Result<(), String> {
+        self.create_namespace().await?;
+        for step in &case.steps {
+            match step {
+                Step::Send(request) => {
+                    let message = self.filled(request);
+                    let answer = self.server.send(&message).await?;
+                    self.remember(&message, &answer);
+                    self.exchanges.push(answer);
+                }
+                Step::Watch(request) => {
+                    let (answer, events) = self.server.watch(&self.filled(request)).await?;
+                    if let Some(events) = events {
+                        self.watches.push(read_in_background(self.exchanges.len(), events));
+                    }
+                    self.exchanges.push(answer);
+                }
+                Step::WatchEnds => self.wait_for_watch_end().await,
+                Step::Served { definition, resource } => self.wait_until_served(definition, resource).await?,
+                Step::Settle => sleep(SETTLE).await,
+            }
+        }
+        Ok(())
+    }
+
+    async fn create_namespace(&self) -> Result<(), String> {
+        let body = serde_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}});
+        let answer = self.server.send(&message("POST", "/api/v1/namespaces", JSON, &body)).await?;
+        if answer.status != 201 {
+            return Err(format!(
+                "cannot create namespace {}: {} {}",
+                self.namespace, answer.status, answer.body
+            ));
+        }
+        Ok(())
+    }
+
+    fn filled(&self, request: &Request) -> Message {
+        let body = match &request.body {
+            Body::None => Vec::new(),
+            Body::Json(value) => self.fill(&value.to_string()).into_bytes(),
+            Body::Text(text) => self.fill(text).into_bytes(),
+        };
+        let path = self.fill(&request.path);
+        Message {
+            method: request.method,
+            path,
+            accept: request.accept,
+            content_type: request.content_type,
+            body,
+        }
+    }
+
+    /// Replaces the placeholders of a text. What an answer does not hold is replaced by nothing.
+    fn fill(&self, text: &str) -> String {
+        let mut filled = text.replace("{ns}", &self.namespace);
+        for (name, pointer) in [
+            ("rv", "/metadata/resourceVersion"),
+            ("uid", "/metadata/uid"),
+            ("continue", "/metadata/continue"),
+        ] {
+            let start = format!("{{{name}.");
+            while let Some(at) = filled.find(&start) {
+                let Some(length) = filled[at..].find('}') else { break };
+                let number: Option<usize> = filled[at + start.len()..at + length].parse().ok();
+                let answer = number.and_then(|number| self.exchanges.get(number));
+                let value =
+                    answer.and_then(|answer| answer.body.pointer(pointer)?.as_str()).unwrap_or_default();
+                filled.replace_range(at..=at + length, value);
+            }
+        }
+        filled
+    }
+
+    /// Notes what must be deleted afterwards.
+    fn remember(&mut self, message: &Message, answer: &Exchange) {
+        if answer.status != 201 || message.path.contains("dryRun") {
+            return;
+        }
+        let path = message.path.split('?').next().unwrap_or_default();
+        let name = answer.body.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+        match message.method {
+            "POST" => self.created.push(format!("{path}/{name}")),
+            _ => self.created.push(path.to_owned()),
+        }
+    }
+
+    async fn wait_for_watch_end(&mut self) {
+        let Some(watch) = self.watches.last_mut() else { return };
+        let ended = timeout(WATCH_END_LIMIT, &mut watch.reader).await.is_ok();
+        self.exchanges[watch.exchange].ended = Some(ended);
+    }
+
+    async fn wait_until_served(&self, definition: &str, resource: &str) -> Result<(), String> {
+        let start = Instant::now();
+        let get =
+            |path: &str| Message { method: "GET", path: self.fill(path), accept: JSON, ..Message::default() };
+        while start.elapsed() < SERVED_LIMIT {
+            let answer = self.server.send(&get(definition)).await?;
+            if answer.status == 404 || condition(&answer.body, "NamesAccepted") == Some("False") {
+                return Ok(());
+            }
+            let is_established = condition(&answer.body, "Established") == Some("True");
+            if is_established && self.server.send(&get(resource)).await?.status != 404 {
+                return Ok(());
+            }
+            sleep(Duration::from_millis(30)).await;
+        }
+        Ok(())
+    }
+
+    /// Reads what still comes and closes the watches.
+    async fn finish_watches(&mut self) {
+        for mut watch in std::mem::take(&mut self.watches) {
+            let mut seen = None;
+            loop {
+                let count = watch.events.lock().await.len();
+                if seen == Some(count) {
+                    break;
+                }
+                seen = Some(count);
+                if watch.reader.is_finished() || timeout(QUIET, &mut watch.reader).await.is_ok() {
+                    break;
+                }
+            }
+            watch.reader.abort();
+            self.exchanges[watch.exchange].events = Some(std::mem::take(&mut *watch.events.lock().await));
+        }
+    }
+
+    /// Deletes what was created. What fails here does not concern the case.
+    async fn clean(&self) {
+        for path in self.created.iter().rev() {
+            let finalizers = serde_json::json!({"metadata": {"finalizers": null}});
+            let answer = self
+                .server
+                .send(&message("DELETE", &format!("{path}?gracePeriodSeconds=0"), "", &Value::Null))
+                .await;
+            let is_held = answer.is_ok_and(|answer| answer.body.pointer("/metadata/finalizers").is_some());
+            if is_held && !path.contains("customresourcedefinitions") {
+                let _ = self.server.send(&message("PATCH", path, MERGE, &finalizers)).await;
+            }
+        }
+        let namespace = format!("/api/v1/namespaces/{}", self.namespace);
+        let _ = self.server.send(&message("DELETE", &namespace, "", &Value::Null)).await;
+    }
+}
+
+fn read_in_background(exchange: usize, mut events: Events) -> OpenWatch {
+    let read = Arc::new(Mutex::new(Vec::new()));
+    let into = Arc::clone(&read);
+    let reader = tokio::spawn(async move {
+        while let Some(event) = events.next().await {
+            into.lock().await.push(event);
+        }
+    });
+    OpenWatch { exchange, events: read, reader }
+}
+
+fn message(method: &'static str, path: &str, content_type: &'static str, body: &Value) -> Message {
+    let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+    Message { method, path: path.to_owned(), accept: JSON, content_type, body }
+}
+
+fn condition<'a>(definition: &'a Value, kind: &str) -> Option<&'a str> {
+    let conditions = definition.pointer("/status/conditions")?.as_array()?;
+    conditions.iter().find(|condition| condition["type"] == kind)?["status"].as_str()
+}
+
+/// Returns a namespace that no other play uses. Its length is always the same, because messages may count characters.
+fn unique_namespace() -> String {
+    static PLAYS: AtomicU64 = AtomicU64::new(0);
+    let play = PLAYS.fetch_add(1, Ordering::Relaxed);
+    let start = u64::try_from(now()).unwrap_or(0);
+    let mut number = start
+        .wrapping_mul(1_000_003)
+        .wrapping_add(u64::from(std::process::id()))
+        .wrapping_mul(100_003)
+        .wrapping_add(play);
+    let mut name = String::from("wd-");
+    for _ in 0..12 {
+        // Letters only: a digit after a letter could be taken for part of a number or a version.
+        name.push(char::from(b'b' + u8::try_from(number % 20).unwrap_or(0)));
+        number /= 20;
+    }
+    name
+}

@@ -1,0 +1,88 @@
+//! How many cases came out how, by family and by kind.
+
+use std::collections::BTreeMap;
+
+use crate::families::Family;
+
+/// What became of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Same,
+    Different,
+    /// Kubernetes did not answer the same twice.
+    Undecided,
+    /// The right server did not answer the same twice, and once as Kubernetes did.
+    Unstable,
+}
+
+/// Counts of outcomes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Report(BTreeMap<(Family, String), [usize; 4]>);
+
+impl Report {
+    pub(crate) fn count(&mut self, family: Family, kind: &str, outcome: Outcome) {
+        self.0.entry((family, kind.to_owned())).or_default()[outcome as usize] += 1;
+    }
+
+    /// Tells whether any case was answered differently.
+    pub(crate) fn has_differences(&self) -> bool {
+        self.0.values().any(|counts| counts[Outcome::Different as usize] > 0)
+    }
+
+    /// Returns a line per family and, below it, one per kind with differences.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut families: BTreeMap<Family, [usize; 4]> = BTreeMap::new();
+        for ((family, _), counts) in &self.0 {
+            let sums = families.entry(*family).or_default();
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        let mut lines = Vec::new();
+        for (family, sums) in families {
+            lines.push(line(family.name(), &sums));
+            let kinds = self
+                .0
+                .iter()
+                .filter(|((of, _), counts)| *of == family && counts[Outcome::Different as usize] > 0);
+            lines.extend(kinds.map(|((_, kind), counts)| line(&format!("  {kind}"), counts)));
+        }
+        lines
+    }
+}
+
+fn line(name: &str, [same, different, undecided, unstable]: &[usize; 4]) -> String {
+    let decided = same + different;
+    let share = if decided == 0 { 100.0 } else { *same as f64 * 100.0 / decided as f64 };
+    format!(
+        "{name:<34} {same} same, {different} different, {undecided} undecided, {unstable} unstable ({share:.2} %)"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_are_summed_and_only_kinds_with_differences_are_listed() {
+        let mut report = Report::default();
+        report.count(Family::Lists, "pods", Outcome::Same);
+        report.count(Family::Lists, "pods", Outcome::Different);
+        report.count(Family::Lists, "secrets", Outcome::Same);
+        report.count(Family::Lists, "secrets", Outcome::Undecided);
+        assert!(report.has_differences());
+        let lines = report.lines();
+        assert_eq!(lines.len(), 2);
+        assert!(
+            lines[0].starts_with("lists")
+                && lines[0].ends_with("2 same, 1 different, 1 undecided, 0 unstable (66.67 %)")
+        );
+        assert!(lines[1].starts_with("  pods") && lines[1].contains("1 same, 1 different"));
+    }
+
+    #[test]
+    fn undecided_cases_are_no_differences() {
+        let mut report = Report::default();
+        report.count(Family::Lists, "pods", Outcome::Undecided);
+        report.count(Family::Lists, "pods", Outcome::Unstable);
+        assert!(!report.has_differences());
+    }
+}
