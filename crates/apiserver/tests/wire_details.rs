@@ -14,7 +14,7 @@ const SERVICES: &str = "/api/v1/namespaces/default/services";
 const MERGE: &str = "application/merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 
-fn deployment(template_spec: Value) -> Value {
+fn deployment(template_spec: &Value) -> Value {
     let mut spec = json!({"containers": [{"name": "web", "image": "nginx"}]});
     spec.as_object_mut().unwrap().extend(template_spec.as_object().unwrap().clone());
     json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {
@@ -111,7 +111,7 @@ async fn what_is_odd_about_a_service_or_a_node_is_told_on_every_write() {
 async fn what_is_odd_about_a_deployment_is_told_when_it_is_scaled() {
     let cluster = Cluster::new().await;
     let spread = json!([{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]);
-    cluster.post(DEPLOYMENTS, deployment(json!({"topologySpreadConstraints": spread}))).await;
+    cluster.post(DEPLOYMENTS, deployment(&json!({"topologySpreadConstraints": spread}))).await;
     let path = format!("{DEPLOYMENTS}/web/scale");
     let told = warned(&cluster, Method::PATCH, &path, MERGE, json!({"spec": {"replicas": 3}})).await;
     assert!(told.len() == 1 && told[0].contains("a null labelSelector"), "{told:?}");
@@ -123,7 +123,7 @@ async fn what_is_odd_about_a_deployment_is_told_when_it_is_scaled() {
 #[tokio::test]
 async fn unknown_fields_are_quoted() {
     let cluster = Cluster::new().await;
-    let mut web = deployment(json!({}));
+    let mut web = deployment(&json!({}));
     web["spec"]["sch\u{f6}n \"x\""] = json!(1);
     let told = warned(&cluster, Method::POST, DEPLOYMENTS, "application/json", web).await;
     assert_eq!(told, ["299 - \"unknown field \\\"spec.sch\u{f6}n \\\\\\\"x\\\\\\\"\\\"\""]);
@@ -133,7 +133,7 @@ async fn unknown_fields_are_quoted() {
 #[tokio::test]
 async fn a_revision_to_go_back_to_must_be_a_number() {
     let cluster = Cluster::new().await;
-    let mut web = deployment(json!({}));
+    let mut web = deployment(&json!({}));
     cluster.post(DEPLOYMENTS, web.clone()).await;
     web["metadata"]["annotations"] = json!({"deprecated.deployment.rollback.to": "x"});
     let why = "failed to parse annotation[deprecated.deployment.rollback.to]=x as int64: strconv.ParseInt: parsing \"x\": \

@@ -40,8 +40,8 @@ async fn a_started_cluster_has_the_rules_of_admin_edit_and_view() {
     for _ in 0..5 {
         let cluster = Cluster::start_with(Options { nodes: 0, ..Options::default() }).await.unwrap();
         let roles: Api<ClusterRole> = Api::all(cluster.client());
-        let rules = async |name: &str| roles.get(name).await.unwrap().rules.unwrap_or_default();
-        let (admin, edit, view) = (rules("admin").await, rules("edit").await, rules("view").await);
+        let rules_of = async |name: &str| roles.get(name).await.unwrap().rules.unwrap_or_default();
+        let (admin, edit, view) = (rules_of("admin").await, rules_of("edit").await, rules_of("view").await);
         assert!(!view.is_empty());
         assert!(view.iter().all(|rule| edit.contains(rule)), "edit has all of view");
         assert!(edit.iter().all(|rule| admin.contains(rule)), "admin has all of edit");

@@ -15,7 +15,7 @@ impl Roles {
         let all = self.0.read();
         let Some(role) = all.get(&ObjectKey::new("", role.clone())) else { return Ok(None) };
         let roles: Vec<&ClusterRole> = all.iter().map(|role| &**role).collect();
-        decide(role, roles)
+        decide(role, &roles)
     }
 }
 
@@ -23,5 +23,6 @@ impl Roles {
 pub fn are_bootstrap_roles_aggregated(roles: impl IntoIterator<Item = wire::ClusterRole>) -> bool {
     let roles: Vec<_> = roles.into_iter().filter_map(|role| ClusterRole::parse(role).ok()).collect();
     let is_bootstrap = |role: &&ClusterRole| role.labels.contains_key("kubernetes.io/bootstrapping");
-    roles.iter().filter(is_bootstrap).all(|role| decide(role, &roles).is_ok_and(|rules| rules.is_none()))
+    let all: Vec<&ClusterRole> = roles.iter().collect();
+    roles.iter().filter(is_bootstrap).all(|role| decide(role, &all).is_ok_and(|rules| rules.is_none()))
 }

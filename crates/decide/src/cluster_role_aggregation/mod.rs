@@ -13,16 +13,13 @@ pub const WORKERS: usize = 5;
 ///
 /// The selectors are taken in their order and the roles of each by name; a rule that was copied already is not copied
 /// again. A role never copies from itself.
-pub fn decide<'a>(
-    role: &ClusterRole,
-    all: impl IntoIterator<Item = &'a ClusterRole> + Clone,
-) -> Result<Option<Vec<PolicyRule>>, InvalidSelector> {
+pub fn decide(role: &ClusterRole, all: &[&ClusterRole]) -> Result<Option<Vec<PolicyRule>>, InvalidSelector> {
     let Some(selectors) = &role.aggregates else { return Ok(None) };
     let mut rules = Vec::new();
     for selector in selectors {
         let selector = selector.as_ref().map_err(Clone::clone)?;
         let is_source = |other: &&ClusterRole| other.name != role.name && selector.matches(&other.labels);
-        let mut sources: Vec<_> = all.clone().into_iter().filter(is_source).collect();
+        let mut sources: Vec<_> = all.iter().copied().filter(is_source).collect();
         sources.sort_by(|one, other| one.name.cmp(&other.name));
         for rule in sources.into_iter().flat_map(|source| &source.rules) {
             if !rules.contains(rule) {

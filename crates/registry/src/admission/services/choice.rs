@@ -30,7 +30,7 @@ struct Given<'a> {
     numbers: BTreeSet<u16>,
 }
 
-impl<'a> Choice<'a> {
+impl Choice<'_> {
     /// Gives an address to a service that is to have one.
     pub(super) fn address(self, spec: &mut Object) -> Result<(), NotAllotted> {
         let given = text(spec, "clusterIP");
@@ -119,8 +119,8 @@ impl Given<'_> {
                 (Some(known), Some(wanted)) if known == wanted => known,
                 (Some(_), Some(wanted)) => self.take_for(index, wanted)?,
                 (None, _) => {
-                    let asked = asked.iter().filter(|(other, _)| *other == number);
-                    let node_port = match asked.filter_map(|(_, wanted)| *wanted).next() {
+                    let wanted = asked.iter().find_map(|(other, wanted)| wanted.filter(|_| *other == number));
+                    let node_port = match wanted {
                         Some(wanted) => self.take_for(index, wanted)?,
                         None => self.next()?,
                     };
