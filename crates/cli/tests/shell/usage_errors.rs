@@ -94,5 +94,5 @@ fn flags_stand_where_kubectl_takes_them() {
         assert!(said.err.is_empty() && !said.out.is_empty(), "{typed}: {said:?}");
     }
     let said = shell_env.types("-n shop simulate -");
-    assert!(said.code == Some(1) && said.err.contains("stand after this command"), "{said:?}");
+    assert!(said.code == Some(1) && said.err.contains("must follow this command"), "{said:?}");
 }
