@@ -185,8 +185,8 @@ async fn roles_are_aggregated(cluster: &Cluster) {
     roles.create(&PostParams::default(), &orders).await.unwrap();
     for name in ["view", "edit", "admin"] {
         eventually("an aggregated rule", async || {
-            let rules = roles.get(name).await.unwrap().rules.unwrap_or_default();
-            rules.contains(&object(rule.clone())).then_some(())
+            let aggregated = roles.get(name).await.unwrap().rules.unwrap_or_default();
+            aggregated.contains(&object(rule.clone())).then_some(())
         })
         .await;
     }

@@ -115,7 +115,9 @@ fn drop_from_typed(form: Form, kind: &Type, value: &mut Value) {
             drop_from_message(form, *id, value);
         }
         (Type::List(element), Value::Array(list)) => {
-            list.iter_mut().for_each(|one| drop_from_typed(form, element, one));
+            for one in list {
+                drop_from_typed(form, element, one);
+            }
         }
         (Type::Map(kind), Value::Object(map)) => {
             map.values_mut().for_each(|one| drop_from_typed(form, kind, one));

@@ -141,9 +141,8 @@ async fn what_is_taken_or_out_of_range_is_told_first() {
          allocated"
     );
     created(&server, SERVICES, service("web", json!({}))).await;
-    let path = format!("{SERVICES}/web");
-    let patch = json!({"spec": {"type": "NodePort", "ports": [wrong(31_000)]}});
-    let (status, refusal) = patched(&server, &path, patch).await;
+    let to_node_port = json!({"spec": {"type": "NodePort", "ports": [wrong(31_000)]}});
+    let (status, refusal) = patched(&server, &format!("{SERVICES}/web"), to_node_port).await;
     assert_eq!(status, 422);
     assert!(
         refusal["message"].as_str().unwrap().ends_with("provided port is already allocated"),

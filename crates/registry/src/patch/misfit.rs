@@ -32,8 +32,9 @@ fn of_type(value: &Value, kind: &Type, place: (MessageId, &str)) -> Option<Strin
         (Type::Bytes, Value::String(text)) => base64::decode(text)
             .err()
             .map(|at| format!("error decoding from json: illegal base64 data at input byte {at}")),
-        (_, Value::Null) | (Type::Quantity | Type::Raw | Type::Or(..), _) => None,
-        (Type::Time | Type::MicroTime | Type::Duration | Type::IntOrString, Value::String(_)) => None,
+        (_, Value::Null)
+        | (Type::Quantity | Type::Raw | Type::Or(..), _)
+        | (Type::Time | Type::MicroTime | Type::Duration | Type::IntOrString, Value::String(_)) => None,
         (Type::Time | Type::MicroTime | Type::Duration, other) => Some(unread(json_word(other), "string")),
         (Type::IntOrString, Value::Number(number)) => {
             let fits = number.as_i64().is_some_and(|number| i32::try_from(number).is_ok());

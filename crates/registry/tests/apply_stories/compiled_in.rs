@@ -45,7 +45,7 @@ fn an_empty_list_is_owned_if_it_is_written() {
     assert_eq!(map.owners(), [""; 0]);
     let mut slice = Story::of("discovery/v1.EndpointSlice");
     slice.update("u1", |object| {
-        *object = json!({"addressType": "IPv4", "endpoints": [{"addresses": ["::1"]}]})
+        *object = json!({"addressType": "IPv4", "endpoints": [{"addresses": ["::1"]}]});
     });
     slice.update("u2", |object| object["ports"] = json!([]));
     assert_eq!(slice.fields("u2"), json!({"f:ports": {}}));
