@@ -108,13 +108,17 @@ impl Call<'_> {
     pub(super) async fn put(&self, part: Part) -> Result<Answer, Refusal> {
         allowed(self.kind, Verb::Update)?;
         let options = self.query.write_options("UpdateOptions", &self.user_agent)?;
-        let (object, findings) = self.put_object(&options)?;
+        let (object, findings) = self.decoded(&options)?;
+        let object = match self.placed(object) {
+            Ok(object) => object,
+            Err(refusal) => return self.answer_or_refuse(200, Err(refusal), &options, &findings),
+        };
         // Whoever is overtaken reads the body again; almost nobody is.
         let mut unused = Some(object);
         let written = self.change(&options, |stored| {
             let object = match unused.take() {
                 Some(object) => object,
-                None => self.put_object(&options)?.0,
+                None => self.placed(self.decoded(&options)?.0)?,
             };
             check_uid(self.place(), stored, &object)?;
             self.check_blind(&object)?;
@@ -133,14 +137,13 @@ impl Call<'_> {
         self.answer_or_refuse(status, written, &options, &findings)
     }
 
-    /// The object in the body of an update, in its place and with defaults, and what was ignored in it.
-    fn put_object(&self, options: &WriteOptions) -> Result<(Value, Vec<Finding>), Refusal> {
-        let (mut object, findings) = self.decoded(options)?;
+    /// The object of an update, in its place and with defaults.
+    fn placed(&self, mut object: Value) -> Result<Value, Refusal> {
         self.check_name(&object)?;
         check_place(self, &mut object)?;
         self.keep_reset(&mut object);
         defaults::apply(self.kind, &mut object);
-        Ok((object, findings))
+        Ok(object)
     }
 
     /// Some kinds are only overwritten by those who say what they saw.
