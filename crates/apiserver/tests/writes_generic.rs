@@ -111,3 +111,31 @@ async fn an_empty_table_of_roles_has_no_rows() {
     let table = ask(&server, Method::GET, "/apis/apps/v1/deployments", &accept, String::new()).await.json();
     assert_eq!(table["rows"], json!([]));
 }
+
+/// O2.2: what was ignored in the body of an update is told also if its name or namespace is not the path's.
+#[tokio::test]
+async fn an_update_in_the_wrong_place_still_warns_of_unknown_fields() {
+    let server = server().await;
+    post(&server, MAPS, &json!({"metadata": {"name": "a"}})).await;
+    for metadata in [json!({"name": "b"}), json!({"name": "a", "namespace": "other"})] {
+        let body = json!({"metadata": metadata, "odd": 1}).to_string();
+        let refused = ask(&server, Method::PUT, &format!("{MAPS}/a"), &[], body).await;
+        assert_eq!((refused.status, refused.header("warning")), (400, r#"299 - "unknown field \"odd\"""#));
+    }
+}
+
+/// A5.1: a Scale is in the namespace of the path.
+#[tokio::test]
+async fn a_scale_of_another_namespace_is_refused() {
+    let server = server().await;
+    let deployments = "/apis/apps/v1/namespaces/default/deployments";
+    let template =
+        json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    let web = json!({"metadata": {"name": "web"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}});
+    post(&server, deployments, &web).await;
+    let scale = json!({"metadata": {"name": "web", "namespace": "other"}, "spec": {"replicas": 2}});
+    let refused =
+        ask(&server, Method::PUT, &format!("{deployments}/web/scale"), &[], scale.to_string()).await;
+    let why = "the namespace of the provided object does not match the namespace sent on the request";
+    assert_eq!(message(&refused), (400, why.to_owned()));
+}

@@ -188,7 +188,10 @@ impl Details {
         }
         if !self.causes.is_empty() {
             let causes = self.causes.iter().map(|cause| {
-                let mut rendered = json!({"reason": cause.reason, "message": cause.message});
+                let mut rendered = json!({"message": cause.message});
+                if !cause.reason.is_empty() {
+                    rendered["reason"] = json!(cause.reason);
+                }
                 if !cause.field.is_empty() {
                     rendered["field"] = json!(cause.field);
                 }

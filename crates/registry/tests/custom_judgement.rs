@@ -1,7 +1,7 @@
 //! What is wrong with objects of custom kinds, in Kubernetes' words: a schema of `spec`, a value, what is said.
 
 use gantry_registry::Refusal;
-use gantry_registry::custom::Structure;
+use gantry_registry::custom::{Scaling, Structure};
 use serde_json::{Value, json};
 
 /// The structure of objects of which the spec is like this.
@@ -17,7 +17,7 @@ fn texts(errors: &[gantry_registry::FieldError]) -> Vec<String> {
 fn check(table: &[(Value, Value, &[&str])]) {
     for (schema, value, expected) in table {
         let structure = with_spec(&json!({"type": "object", "properties": {"x": schema}}));
-        let errors = structure.judge(&json!({"spec": {"x": value}}));
+        let errors = structure.judge(&json!({"spec": {"x": value}}), None);
         assert_eq!(texts(&errors), *expected, "{value} of {schema}");
     }
 }
@@ -84,7 +84,7 @@ fn values_have_types() {
         (json!({"x-kubernetes-preserve-unknown-fields": true}), json!([1, {"a": null}]), &[]),
     ]);
     let structure = with_spec(&json!({"type": "object", "properties": {"replicas": {"type": "integer"}}}));
-    let errors = structure.judge(&json!({"spec": {"replicas": "three"}}));
+    let errors = structure.judge(&json!({"spec": {"replicas": "three"}}), None);
     let status = Refusal::invalid("Crane", "example.com", "a", &errors).status();
     assert_eq!(
         status["details"]["causes"],
@@ -188,7 +188,7 @@ fn the_root_has_no_name() {
     let structure = Structure::read(&json!({"type": "object", "required": ["spec"], "minProperties": 1,
         "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}));
     assert_eq!(
-        texts(&structure.judge(&json!({}))),
+        texts(&structure.judge(&json!({}), None)),
         [
             "<nil>: Invalid value: \"\": \"\" must validate one and only one schema (oneOf). Found none valid",
             "a: Required value",
@@ -342,11 +342,14 @@ fn what_did_not_change_is_not_held_against_a_change() {
         (json!({"size": 1, "set": ["a", "a"]}), json!({"size": 1, "set": ["b", "b"]}), &[]),
     ];
     for (old, new, expected) in table {
-        let errors = structure.judge_change(&json!({"spec": old}), &json!({"spec": new})).errors;
+        let errors = structure.judge_change(&json!({"spec": old}), &json!({"spec": new}), None).errors;
         assert_eq!(texts(&errors), expected, "{old} to {new}");
     }
-    let errors = structure
-        .judge_change(&json!({"spec": {"size": 1}}), &json!({"spec": {"size": 1, "set": ["b", "b"]}}));
+    let errors = structure.judge_change(
+        &json!({"spec": {"size": 1}}),
+        &json!({"spec": {"size": 1, "set": ["b", "b"]}}),
+        None,
+    );
     assert_eq!(texts(&errors.errors), ["spec.set[1]: Duplicate value: \"b\""]);
 }
 
@@ -359,7 +362,7 @@ fn a_status_is_judged_by_itself() {
             "anyOf": [{"required": ["ready"]}]},
     }}));
     let judged = |new: Value| {
-        texts(&structure.judge_status(&json!({"spec": {}}), &json!({"spec": {}, "status": new})).errors)
+        texts(&structure.judge_status(&json!({"spec": {}}), &json!({"spec": {}, "status": new}), None).errors)
     };
     assert_eq!(judged(json!({"phase": "a", "ready": 1})), Vec::<String>::new());
     assert_eq!(
@@ -376,7 +379,7 @@ fn a_status_is_judged_by_itself() {
             "status.ready: Required value",
         ]
     );
-    assert!(structure.judge_status(&json!({}), &json!({})).errors.is_empty());
+    assert!(structure.judge_status(&json!({}), &json!({}), None).errors.is_empty());
 }
 
 /// Appendix E: of an object that is wrong otherwise, expressions are not evaluated, and it hears of that.
@@ -388,7 +391,7 @@ fn expressions_wait_until_the_rest_is_right() {
     assert!(with.is_ruled);
     assert!(!with_spec(&json!({"type": "object"})).is_ruled);
     assert_eq!(
-        texts(&with.judge(&json!({"spec": {"list": 1}}))),
+        texts(&with.judge(&json!({"spec": {"list": 1}}), None)),
         [
             "spec.list: Invalid value: \"integer\": spec.list in body must be of type array: \"integer\"",
             "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct \
@@ -396,7 +399,26 @@ fn expressions_wait_until_the_rest_is_right() {
         ]
     );
     assert_eq!(
-        texts(&with.judge(&json!({"spec": {"list": [1]}}))),
+        texts(&with.judge(&json!({"spec": {"list": [1]}}), None)),
         ["spec.list[0]: Invalid value: 1: failed rule: self > 1"]
     );
+}
+
+/// Appendix E: what an object says of its replicas is judged after its schema and before its rules, of which it hears last.
+#[test]
+fn replicas_are_judged_between_schema_and_rules() {
+    let count = json!({"type": "integer", "x-kubernetes-validations": [{"rule": "self > 1"}]});
+    let structure = with_spec(&json!({"type": "object", "properties": {"count": count}}));
+    let scale = json!({"specReplicasPath": ".spec.count", "statusReplicasPath": ".status.count"});
+    let scaling = Scaling::read(&json!({"subresources": {"scale": scale}})).unwrap();
+    let wrong = json!({"spec": {"count": "7"}});
+    let expected = [
+        "spec.count: Invalid value: \"string\": spec.count in body must be of type integer: \"string\"",
+        ".spec.count: Invalid value: 0: .spec.count accessor error: 7 is of the type string, expected int64",
+        "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct \
+         the existing errors to complete validation",
+    ];
+    assert_eq!(texts(&structure.judge(&wrong, Some(&scaling))), expected);
+    let right = json!({"spec": {"count": 2}});
+    assert_eq!(texts(&structure.judge_change(&right, &wrong, Some(&scaling)).errors), expected);
 }

@@ -20,11 +20,11 @@ fn texts(errors: &[FieldError]) -> Vec<String> {
 
 /// What a new object hears.
 fn created(structure: &Structure, spec: &Value) -> Vec<String> {
-    texts(&structure.judge(&json!({"metadata": {"name": "one"}, "spec": spec})))
+    texts(&structure.judge(&json!({"metadata": {"name": "one"}, "spec": spec}), None))
 }
 
 /// What a changed object hears.
 fn changed(structure: &Structure, old: &Value, new: &Value) -> Vec<String> {
     let object = |spec: &Value| json!({"metadata": {"name": "one"}, "spec": spec});
-    texts(&structure.judge_change(&object(old), &object(new)).errors)
+    texts(&structure.judge_change(&object(old), &object(new), None).errors)
 }

@@ -63,6 +63,43 @@ fn no_finalizer_is_added_to_what_is_going() {
     assert_eq!(validation::update(maps, &old, &going(json!([]))), Judged::default());
 }
 
+/// O3.4: only a Service of type LoadBalancer has addresses in its status.
+#[test]
+fn a_service_without_a_load_balancer_reports_no_addresses() {
+    let services = kinds().kind("", "v1", "Service").unwrap();
+    let service = |kind: &str, address: &str| json!({"metadata": {"name": "s"}, "spec": {"type": kind}, "status": {"loadBalancer": {"ingress": [{"ip": address}]}}});
+    let old = json!({"metadata": {"name": "s"}});
+    let judged =
+        |kind: &str, address: &str| texts(&validation::status(services, &old, &service(kind, address)));
+    assert_eq!(
+        judged("ClusterIP", "1.2.3.4"),
+        ["status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is 'LoadBalancer'"]
+    );
+    assert_eq!(judged("LoadBalancer", "1.2.3.4"), [""; 0]);
+    assert_eq!(judged("LoadBalancer", "x").len(), 1);
+}
+
+/// O3.4: the types of a pod's conditions are qualified names, and it has one address of each family.
+#[test]
+fn the_status_of_a_pod_has_names_for_conditions_and_one_address_a_family() {
+    let pods = kinds().kind("", "v1", "Pod").unwrap();
+    let judged = |status: Value| {
+        let pod = |status: Value| json!({"metadata": {"name": "p"}, "spec": {}, "status": status});
+        texts(&validation::status(pods, &pod(json!({})), &pod(status)))
+    };
+    assert_eq!(judged(json!({"conditions": [{"type": "Ready"}, {"type": "example.com/x"}]})), [""; 0]);
+    let unnamed = judged(json!({"conditions": [{"type": "Ready"}, {"type": ""}]}));
+    assert_eq!(unnamed[0], "status.conditions[1].Type: Invalid value: \"\": name part must be non-empty");
+    assert_eq!(judged(json!({"podIPs": [{"ip": "10.0.0.1"}, {"ip": "fd00::1"}]})), [""; 0]);
+    assert_eq!(
+        judged(json!({"podIPs": [{"ip": "10.0.0.1"}, {"ip": "10.0.0.2"}]})),
+        [
+            "status.podIPs: Invalid value: [{\"IP\":\"10.0.0.1\"},{\"IP\":\"10.0.0.2\"}]: may specify no more than one IP for \
+          each IP family"
+        ]
+    );
+}
+
 /// O3.4: the count of collisions never goes back.
 #[test]
 fn collisions_are_never_forgotten() {

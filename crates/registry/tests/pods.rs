@@ -27,6 +27,17 @@ fn budget(selector: &Value, allowed: i64, healthy: i64, needed: i64) -> Value {
     })
 }
 
+/// A8.1: what a pod is bound to has the name of a node.
+#[test]
+fn a_binding_names_a_node_by_a_name_that_nodes_can_have() {
+    let to = |name: &str| binding::check(&json!({"target": {"kind": "Node", "name": name}}));
+    assert!(to("n1").is_ok());
+    let refused = to("../x").unwrap_err();
+    assert!(
+        refused.message.starts_with("target.name: Invalid value: \"../x\": a lowercase RFC 1123 subdomain")
+    );
+}
+
 /// A8.1: the time of the condition is when it became true.
 #[test]
 fn a_bound_pod_is_scheduled_since_then() {

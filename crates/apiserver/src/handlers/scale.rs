@@ -13,7 +13,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::call::Call;
-use super::stored::{Ownership, check_uid, settle};
+use super::stored::{Ownership, check_place, check_uid, settle};
 use super::write::{Part, Written, warn};
 use super::{allowed, method_not_allowed};
 use crate::accept::View;
@@ -103,6 +103,7 @@ impl Call<'_> {
             replicas.to_scale(&owners).store(&mut scale);
             let (mut wanted, ownership) = change(&scale)?;
             self.check_name(&wanted)?;
+            check_place(self, &mut wanted)?;
             let mut parent = stored.clone();
             self.set_replicas(&mut parent, &wanted)?;
             let errors = validation::scale(&wanted).errors;

@@ -7,11 +7,13 @@ use gantry_registry::{Details, FieldError, Refusal, encode};
 use serde_json::{Value, json};
 
 use super::call::Call;
+use super::write::warn;
 use super::{method_not_allowed, no_such_resource};
 use crate::answer::Answer;
 use crate::identity::jwt;
 use crate::identity::service_account::Claims;
 use crate::objects::Place;
+use crate::query::Validation;
 
 const GROUP: &str = "authentication.k8s.io";
 const SECONDS_DEFAULT: i64 = 3600;
@@ -26,8 +28,12 @@ impl Call<'_> {
         if !kind.verbs.contains(&Verb::Create) {
             return Err(method_not_allowed());
         }
+        let options = self.query.write_options("CreateOptions", &self.user_agent)?;
         let gvk = Gvk::new(GROUP, "v1", "TokenRequest");
-        let mut request = decode::object(&self.body, self.format()?, gvk)?.object;
+        let decoded = decode::object(&self.body, self.format()?, gvk)?;
+        let findings = decoded.findings.clone();
+        let mut request =
+            if options.validation == Validation::Strict { decoded.strict(gvk)? } else { decoded.object };
         let (namespace, name) = (self.namespace.unwrap_or_default(), self.name.unwrap_or_default());
         check_place(&request, namespace, name)?;
         let account = self.server.objects.get(self.place()).await?;
@@ -55,7 +61,7 @@ impl Call<'_> {
         }
         request["status"] =
             json!({"token": token, "expirationTimestamp": now.plus(lifetime_seconds).to_string()});
-        Ok(Answer::json(201, encode::object(&request, &message.into())))
+        Ok(warn(Answer::json(201, encode::object(&request, &message.into())), &options, &findings))
     }
 
     fn fill_in(&self, request: &mut Value) {

@@ -292,3 +292,17 @@ async fn a_token_ends_with_what_it_is_bound_to() {
         assert_eq!(status_with(&cluster, &token).await, 401, "{kind}");
     }
 }
+
+/// A7.8: asking for a token is a creation, with its options: strict about unknown fields if asked to be.
+#[tokio::test]
+async fn a_request_for_a_token_has_the_options_of_a_creation() {
+    let (cluster, _) = with_robot().await;
+    let asked = async |options: &str| {
+        let body =
+            json!({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": {}, "odd": 1});
+        cluster.ask(ADMIN, Method::POST, &format!("{ACCOUNTS}/robot/token{options}"), body).await.0
+    };
+    assert_eq!(asked("").await, 201);
+    assert_eq!(asked("?fieldValidation=Strict").await, 400);
+    assert_eq!(asked("?fieldValidation=x").await, 422);
+}

@@ -78,8 +78,12 @@ impl Scaling {
         self.spec_replicas.set(object, json!(replicas)).map_err(server_error)
     }
 
-    /// What is wrong with the replicas that are wanted, for every write but those to the status.
-    pub fn wrong_spec(&self, object: &Value) -> Vec<FieldError> {
+    /// What is wrong with the replicas that are wanted and with what is reported, for every write but those to the status.
+    pub fn wrong(&self, object: &Value) -> Vec<FieldError> {
+        [self.wrong_spec(object), self.wrong_status(object)].concat()
+    }
+
+    fn wrong_spec(&self, object: &Value) -> Vec<FieldError> {
         wrong_replicas(&self.spec_replicas, object).into_iter().collect()
     }
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{condition, node};
 use crate::moment::Moment;
+use crate::validation::names::subdomain;
 use crate::{Details, FieldError, Refusal};
 
 /// Refuses a Binding that names no node.
@@ -16,6 +17,9 @@ pub fn check(binding: &Value) -> Result<(), Refusal> {
     }
     if target("name").is_empty() {
         errors.push(FieldError::required("target.name", ""));
+    } else {
+        let wrong = subdomain(target("name")).into_iter();
+        errors.extend(wrong.map(|why| FieldError::invalid("target.name", &json!(target("name")), why)));
     }
     let texts: Vec<_> = errors.iter().map(ToString::to_string).collect();
     match texts.as_slice() {

@@ -62,6 +62,8 @@ enum Source {
 enum Fields<'k> {
     /// A list of its own.
     Own(&'static [Field]),
+    /// Those of a Job, which refuses others in words of its own.
+    Job,
     /// Its name and namespace only.
     Others,
     /// What its definition says, besides its name and where it is.
@@ -69,10 +71,12 @@ enum Fields<'k> {
 }
 
 impl Terms {
-    /// Reads a `fieldSelector` parameter.
+    /// Reads a `fieldSelector` parameter. The terms are judged in their alphabetical order, not as typed.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let mut terms = Vec::new();
-        for part in split_unescaped(text, ',').into_iter().filter(|part| !part.is_empty()) {
+        let mut parts = split_unescaped(text, ',');
+        parts.sort_unstable();
+        for part in parts.into_iter().filter(|part| !part.is_empty()) {
             let (path, comparison, value) = split_term(part).ok_or_else(|| {
                 Refusal::bad_request(format!("invalid selector: '{text}'; can't understand '{part}'"))
             })?;
@@ -88,13 +92,15 @@ impl Terms {
         term.map(|(_, _, value)| value.as_str())
     }
 
-    /// The selector for objects of a kind, if the kind has all these fields.
+    /// The selector for objects of a kind, if the kind has all these fields. A term that names no field and no value, such as
+    /// `=`, selects everything.
     pub fn of_kind(self, selectable: Selectable<'_>) -> Result<FieldSelector, Refusal> {
         let resolve = |(path, comparison, value): (String, Comparison, String)| {
             let field = selectable.field(&path).ok_or_else(|| selectable.unknown(&path))?;
             Ok((field, comparison, value))
         };
-        self.0.into_iter().map(resolve).collect::<Result<_, _>>().map(|terms| FieldSelector { terms })
+        let named = self.0.into_iter().filter(|(path, _, value)| !path.is_empty() || !value.is_empty());
+        named.map(resolve).collect::<Result<_, _>>().map(|terms| FieldSelector { terms })
     }
 }
 
@@ -151,7 +157,7 @@ impl<'k> Selectable<'k> {
             ("", "Secret") => Fields::Own(SECRET),
             ("", "Service") => Fields::Own(SERVICE),
             ("", "ReplicationController") => Fields::Own(REPLICATION_CONTROLLER),
-            ("batch", "Job") => Fields::Own(JOB),
+            ("batch", "Job") => Fields::Job,
             _ => Fields::Others,
         })
     }
@@ -164,12 +170,13 @@ impl<'k> Selectable<'k> {
     fn field(&self, label: &str) -> Option<Field> {
         let known = match self.0 {
             Fields::Own(known) => known,
+            Fields::Job => JOB,
             Fields::Others | Fields::Custom(_, Scope::Namespaced) => OTHER,
             Fields::Custom(_, Scope::Cluster) => WITHOUT_NAMESPACE,
         };
         let custom = || match self.0 {
             Fields::Custom(paths, _) => paths.iter().find(|path| path.label() == label),
-            Fields::Own(_) | Fields::Others => None,
+            Fields::Own(_) | Fields::Job | Fields::Others => None,
         };
         known.iter().find(|field| field.label == label).cloned().or_else(|| {
             let source = Source::Custom(custom()?.clone());
@@ -180,6 +187,7 @@ impl<'k> Selectable<'k> {
     fn unknown(&self, path: &str) -> Refusal {
         Refusal::bad_request(match self.0 {
             Fields::Own(_) | Fields::Custom(..) => format!("field label not supported: {path}"),
+            Fields::Job => format!("field label \"{path}\" not supported for Job"),
             Fields::Others => format!(
                 "\"{path}\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
             ),

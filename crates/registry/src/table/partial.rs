@@ -12,13 +12,15 @@ pub fn partial(object: &Value, version: Version) -> Value {
     })
 }
 
-/// A list of objects reduced to their metadata; the list's own is kept.
+/// A list of objects reduced to their metadata; the list's own is kept. The items of an empty one are null, unlike those of
+/// every other list.
 pub fn partial_list<'o>(
     metadata: &Value,
     objects: impl IntoIterator<Item = &'o Value>,
     version: Version,
 ) -> Value {
     let items: Vec<_> = objects.into_iter().map(|object| partial(object, version)).collect();
+    let items = if items.is_empty() { Value::Null } else { Value::Array(items) };
     json!({
         "kind": "PartialObjectMetadataList", "apiVersion": version.api_version(), "metadata": metadata,
         "items": items,

@@ -52,8 +52,8 @@ pub(super) fn warnings(warnings: &mut Vec<String>, object: &Value) {
     }
 }
 
-/// The status of an Ingress.
-pub(super) fn status(found: &mut Found, old: &Value, new: &Value) {
+/// The addresses in the status of an Ingress or a Service.
+pub(super) fn balancer_addresses(found: &mut Found, old: &Value, new: &Value) {
     let addresses = |object: &Value| list(&object["status"]["loadBalancer"], "ingress").to_vec();
     let stored: Vec<_> = addresses(old).iter().map(|one| text(one, "ip").to_owned()).collect();
     let at = Path::new("status");

@@ -58,7 +58,6 @@ mod workload;
 
 use serde_json::Value;
 
-use crate::custom::Custom;
 use crate::decode::KeyOrder;
 use crate::kinds::{Kind, Nature};
 use crate::lifecycle::Part;
@@ -94,8 +93,7 @@ pub fn create_in_order(kind: &Kind, object: &Value, order: &KeyOrder) -> Judged 
     }
     metadata::create(&mut found, kind, object);
     if let Nature::Custom(custom) = &kind.nature {
-        found.errors.extend(custom.structure.judge(object));
-        found.errors.extend(wrong_scale(custom, object));
+        found.errors.extend(custom.structure.judge(object, custom.scaling.as_ref()));
         return judged_custom(found.errors, &[], &Value::Null, object);
     }
     if let Some(judged) = wrong_addresses(kind, object) {
@@ -125,9 +123,8 @@ fn update_in_order(kind: &Kind, old: &Value, new: &Value, order: &KeyOrder) -> J
     let mut found = Found::in_order(order);
     metadata::update(&mut found, kind, old, new);
     if let Nature::Custom(custom) = &kind.nature {
-        let judged = custom.structure.judge_change(old, new);
+        let judged = custom.structure.judge_change(old, new, custom.scaling.as_ref());
         found.errors.extend(judged.errors);
-        found.errors.extend(wrong_scale(custom, new));
         return judged_custom(found.errors, &judged.excused, old, new);
     }
     if let Some(judged) = wrong_addresses(kind, new) {
@@ -194,9 +191,8 @@ pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
             }
         }
         Nature::Custom(custom) => {
-            let judged = custom.structure.judge_status(old, new);
+            let judged = custom.structure.judge_status(old, new, custom.scaling.as_ref());
             found.errors.extend(judged.errors);
-            found.errors.extend(custom.scaling.iter().flat_map(|scaling| scaling.wrong_status(new)));
             warnings = as_warnings(&judged.excused);
         }
     }
@@ -215,12 +211,6 @@ fn judged_custom(errors: Vec<FieldError>, excused: &[FieldError], old: &Value, n
         warnings.extend(metadata::odd_finalizers(old, new));
     }
     Judged { errors, warnings }
-}
-
-/// What is wrong with what an object of a custom kind says of its replicas.
-fn wrong_scale(custom: &Custom, object: &Value) -> Vec<FieldError> {
-    let Some(scaling) = &custom.scaling else { return Vec::new() };
-    [scaling.wrong_spec(object), scaling.wrong_status(object)].concat()
 }
 
 /// Judges what was written through one part of an object, whose maps were sent with their keys in this order.

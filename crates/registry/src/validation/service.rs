@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::addresses;
 use super::found::{Found, Path, is_set, list, number, text};
 use super::metadata::labels;
 use super::names::{label, port, port_number, qualified_name, subdomain};
+use super::{addresses, ingress};
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const DISTRIBUTIONS: [&str; 3] = ["PreferClose", "PreferSameZone", "PreferSameNode"];
@@ -56,6 +56,17 @@ pub(super) fn service_changes(found: &mut Found, old: &Value, new: &Value) {
             addresses => addresses.clone(),
         };
         found.invalid(&at.child("clusterIPs").index(0), &addresses, "may not change once set");
+    }
+}
+
+/// The status of a Service: only one of type LoadBalancer has addresses there.
+pub(super) fn status(found: &mut Found, old: &Value, new: &Value) {
+    let at = Path::new("status");
+    let at = at.child("loadBalancer");
+    if text(&new["spec"], "type") == "LoadBalancer" {
+        ingress::balancer_addresses(found, old, new);
+    } else if !list(&new["status"]["loadBalancer"], "ingress").is_empty() {
+        found.forbidden(&at.child("ingress"), "may only be used when `spec.type` is 'LoadBalancer'");
     }
 }
 

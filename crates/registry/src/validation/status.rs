@@ -1,10 +1,12 @@
 //! Statuses as controllers write them: counters that add up.
 
+use std::net::IpAddr;
+
 use serde_json::{Value, json};
 
 use super::found::{Found, Path, is_set, list, number, text};
-use super::names::subdomain;
-use super::{autoscaler, definition, ingress, node, quota, storage};
+use super::names::{qualified_name, subdomain};
+use super::{autoscaler, definition, ingress, node, quota, service, storage};
 use crate::kinds::Kind;
 
 /// The counters of a kind: those that are not negative, and those of them that are not more than `replicas`.
@@ -83,12 +85,13 @@ pub(super) fn status(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
         }
         ("policy", "PodDisruptionBudget") => not_negative(found, &at, status, &DISRUPTION_BUDGET),
         ("", "Pod") => pod(found, &at, old, new),
+        ("", "Service") => service::status(found, old, new),
         ("", "Node") => node::status(found, new),
         ("", "Namespace") => phase_of_namespace(found, new),
         ("", "PersistentVolumeClaim") => storage::claim_status(found, new),
         ("", "ResourceQuota") => quota::status(found, new),
         ("autoscaling", "HorizontalPodAutoscaler") => autoscaler::status(found, new),
-        ("networking.k8s.io", "Ingress") => ingress::status(found, old, new),
+        ("networking.k8s.io", "Ingress") => ingress::balancer_addresses(found, old, new),
         ("apiextensions.k8s.io", _) => definition::status(found, new),
         _ => {}
     }
@@ -139,6 +142,7 @@ fn phase_of_namespace(found: &mut Found, namespace: &Value) {
 
 fn pod(found: &mut Found, at: &Path<'_>, old: &Value, new: &Value) {
     let (before, now) = (&old["status"], &new["status"]);
+    pod_conditions(found, &at.child("conditions"), list(now, "conditions"));
     let nominated = text(now, "nominatedNodeName");
     if !nominated.is_empty() && nominated != text(before, "nominatedNodeName") {
         found.invalid_text(&at.child("nominatedNodeName"), nominated, subdomain(nominated));
@@ -152,10 +156,38 @@ fn pod(found: &mut Found, at: &Path<'_>, old: &Value, new: &Value) {
     }
     for (index, address) in list(now, "podIPs").iter().enumerate() {
         let ip = text(address, "ip");
-        if ip.parse::<std::net::IpAddr>().is_err() && !list(before, "podIPs").contains(address) {
+        if ip.parse::<IpAddr>().is_err() && !list(before, "podIPs").contains(address) {
             let at = at.child("podIPs");
             let why = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
             found.invalid(&at.index(index), &json!(ip), why);
+        }
+    }
+    pod_address_families(found, &at.child("podIPs"), list(now, "podIPs"));
+}
+
+/// The types of conditions that are not Kubernetes' own are qualified names. The name of the field is upstream's.
+fn pod_conditions(found: &mut Found, at: &Path<'_>, conditions: &[Value]) {
+    for (index, condition) in conditions.iter().enumerate() {
+        let kind = text(condition, "type");
+        if !["PodScheduled", "Ready", "Initialized"].contains(&kind) {
+            found.invalid_text(&at.index(index).child("Type"), kind, qualified_name(kind));
+        }
+    }
+}
+
+/// A pod has one address of each family at most.
+fn pod_address_families(found: &mut Found, at: &Path<'_>, addresses: &[Value]) {
+    let parsed: Vec<IpAddr> =
+        addresses.iter().filter_map(|address| text(address, "ip").parse().ok()).collect();
+    let is_pair = matches!(parsed[..], [one, other] if one.is_ipv4() != other.is_ipv4());
+    if addresses.len() < 2 || parsed.len() < addresses.len() || is_pair {
+        return;
+    }
+    let shown: Vec<Value> = addresses.iter().map(|address| json!({"IP": text(address, "ip")})).collect();
+    found.invalid(at, &Value::Array(shown), "may specify no more than one IP for each IP family");
+    for (index, address) in addresses.iter().enumerate() {
+        if addresses[..index].contains(address) {
+            found.duplicate(&at.index(index), &json!({"IP": text(address, "ip")}));
         }
     }
 }

@@ -86,7 +86,8 @@ fn rules_stand_at_any_depth() {
 fn an_object_knows_its_name() {
     let structure = Structure::read(&json!({"type": "object",
         "x-kubernetes-validations": [{"rule": "self.metadata.name.startsWith('web')", "message": "needs another name"}]}));
-    let judged = |name: &str| texts(&structure.judge(&json!({"kind": "A", "metadata": {"name": name}})));
+    let judged =
+        |name: &str| texts(&structure.judge(&json!({"kind": "A", "metadata": {"name": name}}), None));
     assert_eq!(judged("one"), ["<nil>: Invalid value: needs another name"]);
     assert!(judged("web-1").is_empty());
 }
@@ -204,7 +205,7 @@ fn what_is_excused_is_still_told() {
         &json!({"type": "object", "properties": {"m": {"type": "integer"}, "n": {"type": "integer",
         "x-kubernetes-validations": [{"rule": "self % 2 == 0", "message": "must be even"}]}}}),
     );
-    let judged = structure.judge_change(&json!({"spec": {"n": 1}}), &json!({"spec": {"n": 1, "m": 1}}));
+    let judged = structure.judge_change(&json!({"spec": {"n": 1}}), &json!({"spec": {"n": 1, "m": 1}}), None);
     assert_eq!(texts(&judged.excused), ["spec.n: Invalid value: 1: must be even"]);
     assert!(judged.errors.is_empty());
 }
@@ -221,13 +222,13 @@ fn a_status_obeys_rules_too() {
             "x-kubernetes-validations": [{"rule": "self >= oldSelf", "message": "never goes down"}]}}},
     }}));
     let object = |ready: i64| json!({"spec": {"replicas": 2}, "status": {"ready": ready}});
-    assert!(structure.judge_status(&object(1), &object(2)).errors.is_empty());
+    assert!(structure.judge_status(&object(1), &object(2), None).errors.is_empty());
     assert_eq!(
-        texts(&structure.judge_status(&object(2), &object(3)).errors),
+        texts(&structure.judge_status(&object(2), &object(3), None).errors),
         ["<nil>: Invalid value: more than wanted"]
     );
     assert_eq!(
-        texts(&structure.judge_status(&object(2), &object(1)).errors),
+        texts(&structure.judge_status(&object(2), &object(1), None).errors),
         ["status.ready: Invalid value: 1: never goes down"]
     );
 }

@@ -185,6 +185,38 @@ fn a_required_name_is_known() {
     assert_eq!(FieldSelector::for_name("b").required("metadata.name"), Some("b"));
 }
 
+/// A4.8: terms are judged in alphabetical order, so the first of those in that order is the one that is refused.
+#[test]
+fn of_several_wrong_terms_the_first_in_alphabetical_order_is_refused() {
+    let refused = |text: &str, kind: &str| {
+        FieldSelector::parse(text, Selectable::of("", kind)).map_err(|refusal| refusal.message).unwrap_err()
+    };
+    assert_eq!(
+        refused("zebra,aardvark", "Pod"),
+        "invalid selector: 'zebra,aardvark'; can't understand 'aardvark'"
+    );
+    assert_eq!(refused("b=x=y,a", "Pod"), "invalid selector: 'b=x=y,a'; can't understand 'a'");
+    assert_eq!(refused("z=1,x=1", "Pod"), "field label not supported: x");
+}
+
+/// A4.8: a term without field and value selects everything; a value without a field is refused.
+#[test]
+fn a_term_that_says_nothing_selects_everything() {
+    for text in ["=", "==", "!=", ",", "=,metadata.namespace=NS"] {
+        let selector = FieldSelector::parse(text, Selectable::of("", "Pod")).unwrap();
+        assert!(selector.matches(&object("a", json!({}))), "{text}");
+    }
+    let refused = FieldSelector::parse("=a", Selectable::of("", "Pod")).unwrap_err();
+    assert_eq!(refused.message, "field label not supported: ");
+}
+
+/// A4.8: Jobs refuse other fields in words of their own.
+#[test]
+fn jobs_name_themselves_when_they_refuse_a_field() {
+    let refused = FieldSelector::parse("x=1", Selectable::of("batch", "Job")).unwrap_err();
+    assert_eq!(refused.message, "field label \"x\" not supported for Job");
+}
+
 fn escaped(value: &str) -> String {
     value
         .chars()

@@ -1,7 +1,7 @@
 //! Objects and lists reduced to their metadata.
 
 use gantry_registry::table::{Version, is_a_list, not_a_list, partial, partial_list};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::recording::recorded;
 
@@ -14,7 +14,12 @@ fn objects_are_reduced_to_their_metadata() {
     let metadata = &exchanges[2].body["metadata"];
     assert_eq!(partial_list(metadata, [object], Version::V1), exchanges[2].body);
     let empty = partial_list(metadata, [], Version::V1);
-    assert_eq!(json!([empty["kind"], empty["items"]]), exchanges[3].body);
+    assert_eq!(empty["kind"], exchanges[3].body[0]);
+    assert_eq!(
+        empty["items"],
+        Value::Null,
+        "Kubernetes says null, which the recording does not tell from []"
+    );
 }
 
 /// A5.6: subresources of another kind are reduced as well, and bookmarks are.

@@ -18,12 +18,17 @@ static TIME: LazyLock<Regex> =
     LazyLock::new(|| regex(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]+)?Z"));
 static YAML_VERSION: LazyLock<Regex> = LazyLock::new(|| regex("resourceVersion: \"([0-9]+)\"(\n *uid:)?"));
 static YAML_CONTINUE: LazyLock<Regex> = LazyLock::new(|| regex("continue: [A-Za-z0-9_=-]{12,}"));
-/// Parts of messages that come from a parser, and versions in messages.
+/// Parts of messages that come from a parser or a printer of differences, and versions in messages.
 static MESSAGES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     [
         (r"(?s)(json parse error: ).*", "${1}<words>"),
         (r"(?s)(yaml: |error unmarshaling JSON: ).*", "${1}<words>"),
         (r"(?s)(continue key is not valid: ).*", "${1}<words>"),
+        (r"(must be a valid regular expression, but isn't: )[^,]*", "${1}<words>"),
+        (r"(?s)(if it was previously negative\)).*", "${1}<differences>"),
+        (r"StorageError: invalid object, Code: 4, Key: [^,]*, ResourceVersion: 0, AdditionalErrorMsg: ", ""),
+        // How the cluster calls itself is configured.
+        (r"https://kubernetes\.default\.svc(\.cluster\.local)?", "<issuer>"),
         (r"(ResourceVersion in record) \([0-9]+\)", "${1} (<rv>)"),
         (r"(ResourceVersion in the precondition) \([0-9]{2,}\)", "${1} (<rv>)"),
         (r"(too old resource version: [0-9]+) \([0-9]+\)", "${1} (<rv>)"),

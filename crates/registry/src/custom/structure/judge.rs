@@ -11,6 +11,7 @@ use super::outcome::{NOWHERE, Outcome, each_once, place};
 use super::rules::{Count, Rules};
 use super::{Basic, Lists, Structure, Values};
 use super::{alternatives, embedded, evaluation, lists};
+use crate::custom::Scaling;
 use crate::refusal::{FieldError, Wrong};
 use crate::validation::found::Path;
 
@@ -24,23 +25,31 @@ pub struct Judgement {
 }
 
 impl Structure {
-    /// Says all that is wrong with a new object.
-    pub fn judge(&self, object: &Value) -> Vec<FieldError> {
-        self.with_rules(self.judge_part(object), object, None).errors
+    /// Says all that is wrong with a new object. What it says of its replicas is judged after its schema and before its lists and
+    /// rules.
+    pub fn judge(&self, object: &Value, scaling: Option<&Scaling>) -> Vec<FieldError> {
+        let errors = self.judge_scaled_part(object, scaling);
+        self.with_rules(errors, object, None).errors
     }
 
     /// Says all that is wrong with a value that is part of an object; its places start there.
     pub(crate) fn judge_part(&self, value: &Value) -> Vec<FieldError> {
+        self.judge_scaled_part(value, None)
+    }
+
+    fn judge_scaled_part(&self, value: &Value, scaling: Option<&Scaling>) -> Vec<FieldError> {
         let root = Path::root();
         let mut errors = each_once(self.outcome(&root, value, None).errors);
+        errors.extend(scaling.into_iter().flat_map(|scaling| scaling.wrong(value)));
         errors.extend(embedded::judge(self, value));
         errors.extend(lists::judge(self, value));
         errors
     }
 
     /// Says all that is wrong with a changed object, except with what was as wrong before and did not change.
-    pub fn judge_change(&self, old: &Value, new: &Value) -> Judgement {
+    pub fn judge_change(&self, old: &Value, new: &Value, scaling: Option<&Scaling>) -> Judgement {
         let mut errors = self.changed(old, new);
+        errors.extend(scaling.into_iter().flat_map(|scaling| scaling.wrong(new)));
         errors.extend(embedded::judge(self, new));
         errors.extend(self.changed_lists(old, new));
         self.with_rules(errors, new, Some(old))
@@ -49,7 +58,7 @@ impl Structure {
     /// Says all that is wrong with the status of an object, of which nothing else changed.
     ///
     /// Kubernetes looks at the status alone then, and its sentences start from there.
-    pub fn judge_status(&self, old: &Value, new: &Value) -> Judgement {
+    pub fn judge_status(&self, old: &Value, new: &Value, scaling: Option<&Scaling>) -> Judgement {
         let mut errors = match (self.properties.get("status"), new.get("status")) {
             (Some(declared), Some(status)) => declared.changed(&old["status"], status),
             _ => Vec::new(),
@@ -60,6 +69,7 @@ impl Structure {
                 field => format!("status.{field}"),
             };
         }
+        errors.extend(scaling.into_iter().flat_map(|scaling| scaling.wrong_status(new)));
         errors.extend(self.changed_lists(old, new));
         self.with_rules(errors, new, Some(old))
     }
