@@ -40,7 +40,7 @@ fn compare(path: &str, left: Option<&Value>, right: Option<&Value>, found: &mut 
         }
         (one, other) if one == other => {}
         (one, other) => {
-            found.push(format!("{}: {} | {}", path.trim_start_matches('.'), shown(one), shown(other)))
+            found.push(format!("{}: {} | {}", path.trim_start_matches('.'), shown(one), shown(other)));
         }
     }
 }

@@ -171,13 +171,12 @@ impl Search {
     /// Returns what Kubernetes answered in two plays, masked.
     async fn kubernetes(&self, family: Family, seed: u64, case: &Case) -> Result<[Vec<Value>; 2], String> {
         let name = format!("{}-{seed}", family.name());
-        let plays = match self.cache.plays(&name, case) {
-            Some(plays) => plays,
-            None => {
-                let plays = [play::play(&self.left, case).await?, play::play(&self.left, case).await?];
-                self.cache.keep_plays(&name, case, &plays)?;
-                plays
-            }
+        let plays = if let Some(plays) = self.cache.plays(&name, case) {
+            plays
+        } else {
+            let plays = [play::play(&self.left, case).await?, play::play(&self.left, case).await?];
+            self.cache.keep_plays(&name, case, &plays)?;
+            plays
         };
         Ok(plays.map(|play| mask::masked(case, &play)))
     }

@@ -51,9 +51,12 @@ impl Report {
 
 fn line(name: &str, [same, different, undecided, unstable]: &[usize; 4]) -> String {
     let decided = same + different;
-    let share = if decided == 0 { 100.0 } else { *same as f64 * 100.0 / decided as f64 };
+    // In hundredths of a percent, rounded down: a single difference never reads as 100 %.
+    let share = if decided == 0 { 10_000 } else { same * 10_000 / decided };
+    let (percent, hundredths) = (share / 100, share % 100);
     format!(
-        "{name:<34} {same} same, {different} different, {undecided} undecided, {unstable} unstable ({share:.2} %)"
+        "{name:<34} {same} same, {different} different, {undecided} undecided, {unstable} unstable \
+         ({percent}.{hundredths:02} %)"
     )
 }
 

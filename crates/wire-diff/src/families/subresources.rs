@@ -157,7 +157,7 @@ fn scale(dice: &mut Dice) -> Value {
     let mut scale = json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {}, "spec": {"replicas": replicas}});
     match dice.below(8) {
         0 => {
-            scale["apiVersion"] = json!(dice.pick(&["autoscaling/v2", "apps/v1beta1", "extensions/v1beta1"]))
+            scale["apiVersion"] = json!(dice.pick(&["autoscaling/v2", "apps/v1beta1", "extensions/v1beta1"]));
         }
         1 => scale["status"] = json!({"replicas": 7, "selector": "x"}),
         2 => scale["spec"] = json!({}),

@@ -22,7 +22,7 @@ fn body(value: Value) -> Value {
 }
 
 fn object(version: &str, uid: char) -> Value {
-    let uid = format!("{0}{0}{0}{0}{0}{0}{0}{0}-1111-4111-8111-111111111111", uid);
+    let uid = format!("{}-1111-4111-8111-111111111111", uid.to_string().repeat(8));
     json!({"metadata": {"uid": uid, "resourceVersion": version}})
 }
 

@@ -150,7 +150,7 @@ pub(super) fn mutate_definition(dice: &mut Dice, definition: &mut Value) {
         1 => spec["names"]["plural"] = json!(dice.pick(&["thingz", "Things", ""])),
         2 => {
             spec["names"]["shortNames"] =
-                json!(dice.pick(&[json!(["A"]), json!(["a", "a"]), json!([]), json!([""])]))
+                json!(dice.pick(&[json!(["A"]), json!(["a", "a"]), json!([]), json!([""])]));
         }
         3 => spec["names"]["categories"] = json!(dice.pick(&[json!(["all"]), json!(["A b"])])),
         4 => spec["scope"] = json!(dice.pick(&["Cluster", "namespaced", ""])),
@@ -160,21 +160,23 @@ pub(super) fn mutate_definition(dice: &mut Dice, definition: &mut Value) {
                 json!({"strategy": "Webhook"}),
                 json!({"strategy": "x"}),
                 json!({}),
-            ])
+            ]);
         }
         6 => spec["preserveUnknownFields"] = json!(dice.percent(50)),
         7 => spec["group"] = json!(dice.pick(&["example.com", "", "k8s.io"])),
         8 => spec["versions"] = dice.pick(&[json!([]), Value::Null]),
         9 => {
             definition["metadata"]["annotations"] =
-                json!({"api-approved.kubernetes.io": dice.pick(&["unapproved", "https://x", ""])})
+                json!({"api-approved.kubernetes.io": dice.pick(&["unapproved", "https://x", ""])});
         }
         10 | 11 => {
-            spec.pointer_mut("/versions/0").into_iter().for_each(|version| mutate_version(dice, version))
+            spec.pointer_mut("/versions/0").into_iter().for_each(|version| mutate_version(dice, version));
         }
         _ => {
             let schema = spec.pointer_mut("/versions/0/schema/openAPIV3Schema/properties/spec");
-            schema.into_iter().for_each(|schema| mutate_schema(dice, schema));
+            if let Some(schema) = schema {
+                mutate_schema(dice, schema);
+            }
         }
     }
 }
