@@ -52,7 +52,7 @@ impl Report {
 fn line(name: &str, [same, different, undecided, unstable]: &[usize; 4]) -> String {
     let decided = same + different;
     // In hundredths of a percent, rounded down: a single difference never reads as 100 %.
-    let share = if decided == 0 { 10_000 } else { same * 10_000 / decided };
+    let share = (same * 10_000).checked_div(decided).unwrap_or(10_000);
     let (percent, hundredths) = (share / 100, share % 100);
     format!(
         "{name:<34} {same} same, {different} different, {undecided} undecided, {unstable} unstable \

@@ -6,6 +6,7 @@
 mod code;
 mod documents;
 mod edges;
+mod glossary;
 mod modules;
 mod purity;
 mod rules;
@@ -42,8 +43,15 @@ struct Finding {
     message: String,
 }
 
-const CHECKS: &[fn(&Repository) -> Vec<Finding>] =
-    &[edges::check, purity::check, modules::check, sources::check, documents::check, rules::check];
+const CHECKS: &[fn(&Repository) -> Vec<Finding>] = &[
+    edges::check,
+    purity::check,
+    modules::check,
+    sources::check,
+    documents::check,
+    rules::check,
+    glossary::check,
+];
 
 /// Runs the checks, or lists the rules.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
