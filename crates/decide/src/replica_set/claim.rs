@@ -30,7 +30,7 @@ pub struct ClaimFailed {
 /// Classifies the pods of the set's namespace; an unusable selector stops the sync.
 ///
 /// The expectation state has to be read before the pods are listed, see
-/// [`Expectations::state`](super::Expectations::state).
+/// [`Expectations::expectation_state`](super::Expectations::expectation_state).
 pub fn classify_pods<'a>(
     set: &'a ReplicaSet,
     expectation_state: ExpectationState,
