@@ -20,6 +20,7 @@ pub(crate) mod found;
 mod ingress;
 mod job;
 mod job_policy;
+mod job_status;
 mod limit_range;
 pub(crate) mod metadata;
 mod mount;

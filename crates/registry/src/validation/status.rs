@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use serde_json::{Value, json};
 
 use super::found::{Found, Path, is_set, list, number, text};
-use super::names::{qualified_name, subdomain};
-use super::{autoscaler, definition, ingress, node, quota, service, storage};
+use super::names::{condition_reason, qualified_name, subdomain};
+use super::{autoscaler, definition, ingress, job_status, node, quota, service, storage};
 use crate::kinds::Kind;
 
 /// The counters of a kind: those that are not negative, and those of them that are not more than `replicas`.
@@ -83,7 +83,11 @@ pub(super) fn status(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
             not_negative(found, &at, status, &DAEMON_SET);
             not_decremented(found, &at, &old["status"], status);
         }
-        ("policy", "PodDisruptionBudget") => not_negative(found, &at, status, &DISRUPTION_BUDGET),
+        ("policy", "PodDisruptionBudget") => {
+            conditions(found, &at.child("conditions"), list(status, "conditions"));
+            not_negative(found, &at, status, &DISRUPTION_BUDGET);
+        }
+        ("batch", "Job") => job_status::status(found, old, new),
         ("", "Pod") => pod(found, &at, old, new),
         ("", "Service") => service::status(found, old, new),
         ("", "Node") => node::status(found, new),
@@ -123,6 +127,40 @@ fn not_decremented(found: &mut Found, at: &Path<'_>, old: &Value, new: &Value) {
     let is_less = before.is_some_and(|before| number(new, field).is_none_or(|now| now < before));
     if is_less {
         found.invalid(&at.child(field), &new[field], "cannot be decremented");
+    }
+}
+
+/// Conditions of the type that all newer kinds share.
+fn conditions(found: &mut Found, at: &Path<'_>, conditions: &[Value]) {
+    for (index, condition) in conditions.iter().enumerate() {
+        let (at, kind) = (at.index(index), text(condition, "type"));
+        if conditions[..index].iter().any(|earlier| text(earlier, "type") == kind) {
+            found.duplicate(&at, &json!(kind));
+        }
+        if kind.is_empty() {
+            found.required(&at.child("type"), "is required");
+        } else {
+            found.invalid_text(&at.child("type"), kind, qualified_name(kind));
+        }
+        found.one_of(&at.child("status"), &condition["status"], &["False", "True", "Unknown"]);
+        if number(condition, "observedGeneration").is_some_and(|generation| generation < 0) {
+            let why = "must be greater than or equal to zero";
+            found.invalid(&at.child("observedGeneration"), &condition["observedGeneration"], why);
+        }
+        if !is_set(condition, "lastTransitionTime") {
+            found.required(&at.child("lastTransitionTime"), "");
+        }
+        let reason = text(condition, "reason");
+        if reason.is_empty() {
+            found.required(&at.child("reason"), "");
+        } else {
+            found.invalid_text(&at.child("reason"), reason, condition_reason(reason));
+        }
+        for (field, most_bytes) in [("reason", 1024), ("message", 32 * 1024)] {
+            if text(condition, field).len() > most_bytes {
+                found.too_long(&at.child(field), most_bytes);
+            }
+        }
     }
 }
 
