@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::setting::{Object, child, default, default_text, each, ensure, is_empty};
 use super::{pod, volume};
+use crate::kinds::Kind;
 
 /// A Deployment.
 pub(super) fn deployment(deployment: &mut Object) {
@@ -74,8 +75,23 @@ pub(super) fn daemon_set(set: &mut Object) {
     if let Some(rolling) = rolling_update(spec, "updateStrategy") {
         default(rolling, "maxUnavailable", 1);
         default(rolling, "maxSurge", 0);
+    } else if let Some(rolling) = child(spec, "updateStrategy").and_then(|it| child(it, "rollingUpdate")) {
+        // Limits that do not count are numbers all the same.
+        default(rolling, "maxUnavailable", 0);
+        default(rolling, "maxSurge", 0);
     }
     pod::template(spec);
+}
+
+/// Gives a Job or ReplicationController without labels those of its template: it is read with them, however it was stored.
+pub(crate) fn label_by_template(kind: &Kind, object: &mut Value) {
+    let Value::Object(object) = object else { return };
+    if !matches!((kind.group, kind.kind), ("batch", "Job") | ("", "ReplicationController")) {
+        return;
+    }
+    if let Some(labels) = object.get("spec").and_then(Value::as_object).and_then(template_labels) {
+        label_if_bare(object, labels);
+    }
 }
 
 /// The labels of a template, if it has any.

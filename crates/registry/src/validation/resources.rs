@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::found::{Found, Path, list, members, text};
-use super::names::qualified_name;
+use super::names::{label, qualified_name};
 use crate::quantity::Quantity;
 
 const STANDARD: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
@@ -96,6 +96,9 @@ pub(super) fn claims(found: &mut Found, at: &Path<'_>, container: &Value, spec: 
             continue;
         }
         let request = text(claim, "request");
+        if !request.is_empty() && !seen.contains(name) {
+            found.invalid_text(&at.child("request"), request, label(request));
+        }
         let key = if request.is_empty() { name.to_owned() } else { format!("{name}/{request}") };
         if seen.contains(name) || seen.contains(&key) {
             found.duplicate(&at, &json!(if seen.contains(name) { name } else { &key }));

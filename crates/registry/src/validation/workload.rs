@@ -54,7 +54,7 @@ fn stateful_set_spec(found: &mut Found, spec: &Value, age: Age) {
     }
     if selector::of_template(found, &at, spec, "statefulset") {
         selector::matches_template(found, &at, spec);
-        template::template(found, &at.child("template"), &with_claims(spec)["template"]);
+        template::template(found, &at.child("template"), &judged_by_pod(spec)["template"]);
     }
     template::runs_for_good(found, &at, spec, "StatefulSet");
 }
@@ -75,9 +75,13 @@ fn retention(found: &mut Found, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// The spec with the volumes of its claims in the template, where containers mount them.
-fn with_claims(spec: &Value) -> Value {
+/// The spec as its template is judged: with the volumes of its claims, where containers mount them, and without the names that
+/// every pod gets from the set.
+fn judged_by_pod(spec: &Value) -> Value {
     let mut spec = spec.clone();
+    if let Some(pod) = spec.pointer_mut("/template/spec").and_then(Value::as_object_mut) {
+        pod.retain(|field, _| !matches!(field.as_str(), "hostname" | "subdomain"));
+    }
     let names: BTreeSet<_> =
         list(&spec, "volumeClaimTemplates").iter().map(|claim| text(&claim["metadata"], "name")).collect();
     let claims: Vec<_> = names
