@@ -22,6 +22,8 @@ pub(crate) enum View {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
     Objects,
+    /// Objects, but no tables of them.
+    NoTables,
     Discovery,
 }
 
@@ -38,7 +40,7 @@ pub(crate) fn negotiate(accept: &str, offer: Offer) -> Result<View, Refusal> {
         return Ok(View::Plain);
     }
     let found = served(accept).find_map(|(media, clause)| media.and_then(|_| view(clause, offer)));
-    found.ok_or_else(|| not_acceptable(accept))
+    found.ok_or_else(|| not_acceptable(accept, offer))
 }
 
 /// How the answer is written: as the first clause says that is understood.
@@ -65,14 +67,15 @@ fn served(accept: &str) -> impl Iterator<Item = (Option<Media>, &str)> {
 }
 
 /// Nothing that a client accepts can be had: 406, in one of two wordings.
-fn not_acceptable(accept: &str) -> Refusal {
+fn not_acceptable(accept: &str, offer: Offer) -> Refusal {
     const KNOWN: [&str; 3] = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
     let known = accept.split(',').any(|clause| {
         matches!(media_type(clause), "*/*" | "application/*") || KNOWN.contains(&media_type(clause))
     });
     let (message, details) = if known {
-        let have = "only the following media types are accepted: application/json, application/yaml";
-        (have.to_owned(), None)
+        // Only of tables is protobuf not to be had.
+        let have = if offer == Offer::NoTables { &KNOWN[..] } else { &KNOWN[..2] };
+        (format!("only the following media types are accepted: {}", have.join(", ")), None)
     } else {
         let have = KNOWN.join(", ");
         (format!("406: Not Acceptable\n\nAvailable representations: {have}"), Some(Box::default()))
@@ -107,7 +110,7 @@ fn view(clause: &str, offer: Offer) -> Option<View> {
         _ => return None,
     };
     match form {
-        "Table" => Some(View::Table(version)),
+        "Table" if offer != Offer::NoTables => Some(View::Table(version)),
         "PartialObjectMetadata" => Some(View::Partial(version)),
         "PartialObjectMetadataList" => Some(View::PartialList(version)),
         _ => None,

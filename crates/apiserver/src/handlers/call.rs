@@ -8,6 +8,7 @@ use gantry_registry::access::{Request, Target};
 use gantry_registry::decode::{Format, Gvk};
 use gantry_registry::kinds::{Kind, Nature, Scope};
 use gantry_registry::target::Objects as Path;
+use http::Method;
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
 use http::request::Parts;
 use serde_json::Value;
@@ -52,10 +53,12 @@ impl<'a> Call<'a> {
             namespace: path.namespace,
             name: path.name,
             query: Query::parse(parts.uri.query().unwrap_or_default()),
-            view: if pods::answers_in_its_own_way(kind, path.part) {
-                View::Plain
-            } else {
-                negotiate(header(ACCEPT), Offer::Objects)?
+            view: match path.part {
+                part if pods::answers_in_its_own_way(kind, part) => View::Plain,
+                Some("binding" | "eviction" | "token") if parts.method == Method::POST => {
+                    negotiate(header(ACCEPT), Offer::NoTables)?
+                }
+                _ => negotiate(header(ACCEPT), Offer::Objects)?,
             },
             content_type,
             user_agent: header(USER_AGENT).to_owned(),

@@ -4,7 +4,7 @@ use gantry_registry::custom::Scaling;
 use gantry_registry::decode::Finding;
 use gantry_registry::kinds::{Kind, Nature, Verb};
 use gantry_registry::ownership::{FieldSet, ManagedFields, ReplicasField, Write, track_update};
-use gantry_registry::patch;
+use gantry_registry::patch::{self, PatchKind};
 use gantry_registry::schema::schema;
 use gantry_registry::selector::LabelSelector;
 use gantry_registry::table::{Headings, Layout, Printer, not_a_list, partial};
@@ -22,6 +22,7 @@ use crate::objects::Change;
 use crate::query::{Validation, WriteOptions};
 
 const VERSION: &str = "autoscaling/v1";
+const GVK: decode::Gvk<'_> = decode::Gvk { group: "autoscaling", version: "v1", kind: "Scale" };
 
 impl Call<'_> {
     pub(super) async fn scale(&self, method: &Method) -> Result<Answer, Refusal> {
@@ -41,11 +42,11 @@ impl Call<'_> {
 
     async fn put_scale(&self, nature: &Nature) -> Result<Answer, Refusal> {
         let options = self.query.write_options("UpdateOptions", &self.user_agent)?;
-        let gvk = decode::Gvk::new("autoscaling", "v1", "Scale");
-        let decoded = decode::object(&self.body, self.format()?, gvk)?;
+        let decoded = decode::object(&self.body, self.format()?, GVK).map_err(|why| self.not_a_scale(why))?;
         let findings = decoded.findings.clone();
         let wanted =
-            if options.validation == Validation::Strict { decoded.strict(gvk)? } else { decoded.object };
+            if options.validation == Validation::Strict { decoded.strict(GVK)? } else { decoded.object };
+        self.check_name(&wanted)?;
         let written = self.resize(nature, &options, |_| Ok((wanted.clone(), Ownership::ByChange))).await?;
         self.scaled(nature, &written, &options, &findings)
     }
@@ -63,8 +64,14 @@ impl Call<'_> {
                 let applied = apply::apply(Some(scale), &body, &write, options.on_conflict())?;
                 return Ok((applied.object, Ownership::Settled));
             };
-            let patched = patch::apply(kind, scale, nature, &body)?;
-            let undecodable = |why: &str| patch::undecodable(kind, &body, &patched, why);
+            let mut patched = patch::apply(kind, scale, nature, &body)?;
+            let shown = patched.clone();
+            let undecodable = |why: &str| patch::undecodable(kind, &body, &shown, why);
+            if kind == PatchKind::Strategic {
+                patched = patch::typed(patched, scale, nature).map_err(|why| undecodable(&why))?;
+            } else {
+                decode::check_kind(&patched, GVK, nature).map_err(|why| undecodable(&why))?;
+            }
             let decoded = decode::assembled(patched.clone(), nature).map_err(|why| undecodable(&why))?;
             findings = duplicates.iter().cloned().chain(decoded.findings).collect();
             match decode::strict_problem(&findings).filter(|_| options.validation == Validation::Strict) {
@@ -130,6 +137,16 @@ impl Call<'_> {
             Ok(settled)
         });
         changed.await
+    }
+
+    /// The refusal of a body that is no Scale, which custom kinds word in their own way.
+    fn not_a_scale(&self, why: Refusal) -> Refusal {
+        match &self.kind.nature {
+            Nature::BuiltIn(_) => why,
+            Nature::Custom(_) => Refusal::bad_request(
+                "no kind is registered for the type v1.Scale in scheme \"pkg/apiserver/customresource_handler.go:781\"",
+            ),
+        }
     }
 
     /// Where a custom kind has its replicas; the others all have them in the same place.

@@ -1,12 +1,14 @@
 //! The subresource `token` of service accounts: a token to act as the account, for some time.
 
 use gantry_registry::decode::{self, Gvk};
-use gantry_registry::kinds::{Verb, kinds};
+use gantry_registry::kinds::{Nature, Verb, kinds};
+use gantry_registry::ownership::{FieldSet, Write, track_update};
 use gantry_registry::schema::schema;
 use gantry_registry::{Details, FieldError, Refusal, encode};
 use serde_json::{Value, json};
 
 use super::call::Call;
+use super::stored::check_place;
 use super::write::warn;
 use super::{method_not_allowed, no_such_resource};
 use crate::answer::Answer;
@@ -16,6 +18,7 @@ use crate::objects::Place;
 use crate::query::Validation;
 
 const GROUP: &str = "authentication.k8s.io";
+const VERSION: &str = "authentication.k8s.io/v1";
 const SECONDS_DEFAULT: i64 = 3600;
 const SECONDS_MIN: i64 = 600;
 const SECONDS_MAX: i64 = 1 << 32;
@@ -35,12 +38,26 @@ impl Call<'_> {
         let mut request =
             if options.validation == Validation::Strict { decoded.strict(gvk)? } else { decoded.object };
         let (namespace, name) = (self.namespace.unwrap_or_default(), self.name.unwrap_or_default());
-        check_place(&request, namespace, name)?;
+        check_place(self, &mut request)?;
+        default_seconds(&mut request);
+        let now = self.server.surroundings.now();
+        let (nature, reset) = (&Nature::from(message), &FieldSet::new());
+        let write = Write {
+            kind: "TokenRequest",
+            nature,
+            api_version: VERSION,
+            subresource: "token",
+            manager: &options.manager,
+            reset,
+            now: &now.to_string(),
+        };
+        track_update(None, &mut request, &write);
+        check_name(&request, name)?;
         let account = self.server.objects.get(self.place()).await?;
-        self.fill_in(&mut request);
+        check_account(&request, &account)?;
+        self.fill_in(&mut request, &account);
         check_spec(&request["spec"])?;
         let bound = self.bound(&request["spec"]["boundObjectRef"]).await?;
-        let now = self.server.surroundings.now();
         let lifetime_seconds = request["spec"]["expirationSeconds"].as_i64().unwrap_or(SECONDS_DEFAULT);
         let claims = Claims {
             issuer: &self.server.settings.access.issuer,
@@ -55,25 +72,22 @@ impl Call<'_> {
         let key = self.server.guard.keys.ensured(self.server.objects.store.as_ref()).await?;
         let token = jwt::sign(&claims.render(), &key)
             .ok_or_else(|| Refusal::server_error("the token could not be signed"))?;
-        request["metadata"] = json!({});
-        for field in ["name", "namespace", "uid", "creationTimestamp"] {
-            request["metadata"][field] = account["metadata"][field].clone();
-        }
+        request["metadata"]["creationTimestamp"] = json!(now.to_string());
         request["status"] =
             json!({"token": token, "expirationTimestamp": now.plus(lifetime_seconds).to_string()});
-        Ok(warn(Answer::json(201, encode::object(&request, &message.into())), &options, &findings))
+        Ok(warn(Answer::json(201, encode::object(&request, nature)), &options, &findings))
     }
 
-    fn fill_in(&self, request: &mut Value) {
-        if request["spec"].is_null() {
-            request["spec"] = json!({});
+    /// Sets what the request leaves to the server and to the account.
+    fn fill_in(&self, request: &mut Value, account: &Value) {
+        let audiences = &mut request["spec"]["audiences"];
+        if audiences.as_array().is_none_or(Vec::is_empty) {
+            *audiences = json!(self.server.settings.access.audiences());
         }
-        let spec = &mut request["spec"];
-        if spec["audiences"].as_array().is_none_or(Vec::is_empty) {
-            spec["audiences"] = json!(self.server.settings.access.audiences());
-        }
-        if spec["expirationSeconds"].is_null() {
-            spec["expirationSeconds"] = json!(SECONDS_DEFAULT);
+        for field in ["name", "uid"] {
+            if request["metadata"][field].as_str().is_none_or(str::is_empty) {
+                request["metadata"][field] = account["metadata"][field].clone();
+            }
         }
     }
 
@@ -120,17 +134,43 @@ impl Call<'_> {
     }
 }
 
-/// The name and the namespace in the body, where given, must be those of the path.
-fn check_place(request: &Value, namespace: &str, name: &str) -> Result<(), Refusal> {
-    for (field, wanted, what) in [("name", name, "name"), ("namespace", namespace, "namespace")] {
-        let given = &request["metadata"][field];
-        if given.as_str().is_some_and(|given| !given.is_empty() && given != wanted) {
-            let why = format!("must match the service account {what} if specified");
-            let wrong = FieldError::invalid(format!("metadata.{field}"), given, why);
-            return Err(Refusal::invalid("TokenRequest", GROUP, name, &[wrong]));
+fn default_seconds(request: &mut Value) {
+    for field in ["metadata", "spec"] {
+        if request[field].is_null() {
+            request[field] = json!({});
         }
     }
+    if request["spec"]["expirationSeconds"].is_null() {
+        request["spec"]["expirationSeconds"] = json!(SECONDS_DEFAULT);
+    }
+}
+
+/// The name in the body, where given, must be that of the path.
+fn check_name(request: &Value, name: &str) -> Result<(), Refusal> {
+    let given = &request["metadata"]["name"];
+    if given.as_str().is_some_and(|given| !given.is_empty() && given != name) {
+        let why = "must match the service account name if specified";
+        let wrong = FieldError::invalid("metadata.name", given, why);
+        return Err(Refusal::invalid("TokenRequest", GROUP, name, &[wrong]));
+    }
     Ok(())
+}
+
+/// The uid in the body, where given, must be that of the account.
+fn check_account(request: &Value, account: &Value) -> Result<(), Refusal> {
+    let text =
+        |object: &Value, field: &str| object["metadata"][field].as_str().unwrap_or_default().to_owned();
+    let (given, known, name) = (text(request, "uid"), text(account, "uid"), text(account, "name"));
+    if given.is_empty() || given == known {
+        return Ok(());
+    }
+    let message = format!(
+        "Operation cannot be fulfilled on TokenRequest.{GROUP} \"{name}\": the UID in the token request ({given}) does not \
+         match the UID of the service account ({known})"
+    );
+    let details =
+        Details { name, group: GROUP.to_owned(), kind: "TokenRequest".to_owned(), ..Details::default() };
+    Err(Refusal { code: 409, reason: "Conflict", message, details: Some(Box::new(details)) })
 }
 
 fn check_spec(spec: &Value) -> Result<(), Refusal> {

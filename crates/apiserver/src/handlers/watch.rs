@@ -69,7 +69,11 @@ pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<Answ
         server: call.server.clone(),
     };
     let (mut initial, mut initial_end) = (Vec::new(), None);
-    let after = match options.watch_plan()? {
+    let plan = options.watch_plan()?;
+    if options.timeout_seconds.is_some_and(|seconds| seconds < 0) {
+        return Ok(Answer::json(200, over_at_once(&plan)));
+    }
+    let after = match plan {
         WatchPlan::After(version) => Revision::new(version).unwrap_or(Revision::EMPTY),
         WatchPlan::FromNow => store.bounds().await.map_err(|error| failed(&error))?.current,
         WatchPlan::Initial { at_least, end_bookmark } => {
@@ -107,6 +111,19 @@ pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<Answ
         last: None,
         over: false,
     }))
+}
+
+/// Returns the events of a watch whose time is over before it begins: none, or an error if the latest version must be asked for.
+fn over_at_once(plan: &WatchPlan) -> Bytes {
+    match plan {
+        WatchPlan::FromNow => told::error(&Refusal {
+            code: 500,
+            reason: "InternalError",
+            message: "context deadline exceeded".to_owned(),
+            details: None,
+        }),
+        WatchPlan::After(_) | WatchPlan::Initial { .. } => Bytes::new(),
+    }
 }
 
 /// Waits until a custom kind is no longer served as it was, and says how far the store is then.

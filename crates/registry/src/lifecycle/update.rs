@@ -7,6 +7,7 @@ use super::unserved::drop_unserved;
 use super::{
     asked_for, finalizers, generation, is_graceful, is_namespace, metadata, metadata_mut, namespace, text,
 };
+use crate::defaults::workload::label_by_template;
 use crate::empties::{self, Form};
 use crate::kinds::{Generation, Kind, Nature};
 use crate::pods;
@@ -135,6 +136,7 @@ fn keep_other_part(stored: &Value, object: &mut Value, part: Part, kind: &Kind) 
             if is_graceful(kind) {
                 pods::status::keep(stored, object);
             }
+            label_by_template(kind, object);
         }
         Part::Finalize => keep(stored, object, "status"),
         Part::EphemeralContainers => *object = pods::parts::with_ephemeral_containers(stored, object),

@@ -9,8 +9,21 @@ use crate::decode::{base64, go_types, json_word};
 use crate::kinds::Nature;
 use crate::schema::{MessageId, Type, schema};
 
+/// The object as a strategic merge patch makes it, typed; the error says what does not fit its field.
+///
+/// Kind and version are those of the object as it was: such a patch is read into an object of that kind, whatever it says itself.
+pub fn typed(mut patched: Value, current: &Value, nature: &Nature) -> Result<Value, String> {
+    if let Some(why) = misfit(&patched, nature) {
+        return Err(why);
+    }
+    for field in ["kind", "apiVersion"].into_iter().filter(|field| !current[*field].is_null()) {
+        patched[field] = current[field].clone();
+    }
+    Ok(wrapped(patched, nature))
+}
+
 /// The first value that does not fit its field, in the order of the fields.
-pub fn misfit(patched: &Value, nature: &Nature) -> Option<String> {
+pub(crate) fn misfit(patched: &Value, nature: &Nature) -> Option<String> {
     nature.message().and_then(|message| of_message(patched, message))
 }
 
@@ -67,7 +80,7 @@ fn unread(noun: &str, wanted: &str) -> String {
 }
 
 /// The object with whole numbers as they are stored: one too large for 32 bits loses its upper ones.
-pub fn wrapped(object: Value, nature: &Nature) -> Value {
+pub(crate) fn wrapped(object: Value, nature: &Nature) -> Value {
     match nature.message() {
         Some(message) => wrapped_message(object, message),
         None => object,

@@ -10,7 +10,8 @@ mod misfit;
 pub(crate) mod printed;
 mod strategic;
 
-pub use misfit::{misfit, wrapped};
+pub use misfit::typed;
+pub(crate) use misfit::{misfit, wrapped};
 
 use serde_json::{Value, json};
 

@@ -10,18 +10,33 @@ pub(crate) fn with_ephemeral_containers(stored: &Value, sent: &Value) -> Value {
 }
 
 /// The stored pod with the resources that were sent for its containers.
+///
+/// What is sent for other containers than it has is taken as it is, for validation to refuse it.
 pub(crate) fn with_resources(stored: &Value, sent: &Value) -> Value {
+    let containers = |pod: &Value, list: &str| pod["spec"][list].as_array().cloned().unwrap_or_default();
+    let lists = ["containers", "initContainers"];
+    if lists.iter().any(|list| containers(stored, list).len() != containers(sent, list).len()) {
+        return sent.clone();
+    }
     let mut pod = only_owners(stored, sent);
-    for list in ["containers", "initContainers"] {
-        let wanted = sent["spec"][list].as_array().map_or(&[][..], Vec::as_slice);
-        for container in pod["spec"][list].as_array_mut().into_iter().flatten() {
-            if let Some(sent) = wanted.iter().find(|sent| sent["name"] == container["name"]) {
-                put(container, "resources", sent.get("resources"));
-                put(container, "resizePolicy", sent.get("resizePolicy"));
-            }
-        }
+    for list in lists {
+        let (old, new) = (containers(stored, list), containers(sent, list));
+        let resized = if old.iter().zip(&new).any(|(old, new)| old["name"] != new["name"]) {
+            new
+        } else {
+            old.iter().zip(&new).map(|(old, new)| resized(old, new)).collect()
+        };
+        put(&mut pod["spec"], list, (!resized.is_empty()).then(|| Value::Array(resized)).as_ref());
     }
     pod
+}
+
+fn resized(old: &Value, new: &Value) -> Value {
+    let mut container = old.clone();
+    for field in ["resources", "resizePolicy"] {
+        put(&mut container, field, new.get(field));
+    }
+    container
 }
 
 /// The stored pod; only who wrote what is already as it will be.

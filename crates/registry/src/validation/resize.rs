@@ -7,8 +7,8 @@ use super::same;
 use crate::defaults::quality;
 use crate::pods::parts::put;
 
-const SPEC: &str = "core/v1.PodSpec";
-const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
+const CONTAINER: &str = "core/v1.Container";
+const CONTAINERS: [&str; 2] = ["initContainers", "containers"];
 const AMOUNTS: [&str; 2] = ["requests", "limits"];
 
 /// A resized pod; nothing but the resources of its containers was taken over from the request.
@@ -25,21 +25,57 @@ pub(super) fn resize(found: &mut Found, old: &Value, new: &Value) {
     if !is_resizable(old) {
         found.forbidden(&at, "Pod running on node without support for resize");
     }
+    if !has_same_containers(found, &at, old, new) {
+        return;
+    }
+    let pairs = |field| list(&old["spec"], field).iter().zip(list(&new["spec"], field)).enumerate();
     for field in CONTAINERS {
-        let before = list(&old["spec"], field);
-        for (index, container) in list(&new["spec"], field).iter().enumerate() {
-            let Some(before) = before.get(index) else { continue };
-            nothing_removed(
-                found,
-                &at.child(field).index(index),
-                &before["resources"],
-                &container["resources"],
-            );
+        for (index, (before, after)) in pairs(field) {
+            let at = at.child(field);
+            nothing_removed(found, &at.index(index), &before["resources"], &after["resources"]);
         }
     }
-    if !same(SPEC, &old["spec"], &with_amounts_undone(&old["spec"], &new["spec"])) {
-        found.forbidden(&at, "only cpu and memory resources are mutable");
+    for (_, (before, after)) in pairs("containers") {
+        if !same(CONTAINER, before, &with_amounts_undone(before, after)) {
+            found.forbidden(&at, "only cpu and memory resources are mutable");
+        }
     }
+    for (index, (before, after)) in pairs("initContainers") {
+        let at = at.child("initContainers");
+        let at = at.index(index);
+        if !same(CONTAINER, before, &with_amounts_undone(before, after)) {
+            found.forbidden(&at, "only cpu and memory resources for init or sidecar containers are mutable");
+        }
+        let is_sidecar = text(after, "restartPolicy") == "Always";
+        let restarts = |policy: &&Value| text(policy, "restartPolicy") == "RestartContainer";
+        if !is_sidecar && !same(CONTAINER, before, after) {
+            for _ in list(after, "resizePolicy").iter().filter(restarts) {
+                let why =
+                    "non-sidecar init containers with a resize policy of RestartContainer cannot be resized";
+                found.forbidden(&at, why);
+            }
+        }
+    }
+}
+
+/// Whether both pods have containers of the same names in the same order.
+fn has_same_containers(found: &mut Found, at: &Path<'_>, old: &Value, new: &Value) -> bool {
+    let found_before = found.errors.len();
+    for field in ["containers", "initContainers"] {
+        let (before, after) = (list(&old["spec"], field), list(&new["spec"], field));
+        let at = at.child(field);
+        if before.len() != after.len() {
+            found.forbidden(&at, format!("{field} may not be added or removed on resize"));
+            continue;
+        }
+        for (index, (before, after)) in before.iter().zip(after).enumerate() {
+            if text(before, "name") != text(after, "name") {
+                let why = format!("{field} may not be renamed or reordered on resize");
+                found.forbidden(&at.index(index).child("name"), why);
+            }
+        }
+    }
+    found.errors.len() == found_before
 }
 
 fn nothing_removed(found: &mut Found, at: &Path<'_>, old: &Value, new: &Value) {
@@ -58,34 +94,26 @@ fn is_resizable(pod: &Value) -> bool {
     running.is_none_or(|one| is_set(one, "resources"))
 }
 
-/// The new spec with everything that may change as it was.
+/// The new container with everything that may change as it was.
 fn with_amounts_undone(old: &Value, new: &Value) -> Value {
-    let mut spec = new.clone();
-    for field in CONTAINERS {
-        let before = list(old, field);
-        let containers = spec.get_mut(field).and_then(Value::as_array_mut);
-        for (container, before) in containers.into_iter().flatten().zip(before) {
-            for amounts in AMOUNTS {
-                undo(container, before, amounts);
-            }
-            put(container, "resizePolicy", before.get("resizePolicy"));
-        }
+    let mut container = new.clone();
+    for amounts in AMOUNTS {
+        undo(&mut container, old, amounts);
     }
-    spec
+    container
 }
 
 fn undo(container: &mut Value, before: &Value, amounts: &str) {
-    let was = before["resources"][amounts].as_object().map(|was| {
-        let mut undone = container["resources"][amounts].as_object().cloned().unwrap_or_default();
-        for resource in ["cpu", "memory"] {
-            match was.get(resource) {
-                Some(amount) => undone.insert(resource.to_owned(), amount.clone()),
-                None => undone.remove(resource),
-            };
-        }
-        Value::Object(undone)
-    });
+    let was = &before["resources"][amounts];
+    let mut undone = container["resources"][amounts].as_object().cloned().unwrap_or_default();
+    for resource in ["cpu", "memory"] {
+        match was.get(resource) {
+            Some(amount) => undone.insert(resource.to_owned(), amount.clone()),
+            None => undone.remove(resource),
+        };
+    }
+    let undone = Value::Object(undone);
     if let Some(resources) = container.get_mut("resources") {
-        put(resources, amounts, was.as_ref());
+        put(resources, amounts, (!was.is_null() || undone != json!({})).then_some(&undone));
     }
 }

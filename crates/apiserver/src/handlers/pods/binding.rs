@@ -4,6 +4,7 @@ use gantry_registry::Refusal;
 use gantry_registry::decode::Gvk;
 use gantry_registry::kinds::kinds;
 use gantry_registry::pods::binding;
+use serde_json::Value;
 
 use super::super::call::Call;
 use super::{check_posted_name, done};
@@ -14,7 +15,12 @@ impl Call<'_> {
     /// Binds the pod of the path, or of the body where the path names none.
     pub(in crate::handlers) async fn bind(&self) -> Result<Answer, Refusal> {
         let options = self.query.write_options("CreateOptions", &self.user_agent)?;
-        let (object, findings) = self.posted(Gvk::new("", "v1", "Binding"), &[], &options).await?;
+        let (object, findings) = self.posted(Gvk::new("", "v1", "Binding"), &[], &options)?;
+        done(self.bind_by(object, options.dry_run).await, &options, &findings)
+    }
+
+    async fn bind_by(&self, mut object: Value, dry_run: bool) -> Result<(), Refusal> {
+        self.check_posted_place(&mut object).await?;
         let name = match self.name {
             Some(name) => {
                 check_posted_name(name, &object, "Binding")?;
@@ -30,9 +36,8 @@ impl Call<'_> {
         let (place, now) = (Place { kind, namespace: self.namespace, name }, self.server.surroundings.now());
         let bound = self.server.objects.change(place, |pod| {
             let bound = binding::bind(pod, &object, now)?;
-            Ok(if options.dry_run { Change::Keep } else { Change::Store(bound) })
+            Ok(if dry_run { Change::Keep } else { Change::Store(bound) })
         });
-        bound.await?;
-        Ok(done(&options, &findings))
+        bound.await.map(drop)
     }
 }

@@ -21,11 +21,16 @@ impl Call<'_> {
     pub(super) async fn evict(&self) -> Result<Answer, Refusal> {
         let options = self.query.write_options("CreateOptions", &self.user_agent)?;
         let gvk = Gvk::new("policy", "v1", "Eviction");
-        let (eviction, findings) = self.posted(gvk, &["policy/v1beta1"], &options).await?;
+        let (eviction, findings) = self.posted(gvk, &["policy/v1beta1"], &options)?;
+        done(self.evict_by(eviction, options.dry_run).await, &options, &findings)
+    }
+
+    async fn evict_by(&self, mut eviction: Value, dry_run: bool) -> Result<(), Refusal> {
+        self.check_posted_place(&mut eviction).await?;
         check_posted_name(self.place().name, &eviction, "Eviction")?;
         let wanted = eviction["deleteOptions"].as_object().map_or_else(|| json!({}), |given| json!(given));
         let mut wanted = DeleteOptions::parse(&wanted)?;
-        wanted.dry_run |= options.dry_run;
+        wanted.dry_run |= dry_run;
         let mut outcome = self.try_to_evict(&wanted).await;
         for _ in 1..ATTEMPTS_MAX {
             match outcome {
@@ -37,7 +42,7 @@ impl Call<'_> {
             }
         }
         match outcome {
-            Ok(()) => Ok(done(&options, &findings)),
+            Ok(()) => Ok(()),
             Err(Unevicted::Changed) => Err(crate::objects::conflict(self.place())),
             Err(Unevicted::Refused(refusal)) => Err(refusal),
         }

@@ -66,30 +66,42 @@ impl Call<'_> {
     }
 
     /// What is posted to a part: an object of another kind, for the object of the path. And what was ignored in it.
-    async fn posted(
+    fn posted(
         &self,
         expected: Gvk<'_>,
         former: &[&str],
         options: &WriteOptions,
     ) -> Result<(Value, Vec<Finding>), Refusal> {
         let decoded = decode::object_or_former(&self.body, self.format()?, expected, former)?;
-        let (mut object, findings) = match options.validation {
+        Ok(match options.validation {
             Validation::Strict => (decoded.strict(expected)?, Vec::new()),
             Validation::Warn | Validation::Ignore => (decoded.object, decoded.findings),
-        };
-        check_place(self, &mut object)?;
+        })
+    }
+
+    /// Checks where the object that was posted to a part says it is, and that its namespace is there.
+    async fn check_posted_place(&self, object: &mut Value) -> Result<(), Refusal> {
+        check_place(self, object)?;
         let name = self.name.or_else(|| object["metadata"]["name"].as_str()).unwrap_or_default();
         admission::grounds(&self.server.objects, self.place_of(name), &json!({"metadata": {"name": name}}))
-            .await?;
-        Ok((object, findings))
+            .await
+            .map(drop)
     }
 }
 
-/// What is said when a part did what it was asked to.
-fn done(options: &WriteOptions, findings: &[Finding]) -> Answer {
+/// The answer to what was posted to a part: success, or a refusal. What was ignored is told in either case.
+fn done(
+    outcome: Result<(), Refusal>,
+    options: &WriteOptions,
+    findings: &[Finding],
+) -> Result<Answer, Refusal> {
     let success =
         json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
-    warn(Answer::value(201, &success), options, findings)
+    match outcome {
+        Ok(()) => Ok(warn(Answer::value(201, &success), options, findings)),
+        Err(refusal) if findings.is_empty() => Err(refusal),
+        Err(refusal) => Ok(warn(Answer::refused(&refusal), options, findings)),
+    }
 }
 
 /// A name in the body that is not the one in the path.
