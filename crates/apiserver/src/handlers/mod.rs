@@ -105,7 +105,11 @@ async fn objects(server: &ApiServer, path: &Path<'_>, parts: &Parts, body: Bytes
         // The write is done, whatever comes of this. Whoever runs the server tries again, and says why it does not work.
         let _ = server.follow_write(kind).await;
     }
-    answer.map(|answer| call::advice(kind).into_iter().fold(answer, Answer::warning))
+    // Refusals carry it as well.
+    match call::advice(kind) {
+        Some(advice) => Ok(answer.unwrap_or_else(|refusal| Answer::refused(&refusal)).warning(advice)),
+        None => answer,
+    }
 }
 
 fn allowed(kind: &Kind, verb: Verb) -> Result<(), Refusal> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::column::{AGE, CREATED, Column, NAME, text as column, wide};
+use super::column::{AGE, CREATED, Column, NAME, text as column, wide, wide_truth};
 use super::field::{
     access_modes, age, at, created, has_condition, list, members, name, plain, text, text_or,
 };
@@ -52,7 +52,7 @@ pub(super) const RESOURCE_DEFINITION: &[Column] = &[
     wide("Group"),
     wide("Kind"),
     wide("ShortNames"),
-    wide("Established"),
+    wide_truth("Established"),
 ];
 
 pub(super) fn any(object: &Value, _: Moment) -> Vec<Value> {
@@ -153,9 +153,15 @@ pub(super) fn volume_claim(object: &Value, now: Moment) -> Vec<Value> {
 }
 
 pub(super) fn resource_definition(object: &Value, _: Moment) -> Vec<Value> {
-    let versions: Vec<_> = list(object, "spec.versions").iter().map(name_of).collect();
+    let served = list(object, "spec.versions").iter().filter(|version| version["served"] == true);
+    let mut versions: Vec<_> = served
+        .map(|version| {
+            let mark = if version["storage"] == true { "(storage)" } else { "" };
+            format!("{}{mark}", name_of(version))
+        })
+        .collect();
+    versions.sort();
     let short: Vec<_> = list(object, "spec.names.shortNames").iter().filter_map(Value::as_str).collect();
-    let established = if has_condition(object, "Established", "True") { "True" } else { "False" };
     vec![
         json!(name(object)),
         json!(text(object, "spec.scope")),
@@ -164,7 +170,7 @@ pub(super) fn resource_definition(object: &Value, _: Moment) -> Vec<Value> {
         json!(text(object, "spec.group")),
         json!(text(object, "spec.names.kind")),
         json!(short.join(",")),
-        json!(established),
+        json!(has_condition(object, "Established", "True")),
     ]
 }
 
@@ -241,14 +247,17 @@ mod tests {
         let definition = json!({
             "metadata": {"name": "foos.example.com", "creationTimestamp": "2026-01-01T00:00:00Z"},
             "spec": {
-                "scope": "Namespaced", "group": "example.com", "versions": [{"name": "v1"}, {"name": "v2"}],
+                "scope": "Namespaced", "group": "example.com", "versions": [
+                    {"name": "v2", "served": true}, {"name": "v1", "served": true, "storage": true}, {"name": "v0"},
+                ],
                 "names": {"kind": "Foo", "shortNames": ["fo"]},
             },
             "status": {"conditions": [{"type": "Established", "status": "True"}]},
         });
         assert_eq!(
-            resource_definition(&definition, NOW)[1..],
-            ["Namespaced", "v1,v2", "2026-01-01T00:00:00Z", "example.com", "Foo", "fo", "True"]
+            resource_definition(&definition, NOW)[1..7],
+            ["Namespaced", "v1(storage),v2", "2026-01-01T00:00:00Z", "example.com", "Foo", "fo"]
         );
+        assert_eq!(resource_definition(&definition, NOW)[7], true);
     }
 }

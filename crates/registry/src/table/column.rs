@@ -48,6 +48,11 @@ pub(super) const fn truth(name: &'static str) -> Column {
     known(name, "boolean", "", 0)
 }
 
+/// A column of `true` and `false` that is shown when there is space.
+pub(super) const fn wide_truth(name: &'static str) -> Column {
+    known(name, "boolean", "", 1)
+}
+
 /// A column of text that is shown when there is space.
 pub(super) const fn wide(name: &'static str) -> Column {
     known(name, "string", "", 1)

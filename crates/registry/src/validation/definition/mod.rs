@@ -143,7 +143,7 @@ fn stored_versions(found: &mut Found, definition: &Value) {
     let (status, at) = (&definition["status"], Path::new("status"));
     let (at, stored) = (at.child("storedVersions"), list(status, "storedVersions"));
     if stored.is_empty() {
-        return found.invalid(&at, &status["storedVersions"], "must have at least one stored version");
+        return found.invalid(&at, &Value::Null, "must have at least one stored version");
     }
     let versions = list(&definition["spec"], "versions");
     for version in versions.iter().filter(|version| version["storage"] == true) {

@@ -12,6 +12,9 @@ const SCHEMA: &str = "apiextensions/v1.JSONSchemaProps";
 
 /// The versions; what they have in common is not in them.
 pub(super) fn versions(versions: &[Value], shared: &Shared) -> String {
+    if versions.is_empty() {
+        return "null".to_owned();
+    }
     let own = versions.iter().map(|version| {
         let mut own = version.clone();
         if let Value::Object(members) = &mut own {
