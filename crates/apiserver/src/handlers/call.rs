@@ -58,6 +58,9 @@ impl<'a> Call<'a> {
                 Some("binding" | "eviction" | "token") if parts.method == Method::POST => {
                     negotiate(header(ACCEPT), Offer::NoTables)?
                 }
+                Some("ephemeralcontainers" | "resize") if parts.method != Method::POST => {
+                    negotiate(header(ACCEPT), Offer::NoTables)?
+                }
                 _ => negotiate(header(ACCEPT), Offer::Objects)?,
             },
             content_type,

@@ -18,7 +18,6 @@ use super::write::{Part, Written, warn};
 use super::{allowed, method_not_allowed};
 use crate::accept::View;
 use crate::answer::Answer;
-use crate::objects::Change;
 use crate::query::{Validation, WriteOptions};
 
 const VERSION: &str = "autoscaling/v1";
@@ -46,6 +45,7 @@ impl Call<'_> {
         let findings = decoded.findings.clone();
         let wanted =
             if options.validation == Validation::Strict { decoded.strict(GVK)? } else { decoded.object };
+        check_place(self, &mut wanted.clone())?;
         self.check_name(&wanted)?;
         let written = self.resize(nature, &options, |_| Ok((wanted.clone(), Ownership::ByChange))).await?;
         self.scaled(nature, &written, &options, &findings)
@@ -72,15 +72,23 @@ impl Call<'_> {
             } else {
                 decode::check_kind(&patched, GVK, nature).map_err(|why| undecodable(&why))?;
             }
+            let unknown = decode::members_without_version(&patched, nature);
+            if unknown.is_some() {
+                patched = json!({});
+            }
             let decoded = decode::assembled(patched.clone(), nature).map_err(|why| undecodable(&why))?;
-            findings = duplicates.iter().cloned().chain(decoded.findings).collect();
+            let unknown = unknown.into_iter().flatten();
+            findings = duplicates.iter().cloned().chain(unknown).chain(decoded.findings).collect();
             match decode::strict_problem(&findings).filter(|_| options.validation == Validation::Strict) {
                 Some(problem) => Err(undecodable(&problem)),
                 None => Ok((decoded.object, Ownership::ByChange)),
             }
         });
-        let written = resized.await?;
-        self.scaled(nature, &written, &options, &findings)
+        match resized.await {
+            Ok(written) => self.scaled(nature, &written, &options, &findings),
+            Err(refusal) if findings.is_empty() => Err(refusal),
+            Err(refusal) => Ok(warn(Answer::refused(&refusal), &options, &findings)),
+        }
     }
 
     /// The answer to a scaling, with all that is odd about it and about the parent.
@@ -126,15 +134,7 @@ impl Call<'_> {
             }
             owners.store(&mut parent);
             check_uid(self.place(), stored, &parent)?;
-            let mut settled = settle(self, stored, parent, Part::Main, options, Ownership::Settled)?;
-            // Every scaling of a ReplicationController counts a version, as in Kubernetes.
-            if self.kind.kind == "ReplicationController"
-                && matches!(settled.change, Change::Keep)
-                && settled.refused.is_none()
-            {
-                settled.change = Change::Store(stored.clone());
-            }
-            Ok(settled)
+            settle(self, stored, parent, Part::Main, options, Ownership::Settled)
         });
         changed.await
     }

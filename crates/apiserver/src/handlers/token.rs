@@ -35,20 +35,35 @@ impl Call<'_> {
         let gvk = Gvk::new(GROUP, "v1", "TokenRequest");
         let decoded = decode::object(&self.body, self.format()?, gvk)?;
         let findings = decoded.findings.clone();
-        let mut request =
+        let request =
             if options.validation == Validation::Strict { decoded.strict(gvk)? } else { decoded.object };
+        let nature = &Nature::from(message);
+        let answer = match self.issue_token(request, nature, &options.manager).await {
+            Ok(issued) => Answer::json(201, encode::object(&issued, nature)),
+            Err(refusal) if findings.is_empty() => return Err(refusal),
+            Err(refusal) => Answer::refused(&refusal),
+        };
+        Ok(warn(answer, &options, &findings))
+    }
+
+    /// Returns the request with a token in its status.
+    async fn issue_token(
+        &self,
+        mut request: Value,
+        nature: &Nature,
+        manager: &str,
+    ) -> Result<Value, Refusal> {
         let (namespace, name) = (self.namespace.unwrap_or_default(), self.name.unwrap_or_default());
         check_place(self, &mut request)?;
         default_seconds(&mut request);
         let now = self.server.surroundings.now();
-        let (nature, reset) = (&Nature::from(message), &FieldSet::new());
         let write = Write {
             kind: "TokenRequest",
             nature,
             api_version: VERSION,
             subresource: "token",
-            manager: &options.manager,
-            reset,
+            manager,
+            reset: &FieldSet::new(),
             now: &now.to_string(),
         };
         track_update(None, &mut request, &write);
@@ -75,7 +90,7 @@ impl Call<'_> {
         request["metadata"]["creationTimestamp"] = json!(now.to_string());
         request["status"] =
             json!({"token": token, "expirationTimestamp": now.plus(lifetime_seconds).to_string()});
-        Ok(warn(Answer::json(201, encode::object(&request, nature)), &options, &findings))
+        Ok(request)
     }
 
     /// Sets what the request leaves to the server and to the account.

@@ -153,8 +153,8 @@ impl Call<'_> {
 
     /// The object in the body of an update, in its place and with defaults.
     fn put_object(&self, mut object: Value) -> Result<Value, Refusal> {
-        self.check_name(&object)?;
         check_place(self, &mut object)?;
+        self.check_name(&object)?;
         defaults::apply(self.kind, &mut object);
         Ok(object)
     }

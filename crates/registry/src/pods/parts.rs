@@ -43,6 +43,8 @@ fn resized(old: &Value, new: &Value) -> Value {
 fn only_owners(stored: &Value, sent: &Value) -> Value {
     let mut pod = stored.clone();
     put(&mut pod["metadata"], "managedFields", sent["metadata"].get("managedFields"));
+    // Another uid than the stored one is refused later.
+    put(&mut pod["metadata"], "uid", sent["metadata"].get("uid"));
     pod
 }
 

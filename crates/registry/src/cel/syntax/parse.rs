@@ -227,6 +227,7 @@ impl<'t> Parser<'t> {
                 return self.named();
             }
             Token::Name(_) => return self.named(),
+            Token::End => return Err(self.ended()),
             _ => return Err(self.unexpected()),
         };
         Expr::new(node, at)
@@ -310,6 +311,13 @@ impl<'t> Parser<'t> {
 
     fn expect(&mut self, sign: &str) -> Result<(), Complaint> {
         if self.take(sign) { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    /// The text ends where a value should be.
+    fn ended(&self) -> Complaint {
+        let why = "Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', \
+                   NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+        Complaint::new(self.at(), why)
     }
 
     fn unexpected(&self) -> Complaint {

@@ -100,7 +100,7 @@ fn spec(found: &mut Found, at: &Path<'_>, spec: &Value, bundles: conversion::Bun
         found.invalid(&at.child("preserveUnknownFields"), &json!(true), why);
     }
     let shared = Shared::of(all);
-    versions::versions(found, &versions_at, all, &shared);
+    versions::versions(found, &versions_at, spec, &shared);
     first_version(found, &at.child("version"), all);
     for field in ["plural", "singular", "kind", "listKind"] {
         if text(&spec["names"], field).is_empty() {

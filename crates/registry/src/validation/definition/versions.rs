@@ -35,7 +35,8 @@ impl Shared {
 }
 
 /// Every version, and that there is one to store objects in.
-pub(super) fn versions(found: &mut Found, at: &Path<'_>, versions: &[Value], shared: &Shared) {
+pub(super) fn versions(found: &mut Found, at: &Path<'_>, spec: &Value, shared: &Shared) {
+    let versions = list(spec, "versions");
     for (index, version) in versions.iter().enumerate() {
         let wrong = label_from_a_letter(text(version, "name"));
         if !wrong.is_empty() {
@@ -45,11 +46,15 @@ pub(super) fn versions(found: &mut Found, at: &Path<'_>, versions: &[Value], sha
     }
     let names: BTreeSet<_> = versions.iter().map(|version| text(version, "name")).collect();
     if names.len() < versions.len() {
-        found.invalid_shown(at, shown::versions(versions, shared), "must contain unique version names");
+        found.invalid_shown(
+            at,
+            shown::versions(&spec["versions"], shared),
+            "must contain unique version names",
+        );
     }
     if versions.iter().filter(|version| version["storage"] == true).count() != 1 {
         let why = "must have exactly one version marked as storage version";
-        found.invalid_shown(at, shown::versions(versions, shared), why);
+        found.invalid_shown(at, shown::versions(&spec["versions"], shared), why);
     }
 }
 
