@@ -1,11 +1,11 @@
 //! The last steps of every write: who owns what, what the server itself writes, whether it may be stored.
 
+use gantry_managed_fields::ownership::{FieldSet, Write, differ_only_in_times, track_update};
 use gantry_registry::Refusal;
 use gantry_registry::decode::KeyOrder;
 use gantry_registry::empties::{self, Form};
 use gantry_registry::kinds::{Kind, Nature};
 use gantry_registry::lifecycle::{self, Updated};
-use gantry_registry::ownership::{FieldSet, Write, differ_only_in_times, track_update};
 use gantry_registry::validation;
 use serde_json::{Value, json};
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::Refusal;
 use crate::custom::FieldPath;
 use crate::kinds::{Kind, Nature, Scope};
-use crate::patch::printed::as_go_prints;
+use gantry_primitives::go_print::as_go_prints;
 
 /// What some fields of an object have to be; without terms everything matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,26 +1,11 @@
-//! The columns of a table.
+//! The columns of the tables of built-in kinds.
 
 use std::borrow::Cow;
 
-use serde_json::{Value, json};
-
-/// One column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// Its heading.
-    pub name: Cow<'static, str>,
-    /// `string`, `integer`, `number`, `date` or `boolean`; cells do not always obey.
-    pub kind: Cow<'static, str>,
-    /// `name` for the object's name; most often empty.
-    pub format: Cow<'static, str>,
-    /// What it shows, in a sentence; empty for kinds that everybody knows.
-    pub description: Cow<'static, str>,
-    /// 0 is always shown, more only when there is space.
-    pub priority: i64,
-}
+pub(super) use super::Column;
 
 /// The object's name.
-pub(crate) const NAME: Column = known("Name", "string", "name", 0);
+pub(super) const NAME: Column = known("Name", "string", "name", 0);
 /// The object's name where other things matter more.
 pub(super) const WIDE_NAME: Column = known("Name", "string", "name", 1);
 /// How old the object is.
@@ -61,14 +46,5 @@ const fn known(name: &'static str, kind: &'static str, format: &'static str, pri
         format: Cow::Borrowed(format),
         description: Cow::Borrowed(""),
         priority,
-    }
-}
-
-impl Column {
-    pub(super) fn definition(&self) -> Value {
-        json!({
-            "name": self.name, "type": self.kind, "format": self.format, "description": self.description,
-            "priority": self.priority,
-        })
     }
 }

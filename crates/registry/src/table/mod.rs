@@ -4,7 +4,6 @@
 //! name and a time, kinds that users defined what their definition says. Rows always have all cells; leaving out those
 //! of low priority is up to the client.
 
-mod age;
 mod cluster;
 mod column;
 mod devices;
@@ -18,9 +17,9 @@ mod workloads;
 
 use serde_json::{Value, json};
 
-pub use age::short;
-pub use column::Column;
-pub(crate) use column::NAME;
+use gantry_primitives::age;
+pub use gantry_primitives::age::short;
+pub use gantry_schema::custom::Column;
 pub use partial::{is_a_list, not_a_list, partial, partial_list};
 
 use crate::custom::Columns;

@@ -184,7 +184,7 @@ mod tests {
     fn wrong(rule: fn(&mut Found, &Path<'_>, &str), text: &str) -> Vec<String> {
         let mut found = Found::default();
         rule(&mut found, &Path::new("a"), text);
-        found.errors.iter().map(crate::refusal::FieldError::message).collect()
+        found.errors.iter().map(crate::FieldError::message).collect()
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod autoscaler;
 mod config;
 mod container;
 mod cron_job;
+pub mod custom_objects;
 mod definition;
 mod deployment;
 mod difference;
@@ -23,7 +24,6 @@ mod job_policy;
 mod limit_range;
 pub(crate) mod metadata;
 mod mount;
-pub(crate) mod names;
 mod network_policy;
 mod node;
 mod overlap;
@@ -33,6 +33,7 @@ mod pod_resources;
 mod pod_update;
 mod pod_warnings;
 mod policy;
+mod ports;
 mod probe;
 mod quota;
 mod rbac;
@@ -40,7 +41,6 @@ mod resize;
 mod resource_names;
 mod resources;
 mod restart;
-mod same;
 mod schedule;
 mod scheduling;
 mod security;
@@ -58,14 +58,14 @@ mod workload;
 
 use serde_json::Value;
 
+use crate::FieldError;
 use crate::decode::KeyOrder;
 use crate::kinds::{Kind, Nature};
 use crate::lifecycle::Part;
-use crate::refusal::FieldError;
 use found::{Found, Path, list};
+use gantry_primitives::names;
 
-pub(crate) use definition::steps_to;
-pub use same::same;
+pub use gantry_schema::same;
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -93,7 +93,7 @@ pub fn create_in_order(kind: &Kind, object: &Value, order: &KeyOrder) -> Judged 
     }
     metadata::create(&mut found, kind, object);
     if let Nature::Custom(custom) = &kind.nature {
-        found.errors.extend(custom.structure.judge(object, custom.scaling.as_ref()));
+        found.errors.extend(custom_objects::create(&custom.structure, object, custom.scaling.as_ref()));
         return judged_custom(found.errors, &[], &Value::Null, object);
     }
     if let Some(judged) = wrong_addresses(kind, object) {
@@ -123,9 +123,9 @@ fn update_in_order(kind: &Kind, old: &Value, new: &Value, order: &KeyOrder) -> J
     let mut found = Found::in_order(order);
     metadata::update(&mut found, kind, old, new);
     if let Nature::Custom(custom) = &kind.nature {
-        let judged = custom.structure.judge_change(old, new, custom.scaling.as_ref());
+        let judged = custom_objects::update(&custom.structure, old, new, custom.scaling.as_ref());
         found.errors.extend(judged.errors);
-        return judged_custom(found.errors, &judged.excused, old, new);
+        return judged_custom(found.errors, &judged.ratcheted, old, new);
     }
     if let Some(judged) = wrong_addresses(kind, new) {
         return judged;
@@ -191,9 +191,9 @@ pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
             }
         }
         Nature::Custom(custom) => {
-            let judged = custom.structure.judge_status(old, new, custom.scaling.as_ref());
+            let judged = custom_objects::update_status(&custom.structure, old, new, custom.scaling.as_ref());
             found.errors.extend(judged.errors);
-            warnings = as_warnings(&judged.excused);
+            warnings = as_warnings(&judged.ratcheted);
         }
     }
     Judged { errors: found.errors, warnings }

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::addresses::{cidr, cidr_warning, parse_cidr};
 use super::found::{Found, Path, is_set, list, number, text};
-use super::names::{port, port_number};
+use super::names::port_number;
+use super::ports::port;
 use super::selector;
 
 /// The directions of traffic, each with the field that lists its peers.

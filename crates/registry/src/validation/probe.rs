@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::found::{Found, Path, is_set, list, number, text};
-use super::names::{header_name, port, port_number};
+use super::names::{header_name, port_number};
+use super::ports::port;
 
 /// Judges what a handler does.
 type Check = fn(&mut Found, &Path<'_>, &Value, Option<i64>);

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::found::{Found, Path, is_set, list, number, text};
 use super::metadata::labels;
-use super::names::{label, port, port_number, qualified_name, subdomain};
+use super::names::{label, port_number, qualified_name, subdomain};
+use super::ports::port;
 use super::{addresses, ingress};
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::super::custom_objects;
 use super::super::found::{Found, Path, members};
 use crate::custom::Structure;
 
@@ -45,7 +46,7 @@ fn one(found: &mut Found, at: &Path<'_>, schema: &Value, default: &Value, around
         found.invalid(at, default, "must not have unknown fields");
     }
     // What an object has to be is no matter for one of its parts.
-    for mut error in structure.judge_part(default) {
+    for mut error in custom_objects::part(&structure, default) {
         error.field = match error.field.as_str() {
             "<nil>" => at.to_string(),
             field if field.starts_with('[') => format!("{at}{field}"),

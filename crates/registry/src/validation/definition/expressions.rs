@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::super::found::{Found, Path, is_set, list, members, text};
 use super::{schema, shown};
-use crate::cel::{self, Before, Program, Unfit, Wanted};
-use crate::custom::{Structure, Values};
+use crate::custom::{Structure, Values, before_of};
+use gantry_cel::{self as cel, Program, Schema, Unfit, Wanted};
 
 /// What is around a schema.
 #[derive(Clone, Copy)]
@@ -61,10 +61,10 @@ fn each(found: &mut Found, at: &Path<'_>, schema: &Value, structure: &Structure,
 
 fn one(found: &mut Found, at: &Path<'_>, rule: &Value, structure: &Structure, around: Around<'_>) {
     let said = text(rule, "rule");
-    let about = (structure, around.is_resource);
+    let about: (&dyn Schema, bool) = (structure, around.is_resource);
     let compiled = |text: &str, wanted: Wanted| {
         let program = Program::read(text).map_err(Unfit::Text)?;
-        program.check(text, about, Before::read(rule), wanted).map(|()| program)
+        program.check(text, about, before_of(rule), wanted).map(|()| program)
     };
     let mut compares = false;
     match compiled(said, Wanted::Truth) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::super::found::{Found, Path, is_set, list, text};
-use super::selectable::{Brackets, resolve};
+use crate::custom::{Brackets, resolve};
 
 const REASONS: [&str; 4] =
     ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];

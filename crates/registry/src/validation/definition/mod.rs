@@ -19,17 +19,12 @@ use serde_json::{Value, json};
 
 use super::found::{Found, Path, is_set, list, text};
 use super::names::{label_from_a_letter, subdomain};
+use crate::FieldError;
 use crate::custom::approval::{self, Approval};
 use crate::custom::condition;
-use crate::refusal::FieldError;
 use versions::Shared;
 
 pub(super) use warnings::warnings;
-
-/// The names on a path such as `.spec['a key']` through a schema.
-pub(crate) fn steps_to(path: &str, schema: &Value) -> Result<Vec<String>, String> {
-    selectable::resolve(path, schema, selectable::Brackets::Allowed).map(|(steps, _)| steps)
-}
 
 /// A new definition.
 pub(super) fn create(found: &mut Found, definition: &Value) {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::found::{Found, Path, is_set, list, members, text};
-use crate::custom::check_pattern;
+use gantry_primitives::check_pattern;
 
 /// What no schema may have, in the order in which it is looked for.
 const UNSUPPORTED: [&str; 7] =

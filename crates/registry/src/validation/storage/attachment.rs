@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::super::found::{Found, Path, is_set, members, number, text};
-use super::super::names::{csi_driver_name, subdomain};
+use super::super::names::subdomain;
 use super::super::same;
+use super::driver::csi_driver_name;
 use super::volume::{Place, volume_spec};
 
 const MOST_BYTES: usize = 256 * 1024;

@@ -6,17 +6,29 @@ use serde_json::{Value, json};
 
 use super::super::difference::on_one_line;
 use super::super::found::{Found, Path, is_set, list, number, text};
-use super::super::names::{csi_driver_name, qualified_name, subdomain};
+use super::super::names::{qualified_name, subdomain};
 use super::super::resource_names::parse;
 use super::super::{same, selector, shown};
 
 const TOKENS_IN_SECRETS: &str = "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true \
      to prevent possible logging of tokens in volume attributes";
+const LONGEST_DRIVER_NAME: usize = 63;
 const LONGEST_NODE_ID: usize = 256;
 const GROUP_POLICIES: [&str; 3] = ["File", "None", "ReadWriteOnceWithFSType"];
 const SHORTEST_TOKEN: i64 = 600;
 const LONGEST_TOKEN: i64 = 1 << 32;
 const SHORTEST_PERIOD: i64 = 10;
+
+/// Reports a text that is not the name of a CSI driver.
+pub(super) fn csi_driver_name(found: &mut Found, at: &Path<'_>, name: &str) {
+    if name.is_empty() {
+        return found.required(at, "");
+    }
+    if name.len() > LONGEST_DRIVER_NAME {
+        found.too_long(at, LONGEST_DRIVER_NAME);
+    }
+    found.invalid_text(at, name, subdomain(&name.to_lowercase()));
+}
 
 /// A CSIDriver.
 pub(in super::super) fn csi_driver(found: &mut Found, driver: &Value) {

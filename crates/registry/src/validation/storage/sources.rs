@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::super::found::{Found, Path, is_set, list, members, number, text};
-use super::super::names::{Rule, csi_driver_name, label, subdomain, within};
+use super::super::names::{Rule, label, subdomain, within};
+use super::driver::csi_driver_name;
 
 /// What holds the source: references to secrets need a namespace in volumes that belong to none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
