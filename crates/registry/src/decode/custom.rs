@@ -11,7 +11,7 @@ use super::{Content, Decoded, Finding, Format, Gvk, json_word, read, walk};
 use crate::custom::{Custom, Holds, Structure, Values};
 use crate::empties::{self, Form};
 use crate::schema::schema;
-use crate::validation::found::Path;
+use crate::validation::error_list::Path;
 use crate::{FieldError, Refusal};
 
 /// What becomes of metadata that is none.

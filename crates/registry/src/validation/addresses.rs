@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde_json::json;
 
-use super::found::{Found, Path};
+use super::error_list::{ErrorList, Path};
 
 const NOT_AN_IP: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 const NOT_A_CIDR: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
@@ -22,33 +22,33 @@ pub(super) fn parse_ip(text: &str) -> Option<IpAddr> {
 }
 
 /// Reports a text that is not an IP address, or one that programs read differently.
-pub(super) fn ip(found: &mut Found, at: &Path<'_>, text: &str) {
+pub(super) fn ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
     let Some(address) = parse_ip(text) else {
-        return found.invalid(at, &json!(text), NOT_AN_IP);
+        return errors.invalid(at, &json!(text), NOT_AN_IP);
     };
     if text.parse::<IpAddr>().is_err() {
-        found.invalid(at, &json!(text), "must not have leading 0s");
+        errors.invalid(at, &json!(text), "must not have leading 0s");
     } else if is_mapped(address) {
-        found.invalid(at, &json!(text), "must not be an IPv4-mapped IPv6 address");
+        errors.invalid(at, &json!(text), "must not be an IPv4-mapped IPv6 address");
     }
 }
 
 /// Reports a text that is not an IP address in canonical form.
-pub(super) fn canonical_ip(found: &mut Found, at: &Path<'_>, text: &str) {
-    let before = found.errors.len();
-    ip(found, at, text);
+pub(super) fn canonical_ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
+    let before = errors.all.len();
+    ip(errors, at, text);
     if let Some(address) = parse_ip(text).filter(|address| address.to_string() != text)
-        && found.errors.len() == before
+        && errors.all.len() == before
     {
         let why = format!("must be in canonical form (\"{address}\")");
-        found.invalid(at, &json!(text), why);
+        errors.invalid(at, &json!(text), why);
     }
 }
 
 /// Reports an address that cannot be the address of an endpoint.
-pub(super) fn endpoint_ip(found: &mut Found, at: &Path<'_>, text: &str) {
+pub(super) fn endpoint_ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
     let Some(address) = parse_ip(text).map(|address| address.to_canonical()) else {
-        return found.invalid(at, &json!(text), "must be a valid IP address");
+        return errors.invalid(at, &json!(text), "must be a valid IP address");
     };
     let (is_link_local, is_link_local_multicast) = match address {
         IpAddr::V4(four) => (four.is_link_local(), four.octets()[..3] == [224, 0, 0]),
@@ -58,16 +58,16 @@ pub(super) fn endpoint_ip(found: &mut Found, at: &Path<'_>, text: &str) {
         }
     };
     if address.is_unspecified() {
-        found.invalid(at, &json!(text), format!("may not be unspecified ({text})"));
+        errors.invalid(at, &json!(text), format!("may not be unspecified ({text})"));
     }
     if address.is_loopback() {
-        found.invalid(at, &json!(text), "may not be in the loopback range (127.0.0.0/8, ::1/128)");
+        errors.invalid(at, &json!(text), "may not be in the loopback range (127.0.0.0/8, ::1/128)");
     }
     if is_link_local {
-        found.invalid(at, &json!(text), "may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+        errors.invalid(at, &json!(text), "may not be in the link-local range (169.254.0.0/16, fe80::/10)");
     }
     if is_link_local_multicast {
-        found.invalid(
+        errors.invalid(
             at,
             &json!(text),
             "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)",
@@ -85,17 +85,17 @@ pub(super) fn parse_cidr(text: &str) -> Option<Block> {
 }
 
 /// Reports a text that is not a CIDR block, or one that programs read differently.
-pub(super) fn cidr(found: &mut Found, at: &Path<'_>, text: &str) {
+pub(super) fn cidr(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
     let Some(block) = parse_cidr(text) else {
-        return found.invalid(at, &json!(text), NOT_A_CIDR);
+        return errors.invalid(at, &json!(text), NOT_A_CIDR);
     };
     let (address, prefix) = text.split_once('/').unwrap_or((text, ""));
     if address.parse::<IpAddr>().is_err() || prefix.len() > 1 && prefix.starts_with('0') {
-        found.invalid(at, &json!(text), "must not have leading 0s in IP or prefix length");
+        errors.invalid(at, &json!(text), "must not have leading 0s in IP or prefix length");
     } else if is_mapped(block.address) {
-        found.invalid(at, &json!(text), "must not have an IPv4-mapped IPv6 address");
+        errors.invalid(at, &json!(text), "must not have an IPv4-mapped IPv6 address");
     } else if block.masked().address != block.address {
-        found.invalid(at, &json!(text), "must not have bits set beyond the prefix length");
+        errors.invalid(at, &json!(text), "must not have bits set beyond the prefix length");
     }
 }
 
@@ -181,10 +181,10 @@ fn without_leading_zeros(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn wrong(rule: fn(&mut Found, &Path<'_>, &str), text: &str) -> Vec<String> {
-        let mut found = Found::default();
-        rule(&mut found, &Path::new("a"), text);
-        found.errors.iter().map(crate::refusal::FieldError::message).collect()
+    fn wrong(rule: fn(&mut ErrorList, &Path<'_>, &str), text: &str) -> Vec<String> {
+        let mut errors = ErrorList::default();
+        rule(&mut errors, &Path::new("a"), text);
+        errors.all.iter().map(crate::refusal::FieldError::message).collect()
     }
 
     #[test]

@@ -15,8 +15,8 @@ mod difference;
 mod downward;
 mod endpoints;
 mod environment;
+pub(crate) mod error_list;
 mod event;
-pub(crate) mod found;
 mod ingress;
 mod job;
 mod job_policy;
@@ -62,7 +62,7 @@ use crate::decode::KeyOrder;
 use crate::kinds::{Kind, Nature};
 use crate::lifecycle::Part;
 use crate::refusal::FieldError;
-use found::{Found, Path, list};
+use error_list::{ErrorList, Path, list};
 
 pub(crate) use definition::steps_to;
 pub use same::same;
@@ -83,33 +83,33 @@ pub fn create(kind: &Kind, object: &Value) -> Judged {
 
 /// Judges a new object whose maps were sent with their keys in this order.
 pub fn create_in_order(kind: &Kind, object: &Value, order: &KeyOrder) -> Judged {
-    let mut found = Found::in_order(order);
+    let mut errors = ErrorList::in_order(order);
     if (kind.group, kind.kind) == ("policy", "PodDisruptionBudget") {
         // Its metadata is only looked at if nothing else is wrong.
-        specific(&mut found, kind, None, object);
-        if !found.errors.is_empty() {
-            return Judged { errors: found.errors, warnings: Vec::new() };
+        specific(&mut errors, kind, None, object);
+        if !errors.all.is_empty() {
+            return Judged { errors: errors.all, warnings: Vec::new() };
         }
     }
-    metadata::create(&mut found, kind, object);
+    metadata::create(&mut errors, kind, object);
     if let Nature::Custom(custom) = &kind.nature {
-        found.errors.extend(custom.structure.judge(object, custom.scaling.as_ref()));
-        return judged_custom(found.errors, &[], &Value::Null, object);
+        errors.all.extend(custom.structure.judge(object, custom.scaling.as_ref()));
+        return judged_custom(errors.all, &[], &Value::Null, object);
     }
     if let Some(judged) = wrong_addresses(kind, object) {
         return judged;
     }
     match (kind.group, kind.kind) {
-        ("", "Pod") => pod::create(&mut found, object),
-        ("" | "events.k8s.io", "Event") => event::create(&mut found, kind, object),
-        ("batch", "Job") => job::create(&mut found, object),
-        ("apps", "StatefulSet") => workload::new_stateful_set(&mut found, object),
-        ("scheduling.k8s.io", "PriorityClass") => plain::new_priority_class(&mut found, object),
-        ("apiextensions.k8s.io", _) => definition::create(&mut found, object),
-        _ => specific(&mut found, kind, None, object),
+        ("", "Pod") => pod::create(&mut errors, object),
+        ("" | "events.k8s.io", "Event") => event::create(&mut errors, kind, object),
+        ("batch", "Job") => job::create(&mut errors, object),
+        ("apps", "StatefulSet") => workload::new_stateful_set(&mut errors, object),
+        ("scheduling.k8s.io", "PriorityClass") => plain::new_priority_class(&mut errors, object),
+        ("apiextensions.k8s.io", _) => definition::create(&mut errors, object),
+        _ => specific(&mut errors, kind, None, object),
     }
-    if !found.errors.is_empty() {
-        return Judged { errors: found.errors, warnings: Vec::new() };
+    if !errors.all.is_empty() {
+        return Judged { errors: errors.all, warnings: Vec::new() };
     }
     Judged { errors: Vec::new(), warnings: warnings::of_new(kind, object) }
 }
@@ -120,44 +120,44 @@ pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
 }
 
 fn update_in_order(kind: &Kind, old: &Value, new: &Value, order: &KeyOrder) -> Judged {
-    let mut found = Found::in_order(order);
-    metadata::update(&mut found, kind, old, new);
+    let mut errors = ErrorList::in_order(order);
+    metadata::update(&mut errors, kind, old, new);
     if let Nature::Custom(custom) = &kind.nature {
         let judged = custom.structure.judge_change(old, new, custom.scaling.as_ref());
-        found.errors.extend(judged.errors);
-        return judged_custom(found.errors, &judged.excused, old, new);
+        errors.all.extend(judged.errors);
+        return judged_custom(errors.all, &judged.excused, old, new);
     }
     if let Some(judged) = wrong_addresses(kind, new) {
         return judged;
     }
     match (kind.group, kind.kind) {
         ("", "Pod") => {
-            pod::pod(&mut found, new);
-            pod_update::update(&mut found, old, new);
+            pod::pod(&mut errors, new);
+            pod_update::update(&mut errors, old, new);
         }
-        ("" | "events.k8s.io", "Event") => event::update(&mut found, kind, old, new),
-        ("apiextensions.k8s.io", _) => definition::update(&mut found, old, new),
+        ("" | "events.k8s.io", "Event") => event::update(&mut errors, kind, old, new),
+        ("apiextensions.k8s.io", _) => definition::update(&mut errors, old, new),
         ("apps", "StatefulSet") => {
-            workload::stateful_set(&mut found, new);
-            workload::stateful_set_changes(&mut found, old, new);
+            workload::stateful_set(&mut errors, new);
+            workload::stateful_set_changes(&mut errors, old, new);
         }
         ("apps", "DaemonSet") => {
-            workload::keeps_selector(&mut found, &old["spec"], &new["spec"]);
-            workload::daemon_set(&mut found, new);
+            workload::keeps_selector(&mut errors, &old["spec"], &new["spec"]);
+            workload::daemon_set(&mut errors, new);
         }
         // These kinds look at what changed before they look at the whole.
         ("", "Service" | "Secret" | "ConfigMap") => {
-            changes(&mut found, kind, old, new);
-            specific(&mut found, kind, Some(old), new);
+            changes(&mut errors, kind, old, new);
+            specific(&mut errors, kind, Some(old), new);
         }
-        ("rbac.authorization.k8s.io", _) => rbac::update(&mut found, kind, old, new),
+        ("rbac.authorization.k8s.io", _) => rbac::update(&mut errors, kind, old, new),
         _ => {
-            specific(&mut found, kind, Some(old), new);
-            changes(&mut found, kind, old, new);
+            specific(&mut errors, kind, Some(old), new);
+            changes(&mut errors, kind, old, new);
         }
     }
-    if !found.errors.is_empty() {
-        return Judged { errors: found.errors, warnings: Vec::new() };
+    if !errors.all.is_empty() {
+        return Judged { errors: errors.all, warnings: Vec::new() };
     }
     Judged { errors: Vec::new(), warnings: warnings::of_change(kind, old, new) }
 }
@@ -167,9 +167,9 @@ fn wrong_addresses(kind: &Kind, service: &Value) -> Option<Judged> {
     if (kind.group, kind.kind) != ("", "Service") {
         return None;
     }
-    let mut found = Found::default();
-    service_addresses::service_addresses(&mut found, service);
-    let errors = found.errors;
+    let mut errors = ErrorList::default();
+    service_addresses::service_addresses(&mut errors, service);
+    let errors = errors.all;
     (!errors.is_empty()).then(|| Judged { errors, warnings: Vec::new() })
 }
 
@@ -180,23 +180,23 @@ pub fn is_addressable(kind: &Kind, service: &Value) -> bool {
 
 /// Judges a write to the subresource `status`.
 pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
-    let mut found = Found::default();
-    metadata::update(&mut found, kind, old, new);
+    let mut errors = ErrorList::default();
+    metadata::update(&mut errors, kind, old, new);
     let mut warnings = Vec::new();
     match &kind.nature {
         Nature::BuiltIn(_) => {
-            status::status(&mut found, kind, old, new);
-            if found.errors.is_empty() {
+            status::status(&mut errors, kind, old, new);
+            if errors.all.is_empty() {
                 warnings = warnings::of_status(kind, new);
             }
         }
         Nature::Custom(custom) => {
             let judged = custom.structure.judge_status(old, new, custom.scaling.as_ref());
-            found.errors.extend(judged.errors);
+            errors.all.extend(judged.errors);
             warnings = as_warnings(&judged.excused);
         }
     }
-    Judged { errors: found.errors, warnings }
+    Judged { errors: errors.all, warnings }
 }
 
 /// What is let pass is still told.
@@ -226,35 +226,35 @@ pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value, order: &KeyOrder)
 
 /// Judges a write to a namespace's subresource `finalize`.
 pub fn finalize(kind: &Kind, old: &Value, new: &Value) -> Judged {
-    let mut found = Found::default();
-    metadata::update(&mut found, kind, old, new);
-    specific(&mut found, kind, Some(old), new);
-    Judged { errors: found.errors, warnings: Vec::new() }
+    let mut errors = ErrorList::default();
+    metadata::update(&mut errors, kind, old, new);
+    specific(&mut errors, kind, Some(old), new);
+    Judged { errors: errors.all, warnings: Vec::new() }
 }
 
 /// Judges a write to a pod's subresource `resize`.
 pub fn resize(kind: &Kind, old: &Value, new: &Value) -> Judged {
-    let mut found = Found::default();
-    metadata::update(&mut found, kind, old, new);
-    pod::pod(&mut found, new);
-    resize::resize(&mut found, old, new);
-    Judged { errors: found.errors, warnings: Vec::new() }
+    let mut errors = ErrorList::default();
+    metadata::update(&mut errors, kind, old, new);
+    pod::pod(&mut errors, new);
+    resize::resize(&mut errors, old, new);
+    Judged { errors: errors.all, warnings: Vec::new() }
 }
 
 /// Judges a write to a pod's subresource `ephemeralcontainers`.
 pub fn ephemeral_containers(kind: &Kind, old: &Value, new: &Value) -> Judged {
-    let mut found = Found::default();
-    metadata::update(&mut found, kind, old, new);
-    pod::pod(&mut found, new);
-    pod_update::ephemeral_containers(&mut found, old, new);
-    Judged { errors: found.errors, warnings: Vec::new() }
+    let mut errors = ErrorList::default();
+    metadata::update(&mut errors, kind, old, new);
+    pod::pod(&mut errors, new);
+    pod_update::ephemeral_containers(&mut errors, old, new);
+    Judged { errors: errors.all, warnings: Vec::new() }
 }
 
 /// Judges the `Scale` written to a subresource `scale`.
 pub fn scale(scale: &Value) -> Judged {
-    let mut found = Found::default();
-    found.not_negative(&Path::new("spec"), &scale["spec"], "replicas");
-    Judged { errors: found.errors, warnings: Vec::new() }
+    let mut errors = ErrorList::default();
+    errors.not_negative(&Path::new("spec"), &scale["spec"], "replicas");
+    Judged { errors: errors.all, warnings: Vec::new() }
 }
 
 /// Drops owners that are named again, word for word; what is returned tells the client about them.
@@ -263,62 +263,62 @@ pub fn fold_owners(object: &mut Value) -> Option<String> {
 }
 
 /// What a kind asks of its objects, new or changed; `old` is the stored one if it is changed.
-fn specific(found: &mut Found, kind: &Kind, old: Option<&Value>, object: &Value) {
+fn specific(errors: &mut ErrorList, kind: &Kind, old: Option<&Value>, object: &Value) {
     match (kind.group, kind.kind) {
-        ("", "PodTemplate") => template::template(found, &Path::new("template"), &object["template"]),
-        ("", "ReplicationController") => workload::replication_controller(found, object),
-        ("apps", "Deployment") => deployment::deployment(found, object),
-        ("apps", "ReplicaSet") => deployment::replica_set(found, object),
-        ("apps", "DaemonSet") => workload::daemon_set(found, object),
-        ("batch", "Job") => job::job(found, object),
-        ("", "Node") => node::node(found, object),
-        ("batch", "CronJob") => cron_job::cron_job(found, object),
-        ("", "Service") => service::service(found, object),
-        ("", "ConfigMap") => config::config_map(found, object),
-        ("", "Secret") => config::secret(found, object),
-        ("policy", "PodDisruptionBudget") => policy::disruption_budget(found, object),
-        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler::autoscaler(found, old, object),
-        ("networking.k8s.io", "Ingress") => ingress::ingress(found, old, object),
-        ("networking.k8s.io", "NetworkPolicy") => network_policy::policy(found, old, object),
-        ("discovery.k8s.io", "EndpointSlice") => endpoints::slice(found, old, object),
-        ("", "Endpoints") => endpoints::endpoints(found, old, object),
-        ("", "LimitRange") => limit_range::limit_range(found, object),
-        ("", "ResourceQuota") => quota::quota(found, object),
-        ("", "PersistentVolume") => storage::volume(found, object),
+        ("", "PodTemplate") => template::template(errors, &Path::new("template"), &object["template"]),
+        ("", "ReplicationController") => workload::replication_controller(errors, object),
+        ("apps", "Deployment") => deployment::deployment(errors, object),
+        ("apps", "ReplicaSet") => deployment::replica_set(errors, object),
+        ("apps", "DaemonSet") => workload::daemon_set(errors, object),
+        ("batch", "Job") => job::job(errors, object),
+        ("", "Node") => node::node(errors, object),
+        ("batch", "CronJob") => cron_job::cron_job(errors, object),
+        ("", "Service") => service::service(errors, object),
+        ("", "ConfigMap") => config::config_map(errors, object),
+        ("", "Secret") => config::secret(errors, object),
+        ("policy", "PodDisruptionBudget") => policy::disruption_budget(errors, object),
+        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler::autoscaler(errors, old, object),
+        ("networking.k8s.io", "Ingress") => ingress::ingress(errors, old, object),
+        ("networking.k8s.io", "NetworkPolicy") => network_policy::policy(errors, old, object),
+        ("discovery.k8s.io", "EndpointSlice") => endpoints::slice(errors, old, object),
+        ("", "Endpoints") => endpoints::endpoints(errors, old, object),
+        ("", "LimitRange") => limit_range::limit_range(errors, object),
+        ("", "ResourceQuota") => quota::quota(errors, object),
+        ("", "PersistentVolume") => storage::volume(errors, object),
         ("", "PersistentVolumeClaim") => {
-            storage::claim(found, &Path::new("spec"), old, &object["spec"]);
+            storage::claim(errors, &Path::new("spec"), old, &object["spec"]);
         }
-        ("storage.k8s.io", "StorageClass") => storage::storage_class(found, object),
-        ("storage.k8s.io", "CSIDriver") => storage::csi_driver(found, object),
-        ("storage.k8s.io", "CSINode") => storage::csi_node(found, object),
-        ("storage.k8s.io", "CSIStorageCapacity") => storage::capacity(found, object),
-        ("storage.k8s.io", "VolumeAttachment") => storage::attachment(found, old, object),
-        ("rbac.authorization.k8s.io", _) => rbac::rbac(found, kind, object),
+        ("storage.k8s.io", "StorageClass") => storage::storage_class(errors, object),
+        ("storage.k8s.io", "CSIDriver") => storage::csi_driver(errors, object),
+        ("storage.k8s.io", "CSINode") => storage::csi_node(errors, object),
+        ("storage.k8s.io", "CSIStorageCapacity") => storage::capacity(errors, object),
+        ("storage.k8s.io", "VolumeAttachment") => storage::attachment(errors, old, object),
+        ("rbac.authorization.k8s.io", _) => rbac::rbac(errors, kind, object),
         ("", "Namespace") => {
             let at = Path::new("spec");
-            metadata::finalizer_names(found, &at.child("finalizers"), list(&object["spec"], "finalizers"));
+            metadata::finalizer_names(errors, &at.child("finalizers"), list(&object["spec"], "finalizers"));
         }
-        _ => plain::plain(found, kind, object, old.is_none()),
+        _ => plain::plain(errors, kind, object, old.is_none()),
     }
 }
 
 /// What a kind asks of changes.
-fn changes(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
+fn changes(errors: &mut ErrorList, kind: &Kind, old: &Value, new: &Value) {
     match (kind.group, kind.kind) {
         ("apps", "Deployment" | "ReplicaSet") => {
-            workload::keeps_selector(found, &old["spec"], &new["spec"]);
+            workload::keeps_selector(errors, &old["spec"], &new["spec"]);
         }
-        ("batch", "Job") => job::job_changes(found, old, new),
-        ("", "Node") => node::changes(found, old, new),
-        ("", "Service") => service::service_changes(found, old, new),
-        ("", "ConfigMap" | "Secret") => config::changes(found, kind, old, new),
-        ("", "PersistentVolumeClaim") => storage::claim_changes(found, old, new),
-        ("", "PersistentVolume") => storage::volume_changes(found, old, new),
-        ("", "ResourceQuota") => quota::changes(found, old, new),
-        ("storage.k8s.io", "StorageClass") => storage::storage_class_changes(found, old, new),
-        ("storage.k8s.io", "CSIDriver") => storage::csi_driver_changes(found, old, new),
-        ("storage.k8s.io", "CSINode") => storage::csi_node_changes(found, old, new),
-        ("storage.k8s.io", "CSIStorageCapacity") => storage::capacity_changes(found, old, new),
-        _ => plain::changes(found, kind, old, new),
+        ("batch", "Job") => job::job_changes(errors, old, new),
+        ("", "Node") => node::changes(errors, old, new),
+        ("", "Service") => service::service_changes(errors, old, new),
+        ("", "ConfigMap" | "Secret") => config::changes(errors, kind, old, new),
+        ("", "PersistentVolumeClaim") => storage::claim_changes(errors, old, new),
+        ("", "PersistentVolume") => storage::volume_changes(errors, old, new),
+        ("", "ResourceQuota") => quota::changes(errors, old, new),
+        ("storage.k8s.io", "StorageClass") => storage::storage_class_changes(errors, old, new),
+        ("storage.k8s.io", "CSIDriver") => storage::csi_driver_changes(errors, old, new),
+        ("storage.k8s.io", "CSINode") => storage::csi_node_changes(errors, old, new),
+        ("storage.k8s.io", "CSIStorageCapacity") => storage::capacity_changes(errors, old, new),
+        _ => plain::changes(errors, kind, old, new),
     }
 }

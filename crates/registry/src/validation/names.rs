@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::found::{Found, Path};
+use super::error_list::{ErrorList, Path};
 
 const LABEL_MAX: usize = 63;
 const SUBDOMAIN_MAX: usize = 253;
@@ -210,14 +210,14 @@ pub(super) fn variable_name(name: &str) -> Vec<String> {
 }
 
 /// Reports a text that is not the name of a CSI driver.
-pub(super) fn csi_driver_name(found: &mut Found, at: &Path<'_>, name: &str) {
+pub(super) fn csi_driver_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     if name.is_empty() {
-        return found.required(at, "");
+        return errors.required(at, "");
     }
     if name.len() > LABEL_MAX {
-        found.too_long(at, LABEL_MAX);
+        errors.too_long(at, LABEL_MAX);
     }
-    found.invalid_text(at, name, subdomain(&name.to_lowercase()));
+    errors.invalid_text(at, name, subdomain(&name.to_lowercase()));
 }
 
 /// Numbers of ports.
@@ -246,7 +246,7 @@ pub(super) fn port_name(name: &str) -> Vec<String> {
 }
 
 /// A port by number or by name.
-pub(super) fn port(found: &mut Found, at: &Path<'_>, value: &Value) {
+pub(super) fn port(errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
     let none = Value::from(0);
     let value = if value.is_null() { &none } else { value };
     let wrong = match value {
@@ -254,7 +254,7 @@ pub(super) fn port(found: &mut Found, at: &Path<'_>, value: &Value) {
         other => port_number(other.as_i64().unwrap_or(0)),
     };
     for why in wrong {
-        found.invalid(at, value, why);
+        errors.invalid(at, value, why);
     }
 }
 

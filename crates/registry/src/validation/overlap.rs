@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::found::{is_set, list, text};
+use super::error_list::{is_set, list, text};
 
 /// A file of a volume: its path, and which source it comes from if there are several.
 struct File<'a> {

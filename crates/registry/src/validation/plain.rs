@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, number, text};
+use super::error_list::{ErrorList, Path, number, text};
 use crate::kinds::Kind;
 
 /// The classes of the system, with their values.
@@ -12,21 +12,21 @@ const SYSTEM_PREFIX: &str = "system-";
 const USER_PRIORITY_MAX: i64 = 1_000_000_000;
 
 /// What these kinds ask of their objects, new or changed.
-pub(super) fn plain(found: &mut Found, kind: &Kind, object: &Value, is_new: bool) {
+pub(super) fn plain(errors: &mut ErrorList, kind: &Kind, object: &Value, is_new: bool) {
     let spec = Path::new("spec");
     match kind.kind {
-        "Lease" => lease(found, &spec, &object["spec"]),
+        "Lease" => lease(errors, &spec, &object["spec"]),
         "ControllerRevision" => {
             if is_new {
                 match &object["data"] {
-                    Value::Null => found.required(&Path::new("data"), "data is mandatory"),
+                    Value::Null => errors.required(&Path::new("data"), "data is mandatory"),
                     Value::Object(_) => {}
-                    _ => found.required(&Path::new("data"), "data must be a valid JSON object"),
+                    _ => errors.required(&Path::new("data"), "data must be a valid JSON object"),
                 }
             }
             if number(object, "revision").is_some_and(|revision| revision < 0) {
                 let why = "must be greater than or equal to 0";
-                found.invalid(&Path::new("revision"), &object["revision"], why);
+                errors.invalid(&Path::new("revision"), &object["revision"], why);
             }
         }
         _ => {}
@@ -34,7 +34,7 @@ pub(super) fn plain(found: &mut Found, kind: &Kind, object: &Value, is_new: bool
 }
 
 /// A new PriorityClass: the highest values and the names of the system are its own.
-pub(super) fn new_priority_class(found: &mut Found, class: &Value) {
+pub(super) fn new_priority_class(errors: &mut ErrorList, class: &Value) {
     let name = text(&class["metadata"], "name");
     let is_ours = SYSTEM_CLASSES.contains(&(name, number(class, "value").unwrap_or(0)));
     if name.starts_with(SYSTEM_PREFIX) && !is_ours {
@@ -46,40 +46,40 @@ pub(super) fn new_priority_class(found: &mut Found, class: &Value) {
         let why = format!(
             "priority class names with '{SYSTEM_PREFIX}' prefix are reserved for system use only. error: {why}"
         );
-        found.forbidden(&metadata.child("name"), why);
+        errors.forbidden(&metadata.child("name"), why);
     }
     if !name.starts_with(SYSTEM_PREFIX)
         && number(class, "value").is_some_and(|value| value > USER_PRIORITY_MAX)
     {
         let why = format!("maximum allowed value of a user defined priority is {USER_PRIORITY_MAX}");
-        found.forbidden(&Path::new("value"), why);
+        errors.forbidden(&Path::new("value"), why);
     }
     let policies = ["PreemptLowerPriority", "Never"];
-    found.one_of_if_set(&Path::new("preemptionPolicy"), &class["preemptionPolicy"], &policies);
+    errors.one_of_if_set(&Path::new("preemptionPolicy"), &class["preemptionPolicy"], &policies);
 }
 
 /// What these kinds ask of changes.
-pub(super) fn changes(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
+pub(super) fn changes(errors: &mut ErrorList, kind: &Kind, old: &Value, new: &Value) {
     let changed = |field: &str| old[field] != new[field];
     match kind.kind {
         "PriorityClass" => {
             if changed("value") {
-                found.forbidden(&Path::new("value"), "may not be changed in an update.");
+                errors.forbidden(&Path::new("value"), "may not be changed in an update.");
             }
-            found.immutable(
+            errors.immutable(
                 &Path::new("preemptionPolicy"),
                 !changed("preemptionPolicy"),
                 &new["preemptionPolicy"],
             );
         }
-        "ControllerRevision" => found.immutable(&Path::new("data"), !changed("data"), &new["data"]),
+        "ControllerRevision" => errors.immutable(&Path::new("data"), !changed("data"), &new["data"]),
         _ => {}
     }
 }
 
-fn lease(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn lease(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     if let Some(seconds) = number(spec, "leaseDurationSeconds").filter(|seconds| *seconds <= 0) {
-        found.invalid(&at.child("leaseDurationSeconds"), &json!(seconds), "must be greater than 0");
+        errors.invalid(&at.child("leaseDurationSeconds"), &json!(seconds), "must be greater than 0");
     }
-    found.not_negative(at, spec, "leaseTransitions");
+    errors.not_negative(at, spec, "leaseTransitions");
 }

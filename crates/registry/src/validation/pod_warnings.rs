@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::found::{Path, is_set, list, members, number, text};
+use super::error_list::{Path, is_set, list, members, number, text};
 use super::{environment, overlap, resources};
 
 /// Labels of nodes that have newer names: the old one, since when, the new one.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::found::{Path, list, number, text};
+use super::error_list::{Path, list, number, text};
 use super::names::label;
 use super::pod_warnings::{self, newer_label};
 use super::{definition, endpoints, ingress, network_policy, node, quota, service, storage};

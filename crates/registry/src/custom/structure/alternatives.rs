@@ -4,7 +4,7 @@ use super::Structure;
 use super::outcome::Outcome;
 use super::rules::Rules;
 use crate::refusal::quoted;
-use crate::validation::found::Path;
+use crate::validation::error_list::Path;
 
 /// `anyOf`, `oneOf`, `allOf` and `not`, in this order.
 pub(super) fn judge(rules: &Rules, at: &Path<'_>, judged: impl Fn(&Structure) -> Outcome) -> Outcome {

@@ -4,34 +4,34 @@ use serde_json::{Map, Value};
 
 use super::Structure;
 use crate::refusal::FieldError;
-use crate::validation::found::{Found, Path};
+use crate::validation::error_list::{ErrorList, Path};
 use crate::validation::metadata;
 use crate::validation::names::label_from_a_letter;
 
 /// Says what is wrong with the objects embedded in one.
 pub(super) fn judge(structure: &Structure, object: &Value) -> Vec<FieldError> {
-    let mut found = Found::default();
-    structure.judge_embedded(&mut found, &Path::root(), object);
-    found.errors
+    let mut errors = ErrorList::default();
+    structure.judge_embedded(&mut errors, &Path::root(), object);
+    errors.all
 }
 
 impl Structure {
-    fn judge_embedded(&self, found: &mut Found, at: &Path<'_>, value: &Value) {
+    fn judge_embedded(&self, errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
         match value {
             Value::Object(members) => {
                 if self.embedded {
-                    judge_object(found, at, members);
+                    judge_object(errors, at, members);
                 }
                 for (name, member) in members {
                     let Some(declared) = self.member(name) else { continue };
                     let at = if self.properties.contains_key(name) { at.child(name) } else { at.key(name) };
-                    declared.judge_embedded(found, &at, member);
+                    declared.judge_embedded(errors, &at, member);
                 }
             }
             Value::Array(elements) => {
                 if let Some(items) = &self.items {
                     for (index, element) in elements.iter().enumerate() {
-                        items.judge_embedded(found, &at.index(index), element);
+                        items.judge_embedded(errors, &at.index(index), element);
                     }
                 }
             }
@@ -40,10 +40,10 @@ impl Structure {
     }
 }
 
-fn judge_object(found: &mut Found, at: &Path<'_>, members: &Map<String, Value>) {
+fn judge_object(errors: &mut ErrorList, at: &Path<'_>, members: &Map<String, Value>) {
     for name in ["apiVersion", "kind"] {
         if !members.contains_key(name) {
-            found.required(&at.child(name), "");
+            errors.required(&at.child(name), "");
         }
     }
     if let Some(version) = members.get("apiVersion") {
@@ -55,7 +55,7 @@ fn judge_object(found: &mut Found, at: &Path<'_>, members: &Map<String, Value>) 
             }
             Some(_) => None,
         };
-        report(found, &at.child("apiVersion"), version, wrong);
+        report(errors, &at.child("apiVersion"), version, wrong);
     }
     if let Some(kind) = members.get("kind") {
         let wrong = match kind.as_str() {
@@ -68,11 +68,11 @@ fn judge_object(found: &mut Found, at: &Path<'_>, members: &Map<String, Value>) 
                 (!reasons.is_empty()).then(why)
             }
         };
-        report(found, &at.child("kind"), kind, wrong);
+        report(errors, &at.child("kind"), kind, wrong);
     }
     match members.get("metadata") {
         None | Some(Value::Null) => {}
-        Some(metadata @ Value::Object(_)) => metadata::embedded(found, &at.child("metadata"), metadata),
+        Some(metadata @ Value::Object(_)) => metadata::embedded(errors, &at.child("metadata"), metadata),
         Some(other) => {
             let is = match other {
                 Value::String(_) => "string",
@@ -81,14 +81,14 @@ fn judge_object(found: &mut Found, at: &Path<'_>, members: &Map<String, Value>) 
                 _ => "number",
             };
             let why = format!("json: cannot unmarshal {is} into Go value of type v1.ObjectMeta");
-            report(found, &at.child("metadata"), other, Some(why));
+            report(errors, &at.child("metadata"), other, Some(why));
         }
     }
 }
 
-fn report(found: &mut Found, at: &Path<'_>, value: &Value, wrong: Option<String>) {
+fn report(errors: &mut ErrorList, at: &Path<'_>, value: &Value, wrong: Option<String>) {
     if let Some(why) = wrong {
-        found.invalid(at, value, why);
+        errors.invalid(at, value, why);
     }
 }
 

@@ -15,7 +15,7 @@ use super::outcome::place;
 use super::{Basic, Lists, Structure, Values, lists};
 use crate::cel::{self, Fault, Meter, Program, Subject};
 use crate::refusal::{FieldError, Wrong};
-use crate::validation::found::Path;
+use crate::validation::error_list::Path;
 
 /// What all rules of an object may cost together.
 const BUDGET: u64 = 10_000_000;

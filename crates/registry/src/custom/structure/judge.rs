@@ -13,7 +13,7 @@ use super::{Basic, Lists, Structure, Values};
 use super::{alternatives, embedded, evaluation, lists};
 use crate::custom::Scaling;
 use crate::refusal::{FieldError, Wrong};
-use crate::validation::found::Path;
+use crate::validation::error_list::Path;
 
 /// What is to be said of a changed object.
 #[derive(Debug, Default, PartialEq)]

@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 
 use super::{Lists, Structure, Values};
 use crate::refusal::FieldError;
-use crate::validation::found::{Found, Path};
+use crate::validation::error_list::{ErrorList, Path};
 
 /// Says what stands twice in an object.
 pub(super) fn judge(structure: &Structure, object: &Value) -> Vec<FieldError> {
-    let mut found = Found::default();
-    structure.judge_uniqueness(&mut found, &Path::root(), object);
-    found.errors
+    let mut errors = ErrorList::default();
+    structure.judge_uniqueness(&mut errors, &Path::root(), object);
+    errors.all
 }
 
 /// The elements of a list by the values of their keys; the first of each.
@@ -27,26 +27,26 @@ pub(super) fn keys_of(element: &Value, keys: &[String]) -> Value {
 }
 
 impl Structure {
-    fn judge_uniqueness(&self, found: &mut Found, at: &Path<'_>, value: &Value) {
+    fn judge_uniqueness(&self, errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
         match value {
             Value::Array(elements) => {
                 match &self.lists {
                     Lists::Atomic => {}
-                    Lists::Set => judge_set(found, at, elements),
-                    Lists::Map(keys) => judge_map(found, at, elements, keys),
+                    Lists::Set => judge_set(errors, at, elements),
+                    Lists::Map(keys) => judge_map(errors, at, elements, keys),
                 }
                 if let Some(items) = &self.items {
                     for (index, element) in elements.iter().enumerate() {
-                        items.judge_uniqueness(found, &at.index(index), element);
+                        items.judge_uniqueness(errors, &at.index(index), element);
                     }
                 }
             }
             Value::Object(members) => {
                 for (name, member) in members {
                     if let Some(declared) = self.properties.get(name) {
-                        declared.judge_uniqueness(found, &at.child(name), member);
+                        declared.judge_uniqueness(errors, &at.child(name), member);
                     } else if let Values::Like(values) = &self.values {
-                        values.judge_uniqueness(found, &at.key(name), member);
+                        values.judge_uniqueness(errors, &at.key(name), member);
                     }
                 }
             }
@@ -55,20 +55,20 @@ impl Structure {
     }
 }
 
-fn judge_set(found: &mut Found, at: &Path<'_>, elements: &[Value]) {
+fn judge_set(errors: &mut ErrorList, at: &Path<'_>, elements: &[Value]) {
     for index in repeated(elements.iter().map(Value::to_string)) {
-        found.duplicate(&at.index(index), &elements[index]);
+        errors.duplicate(&at.index(index), &elements[index]);
     }
 }
 
-fn judge_map(found: &mut Found, at: &Path<'_>, elements: &[Value], keys: &[String]) {
+fn judge_map(errors: &mut ErrorList, at: &Path<'_>, elements: &[Value], keys: &[String]) {
     let no_object = elements.iter().position(|element| !element.is_object() && !element.is_null());
     if let Some(index) = no_object {
         let why = "must be an object for an array of list-type map";
-        return found.invalid(&at.index(index), &elements[index], why);
+        return errors.invalid(&at.index(index), &elements[index], why);
     }
     for index in repeated(elements.iter().map(|element| keys_of(element, keys).to_string())) {
-        found.duplicate(&at.index(index), &keys_of(&elements[index], keys));
+        errors.duplicate(&at.index(index), &keys_of(&elements[index], keys));
     }
 }
 

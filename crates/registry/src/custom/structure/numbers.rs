@@ -7,7 +7,7 @@ use super::formats::Format;
 use super::outcome::Outcome;
 use super::rules::{Bound, NumberRules};
 use crate::refusal::go_float;
-use crate::validation::found::Path;
+use crate::validation::error_list::Path;
 
 /// A number as Kubernetes reads it: whole if it is written without a point and fits, real otherwise.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::refusal::{FieldError, quoted};
-use crate::validation::found::Path;
+use crate::validation::error_list::Path;
 
 /// How an error names no place at all.
 pub(super) const NOWHERE: &str = "<nil>";

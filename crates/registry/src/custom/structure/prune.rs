@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Structure, Values};
-use crate::validation::found::Path;
+use crate::validation::error_list::Path;
 
 /// What every object has, declared or not.
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];

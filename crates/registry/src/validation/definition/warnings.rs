@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::super::found::text;
+use super::super::error_list::text;
 use super::{schema, versions};
 
 /// What a text may be said to look like, without dashes.

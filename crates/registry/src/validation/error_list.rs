@@ -24,11 +24,11 @@ enum Step<'a> {
 
 /// The errors found so far.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct ErrorList {
     /// In which order the members of maps are looked at.
     order: KeyOrder,
     /// In the order in which they were found.
-    pub(crate) errors: Vec<FieldError>,
+    pub(crate) all: Vec<FieldError>,
 }
 
 /// The text in a field; empty when there is none.
@@ -105,10 +105,10 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-impl Found {
+impl ErrorList {
     /// Nothing yet, of an object whose maps were sent with their keys in this order.
     pub(super) fn in_order(order: &KeyOrder) -> Self {
-        Self { order: order.clone(), errors: Vec::new() }
+        Self { order: order.clone(), all: Vec::new() }
     }
 
     /// The members of the map in a field, whose place this is, in the order in which their errors are reported.
@@ -127,12 +127,12 @@ impl Found {
 
     /// It must be set.
     pub(crate) fn required(&mut self, at: &Path<'_>, why: &str) {
-        self.errors.push(FieldError::required(at.to_string(), why));
+        self.all.push(FieldError::required(at.to_string(), why));
     }
 
     /// It must not have this value.
     pub(crate) fn invalid(&mut self, at: &Path<'_>, value: &Value, why: impl Into<String>) {
-        self.errors.push(FieldError::invalid(at.to_string(), value, why));
+        self.all.push(FieldError::invalid(at.to_string(), value, why));
     }
 
     /// It must not be this text, for each of these reasons.
@@ -144,20 +144,19 @@ impl Found {
 
     /// It must not have this value, which is shown as it is written here.
     pub(super) fn invalid_shown(&mut self, at: &Path<'_>, value: String, why: &str) {
-        self.errors
+        self.all
             .push(FieldError { field: at.to_string(), wrong: Wrong::Invalid { value, why: why.to_owned() } });
     }
 
     /// It must be one of these.
     pub(super) fn unsupported(&mut self, at: &Path<'_>, value: &Value, supported: &[&str]) {
-        self.errors.push(FieldError::not_supported(at.to_string(), value, supported));
+        self.all.push(FieldError::not_supported(at.to_string(), value, supported));
     }
 
     /// It must be one of these, and is shown as it is written here.
     pub(super) fn unsupported_shown(&mut self, at: &Path<'_>, value: String, supported: &[&str]) {
         let supported = supported.iter().map(|word| format!("\"{word}\"")).collect();
-        self.errors
-            .push(FieldError { field: at.to_string(), wrong: Wrong::NotSupported { value, supported } });
+        self.all.push(FieldError { field: at.to_string(), wrong: Wrong::NotSupported { value, supported } });
     }
 
     /// It must be one of these words; an absent one is wanted.
@@ -178,45 +177,45 @@ impl Found {
 
     /// It must not be set like that.
     pub(super) fn forbidden(&mut self, at: &Path<'_>, why: impl Into<String>) {
-        self.errors.push(FieldError::forbidden(at.to_string(), why));
+        self.all.push(FieldError::forbidden(at.to_string(), why));
     }
 
     /// It could not be judged.
     pub(super) fn internal(&mut self, at: &Path<'_>, why: &str) {
-        self.errors.push(FieldError { field: at.to_string(), wrong: Wrong::Internal(why.to_owned()) });
+        self.all.push(FieldError { field: at.to_string(), wrong: Wrong::Internal(why.to_owned()) });
     }
 
     /// It stands twice.
     pub(crate) fn duplicate(&mut self, at: &Path<'_>, value: &Value) {
-        self.errors.push(FieldError::duplicate(at.to_string(), value));
+        self.all.push(FieldError::duplicate(at.to_string(), value));
     }
 
     /// It stands twice, and is shown as it is written here.
     pub(super) fn duplicate_shown(&mut self, at: &Path<'_>, value: String) {
-        self.errors.push(FieldError { field: at.to_string(), wrong: Wrong::Duplicate { value } });
+        self.all.push(FieldError { field: at.to_string(), wrong: Wrong::Duplicate { value } });
     }
 
     /// What it names is not there.
     pub(super) fn not_found(&mut self, at: &Path<'_>, value: &Value) {
-        self.errors
+        self.all
             .push(FieldError { field: at.to_string(), wrong: Wrong::NotFound { value: value.to_string() } });
     }
 
     /// What it names is not there, and this is where it would have to be.
     pub(super) fn not_found_because(&mut self, at: &Path<'_>, value: &Value, why: &str) {
         let wrong = Wrong::NotFound { value: format!("{value}: {why}") };
-        self.errors.push(FieldError { field: at.to_string(), wrong });
+        self.all.push(FieldError { field: at.to_string(), wrong });
     }
 
     /// It has more bytes than it may have.
     pub(super) fn too_long(&mut self, at: &Path<'_>, most_bytes: usize) {
         let wrong = Wrong::TooLong { most: format!("{most_bytes} bytes") };
-        self.errors.push(FieldError { field: at.to_string(), wrong });
+        self.all.push(FieldError { field: at.to_string(), wrong });
     }
 
     /// It has more members than it may have.
     pub(super) fn too_many(&mut self, at: &Path<'_>, actual: usize, most: usize) {
-        self.errors.push(FieldError { field: at.to_string(), wrong: Wrong::TooMany { actual, most } });
+        self.all.push(FieldError { field: at.to_string(), wrong: Wrong::TooMany { actual, most } });
     }
 
     /// The number in a field of an object must not be negative, if it is there.
