@@ -31,6 +31,7 @@ pub mod quantity;
 mod refusal;
 pub mod schema;
 pub mod selector;
+pub mod strategies;
 pub mod table;
 pub mod target;
 pub mod validation;

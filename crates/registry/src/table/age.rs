@@ -10,7 +10,7 @@ const DAY: i64 = 24 * HOUR;
 const YEAR: i64 = 365 * DAY;
 
 /// Reads a time of an object, with or without a fraction of a second, which is left out.
-pub(super) fn moment(text: &str) -> Option<Moment> {
+pub(crate) fn moment(text: &str) -> Option<Moment> {
     match text.split_once('.') {
         Some((whole, _)) => Moment::parse(&format!("{whole}Z")),
         None => Moment::parse(text),
@@ -18,7 +18,7 @@ pub(super) fn moment(text: &str) -> Option<Moment> {
 }
 
 /// How long ago a time was, in short; a time that is not set was at an unknown one.
-pub(super) fn since(now: Moment, then: &Value) -> String {
+pub(crate) fn since(now: Moment, then: &Value) -> String {
     let then = then.as_str().and_then(moment);
     then.map_or_else(|| "<unknown>".to_owned(), |then| short(now.seconds_after(then)))
 }

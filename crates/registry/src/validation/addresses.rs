@@ -11,18 +11,18 @@ const NOT_A_CIDR: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:
 
 /// A CIDR block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Block {
+pub(crate) struct Block {
     address: IpAddr,
     prefix: u8,
 }
 
 /// The address in a text. Leading zeros in IPv4 octets are skipped, so that they get an error of their own.
-pub(super) fn parse_ip(text: &str) -> Option<IpAddr> {
+pub(crate) fn parse_ip(text: &str) -> Option<IpAddr> {
     text.parse().or_else(|_| without_leading_zeros(text).parse()).ok()
 }
 
 /// Reports a text that is not an IP address, or one that programs read differently.
-pub(super) fn ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
+pub(crate) fn ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
     let Some(address) = parse_ip(text) else {
         return errors.invalid(at, &json!(text), NOT_AN_IP);
     };
@@ -34,7 +34,7 @@ pub(super) fn ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
 }
 
 /// Reports a text that is not an IP address in canonical form.
-pub(super) fn canonical_ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
+pub(crate) fn canonical_ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
     let before = errors.all.len();
     ip(errors, at, text);
     if let Some(address) = parse_ip(text).filter(|address| address.to_string() != text)
@@ -46,7 +46,7 @@ pub(super) fn canonical_ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
 }
 
 /// Reports an address that cannot be the address of an endpoint.
-pub(super) fn endpoint_ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
+pub(crate) fn endpoint_ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
     let Some(address) = parse_ip(text).map(|address| address.to_canonical()) else {
         return errors.invalid(at, &json!(text), "must be a valid IP address");
     };
@@ -76,7 +76,7 @@ pub(super) fn endpoint_ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
 }
 
 /// The block in a text, read as leniently as an address.
-pub(super) fn parse_cidr(text: &str) -> Option<Block> {
+pub(crate) fn parse_cidr(text: &str) -> Option<Block> {
     let (address, prefix) = text.split_once('/')?;
     let address = parse_ip(address)?;
     let is_number = !prefix.is_empty() && prefix.bytes().all(|digit| digit.is_ascii_digit());
@@ -85,7 +85,7 @@ pub(super) fn parse_cidr(text: &str) -> Option<Block> {
 }
 
 /// Reports a text that is not a CIDR block, or one that programs read differently.
-pub(super) fn cidr(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
+pub(crate) fn cidr(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
     let Some(block) = parse_cidr(text) else {
         return errors.invalid(at, &json!(text), NOT_A_CIDR);
     };
@@ -100,7 +100,7 @@ pub(super) fn cidr(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
 }
 
 /// Whether of these addresses or blocks no two are of one family.
-pub(super) fn are_of_different_families<'a>(texts: impl Iterator<Item = &'a str>) -> bool {
+pub(crate) fn are_of_different_families<'a>(texts: impl Iterator<Item = &'a str>) -> bool {
     let mut seen = [false; 2];
     for text in texts {
         let Some(address) = parse_ip(text.split_once('/').map_or(text, |(address, _)| address)) else {
@@ -114,7 +114,7 @@ pub(super) fn are_of_different_families<'a>(texts: impl Iterator<Item = &'a str>
 }
 
 /// A warning about an IPv6 address that is not in canonical form.
-pub(super) fn ip_warning(at: &Path<'_>, text: &str) -> Option<String> {
+pub(crate) fn ip_warning(at: &Path<'_>, text: &str) -> Option<String> {
     let address: IpAddr = text.parse().ok()?;
     (address.is_ipv6() && address.to_string() != text).then(|| {
         format!("{at}: IPv6 address \"{text}\" should be in RFC 5952 canonical format (\"{address}\")")
@@ -122,7 +122,7 @@ pub(super) fn ip_warning(at: &Path<'_>, text: &str) -> Option<String> {
 }
 
 /// A warning about an IPv6 block that is not in canonical form.
-pub(super) fn cidr_warning(at: &Path<'_>, text: &str) -> Option<String> {
+pub(crate) fn cidr_warning(at: &Path<'_>, text: &str) -> Option<String> {
     let block = parse_cidr(text)?;
     let canonical = format!("{}/{}", block.address, block.prefix);
     (block.address.is_ipv6() && canonical != text).then(|| {
@@ -132,7 +132,7 @@ pub(super) fn cidr_warning(at: &Path<'_>, text: &str) -> Option<String> {
 
 impl Block {
     /// Whether all of the other block is in this one, and the other one is smaller.
-    pub(super) fn strictly_contains(self, other: Self) -> bool {
+    pub(crate) fn strictly_contains(self, other: Self) -> bool {
         let shortened = Self { prefix: self.prefix.min(bits(other.address)), ..other };
         self.address.is_ipv4() == other.address.is_ipv4()
             && self.prefix < other.prefix

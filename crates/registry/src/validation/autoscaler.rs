@@ -30,7 +30,7 @@ enum Versions {
 }
 
 /// A HorizontalPodAutoscaler; `old` is the stored one if it is changed.
-pub(super) fn autoscaler(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
+pub(crate) fn autoscaler(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     let least = number(spec, "minReplicas");
     let (most_at, most) = (at.child("maxReplicas"), number(spec, "maxReplicas").unwrap_or(0));
@@ -65,7 +65,7 @@ pub(super) fn autoscaler(errors: &mut ErrorList, old: Option<&Value>, object: &V
 }
 
 /// The status of a HorizontalPodAutoscaler.
-pub(super) fn status(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn status(errors: &mut ErrorList, object: &Value) {
     let (at, status) = (Path::new("status"), &object["status"]);
     for (index, condition) in list(status, "conditions").iter().enumerate() {
         errors.not_negative(&at.child("conditions").index(index), condition, "observedGeneration");

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, text};
 use super::names::config_key;
-use crate::kinds::Kind;
 
 const MAX_BYTES: usize = 1_048_576;
 const FROZEN: &str = "field is immutable when `immutable` is set";
@@ -17,7 +16,7 @@ const NEEDED: [(&str, &[&str]); 4] = [
 ];
 
 /// A ConfigMap: keys, and no more than a mebibyte in all.
-pub(super) fn config_map(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn config_map(errors: &mut ErrorList, object: &Value) {
     let mut bytes = 0_usize;
     for field in ["data", "binaryData"] {
         let at = Path::new(field);
@@ -37,7 +36,7 @@ pub(super) fn config_map(errors: &mut ErrorList, object: &Value) {
 }
 
 /// A Secret: keys, size, and what its type asks for.
-pub(super) fn secret(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn secret(errors: &mut ErrorList, object: &Value) {
     let at = Path::new("data");
     let mut bytes = 0_usize;
     for (key, value) in errors.members(&at, object, "data") {
@@ -67,11 +66,8 @@ pub(super) fn secret(errors: &mut ErrorList, object: &Value) {
     }
 }
 
-/// What was made immutable stays.
-pub(super) fn changes(errors: &mut ErrorList, kind: &Kind, old: &Value, new: &Value) {
-    if kind.kind == "Secret" {
-        errors.immutable(&Path::new("type"), old["type"] == new["type"], &new["type"]);
-    }
+/// Validates a change to a ConfigMap or Secret that may be marked as immutable.
+pub(crate) fn immutable(errors: &mut ErrorList, old: &Value, new: &Value) {
     if old["immutable"].as_bool() != Some(true) {
         return;
     }

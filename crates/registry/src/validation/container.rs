@@ -35,7 +35,7 @@ struct Around<'a> {
 }
 
 /// Every container of a spec; `volumes` are those that can be mounted.
-pub(super) fn all(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, volumes: &Mountable<'_>) {
+pub(crate) fn all(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, volumes: &Mountable<'_>) {
     let around = Around { spec, volumes };
     let mut names = BTreeSet::new();
     running(errors, &at.child("containers"), list(spec, "containers"), around, &mut names);

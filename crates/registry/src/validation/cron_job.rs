@@ -12,7 +12,7 @@ const NAME_MAX: usize = 52;
 const ZONES: &str = include_str!("time_zones.txt");
 
 /// The spec of a CronJob.
-pub(super) fn cron_job(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn cron_job(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     let when = text(spec, "schedule");
     if let Some(why) = schedule::parse(when).err().filter(|_| !when.is_empty()) {
@@ -40,7 +40,7 @@ pub(super) fn cron_job(errors: &mut ErrorList, object: &Value) {
 }
 
 /// Whether the time zone database has this name.
-pub(super) fn is_time_zone(name: &str) -> bool {
+pub(crate) fn is_time_zone(name: &str) -> bool {
     ZONES.lines().any(|zone| zone == name)
 }
 

@@ -8,7 +8,7 @@ use super::shown::with_go_names;
 use super::{selector, template};
 
 /// The spec of a Deployment.
-pub(super) fn deployment(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn deployment(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     errors.not_negative(&at, spec, "replicas");
     selector_and_template(errors, &at, spec);
@@ -35,7 +35,7 @@ fn rollback(errors: &mut ErrorList, at: &Path<'_>, object: &Value) {
 }
 
 /// The spec of a ReplicaSet.
-pub(super) fn replica_set(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn replica_set(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     errors.not_negative(&at, spec, "replicas");
     errors.not_negative(&at, spec, "minReadySeconds");
@@ -43,7 +43,7 @@ pub(super) fn replica_set(errors: &mut ErrorList, object: &Value) {
 }
 
 /// A number or percentage that is not negative.
-pub(super) fn count_or_percent(errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
+pub(crate) fn count_or_percent(errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
     match value {
         Value::String(text) => {
             for why in percent(text) {
@@ -58,7 +58,7 @@ pub(super) fn count_or_percent(errors: &mut ErrorList, at: &Path<'_>, value: &Va
 }
 
 /// A percentage of no more than all.
-pub(super) fn at_most_all(errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
+pub(crate) fn at_most_all(errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
     if value.as_str().and_then(percentage).is_some_and(|percentage| percentage > 100) {
         errors.invalid(at, value, "must not be greater than 100%");
     }
@@ -101,7 +101,7 @@ fn rolling_update(errors: &mut ErrorList, at: &Path<'_>, limits: &Value) {
 }
 
 /// What is no number at all counts as 0 here, as it does in Kubernetes.
-pub(super) fn is_nothing(limit: &Value) -> bool {
+pub(crate) fn is_nothing(limit: &Value) -> bool {
     match limit {
         Value::String(text) => percentage(text).unwrap_or_else(|| text.parse().unwrap_or(0)) == 0,
         other => other.as_i64().unwrap_or(0) == 0,

@@ -7,7 +7,7 @@ use super::names::qualified_name;
 
 /// Where something is shown.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Shown {
+pub(crate) enum Shown {
     /// In a variable of a container.
     InVariable,
     /// In a file of a volume.
@@ -43,7 +43,7 @@ const BYTE_UNITS: [&str; 13] =
     ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 
 /// A field of the pod.
-pub(super) fn field(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown: Shown) {
+pub(crate) fn field(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown: Shown) {
     let (version, path) = (text(field, "apiVersion"), text(field, "fieldPath"));
     if version.is_empty() {
         return errors.required(&at.child("apiVersion"), "");
@@ -70,7 +70,7 @@ pub(super) fn field(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown:
 }
 
 /// A resource of a container; a file must say of which one.
-pub(super) fn resource(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown: Shown) {
+pub(crate) fn resource(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown: Shown) {
     let name = text(field, "resource");
     if shown == Shown::InFile && text(field, "containerName").is_empty() {
         errors.required(&at.child("containerName"), "");

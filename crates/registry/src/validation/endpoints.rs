@@ -21,7 +21,7 @@ const MOST_TOPOLOGY_LABELS: usize = 16;
 const MOST_HINTS: usize = 8;
 
 /// An EndpointSlice; `old` is the stored one if it is changed.
-pub(super) fn slice(errors: &mut ErrorList, old: Option<&Value>, slice: &Value) {
+pub(crate) fn slice(errors: &mut ErrorList, old: Option<&Value>, slice: &Value) {
     let at = Path::new("ports");
     let ports = list(slice, "ports");
     if ports.len() > MOST_PORTS {
@@ -51,7 +51,7 @@ pub(super) fn slice(errors: &mut ErrorList, old: Option<&Value>, slice: &Value) 
 }
 
 /// Endpoints; `old` are the stored ones if they are changed.
-pub(super) fn endpoints(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
+pub(crate) fn endpoints(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
     let is_kept = |old: &Value| {
         let subsets = |object: &Value| json!({"subsets": object["subsets"]});
         same("core/v1.Endpoints", &subsets(old), &subsets(object))
@@ -66,7 +66,7 @@ pub(super) fn endpoints(errors: &mut ErrorList, old: Option<&Value>, object: &Va
 }
 
 /// Warnings about a new EndpointSlice.
-pub(super) fn slice_warnings(warnings: &mut Vec<String>, slice: &Value) {
+pub(crate) fn slice_warnings(warnings: &mut Vec<String>, slice: &Value) {
     if text(slice, "addressType") == "FQDN" {
         warnings.push("spec.addressType: FQDN endpoints are deprecated".to_owned());
     }
@@ -74,7 +74,7 @@ pub(super) fn slice_warnings(warnings: &mut Vec<String>, slice: &Value) {
 }
 
 /// Warnings about a changed EndpointSlice; controllers of Kubernetes are not warned.
-pub(super) fn slice_change_warnings(slice: &Value) -> Vec<String> {
+pub(crate) fn slice_change_warnings(slice: &Value) -> Vec<String> {
     let manager = text(&slice["metadata"]["labels"], "endpointslice.kubernetes.io/managed-by");
     let mut warnings = Vec::new();
     if MANAGERS.contains(&manager) {
@@ -92,7 +92,7 @@ pub(super) fn slice_change_warnings(slice: &Value) -> Vec<String> {
 }
 
 /// Warnings about Endpoints; the controller of Kubernetes is not warned.
-pub(super) fn warnings(warnings: &mut Vec<String>, object: &Value) {
+pub(crate) fn warnings(warnings: &mut Vec<String>, object: &Value) {
     if text(&object["metadata"]["labels"], "endpoints.kubernetes.io/managed-by") == "endpoint-controller" {
         return;
     }

@@ -10,7 +10,7 @@ use super::names::{config_key, label, subdomain, variable_name};
 const SOURCES: [&str; 5] = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"];
 
 /// The variables of a container.
-pub(super) fn variables(errors: &mut ErrorList, at: &Path<'_>, variables: &[Value]) {
+pub(crate) fn variables(errors: &mut ErrorList, at: &Path<'_>, variables: &[Value]) {
     for (index, variable) in variables.iter().enumerate() {
         let at = at.index(index);
         let name = text(variable, "name");
@@ -26,7 +26,7 @@ pub(super) fn variables(errors: &mut ErrorList, at: &Path<'_>, variables: &[Valu
 }
 
 /// Whole maps that become variables.
-pub(super) fn sources(errors: &mut ErrorList, at: &Path<'_>, sources: &[Value]) {
+pub(crate) fn sources(errors: &mut ErrorList, at: &Path<'_>, sources: &[Value]) {
     for (index, source) in sources.iter().enumerate() {
         let one = at.index(index);
         let prefix = text(source, "prefix");
@@ -108,7 +108,7 @@ fn file_key(errors: &mut ErrorList, at: &Path<'_>, file: &Value) {
 }
 
 /// The volumes in whose files variables are looked up must be there.
-pub(super) fn files(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+pub(crate) fn files(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let exists = |name: &str| list(spec, "volumes").iter().any(|volume| text(volume, "name") == name);
     for field in ["containers", "initContainers"] {
         for (index, container) in list(spec, field).iter().enumerate() {
@@ -130,7 +130,7 @@ pub(super) fn files(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
 }
 
 /// Warnings about variables that hide others of the same name.
-pub(super) fn hidden(warnings: &mut Vec<String>, at: &Path<'_>, container: &Value) {
+pub(crate) fn hidden(warnings: &mut Vec<String>, at: &Path<'_>, container: &Value) {
     let variables = list(container, "env");
     for (index, variable) in variables.iter().enumerate() {
         let name = text(variable, "name");

@@ -33,7 +33,7 @@ const IMMUTABLE: [&str; 13] = [
 const OLD_FIELDS: [&str; 3] = ["firstTimestamp", "lastTimestamp", "count"];
 
 /// A new event: the new group wants to know when and what sort, and nothing in the fields of old.
-pub(super) fn create(errors: &mut ErrorList, kind: &Kind, object: &Value) {
+pub(crate) fn create(errors: &mut ErrorList, kind: &Kind, object: &Value) {
     let event = to_storage(kind, object.clone());
     common(errors, kind, &event);
     if !is_modern(kind) {
@@ -54,7 +54,7 @@ pub(super) fn create(errors: &mut ErrorList, kind: &Kind, object: &Value) {
 }
 
 /// A changed event: through the new group, it can only be counted on.
-pub(super) fn update(errors: &mut ErrorList, kind: &Kind, old: &Value, new: &Value) {
+pub(crate) fn update(errors: &mut ErrorList, kind: &Kind, old: &Value, new: &Value) {
     let (old, new) = (to_storage(kind, old.clone()), to_storage(kind, new.clone()));
     common(errors, kind, &new);
     if !is_modern(kind) {

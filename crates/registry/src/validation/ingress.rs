@@ -12,7 +12,7 @@ const NOT_IN_PATHS: [&str; 5] = ["//", "/./", "/../", "%2f", "%2F"];
 const NOT_AT_THE_END: [&str; 2] = ["/..", "/."];
 
 /// An Ingress; `old` is the stored one if it is changed.
-pub(super) fn ingress(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
+pub(crate) fn ingress(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     let (rules, default) = (list(spec, "rules"), &spec["defaultBackend"]);
     if rules.is_empty() && default.is_null() {
@@ -43,7 +43,7 @@ pub(super) fn ingress(errors: &mut ErrorList, old: Option<&Value>, object: &Valu
 }
 
 /// A warning about the annotation that `ingressClassName` replaced.
-pub(super) fn warnings(warnings: &mut Vec<String>, object: &Value) {
+pub(crate) fn warnings(warnings: &mut Vec<String>, object: &Value) {
     let annotations = &object["metadata"]["annotations"];
     if is_set(annotations, CLASS_ANNOTATION) && !is_set(&object["spec"], "ingressClassName") {
         warnings.push(format!(
@@ -53,7 +53,7 @@ pub(super) fn warnings(warnings: &mut Vec<String>, object: &Value) {
 }
 
 /// The addresses in the status of an Ingress or a Service.
-pub(super) fn balancer_addresses(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn balancer_addresses(errors: &mut ErrorList, old: &Value, new: &Value) {
     let addresses = |object: &Value| list(&object["status"]["loadBalancer"], "ingress").to_vec();
     let stored: Vec<_> = addresses(old).iter().map(|one| text(one, "ip").to_owned()).collect();
     let at = Path::new("status");
@@ -73,7 +73,7 @@ pub(super) fn balancer_addresses(errors: &mut ErrorList, old: &Value, new: &Valu
 }
 
 /// Warnings about addresses in the status of an Ingress.
-pub(super) fn status_warnings(object: &Value) -> Vec<String> {
+pub(crate) fn status_warnings(object: &Value) -> Vec<String> {
     let at = Path::new("status");
     let (at, addresses) = (at.child("loadBalancer"), list(&object["status"]["loadBalancer"], "ingress"));
     let at = at.child("ingress");

@@ -24,13 +24,13 @@ const NUMBERS: [&str; 7] = [
 ];
 
 /// A new Job: what selects its pods was generated, unless it brought a selector of its own.
-pub(super) fn create(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn create(errors: &mut ErrorList, object: &Value) {
     generated(errors, object);
     job(errors, object);
 }
 
 /// A Job, new or changed.
-pub(super) fn job(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn job(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     job_spec(errors, &at, spec);
     if !is_set(spec, "selector") {
@@ -41,7 +41,7 @@ pub(super) fn job(errors: &mut ErrorList, object: &Value) {
 }
 
 /// What of a Job can be changed is little.
-pub(super) fn job_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn job_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (at, old_spec, new_spec) = (Path::new("spec"), &old["spec"], &new["spec"]);
     let elastic =
         text(new_spec, "completionMode") == "Indexed" && new_spec["completions"] == new_spec["parallelism"];
@@ -78,7 +78,7 @@ pub(super) fn job_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
 }
 
 /// The spec of a Job, or of the Jobs that a CronJob makes.
-pub(super) fn job_spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+pub(crate) fn job_spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     for field in NUMBERS {
         errors.not_negative(at, spec, field);
     }

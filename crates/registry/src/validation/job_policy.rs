@@ -14,7 +14,7 @@ const MAX_CODES: usize = 255;
 const MAX_INDEXES_BYTES: usize = 64 * 1024;
 
 /// The policy for failed pods.
-pub(super) fn failure(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+pub(crate) fn failure(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let (at, rules) = (at.child("rules"), list(&spec["podFailurePolicy"], "rules"));
     if rules.len() > MAX_RULES {
         errors.too_many(&at, rules.len(), MAX_RULES);
@@ -104,7 +104,7 @@ fn pod_condition(errors: &mut ErrorList, at: &Path<'_>, condition: &Value) {
 }
 
 /// When a Job with numbered pods has succeeded, though some of them have not.
-pub(super) fn success(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+pub(crate) fn success(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let policy = &spec["successPolicy"];
     if text(spec, "completionMode") != "Indexed" {
         let shown = with_go_names("batch/v1.SuccessPolicy", policy);

@@ -16,7 +16,7 @@ const MILLION: i128 = 1_000_000;
 const MOST_IN_THOUSANDTHS: i128 = (i64::MAX / 1000) as i128;
 
 /// A LimitRange.
-pub(super) fn limit_range(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn limit_range(errors: &mut ErrorList, object: &Value) {
     let at = Path::new("spec");
     let at = at.child("limits");
     let mut seen = BTreeSet::new();

@@ -8,6 +8,7 @@ use super::error_list::{ErrorList, Path, is_set, list, number, text};
 use super::names::{label, label_value, path_segment, qualified_name, subdomain};
 use super::shown::{in_order, list_in_order};
 use crate::kinds::{Kind, NameRule, Scope};
+use crate::strategies;
 
 const ANNOTATIONS_MAX_BYTES: usize = 262_144;
 const OWNER: &str = "meta/v1.OwnerReference";
@@ -15,7 +16,7 @@ const OWNER: &str = "meta/v1.OwnerReference";
 const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
 /// The metadata of a new object.
-pub(super) fn create(errors: &mut ErrorList, kind: &Kind, object: &Value) {
+pub(crate) fn create(errors: &mut ErrorList, kind: &Kind, object: &Value) {
     let (at, metadata) = (Path::new("metadata"), &object["metadata"]);
     name(errors, kind, metadata, &at);
     namespace(errors, kind, metadata, &at);
@@ -38,7 +39,7 @@ pub(crate) fn embedded(errors: &mut ErrorList, at: &Path<'_>, metadata: &Value) 
 }
 
 /// The metadata of a changed object.
-pub(super) fn update(errors: &mut ErrorList, kind: &Kind, old: &Value, new: &Value) {
+pub(crate) fn update(errors: &mut ErrorList, kind: &Kind, old: &Value, new: &Value) {
     let at = Path::new("metadata");
     let (old, new) = (&old["metadata"], &new["metadata"]);
     attached(errors, &at, new);
@@ -58,7 +59,7 @@ pub(super) fn update(errors: &mut ErrorList, kind: &Kind, old: &Value, new: &Val
 }
 
 /// Labels, of objects and of pod templates; keys and values are shown, not where they stand.
-pub(super) fn labels(errors: &mut ErrorList, at: &Path<'_>, holder: &Value, field: &str) {
+pub(crate) fn labels(errors: &mut ErrorList, at: &Path<'_>, holder: &Value, field: &str) {
     for (key, value) in errors.members(at, holder, field) {
         errors.invalid_text(at, key, qualified_name(key));
         let value = value.as_str().unwrap_or("");
@@ -67,7 +68,7 @@ pub(super) fn labels(errors: &mut ErrorList, at: &Path<'_>, holder: &Value, fiel
 }
 
 /// Annotations: keys are names, and all together have a limit.
-pub(super) fn annotations(errors: &mut ErrorList, at: &Path<'_>, holder: &Value) {
+pub(crate) fn annotations(errors: &mut ErrorList, at: &Path<'_>, holder: &Value) {
     let mut bytes = 0_usize;
     for (key, value) in errors.members(at, holder, "annotations") {
         errors.invalid_text(at, key, qualified_name(&key.to_lowercase()));
@@ -79,7 +80,7 @@ pub(super) fn annotations(errors: &mut ErrorList, at: &Path<'_>, holder: &Value)
 }
 
 /// Finalizers of a namespace's spec, which are checked one by one.
-pub(super) fn finalizer_names(errors: &mut ErrorList, at: &Path<'_>, finalizers: &[Value]) {
+pub(crate) fn finalizer_names(errors: &mut ErrorList, at: &Path<'_>, finalizers: &[Value]) {
     for (index, finalizer) in finalizers.iter().enumerate() {
         let name = finalizer.as_str().unwrap_or("");
         errors.invalid_text(&at.index(index), name, qualified_name(name));
@@ -115,7 +116,7 @@ fn duplicate_owners(object: &Value) -> Option<String> {
 }
 
 /// Drops owners that are named again, word for word, and warns of them.
-pub(super) fn fold_owners(object: &mut Value) -> Option<String> {
+pub(crate) fn fold_owners(object: &mut Value) -> Option<String> {
     let warning = duplicate_owners(object)?;
     let Some(Value::Array(owners)) = object.pointer_mut("/metadata/ownerReferences") else { return None };
     let mut kept: Vec<Value> = Vec::with_capacity(owners.len());
@@ -225,20 +226,19 @@ fn finalizers(errors: &mut ErrorList, at: &Path<'_>, finalizers: &[Value]) {
     }
 }
 
-/// Finalizers without a domain must be known to the server, except those of some kinds. For kinds that users define
-/// there are warnings instead.
+/// Validates that finalizers without a domain are standard ones, unless the kind accepts any. Custom resources get warnings
+/// instead.
 fn known_finalizers(errors: &mut ErrorList, kind: &Kind, at: &Path<'_>, metadata: &Value) {
-    let takes_any = kind.nature.message().is_none()
-        || matches!(kind.group, "apiextensions.k8s.io" | "coordination.k8s.io")
-        || (kind.group, kind.kind) == ("policy", "PodDisruptionBudget");
-    let finalizers = list(metadata, "finalizers").iter().filter(|_| !takes_any);
-    for (index, name) in finalizers.enumerate() {
+    if strategies::of(kind).any_finalizers {
+        return;
+    }
+    for (index, name) in list(metadata, "finalizers").iter().enumerate() {
         known_finalizer(errors, &at.child("finalizers").index(index), name.as_str().unwrap_or(""));
     }
 }
 
-/// What is odd about the finalizers that an object of a custom kind got.
-pub(super) fn odd_finalizers(old: &Value, new: &Value) -> Vec<String> {
+/// Returns warnings about finalizers without a domain that were added to a custom resource.
+pub(crate) fn finalizer_warnings(old: &Value, new: &Value) -> Vec<String> {
     let before = list(&old["metadata"], "finalizers");
     let added = list(&new["metadata"], "finalizers").iter().filter(|name| !before.contains(name));
     let added: BTreeSet<_> = added.filter_map(Value::as_str).collect();

@@ -11,7 +11,7 @@ const READ_ONLY: [&str; 3] = ["Disabled", "Enabled", "IfPossible"];
 const PROPAGATIONS: [&str; 3] = ["Bidirectional", "HostToContainer", "None"];
 
 /// The mounts and devices of a container; `volumes` are those that are there.
-pub(super) fn mounts(errors: &mut ErrorList, at: &Path<'_>, container: &Value, volumes: &Mountable<'_>) {
+pub(crate) fn mounts(errors: &mut ErrorList, at: &Path<'_>, container: &Value, volumes: &Mountable<'_>) {
     let (mounts_at, devices_at) = (at.child("volumeMounts"), at.child("volumeDevices"));
     let (mounts, devices) = (list(container, "volumeMounts"), list(container, "volumeDevices"));
     let mut paths = BTreeSet::new();
@@ -41,14 +41,14 @@ pub(super) fn mounts(errors: &mut ErrorList, at: &Path<'_>, container: &Value, v
 }
 
 /// A path that stays below where it starts.
-pub(super) fn no_way_up(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
+pub(crate) fn no_way_up(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
     if path.split('/').any(|part| part == "..") {
         errors.invalid(at, &json!(path), "must not contain '..'");
     }
 }
 
 /// A relative path that stays below where it starts.
-pub(super) fn way_down(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
+pub(crate) fn way_down(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
     if path.starts_with('/') {
         errors.invalid(at, &json!(path), "must be a relative path");
     }
@@ -56,7 +56,7 @@ pub(super) fn way_down(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
 }
 
 /// A path at which something stands in a volume; names that start with two dots are kept for the node.
-pub(super) fn inside_volume(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
+pub(crate) fn inside_volume(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
     way_down(errors, at, path);
     if path.starts_with("..") && !path.starts_with("../") && path != ".." {
         errors.invalid(at, &json!(path), "must not start with '..'");

@@ -34,7 +34,7 @@ pub(crate) fn subdomain(name: &str) -> Vec<String> {
 }
 
 /// Names such as `*.example.com`, where the star stands for one label.
-pub(super) fn wildcard_subdomain(name: &str) -> Vec<String> {
+pub(crate) fn wildcard_subdomain(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > SUBDOMAIN_MAX {
         wrong.push(format!("must be no more than {SUBDOMAIN_MAX} characters"));
@@ -89,7 +89,7 @@ pub(crate) fn label_from_a_letter(name: &str) -> Vec<String> {
 }
 
 /// Domains in which names are looked up; unlike other names they may hold underscores.
-pub(super) fn search_domain(name: &str) -> Vec<String> {
+pub(crate) fn search_domain(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > SUBDOMAIN_MAX {
         wrong.push(format!("must be no more than {SUBDOMAIN_MAX} characters"));
@@ -110,7 +110,7 @@ pub(super) fn search_domain(name: &str) -> Vec<String> {
 }
 
 /// Names of headers, such as `X-Header-Name`.
-pub(super) fn header_name(name: &str) -> Vec<String> {
+pub(crate) fn header_name(name: &str) -> Vec<String> {
     if !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-') {
         return Vec::new();
     }
@@ -119,7 +119,7 @@ pub(super) fn header_name(name: &str) -> Vec<String> {
 }
 
 /// Names that need only fit into a path.
-pub(super) fn path_segment(name: &str) -> Vec<String> {
+pub(crate) fn path_segment(name: &str) -> Vec<String> {
     let whole = [".", ".."].into_iter().filter(|bad| name == *bad).map(|bad| format!("may not be '{bad}'"));
     let part =
         ["/", "%"].into_iter().filter(|bad| name.contains(bad)).map(|bad| format!("may not contain '{bad}'"));
@@ -178,7 +178,7 @@ pub(crate) fn label_value(value: &str) -> Vec<String> {
 }
 
 /// Keys of configuration and secrets.
-pub(super) fn config_key(key: &str) -> Vec<String> {
+pub(crate) fn config_key(key: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if key.len() > SUBDOMAIN_MAX {
         wrong.push(format!("must be no more than {SUBDOMAIN_MAX} characters"));
@@ -200,7 +200,7 @@ pub(super) fn config_key(key: &str) -> Vec<String> {
 }
 
 /// Names of environment variables.
-pub(super) fn variable_name(name: &str) -> Vec<String> {
+pub(crate) fn variable_name(name: &str) -> Vec<String> {
     if name.chars().all(|c| (' '..='~').contains(&c) && c != '=') {
         return Vec::new();
     }
@@ -210,7 +210,7 @@ pub(super) fn variable_name(name: &str) -> Vec<String> {
 }
 
 /// Reports a text that is not the name of a CSI driver.
-pub(super) fn csi_driver_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
+pub(crate) fn csi_driver_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     if name.is_empty() {
         return errors.required(at, "");
     }
@@ -221,12 +221,12 @@ pub(super) fn csi_driver_name(errors: &mut ErrorList, at: &Path<'_>, name: &str)
 }
 
 /// Numbers of ports.
-pub(super) fn port_number(port: i64) -> Vec<String> {
+pub(crate) fn port_number(port: i64) -> Vec<String> {
     within(port, 1, 65535)
 }
 
 /// Names of ports.
-pub(super) fn port_name(name: &str) -> Vec<String> {
+pub(crate) fn port_name(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut refuse = |is_wrong: bool, why: &str| {
         if is_wrong {
@@ -246,7 +246,7 @@ pub(super) fn port_name(name: &str) -> Vec<String> {
 }
 
 /// A port by number or by name.
-pub(super) fn port(errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
+pub(crate) fn port(errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
     let none = Value::from(0);
     let value = if value.is_null() { &none } else { value };
     let wrong = match value {
@@ -259,12 +259,12 @@ pub(super) fn port(errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
 }
 
 /// Users and groups.
-pub(super) fn user_id(id: i64) -> Vec<String> {
+pub(crate) fn user_id(id: i64) -> Vec<String> {
     within(id, 0, i64::from(i32::MAX))
 }
 
 /// Numbers in a range.
-pub(super) fn within(number: i64, least: i64, most: i64) -> Vec<String> {
+pub(crate) fn within(number: i64, least: i64, most: i64) -> Vec<String> {
     if (least..=most).contains(&number) {
         return Vec::new();
     }
@@ -272,7 +272,7 @@ pub(super) fn within(number: i64, least: i64, most: i64) -> Vec<String> {
 }
 
 /// Percentages such as `25%`.
-pub(super) fn percent(text: &str) -> Vec<String> {
+pub(crate) fn percent(text: &str) -> Vec<String> {
     if percentage(text).is_some() {
         return Vec::new();
     }
@@ -281,7 +281,7 @@ pub(super) fn percent(text: &str) -> Vec<String> {
 }
 
 /// The number of a percentage; one too large to hold is as large as can be held.
-pub(super) fn percentage(text: &str) -> Option<i64> {
+pub(crate) fn percentage(text: &str) -> Option<i64> {
     let digits = text.strip_suffix('%')?;
     let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     is_number.then(|| digits.parse().unwrap_or(i64::MAX))

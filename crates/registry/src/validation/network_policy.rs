@@ -13,7 +13,7 @@ const PROTOCOLS: [&str; 3] = ["TCP", "UDP", "SCTP"];
 const TYPES: [&str; 2] = ["Ingress", "Egress"];
 
 /// The spec of a NetworkPolicy; `old` is the stored policy if it is changed.
-pub(super) fn policy(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
+pub(crate) fn policy(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     selector::terms(errors, &at.child("podSelector"), &spec["podSelector"]);
     let stored = old.map(blocks).unwrap_or_default();
@@ -39,7 +39,7 @@ pub(super) fn policy(errors: &mut ErrorList, old: Option<&Value>, object: &Value
 }
 
 /// Warnings about blocks of addresses.
-pub(super) fn warnings(warnings: &mut Vec<String>, object: &Value) {
+pub(crate) fn warnings(warnings: &mut Vec<String>, object: &Value) {
     each_block(&object["spec"], |at, block| {
         warnings.extend(cidr_warning(&at.child("cidr"), text(block, "cidr")));
         for (index, except) in list(block, "except").iter().filter_map(Value::as_str).enumerate() {

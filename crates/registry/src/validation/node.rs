@@ -10,14 +10,14 @@ use crate::quantity::Quantity;
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 /// A Node, new or changed.
-pub(super) fn node(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn node(errors: &mut ErrorList, object: &Value) {
     taints(errors, list(&object["spec"], "taints"));
     ranges(errors, list(&object["spec"], "podCIDRs"));
     resources(errors, &object["status"]);
 }
 
 /// What is odd about a Node that can be stored.
-pub(super) fn warnings(spec: &Value) -> Vec<String> {
+pub(crate) fn warnings(spec: &Value) -> Vec<String> {
     if text(spec, "externalID").is_empty() {
         return Vec::new();
     }
@@ -25,7 +25,7 @@ pub(super) fn warnings(spec: &Value) -> Vec<String> {
 }
 
 /// What a Node reports.
-pub(super) fn status(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn status(errors: &mut ErrorList, object: &Value) {
     resources(errors, &object["status"]);
     let (at, addresses) = (Path::new("status"), list(&object["status"], "addresses"));
     for (index, address) in addresses.iter().enumerate() {
@@ -106,7 +106,7 @@ fn taints(errors: &mut ErrorList, taints: &[Value]) {
 }
 
 /// The ranges of its pods and who provides it, once known, stay.
-pub(super) fn changes(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (at, old, new) = (Path::new("spec"), &old["spec"], &new["spec"]);
     if !list(old, "podCIDRs").is_empty() && list(old, "podCIDRs") != list(new, "podCIDRs") {
         let why = "node updates may not change podCIDR except from \"\" to valid";

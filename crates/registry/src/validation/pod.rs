@@ -12,7 +12,7 @@ const MAX_SEARCHES: usize = 32;
 const MAX_SEARCH_LETTERS: usize = 2048;
 
 /// A new pod.
-pub(super) fn create(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn create(errors: &mut ErrorList, object: &Value) {
     pod(errors, object);
     let (at, new) = (Path::new("spec"), &object["spec"]);
     if !list(new, "ephemeralContainers").is_empty() {
@@ -24,7 +24,7 @@ pub(super) fn create(errors: &mut ErrorList, object: &Value) {
 }
 
 /// A pod by itself, new or changed; some things are refused here that pass in a template.
-pub(super) fn pod(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn pod(errors: &mut ErrorList, object: &Value) {
     let (at, new) = (Path::new("spec"), &object["spec"]);
     spec(errors, &at, new);
     for field in ["containers", "initContainers"] {
@@ -40,7 +40,7 @@ pub(super) fn pod(errors: &mut ErrorList, object: &Value) {
 }
 
 /// The spec of a pod or of a template.
-pub(super) fn spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+pub(crate) fn spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let volumes = volume::volumes(errors, &at.child("volumes"), list(spec, "volumes"));
     pod_resources::claims(errors, &at.child("resourceClaims"), list(spec, "resourceClaims"));
     container::all(errors, at, spec, &volumes);

@@ -8,7 +8,7 @@ use super::resources::{self, is_huge_pages, resource_name};
 use super::shown::with_go_names;
 
 /// Claims on devices: each by its own name, and of one object or template.
-pub(super) fn claims(errors: &mut ErrorList, at: &Path<'_>, claims: &[Value]) {
+pub(crate) fn claims(errors: &mut ErrorList, at: &Path<'_>, claims: &[Value]) {
     for (index, claim) in claims.iter().enumerate() {
         let (at, name) = (at.index(index), text(claim, "name"));
         if name.is_empty() {
@@ -37,7 +37,7 @@ pub(super) fn claims(errors: &mut ErrorList, at: &Path<'_>, claims: &[Value]) {
 }
 
 /// Resources that all containers of a pod share.
-pub(super) fn resources(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+pub(crate) fn resources(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let shared = &spec["resources"];
     if shared.is_null() {
         return;

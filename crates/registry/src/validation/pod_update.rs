@@ -15,7 +15,7 @@ const REFUSAL: &str = "pod updates may not change fields other than \
     `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
 /// A changed pod.
-pub(super) fn update(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn update(errors: &mut ErrorList, old: &Value, new: &Value) {
     let at = Path::new("spec");
     let (old, new) = (&old["spec"], &new["spec"]);
     for field in ["containers", "initContainers"] {
@@ -35,7 +35,7 @@ pub(super) fn update(errors: &mut ErrorList, old: &Value, new: &Value) {
 }
 
 /// Containers for debugging may be added, and then stay as they are.
-pub(super) fn ephemeral_containers(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn ephemeral_containers(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (old, new) = (&old["spec"], &new["spec"]);
     let at = Path::new("spec");
     let at = at.child("ephemeralContainers");

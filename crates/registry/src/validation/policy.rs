@@ -8,7 +8,7 @@ use super::selector;
 use super::shown::in_order;
 
 /// A PodDisruptionBudget.
-pub(super) fn disruption_budget(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn disruption_budget(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     if is_set(spec, "minAvailable") && is_set(spec, "maxUnavailable") {
         let selector = match &spec["selector"] {

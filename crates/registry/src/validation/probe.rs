@@ -14,7 +14,7 @@ const NUMBERS: [&str; 5] =
     ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
 
 /// A probe of a container, by its field's name.
-pub(super) fn probe(errors: &mut ErrorList, at: &Path<'_>, name: &str, probe: &Value) {
+pub(crate) fn probe(errors: &mut ErrorList, at: &Path<'_>, name: &str, probe: &Value) {
     if probe.is_null() {
         return;
     }
@@ -38,7 +38,7 @@ pub(super) fn probe(errors: &mut ErrorList, at: &Path<'_>, name: &str, probe: &V
 }
 
 /// What is done after the start and before the end, for which there is `grace`.
-pub(super) fn lifecycle(errors: &mut ErrorList, at: &Path<'_>, lifecycle: &Value, grace: Option<i64>) {
+pub(crate) fn lifecycle(errors: &mut ErrorList, at: &Path<'_>, lifecycle: &Value, grace: Option<i64>) {
     for name in ["postStart", "preStop"] {
         if is_set(lifecycle, name) {
             handler(errors, &at.child(name), &lifecycle[name], grace);

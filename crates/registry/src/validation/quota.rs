@@ -24,7 +24,7 @@ const EXISTS_ONLY: &str = "must be 'Exists' when scope is any of ResourceQuotaSc
      ResourceQuotaScopeCrossNamespacePodAffinity";
 
 /// The spec of a ResourceQuota.
-pub(super) fn quota(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn quota(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     amounts(errors, &at, spec, "hard");
     scopes(errors, &at.child("scopes"), spec);
@@ -35,7 +35,7 @@ pub(super) fn quota(errors: &mut ErrorList, object: &Value) {
 }
 
 /// Reports a change of the scopes, which stay what they were.
-pub(super) fn changes(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let set = |quota: &Value| -> BTreeSet<String> {
         list(&quota["spec"], "scopes").iter().filter_map(Value::as_str).map(str::to_owned).collect()
     };
@@ -44,7 +44,7 @@ pub(super) fn changes(errors: &mut ErrorList, old: &Value, new: &Value) {
 }
 
 /// Warnings about a quota that allows more to be requested than the limits can be.
-pub(super) fn warnings(warnings: &mut Vec<String>, spec: &Value) {
+pub(crate) fn warnings(warnings: &mut Vec<String>, spec: &Value) {
     for resource in ["cpu", "memory", "storage", "ephemeral-storage"] {
         let (requests, limits) = (format!("requests.{resource}"), format!("limits.{resource}"));
         let hard = |name: &str| parse(&spec["hard"][name]);
@@ -60,7 +60,7 @@ pub(super) fn warnings(warnings: &mut Vec<String>, spec: &Value) {
 }
 
 /// The status of a ResourceQuota.
-pub(super) fn status(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn status(errors: &mut ErrorList, object: &Value) {
     let at = Path::new("status");
     amounts(errors, &at, &object["status"], "hard");
     amounts(errors, &at, &object["status"], "used");

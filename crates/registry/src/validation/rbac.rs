@@ -5,39 +5,34 @@ use serde_json::{Value, json};
 use super::error_list::{ErrorList, Path, list, text};
 use super::names::{path_segment, subdomain};
 use super::selector::terms;
-use crate::kinds::{Kind, Scope};
+use crate::kinds::Scope;
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
-/// A role or a binding. What must be there is looked for last, after everything else.
-pub(super) fn rbac(errors: &mut ErrorList, kind: &Kind, object: &Value) {
-    match kind.kind {
-        "Role" | "ClusterRole" => {
-            role(errors, kind, object);
-            verbs(errors, object);
-        }
-        _ => {
-            role_reference(errors, kind.scope, object);
-            subjects(errors, kind.scope, object);
-            names_of_subjects(errors, object);
-            if text(&object["roleRef"], "name").is_empty() {
-                errors.required(&Path::new("roleRef").child("name"), "");
-            }
-        }
+/// Validates a role, required fields last.
+pub(crate) fn role(errors: &mut ErrorList, scope: Scope, object: &Value) {
+    rules(errors, scope, object);
+    verbs(errors, object);
+}
+
+/// Validates a new binding, required fields last.
+pub(crate) fn binding(errors: &mut ErrorList, scope: Scope, object: &Value) {
+    role_reference(errors, scope, object);
+    subjects(errors, scope, object);
+    names_of_subjects(errors, object);
+    if text(&object["roleRef"], "name").is_empty() {
+        errors.required(&Path::new("roleRef").child("name"), "");
     }
 }
 
-/// A changed role or binding: what a binding grants stays, who it is granted to may change.
-pub(super) fn update(errors: &mut ErrorList, kind: &Kind, old: &Value, new: &Value) {
-    if matches!(kind.kind, "Role" | "ClusterRole") {
-        return rbac(errors, kind, new);
-    }
+/// Validates a changed binding: its subjects may change, its role may not.
+pub(crate) fn changed_binding(errors: &mut ErrorList, scope: Scope, old: &Value, new: &Value) {
     let (before, after) = (&old["roleRef"], &new["roleRef"]);
-    role_reference(errors, kind.scope, new);
+    role_reference(errors, scope, new);
     if text(after, "name").is_empty() {
         errors.required(&Path::new("roleRef").child("name"), "");
     }
-    subjects(errors, kind.scope, new);
+    subjects(errors, scope, new);
     if before != after {
         let shown = format!(
             "{{\"APIGroup\":{},\"Kind\":{},\"Name\":{}}}",
@@ -50,9 +45,9 @@ pub(super) fn update(errors: &mut ErrorList, kind: &Kind, old: &Value, new: &Val
     names_of_subjects(errors, new);
 }
 
-fn role(errors: &mut ErrorList, kind: &Kind, object: &Value) {
+fn rules(errors: &mut ErrorList, scope: Scope, object: &Value) {
     for (index, one) in list(object, "rules").iter().enumerate() {
-        rule(errors, &Path::new("rules").index(index), one, kind.scope);
+        rule(errors, &Path::new("rules").index(index), one, scope);
     }
     if object["aggregationRule"].is_null() {
         return;

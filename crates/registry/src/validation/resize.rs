@@ -12,7 +12,7 @@ const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
 const AMOUNTS: [&str; 2] = ["requests", "limits"];
 
 /// A resized pod; nothing but the resources of its containers was taken over from the request.
-pub(super) fn resize(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn resize(errors: &mut ErrorList, old: &Value, new: &Value) {
     let at = Path::new("spec");
     if text(&old["spec"]["os"], "name") == "windows" {
         return errors.forbidden(&Path::new(""), "windows pods cannot be resized");

@@ -22,7 +22,7 @@ const COUNTS: [&str; 9] = [
 const NOT_AN_INTEGER: &str = "must be an integer";
 
 /// Reports a name that is neither known nor qualified by a domain.
-pub(super) fn known(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
+pub(crate) fn known(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     let wrong = qualified_name(name);
     let is_form_right = wrong.is_empty();
     errors.invalid_text(at, name, wrong);
@@ -32,7 +32,7 @@ pub(super) fn known(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
 }
 
 /// Reports a name that a container cannot use in its requests and limits.
-pub(super) fn for_container(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
+pub(crate) fn for_container(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     known(errors, at, name);
     if !name.contains('/') {
         if !COMPUTE.contains(&name) && !is_huge_pages(name) {
@@ -44,7 +44,7 @@ pub(super) fn for_container(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
 }
 
 /// Reports a name that a quota cannot limit.
-pub(super) fn for_quota(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
+pub(crate) fn for_quota(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     known(errors, at, name);
     if !name.contains('/') && !is_for_quota(name) {
         errors.invalid(at, &json!(name), "must be a standard resource for quota");
@@ -52,7 +52,7 @@ pub(super) fn for_quota(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
 }
 
 /// Reports an amount that is negative, or a fraction of what is counted in whole numbers.
-pub(super) fn amount(errors: &mut ErrorList, at: &Path<'_>, name: &str, amount: &Value) {
+pub(crate) fn amount(errors: &mut ErrorList, at: &Path<'_>, name: &str, amount: &Value) {
     let Some(quantity) = parse(amount) else { return };
     if quantity.billionths() < 0 {
         errors.invalid(at, amount, "must be greater than or equal to 0");
@@ -63,7 +63,7 @@ pub(super) fn amount(errors: &mut ErrorList, at: &Path<'_>, name: &str, amount: 
 }
 
 /// Whether a quota of Kubernetes' own resources has this name.
-pub(super) fn is_for_quota(name: &str) -> bool {
+pub(crate) fn is_for_quota(name: &str) -> bool {
     let compute = name.strip_prefix("requests.").or(name.strip_prefix("limits.")).unwrap_or(name);
     COUNTS.contains(&name)
         || COMPUTE.contains(&compute)
@@ -72,22 +72,22 @@ pub(super) fn is_for_quota(name: &str) -> bool {
 }
 
 /// Whether the resource is one of Kubernetes' own.
-pub(super) fn is_native(name: &str) -> bool {
+pub(crate) fn is_native(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }
 
 /// Whether more of the resource may be promised than there is.
-pub(super) fn can_overcommit(name: &str) -> bool {
+pub(crate) fn can_overcommit(name: &str) -> bool {
     is_native(name) && !is_huge_pages(name)
 }
 
 /// Whether the amount is not a whole number.
-pub(super) fn is_fraction(quantity: Quantity) -> bool {
+pub(crate) fn is_fraction(quantity: Quantity) -> bool {
     quantity.in_thousandths().billionths() % 1_000_000_000 != 0
 }
 
 /// The quantity in a field; none if there is none.
-pub(super) fn parse(amount: &Value) -> Option<Quantity> {
+pub(crate) fn parse(amount: &Value) -> Option<Quantity> {
     amount.as_str().and_then(|text| Quantity::parse(text).ok())
 }
 

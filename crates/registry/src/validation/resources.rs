@@ -12,10 +12,10 @@ use crate::quantity::Quantity;
 const STANDARD: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
 /// Judges the name of a resource in this place.
-pub(super) type NameRule = fn(&mut ErrorList, &Path<'_>, &str);
+pub(crate) type NameRule = fn(&mut ErrorList, &Path<'_>, &str);
 
 /// What a container requests and is limited to.
-pub(super) fn requirements(errors: &mut ErrorList, at: &Path<'_>, resources: &Value) {
+pub(crate) fn requirements(errors: &mut ErrorList, at: &Path<'_>, resources: &Value) {
     amounts(errors, at, resources, container_resource);
     let is_named = |wanted: fn(&str) -> bool| {
         ["limits", "requests"].iter().any(|list| members(resources, list).any(|(name, _)| wanted(name)))
@@ -26,7 +26,7 @@ pub(super) fn requirements(errors: &mut ErrorList, at: &Path<'_>, resources: &Va
 }
 
 /// Limits, and requests that stay within them.
-pub(super) fn amounts(errors: &mut ErrorList, at: &Path<'_>, resources: &Value, name_rule: NameRule) {
+pub(crate) fn amounts(errors: &mut ErrorList, at: &Path<'_>, resources: &Value, name_rule: NameRule) {
     let (limits_at, requests_at) = (at.child("limits"), at.child("requests"));
     for (name, amount) in errors.members(&limits_at, resources, "limits") {
         let at = limits_at.key(name);
@@ -86,7 +86,7 @@ fn huge_pages(errors: &mut ErrorList, at: &Path<'_>, name: &str, amount: &Value)
 }
 
 /// Claims on devices, which the pod must have made.
-pub(super) fn claims(errors: &mut ErrorList, at: &Path<'_>, container: &Value, spec: &Value) {
+pub(crate) fn claims(errors: &mut ErrorList, at: &Path<'_>, container: &Value, spec: &Value) {
     let made: BTreeSet<_> = list(spec, "resourceClaims").iter().map(|claim| text(claim, "name")).collect();
     let mut seen = BTreeSet::new();
     for (index, claim) in list(&container["resources"], "claims").iter().enumerate() {
@@ -114,7 +114,7 @@ pub(super) fn claims(errors: &mut ErrorList, at: &Path<'_>, container: &Value, s
 }
 
 /// Warnings about amounts of bytes that are no whole number.
-pub(super) fn fractions(warnings: &mut Vec<String>, at: &Path<'_>, resources: &Value) {
+pub(crate) fn fractions(warnings: &mut Vec<String>, at: &Path<'_>, resources: &Value) {
     for name in ["memory", "ephemeral-storage"] {
         for list in ["limits", "requests"] {
             let amount = resources[list][name].as_str().unwrap_or("");
@@ -132,7 +132,7 @@ pub(super) fn fractions(warnings: &mut Vec<String>, at: &Path<'_>, resources: &V
 const BILLION: i128 = 1_000_000_000;
 
 /// The name of a resource: standard, or with a domain.
-pub(super) fn resource_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
+pub(crate) fn resource_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     let wrong = qualified_name(name);
     if wrong.is_empty() && !name.contains('/') && !is_standard(name) {
         errors.invalid(at, &json!(name), "must be a standard resource type or fully qualified");
@@ -162,7 +162,7 @@ fn quantity(errors: &mut ErrorList, at: &Path<'_>, name: &str, amount: &Value) {
     }
 }
 
-pub(super) fn is_huge_pages(name: &str) -> bool {
+pub(crate) fn is_huge_pages(name: &str) -> bool {
     name.starts_with("hugepages-")
 }
 

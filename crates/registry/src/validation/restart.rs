@@ -11,7 +11,7 @@ const ACTIONS: [&str; 2] = ["Restart", "RestartAllContainers"];
 const OPERATORS: [&str; 2] = ["In", "NotIn"];
 
 /// The policy of a container, and its rules.
-pub(super) fn policy(errors: &mut ErrorList, at: &Path<'_>, container: &Value) {
+pub(crate) fn policy(errors: &mut ErrorList, at: &Path<'_>, container: &Value) {
     let (policy_at, rules) = (at.child("restartPolicy"), list(container, "restartPolicyRules"));
     if is_set(container, "restartPolicy") {
         if !POLICIES.contains(&text(container, "restartPolicy")) {
@@ -36,7 +36,7 @@ pub(super) fn policy(errors: &mut ErrorList, at: &Path<'_>, container: &Value) {
 }
 
 /// What a change of resources does; all is refused in the place of the list, as in Kubernetes.
-pub(super) fn resize(errors: &mut ErrorList, at: &Path<'_>, container: &Value, pod_policy: &str) {
+pub(crate) fn resize(errors: &mut ErrorList, at: &Path<'_>, container: &Value, pod_policy: &str) {
     let mut seen = BTreeSet::new();
     for (index, policy) in list(container, "resizePolicy").iter().enumerate() {
         if !seen.insert(text(policy, "resourceName")) {
@@ -52,7 +52,7 @@ pub(super) fn resize(errors: &mut ErrorList, at: &Path<'_>, container: &Value, p
 }
 
 /// A container that ends before the others start is not started again for its resources.
-pub(super) fn resize_before(errors: &mut ErrorList, at: &Path<'_>, container: &Value) {
+pub(crate) fn resize_before(errors: &mut ErrorList, at: &Path<'_>, container: &Value) {
     for (index, policy) in list(container, "resizePolicy").iter().enumerate() {
         if text(policy, "restartPolicy") == "RestartContainer" {
             let at = at.child("resizePolicy");

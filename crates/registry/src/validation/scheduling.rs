@@ -14,7 +14,7 @@ const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
 /// What a pod tolerates.
-pub(super) fn tolerations(errors: &mut ErrorList, at: &Path<'_>, tolerations: &[Value]) {
+pub(crate) fn tolerations(errors: &mut ErrorList, at: &Path<'_>, tolerations: &[Value]) {
     for (index, toleration) in tolerations.iter().enumerate() {
         let at = at.index(index);
         let (key, operator) = (text(toleration, "key"), text(toleration, "operator"));
@@ -36,7 +36,7 @@ pub(super) fn tolerations(errors: &mut ErrorList, at: &Path<'_>, tolerations: &[
 }
 
 /// Gates and conditions a pod waits for.
-pub(super) fn gates(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+pub(crate) fn gates(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     for (index, gate) in list(spec, "readinessGates").iter().enumerate() {
         let (at, condition) = (at.child("readinessGates"), text(gate, "conditionType"));
         errors.invalid_text(&at.index(index).child("conditionType"), condition, qualified_name(condition));
@@ -52,7 +52,7 @@ pub(super) fn gates(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
 }
 
 /// How pods are spread.
-pub(super) fn spread(errors: &mut ErrorList, at: &Path<'_>, constraints: &[Value]) {
+pub(crate) fn spread(errors: &mut ErrorList, at: &Path<'_>, constraints: &[Value]) {
     for (index, constraint) in constraints.iter().enumerate() {
         let at = at.index(index);
         if number(constraint, "maxSkew").unwrap_or(0) <= 0 {
@@ -81,7 +81,7 @@ pub(super) fn spread(errors: &mut ErrorList, at: &Path<'_>, constraints: &[Value
 }
 
 /// What a pod wants near it, or far from it.
-pub(super) fn affinity(errors: &mut ErrorList, at: &Path<'_>, affinity: &Value) {
+pub(crate) fn affinity(errors: &mut ErrorList, at: &Path<'_>, affinity: &Value) {
     node_affinity(errors, &at.child("nodeAffinity"), &affinity["nodeAffinity"]);
     for field in ["podAffinity", "podAntiAffinity"] {
         let (at, terms) = (at.child(field), &affinity[field]);
@@ -176,7 +176,7 @@ fn node_affinity(errors: &mut ErrorList, at: &Path<'_>, affinity: &Value) {
 }
 
 /// Nodes that must match one of several terms.
-pub(super) fn node_selector(errors: &mut ErrorList, at: &Path<'_>, selector: &Value) {
+pub(crate) fn node_selector(errors: &mut ErrorList, at: &Path<'_>, selector: &Value) {
     let (at, terms) = (at.child("nodeSelectorTerms"), list(selector, "nodeSelectorTerms"));
     if terms.is_empty() {
         errors.required(&at, "must have at least one node selector term");

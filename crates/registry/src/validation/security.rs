@@ -19,7 +19,7 @@ const LOCAL_PROFILE_MAX: usize = 4095;
 const CONTEXT: &str = "core/v1.SecurityContext";
 
 /// The security context of a pod.
-pub(super) fn of_pod(errors: &mut ErrorList, pod_at: &Path<'_>, spec: &Value) {
+pub(crate) fn of_pod(errors: &mut ErrorList, pod_at: &Path<'_>, spec: &Value) {
     let (at, context) = (pod_at.child("securityContext"), &spec["securityContext"]);
     for field in ["fsGroup", "runAsUser", "runAsGroup"] {
         id(errors, &at.child(field), &context[field]);
@@ -50,7 +50,7 @@ pub(super) fn of_pod(errors: &mut ErrorList, pod_at: &Path<'_>, spec: &Value) {
 }
 
 /// The security context of a container in a pod of this spec.
-pub(super) fn of_container(errors: &mut ErrorList, at: &Path<'_>, context: &Value, spec: &Value) {
+pub(crate) fn of_container(errors: &mut ErrorList, at: &Path<'_>, context: &Value, spec: &Value) {
     for field in ["runAsUser", "runAsGroup"] {
         id(errors, &at.child(field), &context[field]);
     }

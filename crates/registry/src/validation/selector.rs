@@ -10,7 +10,7 @@ use super::shown::in_order;
 const SELECTOR: &str = "meta/v1.LabelSelector";
 
 /// The terms of a selector.
-pub(super) fn terms(errors: &mut ErrorList, at: &Path<'_>, selector: &Value) {
+pub(crate) fn terms(errors: &mut ErrorList, at: &Path<'_>, selector: &Value) {
     labels(errors, &at.child("matchLabels"), selector, "matchLabels");
     for (index, term) in list(selector, "matchExpressions").iter().enumerate() {
         expression(errors, &at.child("matchExpressions").index(index), term);
@@ -20,7 +20,7 @@ pub(super) fn terms(errors: &mut ErrorList, at: &Path<'_>, selector: &Value) {
 /// A selector that must be there, have terms and match the labels of a template.
 ///
 /// Says whether it could be understood at all; if not, nothing is known about the template either.
-pub(super) fn of_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, word: &str) -> bool {
+pub(crate) fn of_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, word: &str) -> bool {
     let (at, selector) = (at.child("selector"), &spec["selector"]);
     if !is_set(spec, "selector") {
         errors.required(&at, "");
@@ -42,7 +42,7 @@ pub(super) fn of_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, w
 }
 
 /// Complains if the selector of a spec does not match its template's labels; an empty one is let pass.
-pub(super) fn matches_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+pub(crate) fn matches_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let labels = &spec["template"]["metadata"]["labels"];
     let selector = &spec["selector"];
     if selector.is_null() || !is_empty(selector) && !matches(selector, labels) {
@@ -54,7 +54,7 @@ pub(super) fn matches_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Val
 /// Complains about terms that make no sense, and otherwise about a template that they do not match.
 ///
 /// Unlike [`of_template`] it needs no selector: one that is not there matches nothing.
-pub(super) fn understood_and_matching(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+pub(crate) fn understood_and_matching(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let before = errors.all.len();
     terms(errors, &at.child("selector"), &spec["selector"]);
     if errors.all.len() == before {
@@ -63,7 +63,7 @@ pub(super) fn understood_and_matching(errors: &mut ErrorList, at: &Path<'_>, spe
 }
 
 /// Whether a selector that was understood matches these labels.
-pub(super) fn matches(selector: &Value, labels: &Value) -> bool {
+pub(crate) fn matches(selector: &Value, labels: &Value) -> bool {
     members(selector, "matchLabels").all(|(key, value)| &labels[key.as_str()] == value)
         && list(selector, "matchExpressions").iter().all(|term| {
             let found = &labels[text(term, "key")];
@@ -76,7 +76,7 @@ pub(super) fn matches(selector: &Value, labels: &Value) -> bool {
         })
 }
 
-pub(super) fn is_empty(selector: &Value) -> bool {
+pub(crate) fn is_empty(selector: &Value) -> bool {
     members(selector, "matchLabels").next().is_none() && list(selector, "matchExpressions").is_empty()
 }
 

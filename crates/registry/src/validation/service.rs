@@ -14,7 +14,7 @@ const DISTRIBUTIONS: [&str; 3] = ["PreferClose", "PreferSameZone", "PreferSameNo
 const EXTERNAL_IPS: &str = "spec.externalIPs is deprecated and may no longer be implemented in some clusters";
 
 /// The spec of a Service, but for the addresses inside the cluster, which come first and alone.
-pub(super) fn service(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn service(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     if list(spec, "ports").is_empty() && !is_headless(spec) && text(spec, "type") != "ExternalName" {
         errors.required(&at.child("ports"), "");
@@ -33,7 +33,7 @@ pub(super) fn service(errors: &mut ErrorList, object: &Value) {
 }
 
 /// What is odd about a Service that can be stored.
-pub(super) fn warnings(spec: &Value) -> Vec<String> {
+pub(crate) fn warnings(spec: &Value) -> Vec<String> {
     let mut warnings = Vec::new();
     if !list(spec, "externalIPs").is_empty() {
         warnings.push(EXTERNAL_IPS.to_owned());
@@ -45,7 +45,7 @@ pub(super) fn warnings(spec: &Value) -> Vec<String> {
 }
 
 /// An address, once given, stays, unless the service becomes another sort of service.
-pub(super) fn service_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn service_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (old, new) = (&old["spec"], &new["spec"]);
     let has_address = |spec: &Value| matches!(text(spec, "type"), "ClusterIP" | "NodePort" | "LoadBalancer");
     let before = text(old, "clusterIP");
@@ -60,7 +60,7 @@ pub(super) fn service_changes(errors: &mut ErrorList, old: &Value, new: &Value) 
 }
 
 /// The status of a Service: only one of type LoadBalancer has addresses there.
-pub(super) fn status(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn status(errors: &mut ErrorList, old: &Value, new: &Value) {
     let at = Path::new("status");
     let at = at.child("loadBalancer");
     if text(&new["spec"], "type") == "LoadBalancer" {
@@ -70,7 +70,7 @@ pub(super) fn status(errors: &mut ErrorList, old: &Value, new: &Value) {
     }
 }
 
-pub(super) fn is_headless(spec: &Value) -> bool {
+pub(crate) fn is_headless(spec: &Value) -> bool {
     text(spec, "clusterIP") == "None"
 }
 

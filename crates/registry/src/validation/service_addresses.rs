@@ -17,7 +17,7 @@ const FAMILY_POLICIES: [&str; 3] = ["PreferDualStack", "RequireDualStack", "Sing
 const MOST_ADDRESSES: usize = 2;
 
 /// What is wrong with the addresses and families of a Service.
-pub(super) fn service_addresses(errors: &mut ErrorList, service: &Value) {
+pub(crate) fn service_addresses(errors: &mut ErrorList, service: &Value) {
     let (at, spec) = (Path::new("spec"), &service["spec"]);
     if text(spec, "type") == "ExternalName" {
         return;

@@ -6,7 +6,7 @@ use super::error_list::{ErrorList, Path, is_set, list, text};
 use super::{metadata, pod};
 
 /// A template: labels, annotations and the pod's spec.
-pub(super) fn template(errors: &mut ErrorList, at: &Path<'_>, template: &Value) {
+pub(crate) fn template(errors: &mut ErrorList, at: &Path<'_>, template: &Value) {
     let metadata = &template["metadata"];
     // The path has no `metadata` in it, as in Kubernetes.
     metadata::labels(errors, &at.child("labels"), metadata, "labels");
@@ -20,13 +20,13 @@ pub(super) fn template(errors: &mut ErrorList, at: &Path<'_>, template: &Value) 
 }
 
 /// A template of pods that are to run for good; `owner` is the kind that says so.
-pub(super) fn of_services(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, owner: &str) {
+pub(crate) fn of_services(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, owner: &str) {
     template(errors, &at.child("template"), &spec["template"]);
     runs_for_good(errors, at, spec, owner);
 }
 
 /// The policy and deadline of pods that are to run for good.
-pub(super) fn runs_for_good(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, owner: &str) {
+pub(crate) fn runs_for_good(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, owner: &str) {
     let at = at.child("template");
     let (at, pod) = (at.child("spec"), &spec["template"]["spec"]);
     if !matches!(text(pod, "restartPolicy"), "Always") {

@@ -47,10 +47,10 @@ const HOST_PATH_TYPES: [&str; 8] =
     ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
 
 /// Volumes that can be mounted, by name.
-pub(super) type Mountable<'a> = BTreeMap<&'a str, &'a Value>;
+pub(crate) type Mountable<'a> = BTreeMap<&'a str, &'a Value>;
 
 /// The volumes of a pod; gives those that can be mounted.
-pub(super) fn volumes<'a>(errors: &mut ErrorList, at: &Path<'_>, volumes: &'a [Value]) -> Mountable<'a> {
+pub(crate) fn volumes<'a>(errors: &mut ErrorList, at: &Path<'_>, volumes: &'a [Value]) -> Mountable<'a> {
     let mut names = Mountable::new();
     for (index, volume) in volumes.iter().enumerate() {
         let at = at.index(index);
@@ -116,7 +116,7 @@ fn one_source(errors: &mut ErrorList, at: &Path<'_>, name: &str, source: &Value)
 }
 
 /// A path on the node.
-pub(super) fn host_path(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
+pub(crate) fn host_path(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
     let path = text(source, "path");
     if path.is_empty() {
         return errors.required(&at.child("path"), "");

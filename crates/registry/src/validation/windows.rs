@@ -43,7 +43,7 @@ const NOT_IN_CONTAINER: [&str; 10] = [
 const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
 
 /// Options of a pod or container on Windows.
-pub(super) fn options(errors: &mut ErrorList, at: &Path<'_>, options: &Value) {
+pub(crate) fn options(errors: &mut ErrorList, at: &Path<'_>, options: &Value) {
     if let Some(name) = options["gmsaCredentialSpecName"].as_str() {
         errors.invalid_text(&at.child("gmsaCredentialSpecName"), name, subdomain(name));
     }
@@ -116,7 +116,7 @@ fn wrong_domain(domain: &str) -> Option<String> {
 }
 
 /// Processes on the host: all containers or none, and in its network.
-pub(super) fn host_processes(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+pub(crate) fn host_processes(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let host = |context: &Value| context["windowsOptions"]["hostProcess"].as_bool();
     let of_pod = host(&spec["securityContext"]);
     let (mut all, mut on_host) = (0, 0);
@@ -153,7 +153,7 @@ pub(super) fn host_processes(errors: &mut ErrorList, at: &Path<'_>, spec: &Value
 }
 
 /// Options of Windows have no place in a pod that says it runs on Linux.
-pub(super) fn not_on_linux(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+pub(crate) fn not_on_linux(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let why = "windows options cannot be set for a linux pod";
     if is_set(&spec["securityContext"], "windowsOptions") {
         errors.forbidden(&at.child("securityContext").child("windowsOptions"), why);
@@ -166,7 +166,7 @@ pub(super) fn not_on_linux(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) 
 }
 
 /// Most of a security context has no place in a pod that says it runs on Windows.
-pub(super) fn not_on_windows(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+pub(crate) fn not_on_windows(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let context = &spec["securityContext"];
     for field in NOT_IN_POD.into_iter().filter(|field| is_given(&context[*field])) {
         errors.forbidden(&at.child("securityContext").child(field), NOT_FOR_WINDOWS);

@@ -21,12 +21,12 @@ enum Age {
 }
 
 /// A new StatefulSet: what cannot be changed later is judged once.
-pub(super) fn new_stateful_set(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn new_stateful_set(errors: &mut ErrorList, object: &Value) {
     stateful_set_spec(errors, &object["spec"], Age::New);
 }
 
 /// A changed StatefulSet.
-pub(super) fn stateful_set(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn stateful_set(errors: &mut ErrorList, object: &Value) {
     stateful_set_spec(errors, &object["spec"], Age::Changed);
 }
 
@@ -96,7 +96,7 @@ fn with_claims(spec: &Value) -> Value {
 }
 
 /// What pods were made by cannot be changed.
-pub(super) fn stateful_set_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn stateful_set_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (at, old, new) = (Path::new("spec"), &old["spec"], &new["spec"]);
     keeps_selector(errors, old, new);
     let (before, after) = (list(old, "volumeClaimTemplates"), list(new, "volumeClaimTemplates"));
@@ -112,7 +112,7 @@ pub(super) fn stateful_set_changes(errors: &mut ErrorList, old: &Value, new: &Va
 }
 
 /// The selector of a spec cannot be changed once pods were made by it.
-pub(super) fn keeps_selector(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn keeps_selector(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (old, new) = (&old["selector"], &new["selector"]);
     if old.is_null() != new.is_null() || !same(SELECTOR, old, new) {
         let shown = if new.is_null() { "null".to_owned() } else { in_order(SELECTOR, new) };
@@ -121,7 +121,7 @@ pub(super) fn keeps_selector(errors: &mut ErrorList, old: &Value, new: &Value) {
 }
 
 /// The spec of a DaemonSet. A selector that is not there is not asked for; it matches nothing.
-pub(super) fn daemon_set(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn daemon_set(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     selector::understood_and_matching(errors, &at, spec);
     if is_set(spec, "selector") && selector::is_empty(&spec["selector"]) {
@@ -162,7 +162,7 @@ fn daemon_limits(errors: &mut ErrorList, at: &Path<'_>, limits: &Value) {
 }
 
 /// The spec of a ReplicationController, whose selector is a plain map.
-pub(super) fn replication_controller(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn replication_controller(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     let selects = members(spec, "selector").next().is_some();
     if !selects {

@@ -24,7 +24,7 @@ use crate::custom::condition;
 use crate::refusal::FieldError;
 use versions::Shared;
 
-pub(super) use warnings::warnings;
+pub(crate) use warnings::warnings;
 
 /// The names on a path such as `.spec['a key']` through a schema.
 pub(crate) fn steps_to(path: &str, schema: &Value) -> Result<Vec<String>, String> {
@@ -32,7 +32,7 @@ pub(crate) fn steps_to(path: &str, schema: &Value) -> Result<Vec<String>, String
 }
 
 /// A new definition.
-pub(super) fn create(errors: &mut ErrorList, definition: &Value) {
+pub(crate) fn create(errors: &mut ErrorList, definition: &Value) {
     named_after_its_kind(errors, definition);
     spec(errors, &Path::new("spec"), &definition["spec"], conversion::Bundles::Any);
     status(errors, definition);
@@ -44,7 +44,7 @@ pub(super) fn create(errors: &mut ErrorList, definition: &Value) {
 }
 
 /// A changed definition.
-pub(super) fn update(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn update(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (at, before, now) = (Path::new("spec"), &old["spec"], &new["spec"]);
     spec(errors, &at, now, conversion::Bundles::of(old));
     let names = at.child("names");
@@ -69,7 +69,7 @@ pub(super) fn update(errors: &mut ErrorList, old: &Value, new: &Value) {
 }
 
 /// The status of a definition.
-pub(super) fn status(errors: &mut ErrorList, definition: &Value) {
+pub(crate) fn status(errors: &mut ErrorList, definition: &Value) {
     let at = Path::new("status");
     names::names(errors, &at.child("acceptedNames"), &definition["status"]["acceptedNames"]);
 }

@@ -12,7 +12,7 @@ const LONGEST_MESSAGE: usize = 1024;
 const EXACTLY_ONE: &str = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
 
 /// A VolumeAttachment; `old` is the stored one if it is changed.
-pub(in super::super) fn attachment(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
+pub(crate) fn attachment(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     source(errors, &at.child("source"), &spec["source"]);
     let node = text(spec, "nodeName");

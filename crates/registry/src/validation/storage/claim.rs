@@ -22,7 +22,7 @@ const RESIZE_STATUSES: [&str; 5] = [
 const DATA_SOURCE_SHOWN: &str = "{}";
 
 /// The spec of a claim; `old` is the stored claim if it is changed.
-pub(in super::super) fn claim(errors: &mut ErrorList, at: &Path<'_>, old: Option<&Value>, spec: &Value) {
+pub(crate) fn claim(errors: &mut ErrorList, at: &Path<'_>, old: Option<&Value>, spec: &Value) {
     let modes = list(spec, "accessModes");
     if modes.is_empty() {
         errors.required(&at.child("accessModes"), "at least 1 access mode is required");
@@ -54,7 +54,7 @@ pub(in super::super) fn claim(errors: &mut ErrorList, at: &Path<'_>, old: Option
 }
 
 /// Warnings about a claim.
-pub(in super::super) fn claim_warnings(warnings: &mut Vec<String>, claim: &Value) {
+pub(crate) fn claim_warnings(warnings: &mut Vec<String>, claim: &Value) {
     if is_set(&claim["metadata"]["annotations"], CLASS_ANNOTATION) {
         warnings.push(format!(
             "metadata.annotations[{CLASS_ANNOTATION}]: deprecated since v1.8; use \"storageClassName\" attribute instead"
@@ -71,7 +71,7 @@ pub(in super::super) fn claim_warnings(warnings: &mut Vec<String>, claim: &Value
 }
 
 /// Reports changes to a claim: it gets its volume and its class once, and a bound one may ask for more room.
-pub(in super::super) fn claim_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn claim_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let annotation = |claim: &Value| text(&claim["metadata"]["annotations"], CLASS_ANNOTATION).to_owned();
     let (mut before, mut after) = (old["spec"].clone(), new["spec"].clone());
     if text(&before, "volumeName").is_empty() {
@@ -108,7 +108,7 @@ pub(in super::super) fn claim_changes(errors: &mut ErrorList, old: &Value, new: 
 }
 
 /// Reports what is wrong with the status of a claim.
-pub(in super::super) fn claim_status(errors: &mut ErrorList, claim: &Value) {
+pub(crate) fn claim_status(errors: &mut ErrorList, claim: &Value) {
     let (at, status) = (Path::new("status"), &claim["status"]);
     for (name, amount) in members(status, "capacity") {
         not_negative(errors, &at.child("capacity").key(name), amount);

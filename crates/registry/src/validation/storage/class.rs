@@ -14,7 +14,7 @@ const RECLAIM_POLICIES: [&str; 2] = ["Delete", "Retain"];
 const BINDING_MODES: [&str; 2] = ["Immediate", "WaitForFirstConsumer"];
 
 /// A new StorageClass.
-pub(in super::super) fn storage_class(errors: &mut ErrorList, class: &Value) {
+pub(crate) fn storage_class(errors: &mut ErrorList, class: &Value) {
     let provisioner = text(class, "provisioner");
     if !provisioner.is_empty() {
         let wrong = qualified_name(&provisioner.to_lowercase());
@@ -36,7 +36,7 @@ pub(in super::super) fn storage_class(errors: &mut ErrorList, class: &Value) {
 }
 
 /// Reports changes to a StorageClass, of which little may change.
-pub(in super::super) fn storage_class_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn storage_class_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     for field in ["provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"] {
         let only = |class: &Value| json!({field: class[field]});
         errors.unchanged(&Path::new(field), same("storage/v1.StorageClass", &only(old), &only(new)));

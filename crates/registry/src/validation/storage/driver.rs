@@ -19,7 +19,7 @@ const LONGEST_TOKEN: i64 = 1 << 32;
 const SHORTEST_PERIOD: i64 = 10;
 
 /// A CSIDriver.
-pub(in super::super) fn csi_driver(errors: &mut ErrorList, driver: &Value) {
+pub(crate) fn csi_driver(errors: &mut ErrorList, driver: &Value) {
     let (at, spec) = (Path::new("spec"), &driver["spec"]);
     let policy = &spec["fsGroupPolicy"];
     if policy.as_str().is_some_and(|policy| !GROUP_POLICIES.contains(&policy)) {
@@ -44,7 +44,7 @@ pub(in super::super) fn csi_driver(errors: &mut ErrorList, driver: &Value) {
 }
 
 /// A warning about tokens that the driver gets where others could read them.
-pub(in super::super) fn csi_driver_warnings(warnings: &mut Vec<String>, driver: &Value) {
+pub(crate) fn csi_driver_warnings(warnings: &mut Vec<String>, driver: &Value) {
     let spec = &driver["spec"];
     if !list(spec, "tokenRequests").is_empty() && !is_set(spec, "serviceAccountTokenInSecrets") {
         warnings.push(TOKENS_IN_SECRETS.to_owned());
@@ -52,7 +52,7 @@ pub(in super::super) fn csi_driver_warnings(warnings: &mut Vec<String>, driver: 
 }
 
 /// Reports changes to a CSIDriver.
-pub(in super::super) fn csi_driver_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn csi_driver_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let at = Path::new("spec");
     let (old, new) = (&old["spec"], &new["spec"]);
     let (field, modes) = ("attachRequired", "volumeLifecycleModes");
@@ -62,7 +62,7 @@ pub(in super::super) fn csi_driver_changes(errors: &mut ErrorList, old: &Value, 
 }
 
 /// A CSINode.
-pub(in super::super) fn csi_node(errors: &mut ErrorList, node: &Value) {
+pub(crate) fn csi_node(errors: &mut ErrorList, node: &Value) {
     let at = Path::new("spec");
     let at = at.child("drivers");
     let mut names = BTreeSet::new();
@@ -79,7 +79,7 @@ pub(in super::super) fn csi_node(errors: &mut ErrorList, node: &Value) {
 }
 
 /// Reports changes to the drivers of a CSINode: only what can be allocated may change.
-pub(in super::super) fn csi_node_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn csi_node_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let at = Path::new("spec");
     let message = "storage/v1.CSINodeDriver";
     let fixed = |driver: &Value| {
@@ -100,7 +100,7 @@ pub(in super::super) fn csi_node_changes(errors: &mut ErrorList, old: &Value, ne
 }
 
 /// A CSIStorageCapacity.
-pub(in super::super) fn capacity(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn capacity(errors: &mut ErrorList, object: &Value) {
     if is_set(object, "nodeTopology") {
         selector::terms(errors, &Path::new("nodeTopology"), &object["nodeTopology"]);
     }
@@ -113,7 +113,7 @@ pub(in super::super) fn capacity(errors: &mut ErrorList, object: &Value) {
 }
 
 /// Reports changes to a CSIStorageCapacity: what the driver was asked for stays.
-pub(in super::super) fn capacity_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn capacity_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let only = |object: &Value| json!({"nodeTopology": object["nodeTopology"]});
     if !same("storage/v1.CSIStorageCapacity", &only(old), &only(new)) {
         let shown = match &new["nodeTopology"] {

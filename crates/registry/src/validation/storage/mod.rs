@@ -7,15 +7,15 @@ mod driver;
 mod sources;
 mod volume;
 
-pub(super) use attachment::attachment;
-pub(super) use claim::{claim, claim_changes, claim_status, claim_warnings};
-pub(super) use class::{storage_class, storage_class_changes};
-pub(super) use driver::{
+pub(crate) use attachment::attachment;
+pub(crate) use claim::{claim, claim_changes, claim_status, claim_warnings};
+pub(crate) use class::{storage_class, storage_class_changes};
+pub(crate) use driver::{
     capacity, capacity_changes, csi_driver, csi_driver_changes, csi_driver_warnings, csi_node,
     csi_node_changes,
 };
-pub(super) use sources::{Holder, device};
-pub(super) use volume::{volume, volume_changes, volume_warnings};
+pub(crate) use sources::{Holder, device};
+pub(crate) use volume::{volume, volume_changes, volume_warnings};
 
 use serde_json::Value;
 

@@ -7,7 +7,7 @@ use super::super::names::{Rule, csi_driver_name, label, subdomain, within};
 
 /// What holds the source: references to secrets need a namespace in volumes that belong to none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Holder<'a> {
+pub(crate) enum Holder<'a> {
     /// A pod.
     Pod,
     /// A PersistentVolume of this name.
@@ -19,13 +19,7 @@ const DISK_KINDS: [&str; 3] = ["Dedicated", "Managed", "Shared"];
 const HOST_AND_PORT: &str = "must be a host:port pair or multiple pairs separated by commas";
 
 /// Reports what is wrong with a source that a storage system provides.
-pub(in super::super) fn device(
-    errors: &mut ErrorList,
-    at: &Path<'_>,
-    name: &str,
-    source: &Value,
-    holder: Holder<'_>,
-) {
+pub(crate) fn device(errors: &mut ErrorList, at: &Path<'_>, name: &str, source: &Value, holder: Holder<'_>) {
     needed(errors, at, source, needed_fields(name));
     match name {
         "gcePersistentDisk" | "awsElasticBlockStore" => partition(errors, at, source),

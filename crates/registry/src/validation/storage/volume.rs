@@ -55,7 +55,7 @@ const GONE: [(&str, &str, &str, &str); 6] = [
 
 /// Where the spec stands: inline ones belong to an attachment and hold nothing but the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place<'a> {
+pub(crate) enum Place<'a> {
     /// In a PersistentVolume of this name.
     Object(&'a str),
     /// Inline in a VolumeAttachment.
@@ -63,7 +63,7 @@ pub(super) enum Place<'a> {
 }
 
 /// A PersistentVolume.
-pub(in super::super) fn volume(errors: &mut ErrorList, object: &Value) {
+pub(crate) fn volume(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     volume_spec(errors, &at, spec, Place::Object(text(&object["metadata"], "name")));
     let has_options = is_set(&object["metadata"]["annotations"], MOUNT_ANNOTATION);
@@ -76,7 +76,7 @@ pub(in super::super) fn volume(errors: &mut ErrorList, object: &Value) {
 }
 
 /// The spec of a PersistentVolume.
-pub(super) fn volume_spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, place: Place<'_>) {
+pub(crate) fn volume_spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, place: Place<'_>) {
     let is_inline = place == Place::Inline;
     if is_inline {
         only_a_source(errors, at, spec);
@@ -227,7 +227,7 @@ fn classes_and_mode(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, is_inli
 }
 
 /// Reports changes to a PersistentVolume: its source, its mode and its node affinity stay.
-pub(in super::super) fn volume_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn volume_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let spec = Path::new("spec");
     let (before, mut after) = (source_of(old), source_of(new));
     let reference = "controllerExpandSecretRef";
@@ -262,7 +262,7 @@ fn source_of(volume: &Value) -> Value {
 }
 
 /// Warnings about a PersistentVolume.
-pub(in super::super) fn volume_warnings(warnings: &mut Vec<String>, object: &Value) {
+pub(crate) fn volume_warnings(warnings: &mut Vec<String>, object: &Value) {
     let spec = &object["spec"];
     let old_annotations =
         [(CLASS_ANNOTATION, "v1.8", "storageClassName"), (MOUNT_ANNOTATION, "v1.31", "mountOptions")];
