@@ -14,6 +14,7 @@ pub mod lifecycle;
 pub mod paging;
 pub mod pods;
 pub mod selector;
+pub mod strategies;
 pub mod table;
 pub mod target;
 pub mod validation;

@@ -2,39 +2,39 @@
 
 use std::borrow::Cow;
 
-pub(super) use super::Column;
+pub(crate) use super::Column;
 
 /// The object's name.
-pub(super) const NAME: Column = known("Name", "string", "name", 0);
+pub(crate) const NAME: Column = known("Name", "string", "name", 0);
 /// The object's name where other things matter more.
-pub(super) const WIDE_NAME: Column = known("Name", "string", "name", 1);
+pub(crate) const WIDE_NAME: Column = known("Name", "string", "name", 1);
 /// How old the object is.
-pub(super) const AGE: Column = text("Age");
+pub(crate) const AGE: Column = text("Age");
 /// When the object was created.
-pub(super) const CREATED: Column = known("Created At", "date", "", 0);
+pub(crate) const CREATED: Column = known("Created At", "date", "", 0);
 
 /// A column of text.
-pub(super) const fn text(name: &'static str) -> Column {
+pub(crate) const fn text(name: &'static str) -> Column {
     known(name, "string", "", 0)
 }
 
 /// A column of names of other things.
-pub(super) const fn named(name: &'static str) -> Column {
+pub(crate) const fn named(name: &'static str) -> Column {
     known(name, "string", "name", 0)
 }
 
 /// A column of numbers.
-pub(super) const fn number(name: &'static str) -> Column {
+pub(crate) const fn number(name: &'static str) -> Column {
     known(name, "integer", "", 0)
 }
 
 /// A column of `true` and `false`.
-pub(super) const fn truth(name: &'static str) -> Column {
+pub(crate) const fn truth(name: &'static str) -> Column {
     known(name, "boolean", "", 0)
 }
 
 /// A column of text that is shown when there is space.
-pub(super) const fn wide(name: &'static str) -> Column {
+pub(crate) const fn wide(name: &'static str) -> Column {
     known(name, "string", "", 1)
 }
 

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::found::{Found, Path};
+use super::error_list::{ErrorList, Path};
 use super::names::{port_name, port_number};
 
 /// A port by number or by name.
-pub(super) fn port(found: &mut Found, at: &Path<'_>, value: &Value) {
+pub(crate) fn port(errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
     let none = Value::from(0);
     let value = if value.is_null() { &none } else { value };
     let wrong = match value {
@@ -14,6 +14,6 @@ pub(super) fn port(found: &mut Found, at: &Path<'_>, value: &Value) {
         other => port_number(other.as_i64().unwrap_or(0)),
     };
     for why in wrong {
-        found.invalid(at, value, why);
+        errors.invalid(at, value, why);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::found::{Found, Path};
+use super::super::error_list::{ErrorList, Path};
 use super::super::metadata;
 use super::super::names::label_from_a_letter;
 use crate::FieldError;
@@ -10,28 +10,28 @@ use crate::custom::Structure;
 
 /// Says what is wrong with the objects embedded in one.
 pub(super) fn validate(structure: &Structure, object: &Value) -> Vec<FieldError> {
-    let mut found = Found::default();
-    each(structure, &mut found, &Path::root(), object);
-    found.errors
+    let mut errors = ErrorList::default();
+    each(structure, &mut errors, &Path::root(), object);
+    errors.all
 }
 
 /// Validates every object embedded in a value.
-fn each(structure: &Structure, found: &mut Found, at: &Path<'_>, value: &Value) {
+fn each(structure: &Structure, errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
     match value {
         Value::Object(members) => {
             if structure.embedded {
-                validate_object(found, at, members);
+                validate_object(errors, at, members);
             }
             for (name, member) in members {
                 let Some(declared) = structure.member(name) else { continue };
                 let at = if structure.properties.contains_key(name) { at.child(name) } else { at.key(name) };
-                each(declared, found, &at, member);
+                each(declared, errors, &at, member);
             }
         }
         Value::Array(elements) => {
             if let Some(items) = &structure.items {
                 for (index, element) in elements.iter().enumerate() {
-                    each(items, found, &at.index(index), element);
+                    each(items, errors, &at.index(index), element);
                 }
             }
         }
@@ -39,10 +39,10 @@ fn each(structure: &Structure, found: &mut Found, at: &Path<'_>, value: &Value) 
     }
 }
 
-fn validate_object(found: &mut Found, at: &Path<'_>, members: &Map<String, Value>) {
+fn validate_object(errors: &mut ErrorList, at: &Path<'_>, members: &Map<String, Value>) {
     for name in ["apiVersion", "kind"] {
         if !members.contains_key(name) {
-            found.required(&at.child(name), "");
+            errors.required(&at.child(name), "");
         }
     }
     if let Some(version) = members.get("apiVersion") {
@@ -54,7 +54,7 @@ fn validate_object(found: &mut Found, at: &Path<'_>, members: &Map<String, Value
             }
             Some(_) => None,
         };
-        report(found, &at.child("apiVersion"), version, wrong);
+        report(errors, &at.child("apiVersion"), version, wrong);
     }
     if let Some(kind) = members.get("kind") {
         let wrong = match kind.as_str() {
@@ -67,11 +67,11 @@ fn validate_object(found: &mut Found, at: &Path<'_>, members: &Map<String, Value
                 (!reasons.is_empty()).then(why)
             }
         };
-        report(found, &at.child("kind"), kind, wrong);
+        report(errors, &at.child("kind"), kind, wrong);
     }
     match members.get("metadata") {
         None | Some(Value::Null) => {}
-        Some(metadata @ Value::Object(_)) => metadata::embedded(found, &at.child("metadata"), metadata),
+        Some(metadata @ Value::Object(_)) => metadata::embedded(errors, &at.child("metadata"), metadata),
         Some(other) => {
             let is = match other {
                 Value::String(_) => "string",
@@ -80,14 +80,14 @@ fn validate_object(found: &mut Found, at: &Path<'_>, members: &Map<String, Value
                 _ => "number",
             };
             let why = format!("json: cannot unmarshal {is} into Go value of type v1.ObjectMeta");
-            report(found, &at.child("metadata"), other, Some(why));
+            report(errors, &at.child("metadata"), other, Some(why));
         }
     }
 }
 
-fn report(found: &mut Found, at: &Path<'_>, value: &Value, wrong: Option<String>) {
+fn report(errors: &mut ErrorList, at: &Path<'_>, value: &Value, wrong: Option<String>) {
     if let Some(why) = wrong {
-        found.invalid(at, value, why);
+        errors.invalid(at, value, why);
     }
 }
 

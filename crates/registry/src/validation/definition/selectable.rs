@@ -4,41 +4,41 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::super::found::{Found, Path, text};
+use super::super::error_list::{ErrorList, Path, text};
 use crate::custom::{Brackets, resolve};
 
 const MOST_FIELDS: usize = 8;
 
 /// The fields by which lists of objects can be narrowed.
-pub(super) fn fields(found: &mut Found, at: &Path<'_>, fields: &Value, schema: &Value) {
+pub(super) fn fields(errors: &mut ErrorList, at: &Path<'_>, fields: &Value, schema: &Value) {
     let mut seen = BTreeSet::new();
     for (index, field) in fields.as_array().into_iter().flatten().enumerate() {
         let at = at.index(index);
         let (at, path) = (at.child("jsonPath"), text(field, "jsonPath"));
         if path.is_empty() {
-            found.required(&at, "");
+            errors.required(&at, "");
             continue;
         }
         let (steps, target) = match resolve(path, schema, Brackets::Refused) {
             Ok(resolved) => resolved,
             Err(problem) => {
-                found.invalid(&at, &json!(path), format!("is an invalid path: {problem}"));
+                errors.invalid(&at, &json!(path), format!("is an invalid path: {problem}"));
                 continue;
             }
         };
         if steps.first().is_some_and(|first| first == "metadata") {
-            found.invalid(&at, &json!(path), "must not point to fields in metadata");
+            errors.invalid(&at, &json!(path), "must not point to fields in metadata");
         }
         if !matches!(text(target, "type"), "string" | "boolean" | "integer") {
             let why = "must point to a field of type string, boolean or integer. Enum string fields and strings \
                        with formats are allowed.";
-            found.invalid(&at, &json!(path), why);
+            errors.invalid(&at, &json!(path), why);
         }
         if !seen.insert(steps) {
-            found.duplicate(&at, &json!(path));
+            errors.duplicate(&at, &json!(path));
         }
     }
     if seen.len() > MOST_FIELDS {
-        found.too_many(at, seen.len(), MOST_FIELDS);
+        errors.too_many(at, seen.len(), MOST_FIELDS);
     }
 }
