@@ -30,19 +30,19 @@ Usage: cargo xtask import PATH [--check]
 
 Regenerate the tables of fields, merging lists, enumerations, required fields, served resources and bootstrap roles
 from a checkout of Kubernetes, and show what changes. Descriptions are not imported. Review the difference, then run
-the tests of gantry-registry and gantry-apiserver.
+the tests of the crates with tables.
 
   PATH      The root of the checkout
   --check   Show the difference and change nothing; fail if there is one
 ";
 
-const FIELDS: (&str, Key) = ("crates/registry/src/schema/fields.tsv", Key::Columns(1));
-const LISTS: (&str, Key) = ("crates/registry/src/schema/lists.tsv", Key::Columns(2));
-const ENUMS: (&str, Key) = ("crates/registry/src/openapi/enums.tsv", Key::Columns(2));
-const OPTIONAL: (&str, Key) = ("crates/registry/src/openapi/optional.tsv", Key::Columns(1));
-const REQUIRED: (&str, Key) = ("crates/registry/src/openapi/required.tsv", Key::Columns(1));
-const SERVED: (&str, Key) = ("crates/registry/src/kinds/served.tsv", Key::Columns(3));
-const SUBRESOURCES: (&str, Key) = ("crates/registry/src/kinds/subresources.tsv", Key::Columns(1));
+const FIELDS: (&str, Key) = ("crates/schema/src/schema/fields.tsv", Key::Columns(1));
+const LISTS: (&str, Key) = ("crates/schema/src/schema/lists.tsv", Key::Columns(2));
+const ENUMS: (&str, Key) = ("crates/openapi/src/enums.tsv", Key::Columns(2));
+const OPTIONAL: (&str, Key) = ("crates/openapi/src/optional.tsv", Key::Columns(1));
+const REQUIRED: (&str, Key) = ("crates/openapi/src/required.tsv", Key::Columns(1));
+const SERVED: (&str, Key) = ("crates/schema/src/kinds/served.tsv", Key::Columns(3));
+const SUBRESOURCES: (&str, Key) = ("crates/schema/src/kinds/subresources.tsv", Key::Columns(1));
 const ROLES: (&str, Key) = ("crates/apiserver/src/bootstrap/rbac.txt", Key::Role);
 
 /// Messages that requests and answers of every kind have.
