@@ -79,6 +79,12 @@ pub(super) fn read(text: &str, resources: &mut Resources) -> Result<(), String> 
     Ok(())
 }
 
+/// A resource that is served: its line in the table, and what discovery says.
+struct Chosen<'t> {
+    columns: Vec<&'t str>,
+    resource: Resource,
+}
+
 /// The resources that are served, those that are not, and both tables about them.
 #[derive(Debug)]
 pub(super) struct Served {
@@ -86,8 +92,8 @@ pub(super) struct Served {
     pub(super) subresources: Table,
     /// The messages of all their kinds.
     pub(super) messages: BTreeSet<String>,
-    /// Resources that exist and have no line in the table, as `group/version plural`.
-    pub(super) unserved: Vec<String>,
+    /// By group and version, the resources that exist and have no line in the table.
+    pub(super) unserved: BTreeMap<String, Vec<String>>,
 }
 
 /// Brings both tables up to date.
@@ -101,24 +107,23 @@ pub(super) fn served(
     let mut chosen = Vec::new();
     for entry in &table.entries {
         let columns = entry.columns();
-        let [group, version, plural, ..] = columns[..] else {
+        let [_, version, plural, ..] = columns[..] else {
             return Err(format!("{}: group, version and resource are wanted: {}", table.path, entry.key));
         };
-        let group = if group == "-" { "" } else { group };
-        let key = (group.to_owned(), version.to_owned(), plural.to_owned());
+        let key = (group_of(&columns).to_owned(), version.to_owned(), plural.to_owned());
         let Some(mut resource) = all.remove(&key) else { continue };
         resource
             .subresources
             .retain(|name, _| !omitted.contains(table.path, &format!("{} {name}", entry.key)));
-        chosen.push((key, resource, columns));
+        chosen.push(Chosen { columns, resource });
     }
     let defaults = subresource_rows(&chosen, subresources.path)?;
     let mut rows = Vec::new();
     let mut messages = BTreeSet::new();
-    for (key, resource, columns) in &chosen {
-        let (group, version, _) = key;
+    for Chosen { columns, resource } in &chosen {
+        let (group, version) = (group_of(columns), columns[1]);
         let message = schemas.message(group, version, &resource.kind);
-        let message = message.ok_or_else(|| format!("{}: no schema of {key:?}", table.path))?;
+        let message = message.ok_or_else(|| format!("{}: no schema of {}", table.path, resource.kind))?;
         messages.insert(message.to_owned());
         messages.extend(resource.subresources.values().filter_map(|subresource| {
             let foreign = subresource.foreign.as_ref();
@@ -129,11 +134,16 @@ pub(super) fn served(
     }
     let resources = table.with(rows);
     let subresources = subresources.with(defaults.into_values().map(|(row, _)| row).collect());
-    let unserved = all.keys().map(|(group, version, plural)| match &**group {
-        "" => format!("{version} {plural}"),
-        group => format!("{group}/{version} {plural}"),
-    });
-    Ok(Served { resources, subresources, messages, unserved: unserved.collect() })
+    let mut unserved: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (group, version, plural) in all.into_keys() {
+        let group_version = if group.is_empty() { version } else { format!("{group}/{version}") };
+        unserved.entry(group_version).or_default().push(plural);
+    }
+    Ok(Served { resources, subresources, messages, unserved })
+}
+
+fn group_of<'t>(columns: &[&'t str]) -> &'t str {
+    if columns[0] == "-" { "" } else { columns[0] }
 }
 
 fn row(resource: &Resource, message: &str, columns: &[&str], defaults: &Defaults) -> Entry {
@@ -167,12 +177,9 @@ fn row(resource: &Resource, message: &str, columns: &[&str], defaults: &Defaults
 type Defaults = BTreeMap<String, (Entry, Option<String>)>;
 
 /// What subresources of the same name have in common.
-fn subresource_rows(
-    chosen: &[((String, String, String), Resource, Vec<&str>)],
-    path: &str,
-) -> Result<Defaults, String> {
+fn subresource_rows(chosen: &[Chosen<'_>], path: &str) -> Result<Defaults, String> {
     let mut by_name: BTreeMap<&String, Vec<(&String, &Subresource)>> = BTreeMap::new();
-    for (_, resource, _) in chosen {
+    for Chosen { resource, .. } in chosen {
         for (name, subresource) in &resource.subresources {
             by_name.entry(name).or_default().push((&resource.kind, subresource));
         }
@@ -279,6 +286,7 @@ mod tests {
             served.messages.into_iter().collect::<Vec<_>>(),
             ["autoscaling/v1.Scale", "harbour/v1.Crane", "harbour/v1.Dock"]
         );
-        assert_eq!(served.unserved, ["harbour.k8s.io/v1 ships"]);
+        let unserved = BTreeMap::from([("harbour.k8s.io/v1".to_owned(), vec!["ships".to_owned()])]);
+        assert_eq!(served.unserved, unserved);
     }
 }

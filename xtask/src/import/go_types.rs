@@ -80,8 +80,8 @@ impl GoTypes {
                         self.enums.insert(name);
                     }
                 }
-                (Inside::TopLevel, words) => {
-                    self.constants.extend(constant(package, words, &imports));
+                (Inside::TopLevel, _) => {
+                    self.constants.extend(constant(package, line, &imports));
                 }
                 (Inside::Imports | Inside::Struct(_), [")" | "}", ..]) => inside = Inside::TopLevel,
                 (Inside::Imports, words) => imports.extend(import(words)),
@@ -105,7 +105,7 @@ impl GoTypes {
 
     fn text<'t>(&'t self, constant: &'t Constant) -> Option<&'t str> {
         match constant.value.strip_prefix('"') {
-            Some(quoted) => quoted.strip_suffix('"'),
+            Some(quoted) => quoted.split('"').next(),
             None => self.constants.get(&constant.value).and_then(|other| self.text(other)),
         }
     }
@@ -120,11 +120,14 @@ fn import(words: &[&str]) -> Option<(String, String)> {
 }
 
 /// Reads `NAME TYPE = "VALUE"` or `NAME = TYPE("VALUE")`, where the value may be another constant.
-fn constant(package: &str, words: &[&str], imports: &Imports) -> Option<(String, Constant)> {
-    let (name, kind, value) = match words.strip_prefix(&["const"]).unwrap_or(words) {
-        [name, kind, "=", value, ..] => (name, *kind, *value),
-        [name, "=", call] => {
-            let (kind, value) = call.strip_suffix(')')?.split_once('(')?;
+fn constant(package: &str, line: &str, imports: &Imports) -> Option<(String, Constant)> {
+    let (declared, value) = line.split_once('=')?;
+    let words: Vec<_> = declared.split_whitespace().filter(|word| *word != "const").collect();
+    let value = value.trim();
+    let (name, kind, value) = match words[..] {
+        [name, kind] => (name, kind, value),
+        [name] => {
+            let (kind, value) = value.strip_suffix(')')?.split_once('(')?;
             (name, kind, value)
         }
         _ => return None,
@@ -206,7 +209,8 @@ type Mood string
 
 const (
 	// Upbeat is the usual one.
-	Upbeat Mood = "Upbeat"
+	Upbeat Mood = "Upbeat" // always
+	Worn   Mood = "worn out"
 	Gloomy = Mood("Gloomy")
 	Borrowed = Mood(v1.Borrowed)
 	Other Kind = "Other"
@@ -259,7 +263,7 @@ type Crew []string
     fn only_marked_types_are_enumerations() {
         let types = read();
         let moods: Vec<_> = types.values("harbour/v1.Mood").unwrap().into_iter().collect();
-        assert_eq!(moods, ["Angry", "Gloomy", "Upbeat", "Wry"]);
+        assert_eq!(moods, ["Angry", "Gloomy", "Upbeat", "Wry", "worn out"]);
         assert_eq!(types.values("harbour/v1.Kind"), None);
     }
 }

@@ -13,6 +13,7 @@ mod proto;
 mod schema;
 mod table;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -78,19 +79,28 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
             write(&root.join(after.path), &after.render()).map_err(Failure::Failed)?;
         }
     }
-    console::data(&format!("Not served: {}", import.unserved.join(", ")));
-    match (differences, check) {
+    for line in &import.stale {
+        console::data(&format!("omitted.tsv: upstream has no {line}; remove the line"));
+    }
+    for (group_version, resources) in &import.unserved {
+        console::data(&format!("Not served of {group_version}: {}", resources.join(", ")));
+    }
+    match (differences + import.stale.len(), check) {
         (0, _) => console::data("The tables are those of the checkout."),
         (_, true) => return Err(Failure::Failed("the tables differ from the checkout".to_owned())),
-        (count, false) => console::data(&format!("{count} tables rewritten")),
+        (_, false) => console::data(&format!("{differences} tables rewritten")),
     }
     Ok(())
 }
 
-/// The tables before and after, and the resources that are not served.
+/// What an import found.
 struct Import {
+    /// The tables before and after.
     tables: Vec<(Table, Table)>,
-    unserved: Vec<String>,
+    /// The resources that are not served, by group and version.
+    unserved: BTreeMap<String, Vec<String>>,
+    /// Lines of `omitted.tsv` about what upstream does not have.
+    stale: Vec<String>,
 }
 
 fn import(checkout: &Path, root: &Path) -> Result<Import, String> {
@@ -128,13 +138,11 @@ fn import(checkout: &Path, root: &Path) -> Result<Import, String> {
         let after = before.with(entries);
         tables.push((before, after));
     }
+    roles.retain(|role| !omitted.contains(ROLES.0, &role.key));
     let before = table(ROLES)?;
     let after = before.with_in_order(roles);
     tables.push((before, after));
-    match omitted.stale()[..] {
-        [] => Ok(Import { tables, unserved: served.unserved }),
-        ref stale => Err(format!("omitted.tsv names what upstream does not have: {}", stale.join(", "))),
-    }
+    Ok(Import { tables, unserved: served.unserved, stale: omitted.stale() })
 }
 
 fn read_upstream(checkout: &Path) -> Result<Upstream, String> {

@@ -46,13 +46,11 @@ fn role(named: String, item: &Value) -> Option<Vec<String>> {
         lines.push(format!("  aggregate {}", label.strip_prefix("rbac.authorization.k8s.io/aggregate-to-")?));
     }
     for rule in items(&item["rules"]) {
-        let verbs = words(&rule["verbs"]);
         lines.push(if rule["nonResourceURLs"].is_array() {
-            format!("  path {} {verbs}", words(&rule["nonResourceURLs"]))
+            format!("  path {} {}", words(&rule["nonResourceURLs"]), words(&rule["verbs"]))
         } else {
-            let names = Some(words(&rule["resourceNames"])).filter(|names| !names.is_empty());
-            let names = names.map_or(String::new(), |names| format!(" {names}"));
-            format!("  allow {} {} {verbs}{names}", words(&rule["apiGroups"]), words(&rule["resources"]))
+            let columns = ["apiGroups", "resources", "verbs", "resourceNames"].map(|part| words(&rule[part]));
+            format!("  allow {}", columns.join(" ").trim_end())
         });
     }
     Some(lines)
@@ -60,7 +58,7 @@ fn role(named: String, item: &Value) -> Option<Vec<String>> {
 
 fn labels(labels: &Value) -> String {
     let labels = labels.as_object().into_iter().flatten().filter(|(name, _)| *name != BOOTSTRAPPING);
-    labels.map(|(name, value)| format!(" {name}={}", value.as_str().unwrap_or_default())).collect()
+    labels.flat_map(|(name, value)| [" ", name, "=", value.as_str().unwrap_or_default()]).collect()
 }
 
 fn subjects(item: &Value) -> Option<String> {

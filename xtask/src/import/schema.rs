@@ -302,19 +302,20 @@ const Down Mood = "Down"
         upstream
     }
 
-    /// Selects the crane, and renders entries.
-    fn lines(entries: fn(&Selection) -> Vec<Entry>) -> Vec<String> {
-        let upstream = upstream();
+    fn crane(upstream: &Upstream) -> Selection<'_> {
         let roots = BTreeSet::from(["harbour/v1.Crane".to_owned()]);
         let mut omitted = Omitted::parse("fields.tsv\tharbour/v1.Crane trial\toff by default").unwrap();
-        let selection = Selection::new(&upstream, roots, "schema/fields.tsv", &mut omitted).unwrap();
-        entries(&selection).into_iter().flat_map(|entry| entry.lines).collect()
+        Selection::new(upstream, roots, "schema/fields.tsv", &mut omitted).unwrap()
+    }
+
+    fn lines(entries: Vec<Entry>) -> Vec<String> {
+        entries.into_iter().flat_map(|entry| entry.lines).collect()
     }
 
     #[test]
     fn fields_are_those_of_protobuf_with_the_names_and_flags_of_go() {
         assert_eq!(
-            lines(|selection| selection.fields()),
+            lines(crane(&upstream()).fields()),
             [
                 "harbour/v1.Arm",
                 "\t1\tmood\tstring\t",
@@ -334,7 +335,7 @@ const Down Mood = "Down"
     #[test]
     fn only_fields_that_merge_unusually_are_listed() {
         assert_eq!(
-            lines(|selection| selection.lists().unwrap()),
+            lines(crane(&upstream()).lists().unwrap()),
             [
                 "harbour/v1.Arm\tmood\treplace\t-",
                 "harbour/v1.Berth\t*\t-\tatomic",
@@ -347,9 +348,11 @@ const Down Mood = "Down"
 
     #[test]
     fn inlined_fields_are_enumerated_and_required_where_they_are_published() {
-        assert_eq!(lines(|selection| selection.enums()), ["harbour/v1.Crane\tmood\tDown,Up"]);
-        assert_eq!(lines(|selection| selection.required(true)), ["harbour/v1.Crane\thooks"]);
-        assert_eq!(lines(|selection| selection.required(false)), ["harbour/v1.Crane\tmanual"]);
+        let upstream = upstream();
+        let crane = crane(&upstream);
+        assert_eq!(lines(crane.enums()), ["harbour/v1.Crane\tmood\tDown,Up"]);
+        assert_eq!(lines(crane.required(true)), ["harbour/v1.Crane\thooks"]);
+        assert_eq!(lines(crane.required(false)), ["harbour/v1.Crane\tmanual"]);
     }
 
     #[test]

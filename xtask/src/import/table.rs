@@ -100,19 +100,23 @@ impl Table {
         text
     }
 
+    /// The lines of all entries; the line that only names a block is left out.
+    fn by_key(&self) -> BTreeMap<&str, Vec<&str>> {
+        let entries = self.entries.iter().map(|Entry { key, lines }| {
+            let lines = lines.iter().map(String::as_str);
+            (key.as_str(), lines.filter(|line| !line.is_empty() && line != key).collect())
+        });
+        entries.collect()
+    }
+
     /// Writes down how the table differs from an earlier state of it; none if it does not.
     pub(super) fn difference(&self, before: &Self) -> Option<String> {
         if self.entries == before.entries {
             return None;
         }
-        let by_key = |table: &Self| -> BTreeMap<String, BTreeSet<String>> {
-            let lines = |entry: &Entry| entry.lines.iter().filter(|line| !line.is_empty()).cloned().collect();
-            table.entries.iter().map(|entry| (entry.key.clone(), lines(entry))).collect()
-        };
-        let (old, new) = (by_key(before), by_key(self));
+        let (old, new) = (before.by_key(), self.by_key());
         let (mut added, mut removed, mut changed) = (0, 0, 0);
         let mut listed = String::new();
-        let nothing = BTreeSet::new();
         for key in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
             let (was, is) = (old.get(key), new.get(key));
             let (count, word) = match (was, is) {
@@ -122,10 +126,15 @@ impl Table {
                 _ => (&mut changed, "changed"),
             };
             *count += 1;
-            let (was, is) = (was.unwrap_or(&nothing), is.unwrap_or(&nothing));
             let _ = writeln!(listed, "  {word} {key}");
-            let minus = was.difference(is).map(|line| ('-', line));
-            for (sign, line) in minus.chain(is.difference(was).map(|line| ('+', line))) {
+            let (was, is) = (was.map_or(&[][..], Vec::as_slice), is.map_or(&[][..], Vec::as_slice));
+            let minus: Vec<_> =
+                was.iter().filter(|line| !is.contains(line)).map(|line| ('-', line)).collect();
+            let plus: Vec<_> = is.iter().filter(|line| !was.contains(line)).map(|line| ('+', line)).collect();
+            if minus.is_empty() && plus.is_empty() {
+                listed.push_str("    the lines have another order\n");
+            }
+            for (sign, line) in minus.into_iter().chain(plus) {
                 let _ = writeln!(listed, "    {sign} {}", line.trim());
             }
         }
@@ -167,6 +176,17 @@ mod tests {
         let after = Table::parse("t.tsv", "b\na\n", Key::Columns(1));
         let shown = after.difference(&before).unwrap();
         assert_eq!(shown, "t.tsv: 0 added, 0 removed, 0 changed; only the order differs\n");
+    }
+
+    #[test]
+    fn another_order_of_the_lines_of_a_block_is_a_change() {
+        let before = Table::parse("t.tsv", "a\n\tx\n\ty\n", Key::Columns(1));
+        let after = Table::parse("t.tsv", "a\n\ty\n\tx\n", Key::Columns(1));
+        let shown = after.difference(&before).unwrap();
+        assert_eq!(
+            shown,
+            "t.tsv: 0 added, 0 removed, 1 changed\n  changed a\n    the lines have another order\n"
+        );
     }
 
     #[test]
