@@ -14,10 +14,12 @@ use tokio::sync::oneshot;
 use crate::disk::{Directory, Disk};
 use crate::engine::Engine;
 use crate::error::OpenError;
-use crate::lock::DirectoryLock;
+use crate::lock::{self, DirectoryLock};
 use crate::maintenance::{Maintenance, MaintenanceRequest};
 use crate::maintenance_thread::{self, LastFailure};
 use crate::options::Options;
+use crate::segment;
+use crate::snapshot;
 use crate::writer::{self, Queue, Request};
 
 /// A durable store in a directory of its own.
@@ -40,6 +42,7 @@ impl EmbeddedStore {
     pub fn open(directory: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
         let path = directory.as_ref();
         let disk = Directory::create(path).map_err(OpenError::writing(path))?;
+        disk.restrict_files(is_store_file).map_err(OpenError::writing(path))?;
         let lock = DirectoryLock::take(path)?;
         let store = Self::start(Arc::new(disk), options)?;
         *store.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(lock);
@@ -98,6 +101,13 @@ impl EmbeddedStore {
         let ended = |_| Error::OutcomeUnknown { why: "the store's writer ended".to_owned() };
         answered.await.map_err(ended)?
     }
+}
+
+/// Whether a file of this name is the store's; the directory may have others.
+fn is_store_file(name: &str) -> bool {
+    let name =
+        [".new", ".damaged"].iter().fold(name, |name, suffix| name.strip_suffix(suffix).unwrap_or(name));
+    name == lock::NAME || segment::number_of(name).is_some() || snapshot::revision_of(name).is_some()
 }
 
 impl Store for EmbeddedStore {

@@ -24,6 +24,15 @@ struct Waiting {
     closed: bool,
 }
 
+/// What the writer is to do next.
+enum Taken {
+    Requests(Vec<Request>),
+    /// Nothing was requested for a while.
+    Nothing,
+    /// The queue is closed and empty.
+    Closed,
+}
+
 #[derive(Debug)]
 pub(crate) enum Request {
     Commit { transaction: Transaction, answer: oneshot::Sender<Result<Revision, Error>> },
@@ -40,6 +49,9 @@ const BATCH_BYTES_MAX: usize = 4 << 20;
 /// How long a batch is held open for the writers of the previous batch, which are about to come back. A sync takes
 /// longer.
 const LINGER: Duration = Duration::from_micros(60);
+
+/// After how long without writes the high-water mark is synced by itself. A steady writer comes back sooner.
+const IDLE: Duration = Duration::from_millis(20);
 
 impl Queue {
     /// Adds a request.
@@ -63,18 +75,22 @@ impl Queue {
         self.arrived.notify_one();
     }
 
-    /// All queued requests, as soon as there is one; `None` when the queue is closed and empty.
-    fn take(&self, last_batch: usize) -> Option<Vec<Request>> {
+    /// All queued requests, as soon as there is one, or [`Taken::Nothing`] after `timeout`.
+    fn take(&self, last_batch: usize, timeout: Option<Duration>) -> Taken {
         let idle = |waiting: &mut Waiting| waiting.requests.is_empty() && !waiting.closed;
-        let waited = self.arrived.wait_while(self.lock(), idle);
-        let mut waiting = waited.unwrap_or_else(PoisonError::into_inner);
+        let timeout = timeout.unwrap_or(Duration::from_hours(1));
+        let waited = self.arrived.wait_timeout_while(self.lock(), timeout, idle);
+        let mut waiting = waited.unwrap_or_else(PoisonError::into_inner).0;
+        if idle(&mut waiting) {
+            return Taken::Nothing;
+        }
         if last_batch > 1 {
             let few = |waiting: &mut Waiting| waiting.requests.len() < last_batch && !waiting.closed;
             let lingered = self.arrived.wait_timeout_while(waiting, LINGER, few);
             waiting = lingered.unwrap_or_else(PoisonError::into_inner).0;
         }
         let requests = std::mem::take(&mut waiting.requests);
-        (!requests.is_empty()).then_some(requests)
+        if requests.is_empty() { Taken::Closed } else { Taken::Requests(requests) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
@@ -92,9 +108,15 @@ pub(crate) fn start(
 ) -> std::io::Result<JoinHandle<()>> {
     thread::Builder::new().name("store-writer".to_owned()).spawn(move || {
         let mut last_batch = 0;
-        while let Some(requests) = queue.take(last_batch) {
-            last_batch = requests.len();
-            write(&mut engine, requests);
+        loop {
+            match queue.take(last_batch, engine.is_mark_unsynced().then_some(IDLE)) {
+                Taken::Requests(requests) => {
+                    last_batch = requests.len();
+                    write(&mut engine, requests);
+                }
+                Taken::Nothing => engine.sync_mark(),
+                Taken::Closed => break,
+            }
             if let Some(why) = engine.stopped() {
                 stopped.get_or_init(|| why.to_owned());
             }
