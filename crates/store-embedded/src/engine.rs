@@ -59,9 +59,9 @@ impl Engine {
         &self.maintenance
     }
 
-    /// Why nothing can be written any more, if so.
-    pub(crate) fn stopped(&self) -> Option<&str> {
-        self.log.stopped()
+    /// Why the last write failed, if it did.
+    pub(crate) fn failure(&self) -> Option<&Error> {
+        self.log.failure()
     }
 
     /// Whether [`Engine::sync_mark`] has something to do.

@@ -17,6 +17,7 @@ mod backup;
 mod check;
 mod codec;
 pub mod disk;
+mod disk_health;
 mod engine;
 mod error;
 mod frame;

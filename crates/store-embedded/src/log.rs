@@ -26,18 +26,12 @@ pub(crate) struct Log {
     segment: Segment,
     /// Where the next frame goes.
     end: u64,
-    state: LogState,
+    /// Why the last frame could not be appended.
+    failure: Option<Error>,
+    /// Whether the disk failed in a way that leaves the end of the log unknown.
+    is_stopped: bool,
     /// Whether the newest high-water mark is in the cache only.
     is_mark_unsynced: bool,
-}
-
-#[derive(Debug)]
-enum LogState {
-    Open,
-    /// The disk failed in a way that leaves the end of the log unknown.
-    Stopped {
-        why: String,
-    },
 }
 
 /// Bytes of the frame that seals a segment; there is always space for it.
@@ -46,20 +40,17 @@ const SEAL_BYTES: u64 = frame::HEADER_BYTES as u64;
 impl Log {
     /// The log that ends in this segment, at this offset.
     pub(crate) fn new(maintenance: Arc<Maintenance>, segment: Segment, end: u64) -> Self {
-        Self { maintenance, segment, end, state: LogState::Open, is_mark_unsynced: false }
+        Self { maintenance, segment, end, failure: None, is_stopped: false, is_mark_unsynced: false }
     }
 
-    /// Whether the disk has failed for good.
-    pub(crate) fn stopped(&self) -> Option<&str> {
-        match &self.state {
-            LogState::Stopped { why } => Some(why),
-            LogState::Open => None,
-        }
+    /// Why the last frame could not be appended; for good, if the log has stopped.
+    pub(crate) fn failure(&self) -> Option<&Error> {
+        self.failure.as_ref()
     }
 
     /// Whether [`Log::sync_mark`] has something to do.
     pub(crate) fn is_mark_unsynced(&self) -> bool {
-        self.is_mark_unsynced && self.stopped().is_none()
+        self.is_mark_unsynced && !self.is_stopped
     }
 
     /// Makes the high-water mark durable when no frame follows for a while.
@@ -81,12 +72,17 @@ impl Log {
         bytes: usize,
         frame: impl FnOnce(u64) -> Vec<u8>,
     ) -> Result<(), Error> {
-        if let LogState::Stopped { why } = &self.state {
-            return Err(Error::Unavailable { why: why.clone() });
+        if let Some(stopped) = self.failure.as_ref().filter(|_| self.is_stopped) {
+            return Err(stopped.clone());
         }
-        self.make_room(base, at_millis, bytes as u64)?;
-        let frame = frame(self.segment.nonce);
-        self.write(&frame, through)
+        let appended = self.make_room(base, at_millis, bytes as u64).and_then(|()| {
+            let frame = frame(self.segment.nonce);
+            self.write(&frame, through)
+        });
+        if !self.is_stopped {
+            self.failure = appended.clone().err();
+        }
+        appended
     }
 
     /// Switches to the next segment if this one has no space.
@@ -137,7 +133,8 @@ impl Log {
 
     fn stop(&mut self, cause: &io::Error) -> Error {
         let why = format!("the log could not be written: {cause}; restart after the disk has been seen to");
-        self.state = LogState::Stopped { why: why.clone() };
+        self.failure = Some(Error::Unavailable { why: why.clone() });
+        self.is_stopped = true;
         Error::OutcomeUnknown { why }
     }
 }

@@ -2,14 +2,16 @@
 //!
 //! Requests that arrive while a batch is being synced share the next one: group commit.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use gantry_store::{Error, Revision, Transaction};
 use tokio::sync::oneshot;
 
+use crate::disk_health::DiskHealth;
 use crate::engine::{BatchResult, Engine};
+use crate::maintenance::MaintenanceRequest;
 
 /// The queued requests.
 #[derive(Debug, Default)]
@@ -58,7 +60,7 @@ impl Queue {
     pub(crate) fn push(&self, request: Request) -> Result<(), Error> {
         let mut waiting = self.lock();
         if waiting.closed {
-            return Err(Error::Unavailable { why: "the store is closed".to_owned() });
+            return Err(closed());
         }
         if waiting.requests.len() >= WAITING_MAX {
             return Err(Error::Unavailable { why: format!("{WAITING_MAX} writes are waiting already") });
@@ -67,6 +69,10 @@ impl Queue {
         drop(waiting);
         self.arrived.notify_one();
         Ok(())
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().closed
     }
 
     /// Refuses new requests; queued ones are still written.
@@ -99,12 +105,10 @@ impl Queue {
 }
 
 /// Starts the writer; it ends when the queue is closed and empty.
-///
-/// If the log stops for good, `stopped` has the reason from then on.
 pub(crate) fn start(
     mut engine: Engine,
     queue: Arc<Queue>,
-    stopped: Arc<OnceLock<String>>,
+    health: Arc<DiskHealth>,
 ) -> std::io::Result<JoinHandle<()>> {
     thread::Builder::new().name("store-writer".to_owned()).spawn(move || {
         let mut last_batch = 0;
@@ -117,13 +121,19 @@ pub(crate) fn start(
                 Taken::Nothing => engine.sync_mark(),
                 Taken::Closed => break,
             }
-            if let Some(why) = engine.stopped() {
-                stopped.get_or_init(|| why.to_owned());
+            if health.record_write(engine.failure()) {
+                // It tries again until there is room.
+                engine.maintenance().request_run(MaintenanceRequest::Run);
             }
         }
         engine.close();
         engine.live().close("the store is closed").wake();
     })
+}
+
+/// The store accepts nothing any more.
+pub(crate) fn closed() -> Error {
+    Error::Unavailable { why: "the store is closed".to_owned() }
 }
 
 fn write(engine: &mut Engine, requests: Vec<Request>) {

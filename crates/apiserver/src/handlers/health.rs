@@ -17,7 +17,7 @@ enum Check {
     Ping,
     /// The log is written.
     Log,
-    /// The store answers; Kubernetes' word for it.
+    /// The store reads and writes; the name is Kubernetes'.
     Store,
     /// What every cluster has is there.
     Startup,
@@ -120,7 +120,7 @@ impl Check {
     async fn passes(self, server: &ApiServer) -> bool {
         match self {
             Self::Ping | Self::Log => true,
-            Self::Store => server.objects.store.bounds().await.is_ok(),
+            Self::Store => server.objects.store.health().await.is_ok(),
             Self::Startup => server.pulse.get() != Health::Starting,
             Self::Shutdown => server.pulse.get() != Health::ShuttingDown,
         }
