@@ -42,8 +42,8 @@ impl EmbeddedStore {
     pub fn open(directory: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
         let path = directory.as_ref();
         let disk = Directory::create(path).map_err(OpenError::writing(path))?;
-        disk.restrict_files(is_store_file).map_err(OpenError::writing(path))?;
         let lock = DirectoryLock::take(path)?;
+        disk.restrict_files(is_store_file).map_err(OpenError::writing(path))?;
         let store = Self::start(Arc::new(disk), options)?;
         *store.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(lock);
         Ok(store)
