@@ -96,8 +96,17 @@ pub(crate) fn read_intact(disk: &dyn Disk, limits: HistoryLimits) -> Result<Reco
             (state, snapshot.header.first_segment, snapshot.bytes)
         }
     };
+    let (numbers, missing) = segment_numbers(&names, first_segment, snapshot_at);
+    let missing = missing.map(|number| disk.path(&segment::name(number)));
+    let missing = missing.map(|path| {
+        OpenError::damaged(path, 0, "the file is missing, and with it changes that were acknowledged")
+    });
     let mut replay = Replay::new(disk, state);
-    let replayed = replay.all(&names, first_segment, snapshot_at);
+    let replayed = match missing {
+        // Without the beginning of the log, and without a snapshot, there is nothing to keep.
+        Some(missing) if numbers.is_empty() && snapshot_at.is_none() => return Err(missing),
+        missing => replay.all(&numbers).and_then(|()| missing.map_or_else(|| replay.finish(), Err)),
+    };
     let Replay { state, sealed, tail, segments, spares, last_frame, .. } = replay;
     let damage = match replayed {
         Ok(()) => None,
@@ -167,18 +176,13 @@ impl<'a> Replay<'a> {
     }
 
     /// Replays every segment from the first on.
-    fn all(&mut self, names: &[String], first: u64, snapshot: Option<Revision>) -> Result<(), OpenError> {
-        let (numbers, missing) = segment_numbers(names, first, snapshot);
+    fn all(&mut self, numbers: &[u64]) -> Result<(), OpenError> {
         // One buffer for all segments: most of the time of a start is first access to memory.
         let mut buffer = Vec::new();
         for number in numbers {
-            self.segment(number, &mut buffer)?;
+            self.segment(*number, &mut buffer)?;
         }
-        if let Some(missing) = missing {
-            let why = "the file is missing, and with it changes that were acknowledged";
-            return Err(OpenError::damaged(self.disk.path(&segment::name(missing)), 0, why));
-        }
-        self.finish()
+        Ok(())
     }
 
     fn segment(&mut self, number: u64, bytes: &mut Vec<u8>) -> Result<(), OpenError> {

@@ -179,11 +179,12 @@ async fn a_directory_that_is_shared_by_all_users_is_refused() {
 }
 
 fn mode(path: &Path) -> u32 {
-    std::fs::metadata(path).unwrap().permissions().mode() & 0o7777
+    std::fs::metadata(path).expect("the path exists").permissions().mode() & 0o7777
 }
 
 fn set_mode(path: &Path, mode: u32) {
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    let changed = std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode));
+    changed.expect("the path is ours");
 }
 
 fn backup_name(scratch: &Scratch) -> String {

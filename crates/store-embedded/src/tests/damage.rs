@@ -63,7 +63,7 @@ fn refusal(disk: &SimulatedDisk) -> Corruption {
     let Err(OpenError::Corrupt(found)) = check_disk(disk) else { unreachable!("the check found nothing") };
     match open(disk, small()) {
         Err(OpenError::Corrupt(corruption)) => {
-            assert_eq!(corruption, found, "a check says what a start says")
+            assert_eq!(corruption, found, "a check says what a start says");
         }
         other => unreachable!("the damage was not noticed: {other:?}"),
     }
@@ -264,6 +264,9 @@ fn a_damaged_snapshot_cannot_be_repaired() {
     let Err(OpenError::Corrupt(damage)) = repair_disk(&disk, true, &small()) else { unreachable!() };
     assert_eq!(damage.file, disk.path(&snapshot));
     assert!(!damage.advice.contains("store repair"), "{damage}");
+    disk.remove(&snapshot).unwrap();
+    let Err(OpenError::Corrupt(damage)) = repair_disk(&disk, true, &small()) else { unreachable!() };
+    assert!(damage.found.contains("missing") && !damage.advice.contains("store repair"), "{damage}");
 }
 
 /// A file of version 1 does not say how long it was, but a frame and a seal always had room in it.
@@ -303,8 +306,11 @@ macro_rules! recorded {
     };
 }
 
-/// What the first version of the format left behind, by how its process ended.
-const RECORDED: &[(&str, &[(&str, &[u8])])] = &[
+/// A directory: how its process ended, and its files.
+type Recorded = (&'static str, &'static [(&'static str, &'static [u8])]);
+
+/// What the first version of the format left behind.
+const RECORDED: &[Recorded] = &[
     recorded!("closed": "00000000000000000106.snapshot", "000000000003.log", "000000000004.log", "000000000005.log"),
     recorded!("killed": "00000000000000000106.snapshot", "000000000003.log", "000000000004.log", "000000000005.log"),
 ];
