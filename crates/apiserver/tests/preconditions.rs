@@ -10,7 +10,7 @@ use std::sync::Arc;
 use gantry_apiserver::{ApiServer, Settings};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use gantry_store::{
-    ApiResponse, Bounds, Fetched, Key, ListRequest, Page, Prefix, Revision, Store, Transaction, Watch,
+    Answer, Bounds, Fetched, Key, ListRequest, Page, Prefix, Revision, Store, Transaction, Watch,
 };
 use http::Method;
 use serde_json::{Value, json};
@@ -27,13 +27,13 @@ struct Gated {
 }
 
 impl Store for Gated {
-    fn get<'a>(&'a self, key: &'a Key) -> ApiResponse<'a, Fetched> {
+    fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched> {
         self.store.get(key)
     }
-    fn list(&self, request: ListRequest) -> ApiResponse<'_, Page> {
+    fn list(&self, request: ListRequest) -> Answer<'_, Page> {
         self.store.list(request)
     }
-    fn commit(&self, transaction: Transaction) -> ApiResponse<'_, Revision> {
+    fn commit(&self, transaction: Transaction) -> Answer<'_, Revision> {
         Box::pin(async move {
             if transaction.ops().any(|(key, _)| key.as_bytes().ends_with(b"/late")) {
                 self.arrived.add_permits(1);
@@ -42,13 +42,13 @@ impl Store for Gated {
             self.store.commit(transaction).await
         })
     }
-    fn watch(&self, prefix: Prefix, after: Revision) -> ApiResponse<'_, Watch> {
+    fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch> {
         self.store.watch(prefix, after)
     }
-    fn compact(&self, through: Revision) -> ApiResponse<'_, ()> {
+    fn compact(&self, through: Revision) -> Answer<'_, ()> {
         self.store.compact(through)
     }
-    fn bounds(&self) -> ApiResponse<'_, Bounds> {
+    fn bounds(&self) -> Answer<'_, Bounds> {
         self.store.bounds()
     }
 }
