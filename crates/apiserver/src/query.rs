@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use gantry_managed_fields::apply::OnConflict;
 use gantry_registry::admission::services::Allotment;
-use gantry_registry::apply::OnConflict;
 use gantry_registry::{FieldError, Wrong};
 use serde_json::json;
 

@@ -22,6 +22,7 @@ mod write;
 
 use bytes::Bytes;
 use gantry_registry::kinds::{Kind, Verb, kinds};
+use gantry_registry::strategies;
 use gantry_registry::target::{Objects as Path, Target};
 use http::Method;
 
@@ -112,7 +113,9 @@ async fn objects(
         // The write is done; a failure here is retried and reported by the periodic reconciliation.
         let _ = server.follow_write(kind).await;
     }
-    response.map(|response| call::advice(kind).into_iter().fold(response, ApiResponse::warning))
+    response.map(|response| {
+        (strategies::of(kind).deprecation)(kind).into_iter().fold(response, ApiResponse::warning)
+    })
 }
 
 fn allowed(kind: &Kind, verb: Verb) -> Result<(), ApiError> {

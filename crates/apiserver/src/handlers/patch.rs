@@ -1,9 +1,9 @@
 //! JSON patch, merge patch, strategic merge patch and server-side apply.
 
-use gantry_registry::apply;
+use gantry_managed_fields::apply;
+use gantry_patch::{self as patch, PatchKind};
 use gantry_registry::decode::{self, Finding, Format, strict_problem};
 use gantry_registry::kinds::{Nature, Verb};
-use gantry_registry::patch::{self, PatchKind};
 use gantry_registry::{FieldError, defaults};
 use serde_json::{Value, json};
 
@@ -111,10 +111,10 @@ impl Call<'_> {
         };
         decode::check_kind(&patched, self.gvk(), &self.kind.nature).map_err(|why| undecodable(&why))?;
         if kind == PatchKind::Strategic {
-            if let Some(why) = patch::misfit(&patched, &self.kind.nature) {
+            if let Some(why) = decode::type_mismatch(&patched, &self.kind.nature) {
                 return Err(undecodable(&why).into());
             }
-            patched = patch::wrapped(patched, &self.kind.nature);
+            patched = decode::wrap_int32(patched, &self.kind.nature);
         }
         let decoded = decode::assembled(patched, &self.kind.nature).map_err(|why| undecodable(&why))?;
         findings.extend(decoded.findings);

@@ -1,8 +1,8 @@
 //! Access, rules and token reviews: objects that are answered and not stored.
 
+use gantry_managed_fields::ownership::track_update;
 use gantry_registry::FieldError;
 use gantry_registry::access::{Request, Rule, Target, User, Verdict};
-use gantry_registry::ownership::track_update;
 use serde_json::{Map, Value, json};
 
 use super::call::Call;
