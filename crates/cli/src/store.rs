@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use gantry_runtime::chain;
+use gantry_runtime::error_chain;
 use gantry_store_embedded::{CheckReport, OpenError, backup, check, restore};
 
 use crate::output::{fail, print};
@@ -96,5 +96,5 @@ fn explain(error: &OpenError) -> String {
         OpenError::NotEmpty { .. } => "\nhint: name a file or directory that does not exist yet",
         OpenError::Corrupt(_) | OpenError::Io { .. } => "",
     };
-    format!("{}{hint}", chain(error))
+    format!("{}{hint}", error_chain(error))
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use gantry_decide::{deployment, gc, replica_set};
-use gantry_runtime::{Clock, Metrics, Timing};
+use gantry_runtime::{Clock, Informers, Metrics, Timing};
 
 /// A controller. The order is that of starting and of informer subscriptions.
 ///
@@ -56,6 +56,8 @@ pub struct Options {
     pub root_ca: Option<String>,
     /// Leader election, if there may be other processes.
     pub election: Option<LeaseOptions>,
+    /// The informers of the process, if other components share them; `None` for new ones at every turn of leadership.
+    pub informers: Option<Informers>,
     /// The time source.
     pub clock: Clock,
     /// The metrics registry.
@@ -214,6 +216,7 @@ impl Default for Options {
             workers: Workers::default(),
             root_ca: None,
             election: None,
+            informers: None,
             clock: Clock::system(),
             metrics: Metrics::new(),
         }

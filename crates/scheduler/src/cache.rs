@@ -225,7 +225,7 @@ mod tests {
             },
         });
         let wire = serde_json::from_value::<core::Pod>(pod).unwrap();
-        Arc::new(CachedPod::parse(&resource_of::<core::Pod>(), wire).unwrap())
+        Arc::new(CachedPod::parse(&resource_of::<core::Pod>(), &Arc::new(wire)).unwrap())
     }
 
     /// The next task: `bind u1 to a`, `report u1`, or nothing.

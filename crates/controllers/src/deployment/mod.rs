@@ -27,7 +27,7 @@ struct Deployments {
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let caches = Caches::of(&mut assembly.informers);
+    let caches = Caches::of(&assembly.informers);
     let queue = Queue::new("deployment", context.clock.clone(), &context.metrics);
     triggers::subscribe(&caches, &queue);
     let workers = context.workers.deployment;
