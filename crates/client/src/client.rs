@@ -52,6 +52,12 @@ impl ApiClient {
         Self { timeout: Some(timeout), ..self }
     }
 
+    /// Waits for responses as long as the configuration of the connection allows.
+    #[must_use]
+    pub fn without_timeout(self) -> Self {
+        Self { timeout: None, ..self }
+    }
+
     /// Calls this function with the status of every response, and with `None` if there was none.
     #[must_use]
     pub fn with_observer(

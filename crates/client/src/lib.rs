@@ -15,6 +15,9 @@ mod lines;
 mod request;
 
 pub use client::{ApiClient, ApiResponse};
+/// How an API server is to read a patch.
+pub use gantry_model::patch::PatchForm;
+
 pub use error::{RequestError, error_chain};
 pub use lines::WatchLines;
 pub use request::{

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::call::Call;
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::{list, text};
+use gantry_client::ApiRequest;
 
 /// Names and nothing else of objects; servers that cannot do that send them whole.
 const NAMES: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
@@ -45,7 +45,7 @@ pub async fn containers(ctx: &mut ClientContext, called: &str, name: &str) -> Re
 }
 
 async fn named(ctx: &mut ClientContext, path: String) -> Result<Vec<String>, Failure> {
-    let answer = ctx.request(Call::get(path).accepting(NAMES).with("limit", LIMIT)).await?;
+    let answer = ctx.request(ApiRequest::get(path).accepting(NAMES).with("limit", LIMIT)).await?;
     Ok(list(&answer, "/items").iter().map(|item| text(item, "/metadata/name").to_owned()).collect())
 }
 

@@ -37,6 +37,12 @@ impl Api {
         Self { client, manager, metrics, log_throttle: LogThrottle::default() }
     }
 
+    /// Waits for responses as long as the configuration of the connection allows.
+    #[must_use]
+    pub fn without_timeout(self) -> Self {
+        Self { client: self.client.without_timeout(), ..self }
+    }
+
     /// Where this writer counts its requests.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics

@@ -208,8 +208,8 @@ mod tests {
                 "conditions": [{"type": "Ready", "status": "True"}],
             },
         });
-        let wire = serde_json::from_value(node).unwrap();
-        let seen = CachedNode::parse(&resource_of::<core::Node>(), wire).unwrap();
+        let wire = serde_json::from_value::<core::Node>(node).unwrap();
+        let seen = CachedNode::parse(&resource_of::<core::Node>(), &Arc::new(wire)).unwrap();
         let mut cache = SchedulerCache::default();
         cache.update_node(&ObjectKey { namespace: "".into(), name: "a".into() }, Some(&Arc::new(seen)));
         cache

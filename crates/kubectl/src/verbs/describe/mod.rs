@@ -2,13 +2,13 @@
 
 mod related;
 
-use crate::call::Call;
 use crate::client_context::ClientContext;
 use crate::describe::events;
 use crate::failure::Failure;
 use crate::field::{list, text};
 use crate::print::{align_columns, escape_control_characters};
 use crate::selection::{BareType, FoundObject, Selection, find};
+use gantry_client::ApiRequest;
 use related::{EventsOf, described};
 
 /// The options of `describe`.
@@ -90,7 +90,7 @@ async fn about(ctx: &mut ClientContext, one: &FoundObject, of: EventsOf) -> Resu
         "" => "/api/v1/events".to_owned(),
         namespace => format!("/api/v1/namespaces/{namespace}/events"),
     };
-    let call = Call::get(path).with("fieldSelector", about).with("limit", "500");
+    let call = ApiRequest::get(path).with("fieldSelector", about).with("limit", "500");
     match ctx.request(call).await {
         Ok(answer) => Ok(events(list(&answer, "/items"), ctx.now())),
         Err(Failure::Status(_)) => Ok(String::new()),

@@ -5,12 +5,12 @@ use serde_json::Value;
 use super::table::{compare, sort_key};
 use super::{GetOptions, items};
 use crate::arguments::ResourceArg;
-use crate::call::Call;
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
 use crate::print::{Format, as_list, without_managed_fields};
 use crate::selection::all_of;
+use gantry_client::ApiRequest;
 
 /// Prints whole objects.
 pub(super) async fn print(
@@ -25,7 +25,7 @@ pub(super) async fn print(
         let found = match item {
             ResourceArg::Named(resource, name) => {
                 let path = options.path(&resource.object(&namespace, name));
-                ctx.request(Call::get(path)).await.map(|object| vec![object])
+                ctx.request(ApiRequest::get(path)).await.map(|object| vec![object])
             }
             ResourceArg::All(resource) => all_of(ctx, resource, &options.selection).await,
         };

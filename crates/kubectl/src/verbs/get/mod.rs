@@ -6,12 +6,12 @@ mod table;
 mod watch;
 
 use crate::arguments::{ResourceArg, ResourceArgs};
-use crate::call::{Call, TABLE};
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
 use crate::print::Format;
 use crate::selection::{BareType, Selection, explain_list_failure, list_call};
+use gantry_client::{ApiRequest, TABLE};
 use pages::Pages;
 use table::{Columns, rows};
 
@@ -120,7 +120,7 @@ pub async fn get(ctx: &mut ClientContext, options: &GetOptions) -> Result<(), Fa
 
 /// Prints the response of the server for a path.
 pub async fn raw(ctx: &mut ClientContext, path: &str) -> Result<(), Failure> {
-    match ctx.request(Call::raw(path)).await? {
+    match ctx.request(ApiRequest::raw(path)).await? {
         serde_json::Value::String(said) => ctx.print(&said),
         answer => ctx.println(&crate::print::compact(&answer)),
     }
@@ -219,7 +219,7 @@ async fn page(
     match item {
         ResourceArg::Named(resource, name) => {
             let path = options.path(&resource.object(&ctx.namespace.clone(), name));
-            ctx.request(Call::get(path).accepting(TABLE).with("includeObject", objects)).await
+            ctx.request(ApiRequest::get(path).accepting(TABLE).with("includeObject", objects)).await
         }
         ResourceArg::All(resource) => {
             // Only who has seen all can sort them.
