@@ -1,11 +1,11 @@
 //! Completion candidates from the server: types, names, containers. Requests are few and small, because a shell waits.
 
+use gantry_client::ApiRequest;
 use serde_json::Value;
 
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::{list, text};
-use gantry_client::ApiRequest;
 
 /// Names and nothing else of objects; servers that cannot do that send them whole.
 const NAMES: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";

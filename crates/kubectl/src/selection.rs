@@ -1,5 +1,6 @@
 //! Finds the objects of a command: by name, by type, by selectors, or from manifests.
 
+use gantry_client::ApiRequest;
 use serde_json::Value;
 
 use crate::arguments::{ResourceArg, ResourceArgs};
@@ -8,7 +9,6 @@ use crate::failure::{Failure, StatusError};
 use crate::field::{list, text};
 use crate::manifests::{self, NamespaceScope};
 use crate::resources::ApiResource;
-use gantry_client::ApiRequest;
 
 /// How the objects of a command are selected.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,6 @@
 //! `create -f`, `create deployment`, `create namespace`.
 
+use gantry_client::ApiRequest;
 use serde_json::{Value, json};
 
 use super::apply::with_last_applied;
@@ -9,7 +10,6 @@ use crate::failure::Failure;
 use crate::manifests::{self, NamespaceScope};
 use crate::print::indented_as_declared;
 use crate::verbs::result_printer::WriteParameters as _;
-use gantry_client::ApiRequest;
 
 /// The options of `create -f`.
 #[derive(Clone, Debug, Default)]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use gantry_client::ApiRequest;
 use serde_json::{Value, json};
 
 use super::object_watch::wait_for_deletion;
@@ -13,7 +14,6 @@ use crate::field::text;
 use crate::manifests::{self, NamespaceScope, ResolvedManifest};
 use crate::resources::ApiResource;
 use crate::selection::{BareType, Selection, all_of, no_resources_specified};
-use gantry_client::ApiRequest;
 
 /// The options of `delete`.
 #[derive(Clone, Debug)]

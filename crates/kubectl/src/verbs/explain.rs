@@ -1,10 +1,11 @@
 //! `explain`: describes the fields of a type.
 
+use gantry_client::ApiRequest;
+
 use crate::client_context::ClientContext;
 use crate::explain::{ExplainQuery, Layout, explain as explained};
 use crate::failure::Failure;
 use crate::resources::{ApiResource, Resources};
-use gantry_client::ApiRequest;
 
 /// The options of `explain`.
 #[derive(Clone, Debug, Default)]

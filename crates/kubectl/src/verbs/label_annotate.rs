@@ -1,5 +1,6 @@
 //! `label` and `annotate`.
 
+use gantry_client::{ApiRequest, PatchForm};
 use serde_json::{Map, Value, json};
 
 use super::result_printer::ResultPrinter;
@@ -9,7 +10,6 @@ use crate::field::{members, object_mut, shown};
 use crate::resources::ApiResource;
 use crate::selection::{BareType, FoundObject, Selection, find_each};
 use crate::verbs::result_printer::WriteParameters as _;
-use gantry_client::{ApiRequest, PatchForm};
 
 /// The metadata field to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Watches a single object.
 
+use gantry_client::ApiRequest;
 use serde_json::Value;
 
 use crate::client_context::{ClientContext, WatchStream};
@@ -7,7 +8,6 @@ use crate::failure::Failure;
 use crate::field::text;
 use crate::resources::ApiResource;
 use crate::selection::items_of;
-use gantry_client::ApiRequest;
 
 /// A watch of one object.
 pub(crate) struct ObjectWatch {

@@ -1,7 +1,8 @@
 //! `patch`: changes of an object, sent as they are written. What they mean is the server's business.
 
+use gantry_client::{ApiRequest, PatchForm};
+use gantry_patch as patch;
 use gantry_registry::decode::{Format, plain};
-use gantry_registry::patch;
 use serde_json::Value;
 
 use super::result_printer::ResultPrinter;
@@ -11,7 +12,6 @@ use crate::field::text;
 use crate::selection::{BareType, FoundObject, Selection, find_each};
 use crate::three_way::{Shape, shape_of};
 use crate::verbs::result_printer::WriteParameters as _;
-use gantry_client::{ApiRequest, PatchForm};
 
 /// What to patch, and with what.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! `replace -f`: the object as it is written, whatever it was.
 
+use gantry_client::ApiRequest;
 use serde_json::Value;
 
 use super::apply::with_last_applied;
@@ -9,7 +10,6 @@ use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::manifests::{self, NamespaceScope, ResolvedManifest};
 use crate::verbs::result_printer::WriteParameters as _;
-use gantry_client::ApiRequest;
 
 /// What to replace.
 #[derive(Clone, Debug, Default)]

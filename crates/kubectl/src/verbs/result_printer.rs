@@ -1,11 +1,11 @@
 //! Prints the results of writes (K0.2), and holds the flags that all writes share.
 
+use gantry_client::ApiRequest;
 use serde_json::{Value, json};
 
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::print::{Format, json_list, without_managed_fields};
-use gantry_client::ApiRequest;
 
 /// The value of `--dry-run`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use gantry_client::{ApiRequest, PatchForm};
 use serde_json::{Value, json};
 
 use super::result_printer::ResultPrinter;
@@ -10,7 +11,6 @@ use crate::failure::Failure;
 use crate::field::{number, text};
 use crate::selection::{BareType, FoundObject, Selection, find_each};
 use crate::verbs::result_printer::WriteParameters as _;
-use gantry_client::{ApiRequest, PatchForm};
 
 /// What to scale, and to how many.
 #[derive(Clone, Debug, Default)]

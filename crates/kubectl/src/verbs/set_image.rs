@@ -1,5 +1,6 @@
 //! `set image` (K5).
 
+use gantry_client::{ApiRequest, PatchForm};
 use serde_json::Value;
 
 use super::result_printer::ResultPrinter;
@@ -10,7 +11,6 @@ use crate::selection::{BareType, FoundObject, Selection, find, no_resources_spec
 use crate::three_way::{shape_of, two_way};
 use crate::verbs::result_printer::WriteParameters as _;
 use crate::workload::{CAUSE, pod_spec};
-use gantry_client::{ApiRequest, PatchForm};
 
 /// A container and its image.
 pub type NewImage = (String, String);

@@ -1,12 +1,12 @@
 //! `version`: the versions of the client and the server.
 
+use gantry_client::ApiRequest;
 use gantry_registry::encode;
 use serde_json::{Value, json};
 
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
-use gantry_client::ApiRequest;
 
 /// The options of `version`.
 #[derive(Clone, Debug, Default)]

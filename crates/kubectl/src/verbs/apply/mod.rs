@@ -3,6 +3,7 @@
 mod last_applied;
 mod server_side;
 
+use gantry_client::{ApiRequest, PatchForm};
 use serde_json::Value;
 
 use super::delete::{Cascade, delete_and_wait};
@@ -13,7 +14,6 @@ use crate::field::text;
 use crate::manifests::{self, NamespaceScope, ResolvedManifest};
 use crate::three_way::{LAST_APPLIED, Shape, ThreeWayInputs, shape_of, three_way};
 use crate::verbs::result_printer::WriteParameters as _;
-use gantry_client::{ApiRequest, PatchForm};
 use last_applied::last_applied;
 pub(super) use last_applied::{with_last_applied, without_last_applied};
 

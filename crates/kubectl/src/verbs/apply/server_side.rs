@@ -1,5 +1,6 @@
 //! `apply --server-side`: the server merges by field managers (A3.25).
 
+use gantry_client::{ApiRequest, PatchForm};
 use serde_json::{Map, Value, json};
 
 use super::{ApplyOptions, MANAGER, ServerSide};
@@ -9,7 +10,6 @@ use crate::field::{list, text};
 use crate::manifests::ResolvedManifest;
 use crate::three_way::LAST_APPLIED;
 use crate::verbs::result_printer::WriteParameters as _;
-use gantry_client::{ApiRequest, PatchForm};
 
 const KUBECTL: &str = "kubectl";
 const LAST_APPLIED_MANAGER: &str = "kubectl-last-applied";

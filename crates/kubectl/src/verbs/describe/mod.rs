@@ -2,13 +2,14 @@
 
 mod related;
 
+use gantry_client::ApiRequest;
+
 use crate::client_context::ClientContext;
 use crate::describe::events;
 use crate::failure::Failure;
 use crate::field::{list, text};
 use crate::print::{align_columns, escape_control_characters};
 use crate::selection::{BareType, FoundObject, Selection, find};
-use gantry_client::ApiRequest;
 use related::{EventsOf, described};
 
 /// The options of `describe`.

@@ -1,5 +1,6 @@
 //! Reads the related objects that a description needs, and describes the object.
 
+use gantry_client::ApiRequest;
 use serde_json::Value;
 
 use crate::client_context::ClientContext;
@@ -9,7 +10,6 @@ use crate::failure::Failure;
 use crate::field::{list, pairs, selector, text};
 use crate::selection::FoundObject;
 use crate::workload::is_controlled_by;
-use gantry_client::ApiRequest;
 
 /// How the events about an object are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

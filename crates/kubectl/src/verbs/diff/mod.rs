@@ -3,6 +3,7 @@
 mod mask;
 mod program;
 
+use gantry_client::{ApiRequest, PatchForm};
 use gantry_registry::encode;
 use gantry_registry::selector::LabelSelector;
 use serde_json::Value;
@@ -15,7 +16,6 @@ use crate::manifests::{self, NamespaceScope, ResolvedManifest};
 use crate::print::without_managed_fields;
 use crate::resources::ApiResource;
 use crate::verbs::result_printer::WriteParameters as _;
-use gantry_client::{ApiRequest, PatchForm};
 use mask::masked;
 use program::{DiffProgram, TempFolder};
 

@@ -1,5 +1,6 @@
 //! Output of whole objects: `-o yaml`, `-o json`, `-o name`, JSONPath and custom columns.
 
+use gantry_client::ApiRequest;
 use serde_json::Value;
 
 use super::table::{compare, sort_key};
@@ -10,7 +11,6 @@ use crate::failure::Failure;
 use crate::field::text;
 use crate::print::{Format, as_list, without_managed_fields};
 use crate::selection::all_of;
-use gantry_client::ApiRequest;
 
 /// Prints whole objects.
 pub(super) async fn print(

@@ -5,13 +5,14 @@ mod pages;
 mod table;
 mod watch;
 
+use gantry_client::{ApiRequest, TABLE};
+
 use crate::arguments::{ResourceArg, ResourceArgs};
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
 use crate::print::Format;
 use crate::selection::{BareType, Selection, explain_list_failure, list_call};
-use gantry_client::{ApiRequest, TABLE};
 use pages::Pages;
 use table::{Columns, rows};
 

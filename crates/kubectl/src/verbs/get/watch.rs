@@ -1,5 +1,6 @@
 //! `get --watch`: what is there, and then every change (K2.8).
 
+use gantry_client::{ApiRequest, OBJECTS, TABLE};
 use serde_json::Value;
 
 use super::documents::shown;
@@ -12,7 +13,6 @@ use crate::field::text;
 use crate::print::{Format, Rows, Widths};
 use crate::resources::ApiResource;
 use crate::selection::{explain_list_failure, list_call};
-use gantry_client::{ApiRequest, OBJECTS, TABLE};
 
 /// Watches objects and prints rows.
 pub(super) async fn rows(

@@ -1,5 +1,6 @@
 //! `rollout restart` (K6.3).
 
+use gantry_client::{ApiRequest, PatchForm};
 use serde_json::json;
 
 use super::targets_or_note;
@@ -8,7 +9,6 @@ use crate::failure::Failure;
 use crate::selection::{FoundObject, Selection};
 use crate::verbs::result_printer::ResultPrinter;
 use crate::verbs::result_printer::WriteParameters as _;
-use gantry_client::{ApiRequest, PatchForm};
 
 const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 

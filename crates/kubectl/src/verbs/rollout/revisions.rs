@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gantry_client::ApiRequest;
 use serde_json::Value;
 
 use crate::client_context::ClientContext;
@@ -9,7 +10,6 @@ use crate::failure::Failure;
 use crate::field::{at, list, selector, text};
 use crate::selection::FoundObject;
 use crate::workload::is_controlled_by;
-use gantry_client::ApiRequest;
 
 pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gantry_client::{ApiRequest, PatchForm};
 use serde_json::{Map, Value, json};
 
 use super::revisions::revisions;
@@ -15,7 +16,6 @@ use crate::three_way::LAST_APPLIED;
 use crate::verbs::result_printer::ResultPrinter;
 use crate::verbs::result_printer::WriteParameters as _;
 use crate::workload::without_hash;
-use gantry_client::{ApiRequest, PatchForm};
 
 /// The options of `rollout undo`.
 #[derive(Clone, Debug, Default)]

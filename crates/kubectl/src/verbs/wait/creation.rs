@@ -1,5 +1,6 @@
 //! `wait --for=create`: waits until objects exist.
 
+use gantry_client::ApiRequest;
 use tokio::time::{Instant, timeout_at};
 
 use super::{WaitOptions, WaitTimeout};
@@ -10,7 +11,6 @@ use crate::field::text;
 use crate::manifests::{self, NamespaceScope};
 use crate::resources::ApiResource;
 use crate::selection::{BareType, FoundObject, Selection, items_of, list_call};
-use gantry_client::ApiRequest;
 
 /// A list request that must return at least one object.
 struct CreationTarget {
