@@ -7,16 +7,10 @@
 //! [`prepare_new`] and [`prepare_changed`] need nothing but the object; the rest is one file a rule.
 
 pub mod accounts;
-pub(crate) mod daemon_sets;
-pub(crate) mod endpoints;
-pub(crate) mod jobs;
 pub mod limits;
-pub(crate) mod nodes;
 pub mod priority;
 pub mod quota;
 pub mod services;
-pub(crate) mod storage;
-pub(crate) mod tolerations;
 
 use serde_json::Value;
 

@@ -4,9 +4,6 @@
 //! forms; [`to_storage`] and [`from_storage`] go between that and the form in which a request speaks. Every other kind
 //! is stored as it is served, which costs nothing.
 
-pub(crate) mod autoscaler;
-pub(crate) mod event;
-
 use serde_json::{Value, json};
 
 use crate::kinds::{GroupVersion, Kind, kinds};

@@ -4,17 +4,11 @@
 //! [`on_create`] is what only a new object gets. What the server adds on its own account, mostly for the sake of other
 //! objects (accounts, classes, quotas, addresses), is not here but in [`admission`](crate::admission).
 
-pub(crate) mod autoscaling;
-pub(crate) mod batch;
-pub(crate) mod cluster;
 pub(crate) mod container;
-pub(crate) mod definition;
 pub(crate) mod image;
-pub(crate) mod network;
 pub(crate) mod pod;
 pub mod quality;
 pub(crate) mod resources;
-pub(crate) mod secret;
 pub(crate) mod setting;
 pub(crate) mod volume;
 pub(crate) mod workload;

@@ -124,7 +124,7 @@ fn mark(object: &mut Value, ends: Moment, grace: i64) {
 }
 
 /// The finalizers that a deletion leaves: those of the garbage collector follow what becomes of the dependents.
-pub(super) fn finalizers_after(stored: &Value, options: &DeleteOptions, kind: &Kind) -> Vec<String> {
+pub(crate) fn finalizers_after(stored: &Value, options: &DeleteOptions, kind: &Kind) -> Vec<String> {
     let before = finalizers(stored);
     let held = |finalizer: &str| before.contains(&finalizer);
     let propagation = match options.propagation {

@@ -4,17 +4,15 @@
 //! before, storage comes after. The resource version belongs to the store and is not touched here.
 
 mod create;
-pub(crate) mod definition;
 mod deletion;
 pub(crate) mod disabled_fields;
 mod expiry;
-pub(crate) mod namespace;
 mod options;
 mod update;
 
 pub use create::{Stamp, create, disown, forget_link, generated_name};
 pub use deletion::{Deletion, delete};
-pub(crate) use deletion::{delete_at_once, delete_gracefully};
+pub(crate) use deletion::{delete_at_once, delete_gracefully, finalizers_after, set_finalizers};
 pub use expiry::is_expired;
 pub use options::{DeleteOptions, Propagation};
 pub use update::{Part, Updated, update};
@@ -32,7 +30,7 @@ fn metadata(object: &Value) -> Option<&Map<String, Value>> {
 }
 
 /// The metadata to write to; an object without any gets some.
-fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
+pub(crate) fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
     let whole = match object {
         Value::Object(whole) => whole,
         other => {
@@ -50,11 +48,11 @@ fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
     }
 }
 
-fn text<'a>(object: &'a Value, field: &str) -> Option<&'a str> {
+pub(crate) fn text<'a>(object: &'a Value, field: &str) -> Option<&'a str> {
     metadata(object)?.get(field)?.as_str()
 }
 
-fn finalizers(object: &Value) -> Vec<&str> {
+pub(crate) fn finalizers(object: &Value) -> Vec<&str> {
     let list = metadata(object).and_then(|metadata| metadata.get("finalizers")).and_then(Value::as_array);
     list.into_iter().flatten().filter_map(Value::as_str).collect()
 }

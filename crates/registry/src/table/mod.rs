@@ -4,29 +4,25 @@
 //! name and a time, kinds that users defined what their definition says. Rows always have all cells; leaving out those
 //! of low priority is up to the client.
 
-mod age;
-pub(crate) mod cluster;
-mod column;
-pub(crate) mod devices;
-pub(crate) mod events;
-mod field;
-pub(crate) mod network;
+pub(crate) mod age;
+pub(crate) mod cell;
+pub(crate) mod column;
 mod partial;
-pub(crate) mod pods;
-pub(crate) mod storage;
-pub(crate) mod workloads;
 
 use serde_json::{Value, json};
+
+use crate::custom::Columns;
+use crate::kinds::{Kind, Nature};
+use crate::{FieldError, Moment, Refusal, strategies};
+use cell::{created, name};
+use column::CREATED;
 
 pub use age::short;
 pub use column::Column;
 pub(crate) use column::NAME;
 pub use partial::{is_a_list, not_a_list, partial, partial_list};
 
-use crate::custom::Columns;
-use crate::kinds::{Kind, Nature};
-use crate::strategies;
-use crate::{FieldError, Moment, Refusal};
+const ANY: &[Column] = &[NAME, CREATED];
 
 /// How objects of one kind become rows.
 #[derive(Clone, Copy)]
@@ -56,7 +52,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// A name and a time.
-    pub(crate) const DEFAULT: Self = Self::new(cluster::ANY, cluster::any);
+    pub(crate) const DEFAULT: Self = Self::new(ANY, any);
 
     /// Rows without conditions.
     pub(crate) const fn new(columns: &'static [Column], cells: fn(&Value, Moment) -> Vec<Value>) -> Self {
@@ -126,7 +122,7 @@ impl<'k> Printer<'k> {
 
     /// Whether the kind has no columns of its own.
     fn is_default(&self) -> bool {
-        self.columns.contains(&column::CREATED)
+        self.columns.contains(&CREATED)
     }
 
     /// The Table of a list; `metadata` is the list's own, with its version and where it goes on.
@@ -229,4 +225,8 @@ impl IncludeObject {
             }
         }
     }
+}
+
+fn any(object: &Value, _: Moment) -> Vec<Value> {
+    vec![json!(name(object)), json!(created(object))]
 }

@@ -5,51 +5,29 @@
 //! objects (namespaces, quotas, classes) is refused elsewhere.
 
 pub(crate) mod addresses;
-pub(crate) mod autoscaler;
 pub(crate) mod config;
 pub(crate) mod container;
-pub(crate) mod cron_job;
-pub(crate) mod definition;
-pub(crate) mod deployment;
 pub(crate) mod difference;
 pub(crate) mod downward;
-pub(crate) mod endpoints;
 pub(crate) mod environment;
 pub(crate) mod error_list;
-pub(crate) mod event;
-pub(crate) mod ingress;
-pub(crate) mod job;
-pub(crate) mod job_policy;
-pub(crate) mod limit_range;
 pub(crate) mod metadata;
 pub(crate) mod mount;
 pub(crate) mod names;
-pub(crate) mod network_policy;
-pub(crate) mod node;
 pub(crate) mod overlap;
 pub(crate) mod pod;
 pub(crate) mod pod_resources;
-pub(crate) mod pod_status;
-pub(crate) mod pod_update;
 pub(crate) mod pod_warnings;
-pub(crate) mod policy;
 pub(crate) mod probe;
-pub(crate) mod quota;
-pub(crate) mod rbac;
-pub(crate) mod resize;
 pub(crate) mod resource_names;
 pub(crate) mod resources;
 pub(crate) mod restart;
 pub(crate) mod same;
-pub(crate) mod schedule;
 pub(crate) mod scheduling;
 pub(crate) mod security;
 pub(crate) mod selector;
-pub(crate) mod service;
-pub(crate) mod service_addresses;
 pub(crate) mod shown;
 pub(crate) mod status;
-pub(crate) mod storage;
 pub(crate) mod template;
 pub(crate) mod volume;
 pub(crate) mod warnings;
@@ -62,10 +40,9 @@ use crate::decode::KeyOrder;
 use crate::kinds::Kind;
 use crate::lifecycle::Part;
 use crate::refusal::FieldError;
-use crate::strategies::{self, Strategy};
+use crate::strategies::{self, Strategy, pod as pod_strategy};
 use error_list::{ErrorList, Path};
 
-pub(crate) use definition::steps_to;
 pub use same::same;
 
 /// The result of a validation.
@@ -142,7 +119,7 @@ pub fn finalize(kind: &Kind, old: &Value, new: &Value) -> Judged {
 pub fn resize(kind: &Kind, old: &Value, new: &Value) -> Judged {
     subresource(kind, old, new, |_, errors| {
         pod::pod(errors, new);
-        resize::resize(errors, old, new);
+        pod_strategy::resize::resize(errors, old, new);
     })
 }
 
@@ -150,7 +127,7 @@ pub fn resize(kind: &Kind, old: &Value, new: &Value) -> Judged {
 pub fn ephemeral_containers(kind: &Kind, old: &Value, new: &Value) -> Judged {
     subresource(kind, old, new, |_, errors| {
         pod::pod(errors, new);
-        pod_update::ephemeral_containers(errors, old, new);
+        pod_strategy::update::ephemeral_containers(errors, old, new);
     })
 }
 

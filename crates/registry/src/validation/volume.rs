@@ -8,7 +8,7 @@ use super::downward::{self, Shown};
 use super::error_list::{ErrorList, Path, is_set, list, number, text};
 use super::mount::{inside_volume, no_way_up};
 use super::names::label;
-use super::storage::{Holder, device};
+use crate::strategies::storage::validation::{Holder, device};
 
 /// Every source, in the order in which Kubernetes looks at them.
 const SOURCES: [&str; 30] = [

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::cel::{Before, Program};
-use crate::validation::steps_to;
+use crate::strategies::definition::validation::steps_to;
 
 /// A rule, ready to be evaluated.
 #[derive(Debug)]
