@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gantry_registry::admission::ServiceRanges;
-use gantry_registry::admission::services::Allotment;
+use gantry_registry::admission::services::AllocationMode;
 use gantry_registry::kinds::{Kind, Scope};
 use gantry_registry::lifecycle::Deletion;
 use gantry_registry::{Details, Refusal};
@@ -125,10 +125,10 @@ impl Objects {
         let key = key(place)?;
         let unallotted = holds_claims(place).then(|| object.clone());
         for _ in 0..ATTEMPTS_MAX {
-            if let Err(why) = self.allot(place, None, &mut object, &Taken::default(), Allotment::Real) {
+            if let Err(why) = self.allot(place, None, &mut object, &Taken::default(), AllocationMode::Real) {
                 // Of several ports that cannot be had the first one is told, be it taken or out of range.
                 let refused = Refused { object: unallotted.unwrap_or(object), why };
-                return Err(self.refusal(place, None, refused, Allotment::Real).await);
+                return Err(self.refusal(place, None, refused, AllocationMode::Real).await);
             }
             let value = served::stored_first(place.kind, &mut object);
             let transaction = Transaction::create(key.clone(), value.clone());
@@ -142,7 +142,7 @@ impl Objects {
                 Err(Error::Conflict { key: met, .. }) if is_claim(&met) => {
                     let taken = self.taken().await.map_err(|error| failed(&error))?;
                     object = unallotted.clone().unwrap_or(object);
-                    self.allot(place, None, &mut object, &taken, Allotment::Real)?;
+                    self.allot(place, None, &mut object, &taken, AllocationMode::Real)?;
                 }
                 Err(Error::Conflict { key: met, .. }) if grounds.include(&met) => {
                     return Ok(Created::Unfounded(object));
@@ -170,7 +170,7 @@ impl Objects {
             let mut change = decide(&object)?;
             let mut charges = Vec::new();
             if let Change::Store(wanted) = &mut change {
-                self.allot(place, Some(&object), wanted, &taken, Allotment::Real)?;
+                self.allot(place, Some(&object), wanted, &taken, AllocationMode::Real)?;
                 charges = admission::quota::differences(self, place, &object, wanted).await?;
             }
             match self.attempt(place, &key, found, object, change, &charges).await {

@@ -1,6 +1,6 @@
 //! Query strings, and the options that every write understands.
 
-use gantry_registry::admission::services::Allotment;
+use gantry_registry::admission::services::AllocationMode;
 use gantry_registry::apply::OnConflict;
 use gantry_registry::{FieldError, Refusal, Wrong};
 use serde_json::json;
@@ -92,8 +92,8 @@ impl Query {
 
 impl WriteOptions {
     /// Whether services are given addresses and ports for good.
-    pub(crate) fn allotment(&self) -> Allotment {
-        if self.dry_run { Allotment::DryRun } else { Allotment::Real }
+    pub(crate) fn allotment(&self) -> AllocationMode {
+        if self.dry_run { AllocationMode::DryRun } else { AllocationMode::Real }
     }
 
     /// What server-side apply does about values that others own.

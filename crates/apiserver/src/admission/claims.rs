@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use gantry_registry::admission::Claim;
-use gantry_registry::admission::services::{self, Allotment, NotAllotted};
+use gantry_registry::admission::services::{self, AllocationError, AllocationMode};
 use gantry_registry::{Refusal, validation};
 use gantry_store::{Error, Key, ListRequest, Op, Prefix, Transaction};
 use serde_json::Value;
@@ -34,16 +34,16 @@ impl Objects {
         stored: Option<&Value>,
         object: &mut Value,
         taken: &Taken,
-        allotment: Allotment,
+        allotment: AllocationMode,
     ) -> Result<(), Refusal> {
         if !holds_claims(place) {
             return Ok(());
         }
-        services::allot(&self.services, stored, object, &taken.0, allotment).map_err(|why| match why {
-            NotAllotted::Wrong(wrong) => {
+        services::allocate(&self.services, stored, object, &taken.0, allotment).map_err(|why| match why {
+            AllocationError::Wrong(wrong) => {
                 Refusal::invalid(place.kind.kind, place.kind.group, place.name, &[wrong])
             }
-            NotAllotted::Failed(why) => internal_error(&why),
+            AllocationError::Failed(why) => internal_error(&why),
         })
     }
 
@@ -58,7 +58,7 @@ impl Objects {
             return Ok(());
         }
         let taken = self.taken().await.map_err(|error| failed(&error))?;
-        self.allot(place, stored, object, &taken, Allotment::DryRun)
+        self.allot(place, stored, object, &taken, AllocationMode::DryRun)
     }
 
     /// Returns why a refused object is refused: that it cannot have what it asks for is told before anything else.
@@ -67,7 +67,7 @@ impl Objects {
         place: Place<'_>,
         stored: Option<&Value>,
         refused: Refused,
-        allotment: Allotment,
+        allotment: AllocationMode,
     ) -> Refusal {
         let Refused { mut object, why } = refused;
         if !holds_claims(place) || !validation::is_addressable(place.kind, &object) {

@@ -29,7 +29,7 @@ const CHARGES_MAX: usize = 256;
 
 /// Adds to a new object what it needs to come in, or says why it may not.
 pub(crate) async fn create(server: &ApiServer, place: Place<'_>, object: &mut Value) -> Result<(), Refusal> {
-    admission::prepare_new(place.kind, object);
+    admission::admit_create(place.kind, object);
     match (place.kind.group, place.kind.kind) {
         ("", "Pod") => {
             accounts::admit(server, place, object).await?;
@@ -79,7 +79,7 @@ pub(crate) async fn would_store(
 
 /// Adds to a changed object what the server itself keeps in it.
 pub(crate) fn update(kind: &Kind, stored: &Value, object: &mut Value) {
-    admission::prepare_changed(kind, stored, object);
+    admission::admit_update(kind, stored, object);
 }
 
 /// The object may not come in, for this reason.

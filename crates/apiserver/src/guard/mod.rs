@@ -16,7 +16,7 @@ pub use settings::{Access, Anonymous, Authorization, StaticToken};
 use std::sync::Arc;
 
 use gantry_registry::Refusal;
-use gantry_registry::access::{Handout, Policy, Request, User, Verdict};
+use gantry_registry::access::{EscalationCheck, Policy, RequestAttributes, User, Verdict};
 use gantry_registry::kinds::Kind;
 use http::Method;
 use http::request::Parts;
@@ -119,13 +119,13 @@ impl Caller {
     fn allowed(self, parts: &Parts, path: &str) -> Result<Self, Refusal> {
         if let Rights::Granted(_) = self.rights {
             let query = Query::parse(parts.uri.query().unwrap_or_default());
-            self.check(&Request::of(parts.method.as_str(), path, &query.0))?;
+            self.check(&RequestAttributes::of(parts.method.as_str(), path, &query.0))?;
         }
         Ok(self)
     }
 
     /// Refuses a role or binding that hands out more than the caller holds.
-    pub(crate) fn check_handout(
+    pub(crate) fn check_escalation(
         &self,
         kind: &Kind,
         namespace: Option<&str>,
@@ -136,14 +136,14 @@ impl Caller {
         match &self.rights {
             Rights::Everything => Ok(()),
             Rights::Granted(policy) => {
-                Handout { policy, user: &self.user, kind, namespace, path_name }.check(old, new)
+                EscalationCheck { policy, user: &self.user, kind, namespace, path_name }.check(old, new)
             }
         }
     }
 
     /// Refuses what the caller may not.
-    pub(crate) fn check(&self, request: &Request) -> Result<(), Refusal> {
-        match self.rights.judge(&self.user, request) {
+    pub(crate) fn check(&self, request: &RequestAttributes) -> Result<(), Refusal> {
+        match self.rights.authorize(&self.user, request) {
             Verdict::Allowed(_) => Ok(()),
             Verdict::Denied(why) => Err(request.forbidden(&self.user, why.as_deref())),
         }
@@ -160,10 +160,10 @@ impl Rights {
         policy.map(Self::Granted).map_err(|error| failed(&error))
     }
 
-    pub(crate) fn judge(&self, user: &User, request: &Request) -> Verdict {
+    pub(crate) fn judge(&self, user: &User, request: &RequestAttributes) -> Verdict {
         match self {
             Self::Everything => Verdict::Allowed(None),
-            Self::Granted(policy) => policy.judge(user, request),
+            Self::Granted(policy) => policy.authorize(user, request),
         }
     }
 }

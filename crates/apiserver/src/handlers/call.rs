@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gantry_registry::Refusal;
-use gantry_registry::access::{Request, Target};
+use gantry_registry::access::{RequestAttributes, RequestTarget};
 use gantry_registry::decode::{Format, Gvk};
 use gantry_registry::kinds::{Kind, Nature, Scope};
 use gantry_registry::target::Objects as Path;
@@ -92,16 +92,16 @@ impl<'a> Call<'a> {
     /// Whoever posts was let in to create; whoever puts or applies what is not there yet was let in for something else.
     pub(super) fn check_creation(&self, object: &Value) -> Result<(), Refusal> {
         if let Some(name) = self.name {
-            let target = Target::Resource {
+            let target = RequestTarget::Resource {
                 group: self.kind.group.to_owned(),
                 resource: self.kind.resource.to_owned(),
                 subresource: None,
                 namespace: self.namespace.map(str::to_owned),
                 name: Some(name.to_owned()),
             };
-            self.caller.check(&Request { verb: "create".to_owned(), target })?;
+            self.caller.check(&RequestAttributes { verb: "create".to_owned(), target })?;
         }
-        self.check_handout(None, object)
+        self.check_escalation(None, object)
     }
 
     /// A version of a custom kind that only a webhook knows how to store is not written.
@@ -115,8 +115,8 @@ impl<'a> Call<'a> {
     }
 
     /// Refuses a role or binding that hands out more than the caller holds; of anything else it knows nothing.
-    pub(super) fn check_handout(&self, old: Option<&Value>, new: &Value) -> Result<(), Refusal> {
-        self.caller.check_handout(self.kind, self.namespace, self.name, old, new)
+    pub(super) fn check_escalation(&self, old: Option<&Value>, new: &Value) -> Result<(), Refusal> {
+        self.caller.check_escalation(self.kind, self.namespace, self.name, old, new)
     }
 
     /// How the body of a create, update or delete is written.

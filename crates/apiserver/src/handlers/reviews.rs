@@ -1,6 +1,6 @@
 //! Reviews: questions that are asked by creating an object, which is answered and not kept.
 
-use gantry_registry::access::{Request, Rule, Target, User, Verdict};
+use gantry_registry::access::{RequestAttributes, RequestTarget, Rule, User, Verdict};
 use gantry_registry::ownership::track_update;
 use gantry_registry::{FieldError, Refusal};
 use serde_json::{Map, Value, json};
@@ -38,13 +38,13 @@ impl Call<'_> {
             "SelfSubjectAccessReview" => {
                 check_review(&review, Subject::Caller, None)?;
                 let request = asked(&review["spec"]);
-                verdict(&self.caller.rights.judge(&self.caller.user, &request))
+                verdict(&self.caller.rights.authorize(&self.caller.user, &request))
             }
             _ => {
                 check_review(&review, Subject::Named, self.namespace)?;
                 let (user, request) = (subject(&review["spec"]), asked(&review["spec"]));
                 let rights = Rights::of(self.server, &user).await?;
-                verdict(&rights.judge(&user, &request))
+                verdict(&rights.authorize(&user, &request))
             }
         };
         let (reset, now) = (reset_fields(self.kind, Part::Main), self.server.surroundings.now().to_string());
@@ -139,21 +139,24 @@ fn check_review(review: &Value, subject: Subject, namespace: Option<&str>) -> Re
 }
 
 /// The request that a review asks about.
-fn asked(spec: &Value) -> Request {
+fn asked(spec: &Value) -> RequestAttributes {
     let (resource, path) = (&spec["resourceAttributes"], &spec["nonResourceAttributes"]);
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let some = |field: &str| Some(text(&resource[field])).filter(|text| !text.is_empty());
     if resource.is_null() {
-        return Request { verb: text(&path["verb"]), target: Target::Path(text(&path["path"])) };
+        return RequestAttributes {
+            verb: text(&path["verb"]),
+            target: RequestTarget::Path(text(&path["path"])),
+        };
     }
-    let target = Target::Resource {
+    let target = RequestTarget::Resource {
         group: text(&resource["group"]),
         resource: text(&resource["resource"]),
         subresource: some("subresource"),
         namespace: some("namespace"),
         name: some("name"),
     };
-    Request { verb: text(&resource["verb"]), target }
+    RequestAttributes { verb: text(&resource["verb"]), target }
 }
 
 /// The user that a review asks about.

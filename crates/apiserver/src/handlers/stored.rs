@@ -37,11 +37,11 @@ pub(super) fn settle(
     ownership: Ownership,
 ) -> Result<Settled, Refusal> {
     check_version(call.place(), stored, &wanted)?;
-    call.check_handout(Some(stored), &wanted)?;
+    call.check_escalation(Some(stored), &wanted)?;
     if !options.dry_run {
-        lifecycle::forget_link(&mut wanted);
+        lifecycle::drop_self_link(&mut wanted);
     }
-    let mut warnings: Vec<String> = validation::fold_owners(&mut wanted).into_iter().collect();
+    let mut warnings: Vec<String> = validation::deduplicate_owners(&mut wanted).into_iter().collect();
     if ownership == Ownership::ByChange {
         let now = call.server.surroundings.now().to_string();
         let reset = reset_fields(call.kind, part);

@@ -4,7 +4,7 @@ use gantry_registry::decode::{self, Finding, Format, KeyOrder, strict_problem};
 use gantry_registry::kinds::{BlindPut, Nature, PutAbsent, Scope, Verb};
 use gantry_registry::lifecycle::{self, Stamp};
 use gantry_registry::ownership::track_update;
-use gantry_registry::validation::{self, Judged};
+use gantry_registry::validation::{self, ValidationResult};
 use gantry_registry::{Details, FieldError, Refusal, conversion, defaults};
 use serde_json::{Value, json};
 
@@ -56,10 +56,10 @@ impl Call<'_> {
         ownership: Ownership,
     ) -> Result<Written, Refusal> {
         check_place(self, &mut object)?;
-        lifecycle::disown(&mut object);
+        lifecycle::drop_server_metadata(&mut object);
         let grounds = admission::grounds(&self.server.objects, self.place(), &object).await?;
         self.check_creation(&object)?;
-        let twice = validation::fold_owners(&mut object);
+        let twice = validation::deduplicate_owners(&mut object);
         if ownership == Ownership::ByChange {
             defaults::apply(self.kind, &mut object);
         }
@@ -81,7 +81,7 @@ impl Call<'_> {
             let name = stamped["metadata"]["name"].as_str().unwrap_or_default().to_owned();
             let place = self.place_of(&name);
             admission::create(self.server, place, &mut stamped).await?;
-            defaults::on_create(self.kind, &mut stamped);
+            defaults::set_initial_status(self.kind, &mut stamped);
             let mut warnings: Vec<String> = twice.iter().cloned().collect();
             let judge = |order: &KeyOrder| validation::create_in_order(self.kind, &stamped, order);
             match self.judged(&name, judge) {
@@ -236,7 +236,7 @@ impl Call<'_> {
     pub(super) fn judged(
         &self,
         name: &str,
-        judge: impl Fn(&KeyOrder) -> Judged,
+        judge: impl Fn(&KeyOrder) -> ValidationResult,
     ) -> Result<Vec<String>, Refusal> {
         let mut judged = judge(&KeyOrder::default());
         if judged.errors.is_empty() {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use gantry_registry::Refusal;
-use gantry_registry::access::{ANONYMOUS, AUTHENTICATED, Request, Target, UNAUTHENTICATED, User};
+use gantry_registry::access::{
+    ANONYMOUS, AUTHENTICATED, RequestAttributes, RequestTarget, UNAUTHENTICATED, User,
+};
 use http::HeaderMap;
 
 use crate::query::unescape_path;
@@ -50,17 +52,17 @@ impl Pretence {
     }
 
     /// Everything that one must be allowed for this.
-    pub(crate) fn demands(&self) -> Vec<Request> {
+    pub(crate) fn demands(&self) -> Vec<RequestAttributes> {
         let demand =
             |group: &str, resource: &str, part: Option<&str>, namespace: Option<&str>, name: &str| {
-                let target = Target::Resource {
+                let target = RequestTarget::Resource {
                     group: group.to_owned(),
                     resource: resource.to_owned(),
                     subresource: part.map(str::to_owned),
                     namespace: namespace.map(str::to_owned),
                     name: Some(name.to_owned()),
                 };
-                Request { verb: "impersonate".to_owned(), target }
+                RequestAttributes { verb: "impersonate".to_owned(), target }
             };
         let named = User { name: self.name.clone(), ..User::default() };
         let user = match named.service_account() {

@@ -1,22 +1,23 @@
 //! Who may do what: RBAC as a pure function of roles, bindings and one request.
 //!
-//! [`Policy`] is made from the objects and asked with [`Policy::judge`]. Members of `system:masters` are never asked. What is
-//! refused is refused in Kubernetes' words by [`Request::forbidden`]. What a request asks for is read from its path by
-//! [`Request::of`]. Nobody may hand out rights that they do not have: [`Handout::check`] refuses such roles and bindings.
+//! [`Policy`] is made from the objects and asked with [`Policy::authorize`]. Members of `system:masters` are never asked. What is
+//! refused is refused in Kubernetes' words by [`RequestAttributes::forbidden`]. What a request asks for is read from its path by
+//! [`RequestAttributes::of`]. Nobody may hand out rights that they do not have: [`EscalationCheck::check`] refuses such roles and bindings.
 //!
 //! Not here: who somebody is. Certificates, tokens and impersonation end in a [`User`] elsewhere. Nor how ClusterRoles
 //! with an `aggregationRule` get their rules: a controller writes them, and here they are rules like any other.
 
-mod asked;
-mod handout;
+mod escalation;
 mod policy;
-mod request;
+mod request_attributes;
 mod rule;
+mod user;
 
-pub use handout::Handout;
+pub use escalation::EscalationCheck;
 pub use policy::{Policy, Verdict};
-pub use request::{Request, Target, User};
+pub use request_attributes::{RequestAttributes, RequestTarget};
 pub use rule::Rule;
+pub use user::User;
 
 /// The group whose members may do everything.
 pub const MASTERS: &str = "system:masters";

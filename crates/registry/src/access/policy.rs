@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::request::{Request, Target, User};
 use super::rule::Rule;
+use super::{RequestAttributes, RequestTarget, User};
 
 /// All roles and bindings of a cluster. A copy shares everything that is large.
 #[derive(Clone, Debug, Default)]
@@ -93,13 +93,13 @@ impl Policy {
     }
 
     /// Whether the user may do that.
-    pub fn judge(&self, user: &User, request: &Request) -> Verdict {
+    pub fn authorize(&self, user: &User, request: &RequestAttributes) -> Verdict {
         if user.is_master() {
             return Verdict::Allowed(None);
         }
         let namespace = match &request.target {
-            Target::Resource { namespace, .. } => namespace.as_deref(),
-            Target::Path(_) => None,
+            RequestTarget::Resource { namespace, .. } => namespace.as_deref(),
+            RequestTarget::Path(_) => None,
         };
         let mut dangling = BTreeSet::new();
         for grant in self.grants(user, namespace) {

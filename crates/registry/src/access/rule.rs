@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::request::{Request, Target};
+use super::{RequestAttributes, RequestTarget};
 
 /// A rule. Empty lists allow nothing, except for names: no names means every name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,13 +36,13 @@ impl Rule {
     }
 
     /// Whether the rule allows the request.
-    pub fn allows(&self, request: &Request) -> bool {
+    pub fn allows(&self, request: &RequestAttributes) -> bool {
         if !has(&self.verbs, &request.verb) {
             return false;
         }
         match &request.target {
-            Target::Path(path) => self.paths.iter().any(|allowed| path_matches(allowed, path)),
-            Target::Resource { group, resource, subresource, name, .. } => {
+            RequestTarget::Path(path) => self.paths.iter().any(|allowed| path_matches(allowed, path)),
+            RequestTarget::Resource { group, resource, subresource, name, .. } => {
                 let part = subresource.as_deref();
                 has(&self.groups, group)
                     && self.resources.iter().any(|allowed| resource_matches(allowed, resource, part))

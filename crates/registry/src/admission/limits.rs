@@ -21,11 +21,12 @@ pub fn admit(ranges: &[Value], kind: &Kind, object: &mut Value) -> Result<(), De
     for limit in limits() {
         match limit["type"].as_str().unwrap_or_default() {
             "Container" if is_pod => {
-                containers(object).for_each(|container| judge(&mut wrong, limit, &container["resources"]));
+                containers(object)
+                    .for_each(|container| check_resources(&mut wrong, limit, &container["resources"]));
             }
-            "Pod" if is_pod => judge(&mut wrong, limit, &of_pod(object)),
+            "Pod" if is_pod => check_resources(&mut wrong, limit, &of_pod(object)),
             "PersistentVolumeClaim" if !is_pod => {
-                judge_claim(&mut wrong, limit, &object["spec"]["resources"]);
+                check_claim(&mut wrong, limit, &object["spec"]["resources"]);
             }
             _ => {}
         }
@@ -96,7 +97,7 @@ fn of_pod(pod: &Value) -> Value {
     json!({"requests": sum("requests"), "limits": sum("limits")})
 }
 
-fn judge(wrong: &mut Vec<Denied>, limit: &Value, resources: &Value) {
+fn check_resources(wrong: &mut Vec<Denied>, limit: &Value, resources: &Value) {
     let sort = limit["type"].as_str().unwrap_or_default();
     let (requests, limits) = (&resources["requests"], &resources["limits"]);
     for (name, least) in bounds(limit, "min") {
@@ -137,7 +138,7 @@ fn judge(wrong: &mut Vec<Denied>, limit: &Value, resources: &Value) {
     }
 }
 
-fn judge_claim(wrong: &mut Vec<Denied>, limit: &Value, resources: &Value) {
+fn check_claim(wrong: &mut Vec<Denied>, limit: &Value, resources: &Value) {
     let request = quantity(&resources["requests"]["storage"]).unwrap_or(Quantity::ZERO);
     let within = |name: &str, fits: fn(i128, i128) -> bool| {
         let bound = quantity(&limit[name]["storage"])?;

@@ -4,7 +4,7 @@
 //! is added belongs to no manager, so it is added after owners are known. Refusals are the end of a sentence that
 //! begins with `pods "web" is forbidden:`.
 //!
-//! [`prepare_new`] and [`prepare_changed`] need nothing but the object; the rest is one file a rule.
+//! [`admit_create`] and [`admit_update`] need nothing but the object; the rest is one file a rule.
 
 pub mod accounts;
 pub mod limits;
@@ -23,11 +23,11 @@ pub use services::{AddressRange, Claim, ServiceRanges};
 pub type Denied = String;
 
 /// Adds to a new object, stamped and named, what depends on no other object.
-pub fn prepare_new(kind: &Kind, object: &mut Value) {
+pub fn admit_create(kind: &Kind, object: &mut Value) {
     (strategies::of(kind).admit)(None, object);
 }
 
 /// Adds to a changed object what depends on no other object.
-pub fn prepare_changed(kind: &Kind, stored: &Value, object: &mut Value) {
+pub fn admit_update(kind: &Kind, stored: &Value, object: &mut Value) {
     (strategies::of(kind).admit)(Some(stored), object);
 }

@@ -22,7 +22,7 @@ pub use definition::{CLEANUP, Ending, Keep, end, hold, is_stuck, kinds_of, settl
 pub(crate) use definition::{approval, certificates, condition, storage_version};
 pub use paths::{FieldPath, Misfit};
 pub use scaling::Scaling;
-pub use structure::{Basic, Holds, Judgement, Lists, Maps, Rules, Structure, Values, check_pattern};
+pub use structure::{Basic, EvictionCost, Holds, Lists, Maps, Rules, Structure, Values, check_pattern};
 pub(crate) use structure::{Pattern, texts};
 
 /// How objects of a custom kind get from one version to another.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::setting::{Object, child, default, default_number, default_text, each, ensure, is_empty, text};
-use super::{container, quality, resources, volume};
+use super::{container, qos, resources, volume};
 
 const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
 
@@ -45,7 +45,7 @@ pub(crate) fn template(owner: &mut Object) {
 
 /// The first status of a new pod.
 pub(crate) fn first_status(pod: &Object) -> Value {
-    let mut status = json!({"phase": "Pending", "qosClass": quality::class(pod)});
+    let mut status = json!({"phase": "Pending", "qosClass": qos::class(pod)});
     let gates = pod.get("spec").and_then(|spec| spec.get("schedulingGates")).and_then(Value::as_array);
     if gates.is_some_and(|gates| !gates.is_empty()) {
         let since = pod.get("metadata").and_then(|metadata| metadata.get("creationTimestamp"));

@@ -22,7 +22,7 @@ pub struct Stamp<'a> {
 const GENERATED_PREFIX_MAX: usize = 58;
 
 /// Drops from an object that was posted what is the server's to say, so that nobody owns it.
-pub fn disown(object: &mut Value) {
+pub fn drop_server_metadata(object: &mut Value) {
     let metadata = metadata_mut(object);
     for dropped in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
         metadata.remove(dropped);
@@ -30,7 +30,7 @@ pub fn disown(object: &mut Value) {
 }
 
 /// Drops the link to itself that a client wrote into an object: no object has one.
-pub fn forget_link(object: &mut Value) {
+pub fn drop_self_link(object: &mut Value) {
     metadata_mut(object).remove("selfLink");
 }
 
@@ -39,7 +39,7 @@ pub fn forget_link(object: &mut Value) {
 /// What only the server knows is set, whatever the client wrote; a status that only `/status` may write is dropped, and
 /// its first content is the kind's own business. Only Nodes bring theirs.
 pub fn create(mut object: Value, kind: &Kind, stamp: &Stamp<'_>) -> Value {
-    disown(&mut object);
+    drop_server_metadata(&mut object);
     let strategy = strategies::of(kind);
     (strategy.prepare)(Part::Main, None, &mut object);
     let name = text(&object, "name").unwrap_or_default();

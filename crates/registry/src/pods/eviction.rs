@@ -15,7 +15,7 @@ use crate::{Cause, Details, Refusal};
 
 /// What an eviction takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Judgement {
+pub enum EvictionCost {
     /// Nothing: nobody guards the pod.
     Free,
     /// Nothing, as long as the pod is still of this version; once it runs or is ready, it counts.
@@ -34,17 +34,17 @@ const UNCONFIRMED_MAX: usize = 2000;
 const REFUSED: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
 
 /// Judges the eviction of a pod among the budgets of its namespace.
-pub fn judge(pod: &Value, budgets: &[Value]) -> Result<Judgement, Refusal> {
+pub fn check(pod: &Value, budgets: &[Value]) -> Result<EvictionCost, Refusal> {
     let version = || pod["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
     match pod["status"]["phase"].as_str().unwrap_or_default() {
-        "Pending" => return Ok(Judgement::FreeAt { version: version(), budget: None }),
-        "Succeeded" | "Failed" => return Ok(Judgement::Free),
-        _ if pod["metadata"]["deletionTimestamp"].is_string() => return Ok(Judgement::Free),
+        "Pending" => return Ok(EvictionCost::FreeAt { version: version(), budget: None }),
+        "Succeeded" | "Failed" => return Ok(EvictionCost::Free),
+        _ if pod["metadata"]["deletionTimestamp"].is_string() => return Ok(EvictionCost::Free),
         _ => {}
     }
     let guards: Vec<_> = budgets.iter().filter(|budget| guards(budget, pod)).collect();
     let budget = match guards.as_slice() {
-        [] => return Ok(Judgement::Free),
+        [] => return Ok(EvictionCost::Free),
         [only] => *only,
         _ => {
             let why = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
@@ -53,9 +53,9 @@ pub fn judge(pod: &Value, budgets: &[Value]) -> Result<Judgement, Refusal> {
     };
     let name = name(budget);
     if !is_ready(pod) && spares_unready(budget) {
-        return Ok(Judgement::FreeAt { version: version(), budget: Some(name) });
+        return Ok(EvictionCost::FreeAt { version: version(), budget: Some(name) });
     }
-    Ok(Judgement::Spends(name))
+    Ok(EvictionCost::Spends(name))
 }
 
 /// The budget after one more disruption, which it must allow.

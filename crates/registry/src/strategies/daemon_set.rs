@@ -11,7 +11,7 @@ use crate::lifecycle::disabled_fields;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, is_set, text};
-use crate::validation::shown::{in_order, with_go_names};
+use crate::validation::go_format::{ordered_json, with_go_names};
 use crate::validation::status::{not_decremented, not_negative};
 use crate::validation::workload::{SELECTOR, at_most_all, count_or_percent, is_nothing};
 use crate::validation::{selector, template, warnings, workload};
@@ -99,7 +99,7 @@ fn validate(errors: &mut ErrorList, object: &Value) {
     selector::understood_and_matching(errors, &at, spec);
     if is_set(spec, "selector") && selector::is_empty(&spec["selector"]) {
         let why = "empty selector is invalid for daemonset";
-        errors.invalid_shown(&at.child("selector"), in_order(SELECTOR, &spec["selector"]), why);
+        errors.invalid_formatted(&at.child("selector"), ordered_json(SELECTOR, &spec["selector"]), why);
     }
     template::of_services(errors, &at, spec, "DaemonSet");
     errors.not_negative(&at, spec, "minReadySeconds");
@@ -112,7 +112,7 @@ fn validate(errors: &mut ErrorList, object: &Value) {
         "RollingUpdate" => errors.required(&strategy_at.child("rollingUpdate"), ""),
         _ => {
             let shown = with_go_names("apps/v1.DaemonSetUpdateStrategy", strategy);
-            errors.unsupported_shown(&strategy_at, shown, &["RollingUpdate", "OnDelete"]);
+            errors.unsupported_formatted(&strategy_at, shown, &["RollingUpdate", "OnDelete"]);
         }
     }
     errors.not_negative(&at, spec, "revisionHistoryLimit");

@@ -8,7 +8,7 @@ use crate::defaults::setting::{Object, default, ensure};
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, is_set, number};
-use crate::validation::shown::with_go_names;
+use crate::validation::go_format::with_go_names;
 use crate::validation::status::{Counters, counters, not_decremented};
 use crate::validation::workload;
 use crate::validation::workload::{at_most_all, count_or_percent, is_nothing, selector_and_template};
@@ -140,5 +140,5 @@ fn rolling_update(errors: &mut ErrorList, at: &Path<'_>, limits: &Value) {
 /// The value is shown as Go prints its structure.
 fn unknown_strategy(errors: &mut ErrorList, at: &Path<'_>, strategy: &Value) {
     let supported = ["Recreate", "RollingUpdate"];
-    errors.unsupported_shown(at, with_go_names("apps/v1.DeploymentStrategy", strategy), &supported);
+    errors.unsupported_formatted(at, with_go_names("apps/v1.DeploymentStrategy", strategy), &supported);
 }

@@ -7,8 +7,8 @@ use crate::Moment;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, is_set};
+use crate::validation::go_format::ordered_json;
 use crate::validation::selector;
-use crate::validation::shown::in_order;
 use crate::validation::status::not_negative;
 use crate::validation::workload::{at_most_all, count_or_percent};
 
@@ -53,13 +53,13 @@ fn validate(errors: &mut ErrorList, object: &Value) {
     if is_set(spec, "minAvailable") && is_set(spec, "maxUnavailable") {
         let selector = match &spec["selector"] {
             Value::Null => "null".to_owned(),
-            selector => in_order("meta/v1.LabelSelector", selector),
+            selector => ordered_json("meta/v1.LabelSelector", selector),
         };
         let shown = format!(
             "{{\"MinAvailable\":{},\"Selector\":{selector},\"MaxUnavailable\":{},\"UnhealthyPodEvictionPolicy\":{}}}",
             spec["minAvailable"], spec["maxUnavailable"], spec["unhealthyPodEvictionPolicy"]
         );
-        errors.invalid_shown(&at, shown, "minAvailable and maxUnavailable cannot be both set");
+        errors.invalid_formatted(&at, shown, "minAvailable and maxUnavailable cannot be both set");
     }
     for field in ["minAvailable", "maxUnavailable"] {
         count_or_percent(errors, &at.child(field), &spec[field]);

@@ -14,11 +14,11 @@ use crate::strategies::storage::validation as storage;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, is_set, list, number, text};
+use crate::validation::go_format::{list_with_go_names, with_go_names};
 use crate::validation::names::label;
-use crate::validation::shown::{list_with_go_names, with_go_names};
 use crate::validation::status::{Counters, counters, not_decremented};
 use crate::validation::workload::{at_most_all, count_or_percent, is_nothing, keeps_selector};
-use crate::validation::{same, selector, template, warnings};
+use crate::validation::{selector, semantically_equal, template, warnings};
 
 const COLUMNS: &[Column] =
     &[column::NAME, column::text("Ready"), column::AGE, column::wide("Containers"), column::wide("Images")];
@@ -181,11 +181,11 @@ fn validate_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (at, old, new) = (Path::new("spec"), &old["spec"], &new["spec"]);
     keeps_selector(errors, old, new);
     let (before, after) = (list(old, "volumeClaimTemplates"), list(new, "volumeClaimTemplates"));
-    let same_claims =
-        before.len() == after.len() && before.iter().zip(after).all(|(old, new)| same(CLAIM, old, new));
+    let same_claims = before.len() == after.len()
+        && before.iter().zip(after).all(|(old, new)| semantically_equal(CLAIM, old, new));
     if !same_claims {
         let shown = list_with_go_names(CLAIM, &new["volumeClaimTemplates"]);
-        errors.invalid_shown(&at.child("volumeClaimTemplates"), shown, "field is immutable");
+        errors.invalid_formatted(&at.child("volumeClaimTemplates"), shown, "field is immutable");
     }
     for field in ["serviceName", "podManagementPolicy"] {
         errors.immutable(&at.child(field), text(old, field) == text(new, field), &json!(text(new, field)));
@@ -200,7 +200,7 @@ fn update_strategy(errors: &mut ErrorList, at: &Path<'_>, strategy: &Value) {
                 let why = "only allowed for updateStrategy 'RollingUpdate'";
                 let shown =
                     with_go_names("apps/v1.RollingUpdateStatefulSetStrategy", &strategy["rollingUpdate"]);
-                errors.invalid_shown(&at.child("rollingUpdate"), shown, why);
+                errors.invalid_formatted(&at.child("rollingUpdate"), shown, why);
             }
         }
         "RollingUpdate" => {
@@ -216,7 +216,7 @@ fn update_strategy(errors: &mut ErrorList, at: &Path<'_>, strategy: &Value) {
         }
         _ => {
             let shown = with_go_names("apps/v1.StatefulSetUpdateStrategy", strategy);
-            errors.invalid_shown(at, shown, "must be 'RollingUpdate' or 'OnDelete'");
+            errors.invalid_formatted(at, shown, "must be 'RollingUpdate' or 'OnDelete'");
         }
     }
 }

@@ -145,7 +145,7 @@ impl ErrorList {
     }
 
     /// It must not have this value, which is shown as it is written here.
-    pub(crate) fn invalid_shown(&mut self, at: &Path<'_>, value: String, why: &str) {
+    pub(crate) fn invalid_formatted(&mut self, at: &Path<'_>, value: String, why: &str) {
         self.all
             .push(FieldError { field: at.to_string(), wrong: Wrong::Invalid { value, why: why.to_owned() } });
     }
@@ -156,7 +156,7 @@ impl ErrorList {
     }
 
     /// It must be one of these, and is shown as it is written here.
-    pub(crate) fn unsupported_shown(&mut self, at: &Path<'_>, value: String, supported: &[&str]) {
+    pub(crate) fn unsupported_formatted(&mut self, at: &Path<'_>, value: String, supported: &[&str]) {
         let supported = supported.iter().map(|word| format!("\"{word}\"")).collect();
         self.all.push(FieldError { field: at.to_string(), wrong: Wrong::NotSupported { value, supported } });
     }
@@ -193,7 +193,7 @@ impl ErrorList {
     }
 
     /// It stands twice, and is shown as it is written here.
-    pub(crate) fn duplicate_shown(&mut self, at: &Path<'_>, value: String) {
+    pub(crate) fn duplicate_formatted(&mut self, at: &Path<'_>, value: String) {
         self.all.push(FieldError { field: at.to_string(), wrong: Wrong::Duplicate { value } });
     }
 

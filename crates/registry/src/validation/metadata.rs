@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, is_set, list, number, text};
+use super::go_format::{ordered_json, ordered_json_list};
 use super::names::{label, label_value, path_segment, qualified_name, subdomain};
-use super::shown::{in_order, list_in_order};
 use crate::kinds::{Kind, NameRule, Scope};
 use crate::strategies;
 
@@ -116,7 +116,7 @@ fn duplicate_owners(object: &Value) -> Option<String> {
 }
 
 /// Drops owners that are named again, word for word, and warns of them.
-pub(crate) fn fold_owners(object: &mut Value) -> Option<String> {
+pub(crate) fn deduplicate_owners(object: &mut Value) -> Option<String> {
     let warning = duplicate_owners(object)?;
     let Some(Value::Array(owners)) = object.pointer_mut("/metadata/ownerReferences") else { return None };
     let mut kept: Vec<Value> = Vec::with_capacity(owners.len());
@@ -188,7 +188,7 @@ fn owners(errors: &mut ErrorList, at: &Path<'_>, owners: &[Value]) {
                 named(first),
                 named(owner)
             );
-            errors.invalid_shown(at, list_in_order(OWNER, owners), &why);
+            errors.invalid_formatted(at, ordered_json_list(OWNER, owners), &why);
         } else {
             controller = Some(owner);
         }
@@ -211,7 +211,7 @@ fn one_owner(errors: &mut ErrorList, at: &Path<'_>, owner: &Value) {
     }
     if api_version == "v1" && text(owner, "kind") == "Event" {
         let why = "/v1, Kind=Event is disallowed from being an owner";
-        errors.invalid_shown(at, in_order(OWNER, owner), why);
+        errors.invalid_formatted(at, ordered_json(OWNER, owner), why);
     }
 }
 

@@ -7,10 +7,10 @@
 pub(crate) mod addresses;
 pub(crate) mod config;
 pub(crate) mod container;
-pub(crate) mod difference;
 pub(crate) mod downward;
 pub(crate) mod environment;
 pub(crate) mod error_list;
+pub(crate) mod go_format;
 pub(crate) mod metadata;
 pub(crate) mod mount;
 pub(crate) mod names;
@@ -22,13 +22,13 @@ pub(crate) mod probe;
 pub(crate) mod resource_names;
 pub(crate) mod resources;
 pub(crate) mod restart;
-pub(crate) mod same;
 pub(crate) mod scheduling;
 pub(crate) mod security;
 pub(crate) mod selector;
-pub(crate) mod shown;
+pub(crate) mod semantic_equality;
 pub(crate) mod status;
 pub(crate) mod template;
+pub(crate) mod unified_diff;
 pub(crate) mod volume;
 pub(crate) mod warnings;
 pub(crate) mod windows;
@@ -43,11 +43,11 @@ use crate::refusal::FieldError;
 use crate::strategies::{self, Strategy, pod as pod_strategy};
 use error_list::{ErrorList, Path};
 
-pub use same::same;
+pub(crate) use semantic_equality::semantically_equal;
 
 /// The result of a validation.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Judged {
+pub struct ValidationResult {
     /// Why the object cannot be stored; empty if it can.
     pub errors: Vec<FieldError>,
     /// What the client is warned about.
@@ -55,21 +55,21 @@ pub struct Judged {
 }
 
 /// Validates a new object.
-pub fn create(kind: &Kind, object: &Value) -> Judged {
+pub fn create(kind: &Kind, object: &Value) -> ValidationResult {
     create_in_order(kind, object, &KeyOrder::default())
 }
 
 /// Validates a new object whose maps were sent with their keys in this order.
-pub fn create_in_order(kind: &Kind, object: &Value, order: &KeyOrder) -> Judged {
+pub fn create_in_order(kind: &Kind, object: &Value, order: &KeyOrder) -> ValidationResult {
     main(kind, None, object, order)
 }
 
 /// Validates a changed object; its uid and times are already those of the stored one where the client left them out.
-pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
+pub fn update(kind: &Kind, old: &Value, new: &Value) -> ValidationResult {
     main(kind, Some(old), new, &KeyOrder::default())
 }
 
-fn main(kind: &Kind, old: Option<&Value>, new: &Value, order: &KeyOrder) -> Judged {
+fn main(kind: &Kind, old: Option<&Value>, new: &Value, order: &KeyOrder) -> ValidationResult {
     let strategy = strategies::of(kind);
     let mut errors = ErrorList::in_order(order);
     (strategy.validate_first)(&mut errors, old, new);
@@ -95,7 +95,7 @@ pub fn is_addressable(kind: &Kind, service: &Value) -> bool {
 }
 
 /// Validates a write to one part of an object, whose maps were sent with their keys in this order.
-pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value, order: &KeyOrder) -> Judged {
+pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value, order: &KeyOrder) -> ValidationResult {
     match part {
         Part::Main => main(kind, Some(old), new, order),
         Part::Status => status(kind, old, new),
@@ -106,17 +106,17 @@ pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value, order: &KeyOrder)
 }
 
 /// Validates a write to the subresource `status`.
-pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
+pub fn status(kind: &Kind, old: &Value, new: &Value) -> ValidationResult {
     subresource(kind, old, new, |strategy, errors| (strategy.validate_status)(errors, kind, old, new))
 }
 
 /// Validates a write to a namespace's subresource `finalize`.
-pub fn finalize(kind: &Kind, old: &Value, new: &Value) -> Judged {
+pub fn finalize(kind: &Kind, old: &Value, new: &Value) -> ValidationResult {
     subresource(kind, old, new, |strategy, errors| (strategy.validate)(errors, kind, Some(old), new))
 }
 
 /// Validates a write to a pod's subresource `resize`.
-pub fn resize(kind: &Kind, old: &Value, new: &Value) -> Judged {
+pub fn resize(kind: &Kind, old: &Value, new: &Value) -> ValidationResult {
     subresource(kind, old, new, |_, errors| {
         pod::pod(errors, new);
         pod_strategy::resize::resize(errors, old, new);
@@ -124,7 +124,7 @@ pub fn resize(kind: &Kind, old: &Value, new: &Value) -> Judged {
 }
 
 /// Validates a write to a pod's subresource `ephemeralcontainers`.
-pub fn ephemeral_containers(kind: &Kind, old: &Value, new: &Value) -> Judged {
+pub fn ephemeral_containers(kind: &Kind, old: &Value, new: &Value) -> ValidationResult {
     subresource(kind, old, new, |_, errors| {
         pod::pod(errors, new);
         pod_strategy::update::ephemeral_containers(errors, old, new);
@@ -136,7 +136,7 @@ fn subresource(
     old: &Value,
     new: &Value,
     validate: impl FnOnce(&Strategy, &mut ErrorList),
-) -> Judged {
+) -> ValidationResult {
     let mut errors = ErrorList::default();
     metadata::update(&mut errors, kind, old, new);
     validate(strategies::of(kind), &mut errors);
@@ -144,18 +144,18 @@ fn subresource(
 }
 
 /// Validates the `Scale` written to a subresource `scale`.
-pub fn scale(scale: &Value) -> Judged {
+pub fn scale(scale: &Value) -> ValidationResult {
     let mut errors = ErrorList::default();
     errors.not_negative(&Path::new("spec"), &scale["spec"], "replicas");
     errors.into()
 }
 
 /// Drops owner references that are repeated exactly, and returns the warning about them.
-pub fn fold_owners(object: &mut Value) -> Option<String> {
-    metadata::fold_owners(object)
+pub fn deduplicate_owners(object: &mut Value) -> Option<String> {
+    metadata::deduplicate_owners(object)
 }
 
-impl From<ErrorList> for Judged {
+impl From<ErrorList> for ValidationResult {
     fn from(list: ErrorList) -> Self {
         Self { errors: list.all, warnings: list.warnings }
     }

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, list, text};
+use super::go_format::with_go_names;
 use super::mount::way_down;
 use super::names::user_id;
-use super::shown::with_go_names;
 use super::windows;
 
 /// Kernel parameters of the namespace for communication.
@@ -143,7 +143,7 @@ fn profile(errors: &mut ErrorList, at: &Path<'_>, profile: &Value) {
         ("Localhost", Some(path)) => way_down(errors, &local_at, path),
         (_, Some(_)) => {
             let shown = with_go_names("core/v1.SeccompProfile", profile);
-            errors.invalid_shown(&local_at, shown, "can only be set when seccomp type is Localhost");
+            errors.invalid_formatted(&local_at, shown, "can only be set when seccomp type is Localhost");
         }
         (_, None) => {}
     }
@@ -155,11 +155,11 @@ fn escalation(errors: &mut ErrorList, at: &Path<'_>, context: &Value) {
     }
     if context["privileged"].as_bool() == Some(true) {
         let why = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
-        errors.invalid_shown(at, with_go_names(CONTEXT, context), why);
+        errors.invalid_formatted(at, with_go_names(CONTEXT, context), why);
     }
     let added = list(&context["capabilities"], "add");
     if added.contains(&json!("CAP_SYS_ADMIN")) {
         let why = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
-        errors.invalid_shown(at, with_go_names(CONTEXT, context), why);
+        errors.invalid_formatted(at, with_go_names(CONTEXT, context), why);
     }
 }

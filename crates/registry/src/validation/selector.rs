@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::error_list::{ErrorList, Path, is_set, list, members, text};
+use super::go_format::ordered_json;
 use super::metadata::labels;
 use super::names::{label_value, qualified_name};
-use super::shown::in_order;
 
 const SELECTOR: &str = "meta/v1.LabelSelector";
 
@@ -31,12 +31,12 @@ pub(crate) fn of_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, w
     let understood = errors.all.len() == before;
     if is_empty(selector) {
         let why = format!("empty selector is invalid for {word}");
-        errors.invalid_shown(&at, in_order(SELECTOR, selector), &why);
+        errors.invalid_formatted(&at, ordered_json(SELECTOR, selector), &why);
     }
     if !understood {
         // Of a StatefulSet, Kubernetes does not say why.
         let why = if word == "statefulset" { "" } else { "invalid label selector" };
-        errors.invalid_shown(&at, in_order(SELECTOR, selector), why);
+        errors.invalid_formatted(&at, ordered_json(SELECTOR, selector), why);
     }
     understood
 }

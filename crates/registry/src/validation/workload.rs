@@ -3,18 +3,18 @@
 use serde_json::Value;
 
 use crate::validation::error_list::{ErrorList, Path};
+use crate::validation::go_format::ordered_json;
 use crate::validation::names::{percent, percentage};
-use crate::validation::shown::in_order;
-use crate::validation::{same, selector, template};
+use crate::validation::{selector, semantically_equal, template};
 
 pub(crate) const SELECTOR: &str = "meta/v1.LabelSelector";
 
 /// The selector of a spec cannot be changed once pods were made by it.
 pub(crate) fn keeps_selector(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (old, new) = (&old["selector"], &new["selector"]);
-    if old.is_null() != new.is_null() || !same(SELECTOR, old, new) {
-        let shown = if new.is_null() { "null".to_owned() } else { in_order(SELECTOR, new) };
-        errors.invalid_shown(&Path::new("spec").child("selector"), shown, "field is immutable");
+    if old.is_null() != new.is_null() || !semantically_equal(SELECTOR, old, new) {
+        let shown = if new.is_null() { "null".to_owned() } else { ordered_json(SELECTOR, new) };
+        errors.invalid_formatted(&Path::new("spec").child("selector"), shown, "field is immutable");
     }
 }
 

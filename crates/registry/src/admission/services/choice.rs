@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 
 use serde_json::{Value, json};
 
-use super::{Allotment, Claim, NotAllotted, ServiceRanges, has_node_ports};
+use super::{AllocationError, AllocationMode, Claim, ServiceRanges, has_node_ports};
 use crate::defaults::setting::{Object, each, text};
 use crate::refusal::FieldError;
 
@@ -21,7 +21,7 @@ pub(super) struct Choice<'a> {
     pub(super) taken: &'a BTreeSet<Claim>,
     /// What the service holds already.
     pub(super) held: &'a BTreeSet<Claim>,
-    pub(super) allotment: Allotment,
+    pub(super) allotment: AllocationMode,
 }
 
 /// The ports of nodes that are given to one service.
@@ -32,7 +32,7 @@ struct Given<'a> {
 
 impl Choice<'_> {
     /// Gives an address to a service that is to have one.
-    pub(super) fn address(self, spec: &mut Object) -> Result<(), NotAllotted> {
+    pub(super) fn address(self, spec: &mut Object) -> Result<(), AllocationError> {
         let given = text(spec, "clusterIP");
         if given == "None" {
             return Ok(());
@@ -47,24 +47,24 @@ impl Choice<'_> {
         let Ok(address) = given.parse::<Ipv4Addr>() else { return Ok(()) };
         let range = self.ranges.addresses;
         let problem = match self.allotment {
-            Allotment::Real if !range.contains(address) => {
+            AllocationMode::Real if !range.contains(address) => {
                 "the provided network does not match the current range".to_owned()
             }
-            Allotment::Real if self.taken.contains(&Claim::Address(address)) => {
+            AllocationMode::Real if self.taken.contains(&Claim::Address(address)) => {
                 "provided IP is already allocated".to_owned()
             }
-            Allotment::DryRun if !range.contains(address) => format!(
+            AllocationMode::DryRun if !range.contains(address) => format!(
                 "the provided IP ({given}) is not in the valid range. The range of valid IPs is {range}"
             ),
-            Allotment::Real | Allotment::DryRun => return Ok(()),
+            AllocationMode::Real | AllocationMode::DryRun => return Ok(()),
         };
         let why = format!("failed to allocate IP {given}: {problem}");
-        Err(NotAllotted::Wrong(FieldError::invalid("spec.clusterIPs", &json!([given]), why)))
+        Err(AllocationError::Wrong(FieldError::invalid("spec.clusterIPs", &json!([given]), why)))
     }
 
-    fn free_address(self) -> Result<Ipv4Addr, NotAllotted> {
+    fn free_address(self) -> Result<Ipv4Addr, AllocationError> {
         let range = self.ranges.addresses;
-        if self.allotment == Allotment::DryRun {
+        if self.allotment == AllocationMode::DryRun {
             return Ok(range.network());
         }
         let numbers = reserved(range.size())..range.size();
@@ -73,11 +73,13 @@ impl Choice<'_> {
         // What is kept back for those who ask by name is given when nothing else is left.
         let mut all = free.chain((0..numbers.start).map(|number| range.nth(number)));
         let address = all.find(|address| !self.taken.contains(&Claim::Address(*address)));
-        address.ok_or_else(|| NotAllotted::Failed("failed to allocate a serviceIP: range is full".to_owned()))
+        address.ok_or_else(|| {
+            AllocationError::Failed("failed to allocate a serviceIP: range is full".to_owned())
+        })
     }
 
     /// Gives ports of the nodes to a service that is to be reached through them.
-    pub(super) fn ports(self, spec: &mut Object, is_update: bool) -> Result<(), NotAllotted> {
+    pub(super) fn ports(self, spec: &mut Object, is_update: bool) -> Result<(), AllocationError> {
         let mut given = Given { choice: self, numbers: BTreeSet::new() };
         let is_allocating = has_node_ports(&Value::Object(spec.clone()));
         match text(spec, "type") {
@@ -94,7 +96,7 @@ impl Choice<'_> {
             Some(number) if self.held.contains(&Claim::Port(number)) => return Ok(()),
             Some(number) => given.take(number).map(|()| number).map_err(|why| {
                 let why = format!("failed to allocate requested HealthCheck NodePort {number}: {why}");
-                NotAllotted::Failed(why)
+                AllocationError::Failed(why)
             })?,
             None => given.next()?,
         };
@@ -105,7 +107,7 @@ impl Choice<'_> {
 
 impl Given<'_> {
     /// Ports of a new service: the same port by another protocol has the same port of the nodes.
-    fn new_ports(&mut self, spec: &mut Object, is_allocating: bool) -> Result<(), NotAllotted> {
+    fn new_ports(&mut self, spec: &mut Object, is_allocating: bool) -> Result<(), AllocationError> {
         let asked: Vec<(Value, Option<u16>)> = each(spec, "ports").map(|port| numbers_of(port)).collect();
         let mut by_port: Vec<(Value, u16)> = Vec::new();
         for (index, port) in each(spec, "ports").enumerate() {
@@ -134,7 +136,7 @@ impl Given<'_> {
     }
 
     /// Ports of a service that exists: those that it has stay.
-    fn changed_ports(&mut self, spec: &mut Object, is_allocating: bool) -> Result<(), NotAllotted> {
+    fn changed_ports(&mut self, spec: &mut Object, is_allocating: bool) -> Result<(), AllocationError> {
         for (index, port) in each(spec, "ports").enumerate() {
             match port_number(port.get("nodePort")) {
                 Some(number) => {
@@ -153,16 +155,16 @@ impl Given<'_> {
         Ok(())
     }
 
-    fn take_for(&mut self, index: usize, number: u16) -> Result<u16, NotAllotted> {
+    fn take_for(&mut self, index: usize, number: u16) -> Result<u16, AllocationError> {
         let field = format!("spec.ports[{index}].nodePort");
-        let refused = |why| NotAllotted::Wrong(FieldError::invalid(field, &json!(number), why));
+        let refused = |why| AllocationError::Wrong(FieldError::invalid(field, &json!(number), why));
         self.take(number).map(|()| number).map_err(refused)
     }
 
     /// Takes a port that was asked for, or says why it cannot be had.
     fn take(&mut self, number: u16) -> Result<(), String> {
         let Choice { ranges, taken, allotment, .. } = self.choice;
-        if allotment == Allotment::Real && !ranges.ports.contains(&number) {
+        if allotment == AllocationMode::Real && !ranges.ports.contains(&number) {
             let (first, last) = (ranges.ports.start(), ranges.ports.end());
             return Err(format!(
                 "provided port is not in the valid range. The range of valid ports is {first}-{last}"
@@ -175,9 +177,9 @@ impl Given<'_> {
     }
 
     /// Takes any port.
-    fn next(&mut self) -> Result<u16, NotAllotted> {
+    fn next(&mut self) -> Result<u16, AllocationError> {
         let Choice { ranges, uid, taken, held, allotment } = self.choice;
-        if allotment == Allotment::DryRun {
+        if allotment == AllocationMode::DryRun {
             let number = self.numbers.last().map_or(PLACEHOLDERS_ABOVE, |last| *last).saturating_add(1);
             self.numbers.insert(number);
             return Ok(number);
@@ -191,7 +193,7 @@ impl Given<'_> {
             !self.numbers.contains(number) && !taken.contains(&claim) && !held.contains(&claim)
         };
         let Some(number) = numbers.find(is_free) else {
-            return Err(NotAllotted::Failed("failed to allocate a nodePort: range is full".to_owned()));
+            return Err(AllocationError::Failed("failed to allocate a nodePort: range is full".to_owned()));
         };
         self.numbers.insert(number);
         Ok(number)

@@ -30,7 +30,7 @@ pub enum Claim {
 
 /// Why a service gets no addresses.
 #[derive(Clone, Debug, PartialEq)]
-pub enum NotAllotted {
+pub enum AllocationError {
     /// It asks for something that it cannot have.
     Wrong(FieldError),
     /// Nothing is left to give, or a port for health checks cannot be had, in the words of Kubernetes.
@@ -39,7 +39,7 @@ pub enum NotAllotted {
 
 /// Whether a service is given something for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Allotment {
+pub enum AllocationMode {
     /// The service is about to be stored.
     Real,
     /// The service is not stored. As on Kubernetes its numbers are placeholders, addresses that it names may be taken and
@@ -82,13 +82,13 @@ pub(crate) fn complete(service: &mut Value, stored: Option<&Value>) {
 ///
 /// What it names itself must be within the ranges and not taken by others. The choice depends on the uid alone, so that
 /// two services rarely want the same. An address that a service has is not its to change, which validation says.
-pub fn allot(
+pub fn allocate(
     ranges: &ServiceRanges,
     stored: Option<&Value>,
     service: &mut Value,
     taken: &BTreeSet<Claim>,
-    allotment: Allotment,
-) -> Result<(), NotAllotted> {
+    allotment: AllocationMode,
+) -> Result<(), AllocationError> {
     let uid = service["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
     let held = stored.map(claims).unwrap_or_default();
     let taken: BTreeSet<Claim> = taken.difference(&held).copied().collect();

@@ -19,7 +19,7 @@ use super::condition::{self, APPROVED, Condition, ESTABLISHED, NAMES_ACCEPTED, T
 use super::{CLEANUP, approval, certificates};
 use crate::Moment;
 use crate::kinds::kinds;
-use crate::validation::same;
+use crate::validation::semantically_equal;
 
 /// What becomes of a definition that is being deleted.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +40,7 @@ pub fn settle(definition: &Value, others: &[&Value], now: Moment) -> Option<Valu
     if !status.is_object() {
         status = json!({});
     }
-    if !same(NAMES, &definition["spec"]["names"], &status["acceptedNames"]) {
+    if !semantically_equal(NAMES, &definition["spec"]["names"], &status["acceptedNames"]) {
         let (names, conflict) = Taken::of(definition, others).share(definition);
         status["acceptedNames"] = names;
         accept(&mut status, conflict, now);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::expressions::{Expression, Reason};
-use super::judge::Judgement;
+use super::judge::EvictionCost;
 use super::outcome::place;
 use super::{Basic, Lists, Structure, Values, lists};
 use crate::cel::{self, Fault, Meter, Program, Subject};
@@ -26,7 +26,7 @@ const OUT_OF_BUDGET: &str =
 
 /// What is found while rules are evaluated.
 struct Evaluation {
-    found: Judgement,
+    found: EvictionCost,
     left: u64,
 }
 
@@ -55,8 +55,8 @@ struct Ruled<'a> {
 }
 
 /// What breaks the rules of an object, and what does but did before.
-pub(super) fn judge(structure: &Structure, object: &Value, old: Option<&Value>) -> Judgement {
-    let mut evaluation = Evaluation { found: Judgement::default(), left: BUDGET };
+pub(super) fn judge(structure: &Structure, object: &Value, old: Option<&Value>) -> EvictionCost {
+    let mut evaluation = Evaluation { found: EvictionCost::default(), left: BUDGET };
     let excuse = Excuse { itself: old.map(|old| (object, old)), around: None };
     let ruled = Ruled { by: structure, node: structure, is_resource: true };
     // Where it breaks off it has said why.

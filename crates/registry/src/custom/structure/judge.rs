@@ -17,7 +17,7 @@ use crate::validation::error_list::Path;
 
 /// What is to be said of a changed object.
 #[derive(Debug, Default, PartialEq)]
-pub struct Judgement {
+pub struct EvictionCost {
     /// What is wrong.
     pub errors: Vec<FieldError>,
     /// What breaks a rule as it did before, and is let pass with a warning.
@@ -47,7 +47,7 @@ impl Structure {
     }
 
     /// Says all that is wrong with a changed object, except with what was as wrong before and did not change.
-    pub fn judge_change(&self, old: &Value, new: &Value, scaling: Option<&Scaling>) -> Judgement {
+    pub fn judge_change(&self, old: &Value, new: &Value, scaling: Option<&Scaling>) -> EvictionCost {
         let mut errors = self.changed(old, new);
         errors.extend(scaling.into_iter().flat_map(|scaling| scaling.wrong(new)));
         errors.extend(embedded::judge(self, new));
@@ -58,7 +58,7 @@ impl Structure {
     /// Says all that is wrong with the status of an object, of which nothing else changed.
     ///
     /// Kubernetes looks at the status alone then, and its sentences start from there.
-    pub fn judge_status(&self, old: &Value, new: &Value, scaling: Option<&Scaling>) -> Judgement {
+    pub fn judge_status(&self, old: &Value, new: &Value, scaling: Option<&Scaling>) -> EvictionCost {
         let mut errors = match (self.properties.get("status"), new.get("status")) {
             (Some(declared), Some(status)) => declared.changed(&old["status"], status),
             _ => Vec::new(),
@@ -91,10 +91,10 @@ impl Structure {
     }
 
     /// Of an object that is wrong in certain ways, expressions are not evaluated, and Kubernetes says so.
-    fn with_rules(&self, mut errors: Vec<FieldError>, object: &Value, old: Option<&Value>) -> Judgement {
+    fn with_rules(&self, mut errors: Vec<FieldError>, object: &Value, old: Option<&Value>) -> EvictionCost {
         let mut excused = Vec::new();
         if !self.is_ruled {
-            return Judgement { errors, excused };
+            return EvictionCost { errors, excused };
         }
         let blocks = |error: &FieldError| {
             matches!(
@@ -115,7 +115,7 @@ impl Structure {
             errors.extend(found.errors);
             excused = found.excused;
         }
-        Judgement { errors, excused }
+        EvictionCost { errors, excused }
     }
 
     /// Judges a value. What it was before, if that is known and the same, excuses everything.

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-pub use judge::Judgement;
+pub use judge::EvictionCost;
 pub(crate) use pattern::Pattern;
 pub use pattern::check_pattern;
 pub use rules::Rules;

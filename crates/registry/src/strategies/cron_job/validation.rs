@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::schedule;
 use crate::strategies::job::validation as job;
 use crate::validation::error_list::{ErrorList, Path, is_set, text};
-use crate::validation::shown::in_order;
+use crate::validation::go_format::ordered_json;
 
 /// Names of the Jobs of a CronJob are its own and eleven characters more.
 const NAME_MAX: usize = 52;
@@ -50,8 +50,8 @@ fn job_template(errors: &mut ErrorList, at: &Path<'_>, job: &Value) {
     let at = at.child("spec");
     job::job_spec(errors, &at, job);
     if is_set(job, "selector") {
-        let shown = in_order("meta/v1.LabelSelector", &job["selector"]);
-        errors.invalid_shown(&at.child("selector"), shown, "`selector` will be auto-generated");
+        let shown = ordered_json("meta/v1.LabelSelector", &job["selector"]);
+        errors.invalid_formatted(&at.child("selector"), shown, "`selector` will be auto-generated");
     }
     if job["manualSelector"].as_bool() == Some(true) {
         errors.unsupported(&at.child("manualSelector"), &json!(true), &["nil", "false"]);

@@ -9,7 +9,7 @@ use crate::Moment;
 use crate::defaults::setting::{Object, default, default_text, each};
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
-use crate::validation::same;
+use crate::validation::semantically_equal;
 
 const COLUMNS: &[Column] = &[column::NAME, column::text("Endpoints"), column::AGE];
 const SLICE_COLUMNS: &[Column] = &[
@@ -101,7 +101,9 @@ fn set_slice_defaults(slice: &mut Object) {
 /// Drops the topology of endpoints, which only older versions could write, unless the endpoints stay as they are.
 fn drop_topology(slice: &mut Value, stored: Option<&Value>) {
     let endpoints = |slice: &Value| json!({"endpoints": slice["endpoints"]});
-    let is_kept = |stored: &Value| same("discovery/v1.EndpointSlice", &endpoints(stored), &endpoints(slice));
+    let is_kept = |stored: &Value| {
+        semantically_equal("discovery/v1.EndpointSlice", &endpoints(stored), &endpoints(slice))
+    };
     if stored.is_some_and(is_kept) {
         return;
     }

@@ -8,7 +8,7 @@ use crate::validation::addresses::{canonical_ip, endpoint_ip, ip, ip_warning, pa
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, number, text};
 use crate::validation::metadata::labels;
 use crate::validation::names::{Rule, label, label_value, port_number, qualified_name, subdomain};
-use crate::validation::same;
+use crate::validation::semantically_equal;
 
 const ADDRESS_TYPES: [&str; 3] = ["FQDN", "IPv4", "IPv6"];
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
@@ -30,8 +30,9 @@ pub(crate) fn slice(errors: &mut ErrorList, old: Option<&Value>, slice: &Value) 
         slice_ports(errors, &at, ports);
     }
     // What was stored by a more lenient version stays valid until it is changed.
-    let is_same =
-        |old: &Value| same("discovery/v1.EndpointSlice", &only_endpoints(old), &only_endpoints(slice));
+    let is_same = |old: &Value| {
+        semantically_equal("discovery/v1.EndpointSlice", &only_endpoints(old), &only_endpoints(slice))
+    };
     let is_kept = old.is_some_and(is_same);
     if !is_kept {
         endpoints_of_slice(errors, slice);
@@ -54,7 +55,7 @@ pub(crate) fn slice(errors: &mut ErrorList, old: Option<&Value>, slice: &Value) 
 pub(crate) fn endpoints(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
     let is_kept = |old: &Value| {
         let subsets = |object: &Value| json!({"subsets": object["subsets"]});
-        same("core/v1.Endpoints", &subsets(old), &subsets(object))
+        semantically_equal("core/v1.Endpoints", &subsets(old), &subsets(object))
     };
     if old.is_some_and(is_kept) {
         return;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::validation::error_list::{ErrorList, Path, is_set, list, number, text};
+use crate::validation::go_format::with_go_names;
 use crate::validation::names::qualified_name;
-use crate::validation::shown::with_go_names;
 
 const ACTIONS: [&str; 4] = ["Count", "FailIndex", "FailJob", "Ignore"];
 const OPERATORS: [&str; 2] = ["In", "NotIn"];
@@ -45,11 +45,11 @@ fn failure_rule(errors: &mut ErrorList, at: &Path<'_>, rule: &Value, spec: &Valu
     match (is_set(rule, "onExitCodes"), conditions.is_empty()) {
         (true, false) => {
             let why = "specifying both OnExitCodes and OnPodConditions is not supported";
-            errors.invalid_shown(at, String::new(), why);
+            errors.invalid_formatted(at, String::new(), why);
         }
         (false, true) => {
             let why = "specifying one of OnExitCodes and OnPodConditions is required";
-            errors.invalid_shown(at, String::new(), why);
+            errors.invalid_formatted(at, String::new(), why);
         }
         _ => {}
     }
@@ -108,7 +108,7 @@ pub(crate) fn success(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let policy = &spec["successPolicy"];
     if text(spec, "completionMode") != "Indexed" {
         let shown = with_go_names("batch/v1.SuccessPolicy", policy);
-        return errors.invalid_shown(at, shown, "requires indexed completion mode");
+        return errors.invalid_formatted(at, shown, "requires indexed completion mode");
     }
     let (at, rules) = (at.child("rules"), list(policy, "rules"));
     if rules.is_empty() {

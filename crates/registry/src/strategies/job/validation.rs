@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::validation::error_list::{ErrorList, Path, is_set, number, text};
+use crate::validation::go_format::{ordered_json, with_go_names};
 use crate::validation::names::{label, subdomain};
-use crate::validation::shown::{in_order, with_go_names};
-use crate::validation::{same, selector, template};
+use crate::validation::{selector, semantically_equal, template};
 
 const SELECTOR: &str = "meta/v1.LabelSelector";
 const MANAGER_MAX_BYTES: usize = 63;
@@ -50,13 +50,13 @@ pub(crate) fn job_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
         errors.immutable(&at.child("completions"), is_same, &new_spec["completions"]);
     }
     let (before, after) = (&old_spec["selector"], &new_spec["selector"]);
-    if before.is_null() != after.is_null() || !same(SELECTOR, before, after) {
-        let shown = if after.is_null() { "null".to_owned() } else { in_order(SELECTOR, after) };
-        errors.invalid_shown(&at.child("selector"), shown, "field is immutable");
+    if before.is_null() != after.is_null() || !semantically_equal(SELECTOR, before, after) {
+        let shown = if after.is_null() { "null".to_owned() } else { ordered_json(SELECTOR, after) };
+        errors.invalid_formatted(&at.child("selector"), shown, "field is immutable");
     }
-    if !same("core/v1.PodTemplateSpec", &old_spec["template"], &new_spec["template"]) {
+    if !semantically_equal("core/v1.PodTemplateSpec", &old_spec["template"], &new_spec["template"]) {
         let shown = with_go_names("core/v1.PodTemplateSpec", &new_spec["template"]);
-        errors.invalid_shown(&at.child("template"), shown, "field is immutable");
+        errors.invalid_formatted(&at.child("template"), shown, "field is immutable");
     }
     for (field, message) in [
         ("completionMode", ""),
@@ -71,8 +71,8 @@ pub(crate) fn job_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
         }
         if after.is_null() || message.is_empty() {
             errors.immutable(&at.child(field), before == after, after);
-        } else if before.is_null() || !same(message, before, after) {
-            errors.invalid_shown(&at.child(field), with_go_names(message, after), "field is immutable");
+        } else if before.is_null() || !semantically_equal(message, before, after) {
+            errors.invalid_formatted(&at.child(field), with_go_names(message, after), "field is immutable");
         }
     }
 }
@@ -224,8 +224,8 @@ fn generated(errors: &mut ErrorList, object: &Value) {
     let expected: serde_json::Map<_, _> =
         expected.into_iter().map(|(label, value)| (label.to_owned(), json!(value))).collect();
     if terms.all.is_empty() && !selector::matches(&spec["selector"], &Value::Object(expected)) {
-        let shown = in_order(SELECTOR, &spec["selector"]);
-        errors.invalid_shown(&at.child("selector"), shown, "`selector` not auto-generated");
+        let shown = ordered_json(SELECTOR, &spec["selector"]);
+        errors.invalid_formatted(&at.child("selector"), shown, "`selector` not auto-generated");
     }
 }
 

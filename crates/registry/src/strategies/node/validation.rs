@@ -32,7 +32,7 @@ pub(crate) fn status(errors: &mut ErrorList, object: &Value) {
         if addresses[..index].contains(address) {
             let (kind, value) = (json!(text(address, "type")), json!(text(address, "address")));
             let shown = format!(r#"{{"Type":{kind},"Address":{value}}}"#);
-            errors.duplicate_shown(&at.child("addresses").index(index), shown);
+            errors.duplicate_formatted(&at.child("addresses").index(index), shown);
         }
     }
 }
@@ -100,7 +100,7 @@ fn taints(errors: &mut ErrorList, taints: &[Value]) {
             let effect = &taint["effect"];
             let shown = format!(r#"{{"Key":{key},"Value":{value},"Effect":{effect},"TimeAdded":{added}}}"#);
             let why = "taints must be unique by key and effect pair";
-            errors.duplicate_shown(&at, format!("{shown}: {why}"));
+            errors.duplicate_formatted(&at, format!("{shown}: {why}"));
         }
     }
 }

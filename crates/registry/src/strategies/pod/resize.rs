@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::defaults::quality;
+use crate::defaults::qos;
 use crate::pods::parts::put;
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, text};
-use crate::validation::same;
+use crate::validation::semantically_equal;
 
 const SPEC: &str = "core/v1.PodSpec";
 const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
@@ -17,7 +17,7 @@ pub(crate) fn resize(errors: &mut ErrorList, old: &Value, new: &Value) {
     if text(&old["spec"]["os"], "name") == "windows" {
         return errors.forbidden(&Path::new(""), "windows pods cannot be resized");
     }
-    let class = |pod: &Value| pod.as_object().map(quality::class);
+    let class = |pod: &Value| pod.as_object().map(qos::class);
     if class(old) != class(new) {
         let promised = json!(text(&old["status"], "qosClass"));
         errors.invalid(&at, &promised, "Pod QOS Class may not change as a result of resizing");
@@ -37,7 +37,7 @@ pub(crate) fn resize(errors: &mut ErrorList, old: &Value, new: &Value) {
             );
         }
     }
-    if !same(SPEC, &old["spec"], &with_amounts_undone(&old["spec"], &new["spec"])) {
+    if !semantically_equal(SPEC, &old["spec"], &with_amounts_undone(&old["spec"], &new["spec"])) {
         errors.forbidden(&at, "only cpu and memory resources are mutable");
     }
 }

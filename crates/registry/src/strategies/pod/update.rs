@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::validation::error_list::{ErrorList, Path, list, number, text};
 use crate::validation::names::within;
-use crate::validation::same;
+use crate::validation::semantically_equal;
 
 const SPEC: &str = "core/v1.PodSpec";
 const REFUSAL: &str = "pod updates may not change fields other than \
@@ -29,7 +29,7 @@ pub(crate) fn update(errors: &mut ErrorList, old: &Value, new: &Value) {
     added_tolerations(errors, &at.child("tolerations"), old, new);
     removed_gates(errors, &at.child("schedulingGates"), old, new);
     let allowed = with_allowed_changes_undone(old, new);
-    if !same(SPEC, old, &allowed) {
+    if !semantically_equal(SPEC, old, &allowed) {
         errors.forbidden(&at, format!("{REFUSAL}\n{}", difference(old, &allowed)));
     }
 }
@@ -47,7 +47,7 @@ pub(crate) fn ephemeral_containers(errors: &mut ErrorList, old: &Value, new: &Va
                 let why = format!("existing ephemeral containers {name:?} may not be removed\n");
                 errors.forbidden(&at, why);
             }
-            Some(after) if !same("core/v1.EphemeralContainer", before, after) => {
+            Some(after) if !semantically_equal("core/v1.EphemeralContainer", before, after) => {
                 let changes = difference(before, after);
                 let why = format!("existing ephemeral containers {name:?} may not be changed\n{changes}");
                 errors.forbidden(&at, why);

@@ -40,7 +40,7 @@ pub(crate) fn changed_binding(errors: &mut ErrorList, scope: Scope, old: &Value,
             json!(text(after, "kind")),
             json!(text(after, "name"))
         );
-        errors.invalid_shown(&Path::new("roleRef"), shown, "field is immutable");
+        errors.invalid_formatted(&Path::new("roleRef"), shown, "field is immutable");
     }
     names_of_subjects(errors, new);
 }

@@ -97,7 +97,7 @@ fn selector(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
         }
         for _ in resources_out_of(scope, spec) {
             let why = "unsupported scope applied to resource";
-            errors.invalid_shown(at, shown(&spec["scopeSelector"]), why);
+            errors.invalid_formatted(at, shown(&spec["scopeSelector"]), why);
         }
         let takes_values = matches!(scope, "PriorityClass" | "VolumeAttributesClass");
         if SCOPES.contains(&scope) && !takes_values && operator != "Exists" {

@@ -179,7 +179,7 @@ fn shared_ports(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     for (index, port) in ports() {
         let place = (text(port, "protocol"), number(port, "port").unwrap_or(0));
         if !taken.insert(place) {
-            errors.duplicate_shown(&at.index(index), port_by_go_names(place));
+            errors.duplicate_formatted(&at.index(index), port_by_go_names(place));
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::{schema, shown};
+use super::{go_format, schema};
 use crate::cel::{self, Before, Program, Unfit, Wanted};
 use crate::custom::{Structure, Values};
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, text};
@@ -77,7 +77,7 @@ fn one(errors: &mut ErrorList, at: &Path<'_>, rule: &Value, structure: &Structur
                 Unfit::Text(why) => format!("compilation failed: {why}"),
                 Unfit::Result => "cel expression must evaluate to a bool".to_owned(),
             };
-            errors.invalid_shown(&at.child("rule"), shown::rule(rule), &why);
+            errors.invalid_formatted(&at.child("rule"), go_format::rule(rule), &why);
         }
     }
     match around.forgets.filter(|_| compares) {
@@ -108,5 +108,5 @@ fn message(
             Err(Unfit::Result) => "messageExpression must evaluate to a string".to_owned(),
         },
     };
-    errors.invalid_shown(at, shown::rule(rule), &why);
+    errors.invalid_formatted(at, go_format::rule(rule), &why);
 }

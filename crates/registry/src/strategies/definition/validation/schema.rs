@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{defaults, expressions, extensions, shown, structural};
+use super::{defaults, expressions, extensions, go_format, structural};
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, text};
 
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
@@ -99,7 +99,7 @@ struct Around {
 }
 
 fn root_with_status(errors: &mut ErrorList, at: &Path<'_>, root: &Value) {
-    let order = shown::schema_fields();
+    let order = go_format::schema_fields();
     let mut set = order.into_iter().filter(|field| is_set(root, field));
     if let Some(field) = set.find(|field| {
         !AT_ROOT.iter().any(|(_, known)| known == field) || (*field == "type" && root["type"] != "object")
@@ -114,7 +114,7 @@ fn root_with_status(errors: &mut ErrorList, at: &Path<'_>, root: &Value) {
             "only [{}] fields are allowed at the root of the schema if the status subresource is enabled",
             names.join(" ")
         );
-        errors.invalid_shown(&at.child("openAPIV3Schema"), shown::schema(root), &why);
+        errors.invalid_formatted(&at.child("openAPIV3Schema"), go_format::schema(root), &why);
     }
 }
 

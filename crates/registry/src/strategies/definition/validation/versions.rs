@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{schema, selectable, shown};
+use super::{go_format, schema, selectable};
 use crate::validation::error_list::{ErrorList, Path, is_set, list, text};
 use crate::validation::names::label_from_a_letter;
 
@@ -45,11 +45,15 @@ pub(super) fn versions(errors: &mut ErrorList, at: &Path<'_>, versions: &[Value]
     }
     let names: BTreeSet<_> = versions.iter().map(|version| text(version, "name")).collect();
     if names.len() < versions.len() {
-        errors.invalid_shown(at, shown::versions(versions, shared), "must contain unique version names");
+        errors.invalid_formatted(
+            at,
+            go_format::versions(versions, shared),
+            "must contain unique version names",
+        );
     }
     if versions.iter().filter(|version| version["storage"] == true).count() != 1 {
         let why = "must have exactly one version marked as storage version";
-        errors.invalid_shown(at, shown::versions(versions, shared), why);
+        errors.invalid_formatted(at, go_format::versions(versions, shared), why);
     }
 }
 

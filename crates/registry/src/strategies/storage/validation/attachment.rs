@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::volume::{Place, volume_spec};
 use crate::validation::error_list::{ErrorList, Path, is_set, members, number, text};
 use crate::validation::names::{csi_driver_name, subdomain};
-use crate::validation::same;
+use crate::validation::semantically_equal;
 
 const MOST_BYTES: usize = 256 * 1024;
 const LONGEST_MESSAGE: usize = 1024;
@@ -23,7 +23,7 @@ pub(crate) fn attachment(errors: &mut ErrorList, old: Option<&Value>, object: &V
     }
     csi_driver_name(errors, &at.child("attacher"), text(spec, "attacher"));
     if let Some(old) = old {
-        errors.unchanged(&at, same("storage/v1.VolumeAttachmentSpec", &old["spec"], spec));
+        errors.unchanged(&at, semantically_equal("storage/v1.VolumeAttachmentSpec", &old["spec"], spec));
     }
 }
 

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::{CLASS_ANNOTATION, VOLUME_MODES, access_modes};
 use crate::quantity::Quantity;
-use crate::validation::difference::difference;
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, text};
 use crate::validation::names::{label, qualified_name, subdomain};
 use crate::validation::resource_names::{is_fraction, is_native, parse};
-use crate::validation::{same, selector};
+use crate::validation::unified_diff::unified_diff;
+use crate::validation::{selector, semantically_equal};
 
 const SPEC: &str = "core/v1.PersistentVolumeClaimSpec";
 const RESIZE_STATUSES: [&str; 5] = [
@@ -95,10 +95,10 @@ pub(crate) fn claim_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
         }
         copy(&mut after, "volumeAttributesClassName", &before);
     }
-    if !same(SPEC, &before, &after) {
+    if !semantically_equal(SPEC, &before, &after) {
         let why = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound \
                    claims";
-        let lines = difference(SPEC, &before, &after);
+        let lines = unified_diff(SPEC, &before, &after);
         errors.forbidden(&Path::new("spec"), format!("{why}\n{lines}"));
     }
     sizes(errors, old, new);
@@ -176,11 +176,11 @@ fn data_sources(errors: &mut ErrorList, at: &Path<'_>, old: Option<&Value>, spec
     }
     if !text(reference, "namespace").is_empty() {
         let why = "may not be specified when dataSourceRef.namespace is specified";
-        errors.invalid_shown(at, DATA_SOURCE_SHOWN.to_owned(), why);
+        errors.invalid_formatted(at, DATA_SOURCE_SHOWN.to_owned(), why);
     } else if source["apiGroup"] != reference["apiGroup"]
         || ["kind", "name"].into_iter().any(|field| text(source, field) != text(reference, field))
     {
-        errors.invalid_shown(at, DATA_SOURCE_SHOWN.to_owned(), "must match dataSourceRef");
+        errors.invalid_formatted(at, DATA_SOURCE_SHOWN.to_owned(), "must match dataSourceRef");
     }
 }
 
@@ -217,6 +217,6 @@ fn resource_key(errors: &mut ErrorList, at: &Path<'_>, name: &str) -> bool {
 fn not_negative(errors: &mut ErrorList, at: &Path<'_>, amount: &Value) {
     if let Some(quantity) = parse(amount).filter(|quantity| quantity.billionths() < 0) {
         let whole = quantity.billionths() / 1_000_000_000;
-        errors.invalid_shown(at, whole.to_string(), "must be a valid resource quantity");
+        errors.invalid_formatted(at, whole.to_string(), "must be a valid resource quantity");
     }
 }

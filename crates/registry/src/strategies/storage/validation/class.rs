@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::validation::error_list::{ErrorList, Path, list, members, text};
 use crate::validation::names::qualified_name;
-use crate::validation::same;
+use crate::validation::semantically_equal;
 
 const MOST_PARAMETERS: usize = 512;
 const MOST_BYTES: usize = 256 * 1024;
@@ -39,7 +39,10 @@ pub(crate) fn storage_class(errors: &mut ErrorList, class: &Value) {
 pub(crate) fn storage_class_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     for field in ["provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"] {
         let only = |class: &Value| json!({field: class[field]});
-        errors.unchanged(&Path::new(field), same("storage/v1.StorageClass", &only(old), &only(new)));
+        errors.unchanged(
+            &Path::new(field),
+            semantically_equal("storage/v1.StorageClass", &only(old), &only(new)),
+        );
     }
 }
 

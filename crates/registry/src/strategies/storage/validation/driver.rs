@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::validation::difference::on_one_line;
 use crate::validation::error_list::{ErrorList, Path, is_set, list, number, text};
+use crate::validation::go_format::ordered_json;
 use crate::validation::names::{csi_driver_name, qualified_name, subdomain};
 use crate::validation::resource_names::parse;
-use crate::validation::{same, selector, shown};
+use crate::validation::unified_diff::on_one_line;
+use crate::validation::{selector, semantically_equal};
 
 const TOKENS_IN_SECRETS: &str = "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true \
      to prevent possible logging of tokens in volume attributes";
@@ -91,9 +92,9 @@ pub(crate) fn csi_node_changes(errors: &mut ErrorList, old: &Value, new: &Value)
     };
     for before in list(&old["spec"], "drivers") {
         for after in list(&new["spec"], "drivers").iter().filter(|after| after["name"] == before["name"]) {
-            if !same(message, &fixed(before), &fixed(after)) {
+            if !semantically_equal(message, &fixed(before), &fixed(after)) {
                 let shown = on_one_line(message, &fixed(after));
-                errors.invalid_shown(&at.child("drivers"), shown, "field is immutable");
+                errors.invalid_formatted(&at.child("drivers"), shown, "field is immutable");
             }
         }
     }
@@ -115,12 +116,12 @@ pub(crate) fn capacity(errors: &mut ErrorList, object: &Value) {
 /// Reports changes to a CSIStorageCapacity: what the driver was asked for stays.
 pub(crate) fn capacity_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let only = |object: &Value| json!({"nodeTopology": object["nodeTopology"]});
-    if !same("storage/v1.CSIStorageCapacity", &only(old), &only(new)) {
+    if !semantically_equal("storage/v1.CSIStorageCapacity", &only(old), &only(new)) {
         let shown = match &new["nodeTopology"] {
             Value::Null => "null".to_owned(),
-            topology => shown::in_order("meta/v1.LabelSelector", topology),
+            topology => ordered_json("meta/v1.LabelSelector", topology),
         };
-        errors.invalid_shown(&Path::new("nodeTopology"), shown, "field is immutable");
+        errors.invalid_formatted(&Path::new("nodeTopology"), shown, "field is immutable");
     }
     let class = text(new, "storageClassName");
     errors.immutable(&Path::new("storageClassName"), text(old, "storageClassName") == class, &json!(class));

@@ -4,14 +4,14 @@ use serde_json::{Map, Value, json};
 
 use super::sources::{Holder, device};
 use super::{CLASS_ANNOTATION, VOLUME_MODES, access_modes};
-use crate::validation::difference::{difference, on_one_line};
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, text};
 use crate::validation::names::subdomain;
 use crate::validation::pod_warnings::node_terms;
 use crate::validation::resource_names::parse;
 use crate::validation::scheduling::node_selector;
+use crate::validation::unified_diff::{on_one_line, unified_diff};
 use crate::validation::volume::host_path;
-use crate::validation::{mount, same};
+use crate::validation::{mount, semantically_equal};
 
 const MOUNT_ANNOTATION: &str = "volume.beta.kubernetes.io/mount-options";
 const RECLAIM_POLICIES: [&str; 3] = ["Delete", "Recycle", "Retain"];
@@ -130,7 +130,7 @@ fn capacity(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
         let Some(quantity) = parse(amount) else { continue };
         if quantity.billionths() < 0 {
             let whole = quantity.billionths() / 1_000_000_000;
-            errors.invalid_shown(&at.key(name), whole.to_string(), "must be a valid resource quantity");
+            errors.invalid_formatted(&at.key(name), whole.to_string(), "must be a valid resource quantity");
         }
         if quantity.billionths() <= 0 {
             errors.invalid(&at.key(name), amount, "must be greater than zero");
@@ -237,18 +237,20 @@ pub(crate) fn volume_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     {
         driver.remove(reference);
     }
-    if !same("core/v1.PersistentVolumeSource", &before, &after) {
+    if !semantically_equal("core/v1.PersistentVolumeSource", &before, &after) {
         let why = "spec.persistentvolumesource is immutable after creation";
-        let lines = difference("core/v1.PersistentVolumeSource", &before, &after);
+        let lines = unified_diff("core/v1.PersistentVolumeSource", &before, &after);
         errors.forbidden(&spec.child("persistentvolumesource"), format!("{why}\n{lines}"));
     }
     let (old, new) = (&old["spec"], &new["spec"]);
     errors.immutable(&Path::new("volumeMode"), old["volumeMode"] == new["volumeMode"], &new["volumeMode"]);
     let affinity = "core/v1.VolumeNodeAffinity";
-    if is_set(old, "nodeAffinity") && !same(affinity, &old["nodeAffinity"], &new["nodeAffinity"]) {
+    if is_set(old, "nodeAffinity")
+        && !semantically_equal(affinity, &old["nodeAffinity"], &new["nodeAffinity"])
+    {
         let shown = on_one_line(affinity, &new["nodeAffinity"]);
         let why = "field is immutable, except for updating from beta label to GA";
-        errors.invalid_shown(&Path::new("nodeAffinity"), shown, why);
+        errors.invalid_formatted(&Path::new("nodeAffinity"), shown, why);
     }
     let class = "volumeAttributesClassName";
     if is_set(old, class) && !is_set(new, class) {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::schema::{Field, MessageId, Type, schema};
 
 /// Whether two values of this message mean the same.
-pub fn same(message: &str, old: &Value, new: &Value) -> bool {
+pub(crate) fn semantically_equal(message: &str, old: &Value, new: &Value) -> bool {
     match schema().find(message) {
         Some(id) => same_message(id, old, new),
         None => old == new,
@@ -68,11 +68,19 @@ mod tests {
     #[test]
     fn empty_is_absent_unless_it_is_a_pointer() {
         let spec = "core/v1.PodSpec";
-        assert!(same(spec, &json!({}), &json!({"volumes": [], "hostNetwork": false, "nodeName": ""})));
-        assert!(!same(spec, &json!({}), &json!({"activeDeadlineSeconds": 0})));
-        assert!(!same(spec, &json!({}), &json!({"nodeName": "n"})));
+        assert!(semantically_equal(
+            spec,
+            &json!({}),
+            &json!({"volumes": [], "hostNetwork": false, "nodeName": ""})
+        ));
+        assert!(!semantically_equal(spec, &json!({}), &json!({"activeDeadlineSeconds": 0})));
+        assert!(!semantically_equal(spec, &json!({}), &json!({"nodeName": "n"})));
         let nested = |container: Value| json!({"containers": [container]});
-        assert!(same(spec, &nested(json!({"name": "c"})), &nested(json!({"name": "c", "resources": {}}))));
-        assert!(!same(spec, &nested(json!({"name": "c"})), &nested(json!({"name": "d"}))));
+        assert!(semantically_equal(
+            spec,
+            &nested(json!({"name": "c"})),
+            &nested(json!({"name": "c", "resources": {}}))
+        ));
+        assert!(!semantically_equal(spec, &nested(json!({"name": "c"})), &nested(json!({"name": "d"}))));
     }
 }

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{GROUP, Policy, Request, Rule, Target, User, Verdict};
+use super::{GROUP, Policy, RequestAttributes, RequestTarget, Rule, User, Verdict};
 use crate::kinds::Kind;
 use crate::refusal::quoted;
 use crate::{Details, Refusal};
 
 /// The write of a role or a binding by somebody.
 #[derive(Clone, Copy, Debug)]
-pub struct Handout<'a> {
+pub struct EscalationCheck<'a> {
     /// What everybody holds before the write.
     pub policy: &'a Policy,
     /// Who writes.
@@ -24,7 +24,7 @@ pub struct Handout<'a> {
     pub path_name: Option<&'a str>,
 }
 
-impl Handout<'_> {
+impl EscalationCheck<'_> {
     /// Refuses a write that hands out more than the writer holds.
     pub fn check(&self, old: Option<&Value>, new: &Value) -> Result<(), Refusal> {
         if self.kind.group != GROUP || self.user.is_master() {
@@ -102,15 +102,15 @@ impl Handout<'_> {
     }
 
     fn may(&self, verb: &str, resource: &str, name: Option<&str>) -> bool {
-        let target = Target::Resource {
+        let target = RequestTarget::Resource {
             group: GROUP.to_owned(),
             resource: resource.to_owned(),
             subresource: None,
             namespace: self.namespace.map(str::to_owned),
             name: name.map(str::to_owned),
         };
-        let request = Request { verb: verb.to_owned(), target };
-        matches!(self.policy.judge(self.user, &request), Verdict::Allowed(_))
+        let request = RequestAttributes { verb: verb.to_owned(), target };
+        matches!(self.policy.authorize(self.user, &request), Verdict::Allowed(_))
     }
 }
 

@@ -40,7 +40,7 @@ const GO_NAMES_OF_RBD: [(&str, &str); 4] =
     [("image", "RBDImage"), ("monitors", "CephMonitors"), ("pool", "RBDPool"), ("user", "RadosUser")];
 
 /// The unified diff between two values of this message.
-pub(crate) fn difference(message: &str, old: &Value, new: &Value) -> String {
+pub(crate) fn unified_diff(message: &str, old: &Value, new: &Value) -> String {
     let (old, new) = (lines(message, old), lines(message, new));
     let old: Vec<_> = old.lines().collect();
     let new: Vec<_> = new.lines().collect();
@@ -284,7 +284,7 @@ mod tests {
         let expected = "@@ -2,7 +2,7 @@\n  \"GCEPersistentDisk\": null,\n  \"AWSElasticBlockStore\": null,\n  \
                         \"HostPath\": {\n-  \"Path\": \"/x\",\n+  \"Path\": \"/y\",\n   \"Type\": \"\"\n  },\n  \
                         \"Glusterfs\": null,\n";
-        assert_eq!(difference("core/v1.PersistentVolumeSource", &old, &new), expected);
+        assert_eq!(unified_diff("core/v1.PersistentVolumeSource", &old, &new), expected);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::empties::is_omitted;
 use crate::schema::{MessageId, Type, schema};
 
 /// The value as JSON with the fields of this message in the order of the schema.
-pub(crate) fn in_order(message: &str, value: &Value) -> String {
+pub(crate) fn ordered_json(message: &str, value: &Value) -> String {
     let mut out = String::new();
     match schema().find(message) {
         Some(id) => write_message(&mut out, id, value),
@@ -18,8 +18,8 @@ pub(crate) fn in_order(message: &str, value: &Value) -> String {
 }
 
 /// A list of values of this message.
-pub(crate) fn list_in_order(message: &str, values: &[Value]) -> String {
-    let shown: Vec<_> = values.iter().map(|value| in_order(message, value)).collect();
+pub(crate) fn ordered_json_list(message: &str, values: &[Value]) -> String {
+    let shown: Vec<_> = values.iter().map(|value| ordered_json(message, value)).collect();
     format!("[{}]", shown.join(","))
 }
 

@@ -1,0 +1,208 @@
+//! The attributes of a request that authorization decides on.
+
+use super::User;
+use crate::paging::flag;
+use crate::selector::fields::Terms;
+use crate::target::{Objects, Target};
+use crate::{Details, Refusal};
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestAttributes {
+    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`, or a verb of its own.
+    pub verb: String,
+    /// Of what.
+    pub target: RequestTarget,
+}
+
+/// What a request is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RequestTarget {
+    /// Objects of the API.
+    Resource {
+        /// The group; empty for the core group.
+        group: String,
+        /// The plural resource.
+        resource: String,
+        /// The part of the object, if not all of it.
+        subresource: Option<String>,
+        /// The namespace; none at the cluster scope.
+        namespace: Option<String>,
+        /// The object's name; none for collections.
+        name: Option<String>,
+    },
+    /// A path that is no object, such as `/metrics`.
+    Path(String),
+}
+
+impl RequestAttributes {
+    /// The refusal, in Kubernetes' words; `why` is what the verdict says.
+    pub fn forbidden(&self, user: &User, why: Option<&str>) -> Refusal {
+        let (user, verb) = (&user.name, &self.verb);
+        let (message, details) = match &self.target {
+            RequestTarget::Path(path) => {
+                (format!("forbidden: User \"{user}\" cannot {verb} path \"{path}\""), Details::default())
+            }
+            RequestTarget::Resource { group, resource, subresource, namespace, name } => {
+                let qualified =
+                    if group.is_empty() { resource.clone() } else { format!("{resource}.{group}") };
+                let named = name.as_ref().map_or_else(String::new, |name| format!(" \"{name}\""));
+                let whole = subresource
+                    .as_ref()
+                    .map_or_else(|| resource.clone(), |part| format!("{resource}/{part}"));
+                let place = namespace.as_ref().map_or_else(
+                    || "at the cluster scope".to_owned(),
+                    |namespace| format!("in the namespace \"{namespace}\""),
+                );
+                let message = format!(
+                    "{qualified}{named} is forbidden: User \"{user}\" cannot {verb} resource \"{whole}\" in API group \
+                     \"{group}\" {place}"
+                );
+                let details = Details {
+                    name: name.clone().unwrap_or_default(),
+                    group: group.clone(),
+                    kind: resource.clone(),
+                    ..Details::default()
+                };
+                (message, details)
+            }
+        };
+        let message = why.map_or_else(|| message.clone(), |why| format!("{message}: {why}"));
+        Refusal { code: 403, reason: "Forbidden", message, details: Some(Box::new(details)) }
+    }
+}
+
+impl RequestAttributes {
+    /// What the request with this method, unescaped path and unescaped query asks for.
+    ///
+    /// Whether any of it exists is not asked here: who may not ask for something is not told that it is not there.
+    pub fn of(method: &str, path: &str, query: &[(String, String)]) -> Self {
+        match Target::parse(path) {
+            Target::Objects(objects) => Self::of_objects(method, &objects, query),
+            _ => Self { verb: method.to_lowercase(), target: RequestTarget::Path(path.to_owned()) },
+        }
+    }
+
+    fn of_objects(method: &str, objects: &Objects<'_>, query: &[(String, String)]) -> Self {
+        let first = |key: &str| query.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
+        let mut name = objects.name.map(str::to_owned);
+        let reads = matches!(method, "GET" | "HEAD");
+        let verb = match (method, &name) {
+            _ if objects.watch && reads => "watch",
+            ("POST", _) => "create",
+            ("PUT", _) => "update",
+            ("PATCH", _) => "patch",
+            ("DELETE", Some(_)) => "delete",
+            ("DELETE", None) => "deletecollection",
+            (_, Some(_)) if reads => "get",
+            (_, None) if reads => {
+                name = first("fieldSelector").and_then(selected_name);
+                if first("watch").is_some_and(flag) { "watch" } else { "list" }
+            }
+            _ => "",
+        };
+        // A Namespace counts as being inside itself, so that rights within it can be about it.
+        let itself = objects.resource == "namespaces" && objects.namespace.is_none();
+        let namespace = objects.namespace.or(if itself { objects.name } else { None });
+        let target = RequestTarget::Resource {
+            group: objects.group.to_owned(),
+            resource: objects.resource.to_owned(),
+            subresource: objects.part.and_then(|part| part.split('/').next()).map(str::to_owned),
+            namespace: namespace.map(str::to_owned),
+            name,
+        };
+        Self { verb: verb.to_owned(), target }
+    }
+}
+
+/// The one name that a field selector leaves, if that can be a name at all.
+fn selected_name(selector: &str) -> Option<String> {
+    let terms = Terms::parse(selector).ok()?;
+    let name = terms.required("metadata.name")?;
+    let fits = !name.is_empty() && ![".", ".."].contains(&name) && !name.contains(['/', '%']);
+    fits.then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Verb, group, resource with its part, namespace and name, `-` for none.
+    fn attributes(method: &str, url: &str) -> String {
+        let (path, query) = url.split_once('?').unwrap_or((url, ""));
+        let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        let pairs: Vec<_> = pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+        let request = RequestAttributes::of(method, path, &pairs);
+        match request.target {
+            RequestTarget::Path(path) => format!("{} {path}", request.verb),
+            RequestTarget::Resource { group, resource, subresource, namespace, name } => {
+                let part = subresource.map_or(String::new(), |part| format!("/{part}"));
+                let (namespace, name) = (namespace.unwrap_or("-".into()), name.unwrap_or("-".into()));
+                format!("{} {group}:{resource}{part} {namespace} {name}", request.verb)
+            }
+        }
+    }
+
+    /// A0.7: every method on objects and collections.
+    #[test]
+    fn methods_are_verbs() {
+        let pods = "/api/v1/namespaces/shop/pods";
+        for (method, url, wanted) in [
+            ("GET", "", "list :pods shop -"),
+            ("GET", "?watch=true", "watch :pods shop -"),
+            ("GET", "?watch=0", "list :pods shop -"),
+            ("HEAD", "", "list :pods shop -"),
+            ("POST", "", "create :pods shop -"),
+            ("DELETE", "", "deletecollection :pods shop -"),
+            ("GET", "/p", "get :pods shop p"),
+            ("GET", "/p?watch=true", "get :pods shop p"),
+            ("PUT", "/p", "update :pods shop p"),
+            ("PATCH", "/p/status", "patch :pods/status shop p"),
+            ("DELETE", "/p", "delete :pods shop p"),
+            ("POST", "/p/proxy/index.html", "create :pods/proxy shop p"),
+        ] {
+            assert_eq!(attributes(method, &format!("{pods}{url}")), wanted, "{method} {url}");
+        }
+        assert_eq!(attributes("GET", "/apis/apps/v1/deployments"), "list apps:deployments - -");
+        let old_watch = "/api/v1/watch/namespaces/shop/pods/p";
+        assert_eq!(attributes("GET", old_watch), "watch :pods shop p");
+        assert_eq!(attributes("DELETE", old_watch), "delete :pods shop p", "who may watch may not delete");
+    }
+
+    /// A0.7: a list of one name is about that name.
+    #[test]
+    fn a_list_by_name_is_about_that_name() {
+        let list = |selector: &str| attributes("GET", &format!("/api/v1/pods?fieldSelector={selector}"));
+        assert_eq!(list("metadata.name=p"), "list :pods - p");
+        assert_eq!(list("spec.nodeName=n,metadata.name==p"), "list :pods - p");
+        assert_eq!(list("metadata.name!=p"), "list :pods - -");
+        assert_eq!(list("metadata.name=a/b"), "list :pods - -");
+        assert_eq!(
+            attributes("GET", "/api/v1/pods?watch=1&fieldSelector=metadata.name=p"),
+            "watch :pods - p"
+        );
+        assert_eq!(
+            attributes("DELETE", "/api/v1/namespaces/n/pods?fieldSelector=metadata.name=p"),
+            "deletecollection :pods n -"
+        );
+    }
+
+    /// A7.3: a namespace is inside itself.
+    #[test]
+    fn a_namespace_is_inside_itself() {
+        assert_eq!(attributes("DELETE", "/api/v1/namespaces/shop"), "delete :namespaces shop shop");
+        assert_eq!(
+            attributes("PUT", "/api/v1/namespaces/shop/finalize"),
+            "update :namespaces/finalize shop shop"
+        );
+        assert_eq!(attributes("GET", "/api/v1/namespaces"), "list :namespaces - -");
+    }
+
+    /// A0.7, A7.3: what is no object is a path, and the verb is the method.
+    #[test]
+    fn other_paths_are_paths() {
+        assert_eq!(attributes("GET", "/metrics"), "get /metrics");
+        assert_eq!(attributes("POST", "/apis/apps/v1"), "post /apis/apps/v1");
+        assert_eq!(attributes("GET", "/api"), "get /api");
+    }
+}
