@@ -1,4 +1,4 @@
-//! Handing out rights: whoever writes a role must hold its rules, whoever binds one must hold the role's.
+//! Prevents privilege escalation: to write a role, a user must hold its rules; to bind a role, the rules of that role.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,23 +9,23 @@ use crate::kinds::Kind;
 use crate::refusal::quoted;
 use crate::{Details, Refusal};
 
-/// The write of a role or a binding by somebody.
+/// A write of a role or a binding by a user.
 #[derive(Clone, Copy, Debug)]
 pub struct EscalationCheck<'a> {
-    /// What everybody holds before the write.
+    /// All roles and bindings before the write.
     pub policy: &'a Policy,
-    /// Who writes.
+    /// The user that writes.
     pub user: &'a User,
-    /// What is written; anything but roles and bindings hands out nothing.
+    /// The kind that is written; only roles and bindings are checked.
     pub kind: &'a Kind,
-    /// Where; none for the whole cluster.
+    /// The namespace; none for the whole cluster.
     pub namespace: Option<&'a str>,
-    /// The name in the path: none when something is created in a collection.
+    /// The name in the path; none for a POST to a collection.
     pub path_name: Option<&'a str>,
 }
 
 impl EscalationCheck<'_> {
-    /// Refuses a write that hands out more than the writer holds.
+    /// Returns 403 if the write grants rules that the user does not hold.
     pub fn check(&self, old: Option<&Value>, new: &Value) -> Result<(), Refusal> {
         if self.kind.group != GROUP || self.user.is_master() {
             return Ok(());
@@ -57,7 +57,7 @@ impl EscalationCheck<'_> {
         }
         let rules: Vec<_> = new["rules"].as_array().into_iter().flatten().map(Rule::parse).collect();
         self.check_rules(&rules)?;
-        // An aggregation gathers anything, and puts back what is taken away: only who holds everything may have one.
+        // An aggregation may select any rule, and restores removed ones: it requires all rules.
         let aggregates = |role: &Value| !role["aggregationRule"].is_null();
         if (aggregates(new) || old.is_some_and(aggregates)) && self.check_rules(&everything()).is_err() {
             return Err("must have cluster-admin privileges to use an aggregationRule".to_owned());
@@ -65,7 +65,7 @@ impl EscalationCheck<'_> {
         Ok(())
     }
 
-    /// The outer refusal is about the role that is bound, the inner one about the binding.
+    /// Checks a binding. The outer error is about the bound role, the inner one about the binding.
     fn check_binding(&self, new: &Value) -> Result<Result<(), String>, Refusal> {
         let text = |field: &str| new["roleRef"][field].as_str().unwrap_or_default();
         let (kind, name) = (text("kind"), text("name"));
@@ -114,7 +114,7 @@ impl EscalationCheck<'_> {
     }
 }
 
-/// Whether only owners and finalizers change, which the garbage collector needs to do.
+/// Whether only owners and finalizers change, as by the garbage collector.
 fn differ_in_housekeeping_only(old: &Value, new: &Value) -> bool {
     let rest = |object: &Value| {
         let mut object = object.clone();
@@ -137,9 +137,9 @@ fn everything() -> [Rule; 2] {
     ]
 }
 
-/// Rules as a person reads them: the verbs on one resource together, in the order of the letters.
+/// Formats rules for the message: verbs on one resource together, sorted.
 fn told(atoms: &[Rule]) -> Vec<String> {
-    // The verbs, by group, resource and name.
+    // Verbs by group, resource and name.
     let mut resources: BTreeMap<[&[String]; 3], Vec<String>> = BTreeMap::new();
     let mut told = BTreeSet::new();
     for atom in atoms {

@@ -6,16 +6,16 @@ use crate::selector::fields::Terms;
 use crate::target::{Objects, Target};
 use crate::{Details, Refusal};
 
-/// What is asked for.
+/// The attributes of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestAttributes {
-    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`, or a verb of its own.
+    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`, or a special verb.
     pub verb: String,
-    /// Of what.
+    /// What the request is for.
     pub target: RequestTarget,
 }
 
-/// What a request is about.
+/// What a request is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestTarget {
     /// Objects of the API.
@@ -24,19 +24,19 @@ pub enum RequestTarget {
         group: String,
         /// The plural resource.
         resource: String,
-        /// The part of the object, if not all of it.
+        /// The subresource, if any.
         subresource: Option<String>,
         /// The namespace; none at the cluster scope.
         namespace: Option<String>,
         /// The object's name; none for collections.
         name: Option<String>,
     },
-    /// A path that is no object, such as `/metrics`.
+    /// A path outside the resources, such as `/metrics`.
     Path(String),
 }
 
 impl RequestAttributes {
-    /// The refusal, in Kubernetes' words; `why` is what the verdict says.
+    /// Returns the 403 for this request; `why` is the reason that the decision gives.
     pub fn forbidden(&self, user: &User, why: Option<&str>) -> Refusal {
         let (user, verb) = (&user.name, &self.verb);
         let (message, details) = match &self.target {
@@ -73,9 +73,9 @@ impl RequestAttributes {
 }
 
 impl RequestAttributes {
-    /// What the request with this method, unescaped path and unescaped query asks for.
+    /// Parses the attributes from the method, the unescaped path and the unescaped query.
     ///
-    /// Whether any of it exists is not asked here: who may not ask for something is not told that it is not there.
+    /// Does not check whether the resource exists: authorization comes before 404.
     pub fn of(method: &str, path: &str, query: &[(String, String)]) -> Self {
         match Target::parse(path) {
             Target::Objects(objects) => Self::of_objects(method, &objects, query),
@@ -101,7 +101,7 @@ impl RequestAttributes {
             }
             _ => "",
         };
-        // A Namespace counts as being inside itself, so that rights within it can be about it.
+        // A Namespace counts as inside itself, so that a Role in it can allow access to it.
         let itself = objects.resource == "namespaces" && objects.namespace.is_none();
         let namespace = objects.namespace.or(if itself { objects.name } else { None });
         let target = RequestTarget::Resource {
@@ -115,7 +115,7 @@ impl RequestAttributes {
     }
 }
 
-/// The one name that a field selector leaves, if that can be a name at all.
+/// Returns the name that a field selector requires, if it is a valid path segment.
 fn selected_name(selector: &str) -> Option<String> {
     let terms = Terms::parse(selector).ok()?;
     let name = terms.required("metadata.name")?;
@@ -127,7 +127,7 @@ fn selected_name(selector: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Verb, group, resource with its part, namespace and name, `-` for none.
+    /// Verb, group, resource with subresource, namespace and name, `-` for none.
     fn attributes(method: &str, url: &str) -> String {
         let (path, query) = url.split_once('?').unwrap_or((url, ""));
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));

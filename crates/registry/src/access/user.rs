@@ -4,29 +4,29 @@ use std::collections::BTreeMap;
 
 use super::{ANONYMOUS, UNAUTHENTICATED};
 
-/// Who asks.
+/// A user, authenticated or anonymous.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct User {
     /// The name.
     pub name: String,
     /// The groups, `system:authenticated` or `system:unauthenticated` among them.
     pub groups: Vec<String>,
-    /// What tells this user from an earlier one of the same name; empty if nothing does.
+    /// The uid, which tells users of the same name apart; may be empty.
     pub uid: String,
-    /// What else the authenticator knows, by key.
+    /// Further attributes from the authenticator, by key.
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
-/// What the names of service accounts begin with.
+/// The prefix of the names of service accounts.
 const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
 
 impl User {
-    /// Whoever shows no credentials.
+    /// The user of requests without credentials.
     pub fn anonymous() -> Self {
         Self { name: ANONYMOUS.to_owned(), groups: vec![UNAUTHENTICATED.to_owned()], ..Self::default() }
     }
 
-    /// The user that a service account is.
+    /// The user of a service account.
     pub fn of_service_account(namespace: &str, name: &str) -> Self {
         Self {
             name: format!("{SERVICE_ACCOUNT}{namespace}:{name}"),
@@ -35,13 +35,13 @@ impl User {
         }
     }
 
-    /// The namespace and name of the service account that this is, if it is one.
+    /// Returns the namespace and name if the user is a service account.
     pub fn service_account(&self) -> Option<(&str, &str)> {
         let (namespace, name) = self.name.strip_prefix(SERVICE_ACCOUNT)?.split_once(':')?;
         (!namespace.is_empty() && !name.is_empty() && !name.contains(':')).then_some((namespace, name))
     }
 
-    /// Whether rights need not be looked up at all.
+    /// Whether the user is a member of `system:masters`.
     pub fn is_master(&self) -> bool {
         self.groups.iter().any(|group| group == super::MASTERS)
     }

@@ -1,4 +1,4 @@
-//! Limit ranges: what containers of a namespace get if they say nothing, and what may be asked for.
+//! Limit ranges: default and permitted resources of containers, pods and claims.
 
 use serde_json::{Map, Value, json};
 
@@ -7,10 +7,10 @@ use crate::defaults::setting::{default, each, ensure, object};
 use crate::kinds::Kind;
 use crate::quantity::Quantity;
 
-/// Says what was filled in.
+/// The annotation that lists the defaults that were set.
 const NOTE: &str = "kubernetes.io/limit-ranger";
 
-/// Gives containers what they get by default, and holds what is asked for to the limits.
+/// Sets default resources, and refuses resources outside the limits.
 pub fn admit(ranges: &[Value], kind: &Kind, object: &mut Value) -> Result<(), Denied> {
     let limits = || ranges.iter().flat_map(|range| range["spec"]["limits"].as_array().into_iter().flatten());
     let is_pod = kind.kind == "Pod";
@@ -43,7 +43,7 @@ fn containers(pod: &Value) -> impl Iterator<Item = &Value> {
     lists.into_iter().flat_map(|list| pod["spec"][list].as_array().into_iter().flatten())
 }
 
-/// Gives every container what it lacks, and notes on the pod what that was.
+/// Sets the default resources of every container, and lists them in an annotation.
 fn fill_in(pod: &mut Value, limit: &Value) {
     let mut notes = Vec::new();
     let Some(spec) = pod.get_mut("spec").and_then(object) else { return };
@@ -81,7 +81,7 @@ fn fill(amounts: Option<&mut Map<String, Value>>, given: &Value) -> Vec<String> 
     missing.into_iter().map(|(name, _)| name).collect()
 }
 
-/// What all containers of a pod ask for together, as far as all of them say so.
+/// Returns the sum of the resources of all containers.
 fn of_pod(pod: &Value) -> Value {
     let sum = |list: &str| {
         let mut sums = Map::new();

@@ -1,10 +1,10 @@
-//! What the server itself adds to objects on their way in, and on whose account it turns them away.
+//! Admission: what the server adds to objects, and why it refuses some.
 //!
-//! Everything here is decided from the object and from what the server has looked up: accounts, classes, quotas. What
-//! is added belongs to no manager, so it is added after owners are known. Refusals are the end of a sentence that
-//! begins with `pods "web" is forbidden:`.
+//! The functions take the object and what the caller has looked up: accounts, classes, quotas. They run after field
+//! ownership is recorded, because no manager owns what they add. Errors complete a sentence that begins with
+//! `pods "web" is forbidden:`.
 //!
-//! [`admit_create`] and [`admit_update`] need nothing but the object; the rest is one file a rule.
+//! [`admit_create`] and [`admit_update`] are the parts that need no other objects; each other file is one rule.
 
 pub mod accounts;
 pub mod limits;
@@ -19,7 +19,7 @@ use crate::strategies;
 
 pub use services::{AddressRange, Claim, ServiceRanges};
 
-/// Why something is not allowed: the end of a sentence.
+/// Why a request is forbidden: the end of a sentence.
 pub type Denied = String;
 
 /// Adds to a new object, stamped and named, what depends on no other object.

@@ -1,8 +1,8 @@
-//! What an object means where it says nothing: the defaults of every kind.
+//! Defaults of absent fields, and the initial status of new objects.
 //!
-//! [`apply`] belongs to every decode (of requests, of patched objects, of stored ones) and may run any number of times.
-//! [`set_initial_status`] is what only a new object gets. What the server adds on its own account, mostly for the sake of other
-//! objects (accounts, classes, quotas, addresses), is not here but in [`admission`](crate::admission).
+//! [`apply`] is part of every decode (of requests, patched objects, stored objects) and idempotent. Defaults of one kind are
+//! in its [strategy](crate::strategies); here are those that several kinds share. Values that depend on other objects
+//! (accounts, classes, quotas, addresses) are set by [`admission`](crate::admission).
 
 pub(crate) mod container;
 pub(crate) mod image;

@@ -1,12 +1,12 @@
-//! The quality of service a pod is promised, from what its containers request and are limited to.
+//! The quality of service class of a pod.
 
 use serde_json::{Map, Value};
 
-/// `Guaranteed`, `Burstable` or `BestEffort`.
+/// Returns `Guaranteed`, `Burstable` or `BestEffort`.
 ///
-/// A pod is guaranteed what it asks for if every container limits both processor and memory and requests no less.
-/// It is the best effort that is made if nobody asks for anything.
-pub fn class(pod: &Map<String, Value>) -> &'static str {
+/// `Guaranteed` if every container has limits of CPU and memory, and requests equal to them. `BestEffort` if no
+/// container has requests or limits.
+pub(crate) fn class(pod: &Map<String, Value>) -> &'static str {
     let spec = pod.get("spec");
     let lists = ["containers", "initContainers"].into_iter().filter_map(|list| spec?.get(list)?.as_array());
     let (mut any, mut all_guaranteed) = (false, true);
@@ -15,7 +15,7 @@ pub fn class(pod: &Map<String, Value>) -> &'static str {
             let (request, limit) =
                 (amount(container, "requests", resource), amount(container, "limits", resource));
             any |= request.is_some() || limit.is_some();
-            // Defaults have made a request of every limit, and quantities are in normal form.
+            // Defaults have copied limits to requests, and quantities are canonical.
             all_guaranteed &= limit.is_some() && request.is_none_or(|request| Some(request) == limit);
         }
     }

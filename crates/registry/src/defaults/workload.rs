@@ -1,16 +1,16 @@
-//! Defaults of what keeps pods running.
+//! Defaults that several workloads share.
 
 use serde_json::{Value, json};
 
 use super::setting::{Object, default_text, ensure, is_empty};
 
-/// The labels of a template, if it has any.
+/// Returns the labels of a template, if it has any.
 pub(crate) fn template_labels(spec: &Object) -> Option<Value> {
     let labels = spec.get("template")?.get("metadata")?.get("labels")?;
     labels.as_object().filter(|labels| !labels.is_empty()).map(|labels| Value::Object(labels.clone()))
 }
 
-/// Gives an object without labels these.
+/// Sets the labels of an object without labels.
 pub(crate) fn label_if_bare(object: &mut Object, labels: Value) {
     if let Some(metadata) = ensure(object, "metadata")
         && is_empty(metadata, "labels")
@@ -19,7 +19,7 @@ pub(crate) fn label_if_bare(object: &mut Object, labels: Value) {
     }
 }
 
-/// The limits of a rolling update, there if and only if the strategy is one (validation refuses leftovers).
+/// Returns the parameters of a rolling update, inserting them if the strategy is one; `None` otherwise.
 pub(crate) fn rolling_update<'a>(spec: &'a mut Object, strategy: &str) -> Option<&'a mut Object> {
     let strategy = ensure(spec, strategy)?;
     default_text(strategy, "type", "RollingUpdate");

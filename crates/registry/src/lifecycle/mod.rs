@@ -1,7 +1,7 @@
-//! The life of an object: what the server itself writes into it when it is created, changed and deleted.
+//! What the server writes into objects when they are created, updated and deleted.
 //!
-//! Values in, values out; which uid, which moment and which kind of object is passed in. Validation and defaults come
-//! before, storage comes after. The resource version belongs to the store and is not touched here.
+//! Pure functions: uid and time are passed in. Defaults come before, validation and storage come after. The resource
+//! version belongs to the store and is not touched here.
 
 mod create;
 mod deletion;
@@ -20,16 +20,16 @@ pub(crate) use update::{keep, keep_all_but_managed_fields, keep_metadata};
 
 use serde_json::{Map, Value};
 
-/// The finalizer of an object that goes after its dependents.
+/// The finalizer of an object whose dependents are deleted first.
 const FOREGROUND: &str = "foregroundDeletion";
-/// The finalizer of an object whose dependents stay.
+/// The finalizer of an object whose dependents are orphaned.
 const ORPHAN: &str = "orphan";
 
 fn metadata(object: &Value) -> Option<&Map<String, Value>> {
     object.get("metadata").and_then(Value::as_object)
 }
 
-/// The metadata to write to; an object without any gets some.
+/// Returns the metadata, inserting it if it is absent.
 pub(crate) fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
     let whole = match object {
         Value::Object(whole) => whole,
@@ -61,7 +61,7 @@ fn generation(object: &Value) -> i64 {
     metadata(object).and_then(|metadata| metadata.get("generation")).and_then(Value::as_i64).unwrap_or(0)
 }
 
-/// Everything but metadata, status, kind and apiVersion: what the user asked for.
+/// Returns all fields but metadata, status, kind and apiVersion.
 fn asked_for(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
     let fields = object.as_object().into_iter().flatten();
     fields.filter(|(field, _)| !matches!(field.as_str(), "metadata" | "status" | "kind" | "apiVersion"))

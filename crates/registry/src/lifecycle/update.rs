@@ -1,4 +1,4 @@
-//! A change: what clients may not change is put back, and what was asked for is counted.
+//! Updates of objects: restores what clients may not change, and increments the generation.
 
 use serde_json::{Value, json};
 
@@ -15,32 +15,31 @@ pub enum Part {
     Main,
     /// Its status, and most of its metadata.
     Status,
-    /// A namespace's own finalizers.
+    /// The finalizers in a namespace's spec.
     Finalize,
-    /// A pod's containers for debugging.
+    /// A pod's ephemeral containers.
     EphemeralContainers,
     /// The resources of a pod's containers.
     Resize,
 }
 
-/// What an update comes to.
+/// The effect of an update.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Updated {
-    /// The object is the one that is stored: nothing is written.
+    /// The object equals the stored one: nothing is written.
     Unchanged,
     /// The object is to be stored.
     Store(Value),
-    /// The last finalizer of an object that was being deleted is gone, and so is the object. This is what the client
-    /// is shown.
+    /// The last finalizer of an object that is being deleted is gone: the object is removed, and the client gets this.
     Remove(Value),
 }
 
 /// Metadata that only the server writes.
 const SERVERS_OWN: [&str; 2] = ["creationTimestamp", "generation"];
-/// When an object goes. Whoever leaves it out means what is stored; whoever writes something else is refused later.
+/// Metadata of a deletion. Absent, it is restored; validation refuses other changes.
 const END: [&str; 2] = ["deletionTimestamp", "deletionGracePeriodSeconds"];
 impl Part {
-    /// The last segment of its path; empty for the object itself.
+    /// The subresource; empty for the object itself.
     pub fn subresource(self) -> &'static str {
         match self {
             Self::Main => "",
@@ -52,7 +51,7 @@ impl Part {
     }
 }
 
-/// Makes an object that was put or patched one that can be stored in place of another.
+/// Prepares an object that was put or patched for replacing the stored one.
 pub fn update(stored: &Value, mut object: Value, part: Part, kind: &Kind) -> Updated {
     let strategy = strategies::of(kind);
     keep_servers_metadata(stored, &mut object, part, strategy);
@@ -78,12 +77,12 @@ fn keep_servers_metadata(stored: &Value, object: &mut Value, part: Part, strateg
     let is_ending = text(stored, "deletionTimestamp").is_some();
     let left_out =
         |field: &&str| metadata(object).is_none_or(|sent| sent.get(*field).is_none_or(Value::is_null));
-    // Another uid than the stored one is refused later.
+    // Validation refuses another uid.
     fields.extend(["uid"].into_iter().filter(left_out));
     fields.extend(
         END.into_iter().filter(|field| left_out(field) || (is_ending && *field == "deletionTimestamp")),
     );
-    // A patch without a version, or an update that does not care, is of the stored version.
+    // The precondition has been checked.
     fields.push("resourceVersion");
     for field in fields {
         keep_metadata(stored, object, field);
@@ -109,7 +108,7 @@ pub(crate) fn keep_all_but_managed_fields(stored: &Value, object: &mut Value) {
     };
 }
 
-/// What is not written through this part stays: the status here, everything else there.
+/// Restores what a write to this part does not change.
 fn keep_other_part(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
     match part {
         Part::Main if !kind.has_status() => {}
@@ -137,13 +136,13 @@ pub(crate) fn keep(stored: &Value, object: &mut Value, field: &str) {
 fn count_generation(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
     let of = |object: &Value, field: &str| {
         let found = metadata(object).and_then(|metadata| metadata.get(field)).cloned();
-        // No annotations and empty annotations are the same.
+        // Absent and empty annotations are equal.
         found.filter(|value| value.as_object().is_none_or(|map| !map.is_empty()))
     };
     let differs = |field: &str| of(stored, field) != of(object, field);
     let asks_for_more = |object: &Value| part != Part::Status && !asked_for(stored).eq(asked_for(object));
     let asks_exactly_for_more = asks_for_more(object);
-    // Empty lists and maps that were sent in the place of none change nothing.
+    // Absent and empty lists and maps are equal.
     let asks_for_more =
         asks_exactly_for_more && asks_for_more(&empties::in_form(Form::Stored, &kind.nature, object));
     let has_new_status =
@@ -162,7 +161,7 @@ fn count_generation(stored: &Value, object: &mut Value, part: Part, kind: &Kind)
     }
 }
 
-/// Whether nothing but finalizers holds the stored object.
+/// Whether the stored object is being deleted and its grace period is over.
 fn may_go(stored: &Value) -> bool {
     let grace = metadata(stored).and_then(|metadata| metadata.get("deletionGracePeriodSeconds"));
     text(stored, "deletionTimestamp").is_some() && grace.and_then(Value::as_i64).unwrap_or(0) == 0

@@ -1,6 +1,6 @@
 //! Label selectors: `app in (web, db), tier != 1, !canary`.
 //!
-//! Text and objects lead to the same value, which prints in one canonical form: requirements by key, values in order.
+//! Strings and objects parse to the same value, which prints in a canonical form: requirements by key, values sorted.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use super::tokens::{Token, Tokens};
 use super::wording::{wrong_with_key, wrong_with_value};
 use crate::{FieldError, Refusal};
 
-/// What an object's labels have to be; without requirements everything matches.
+/// Requirements on labels; without any, everything matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelSelector {
     requirements: Vec<Requirement>,
 }
 
-/// What one label has to be.
+/// A requirement on one label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Requirement {
     key: String,
@@ -26,7 +26,7 @@ struct Requirement {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Wanted {
     Equal(String),
-    /// This and the other negative forms match absence, too.
+    /// Like the other negative forms, matches an absent label, too.
     NotEqual(String),
     In(BTreeSet<String>),
     NotIn(BTreeSet<String>),
@@ -37,12 +37,12 @@ enum Wanted {
 }
 
 impl LabelSelector {
-    /// Reads a `labelSelector` parameter.
+    /// Parses a `labelSelector` parameter.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         read(&mut Tokens::of(text)).map(Self::by_key).map_err(Refusal::bad_request)
     }
 
-    /// Reads a `LabelSelector` object; what it says must be valid.
+    /// Parses a `LabelSelector` object.
     pub fn from_object(selector: &Value) -> Result<Self, FieldError> {
         let mut requirements = equalities(&selector["matchLabels"]).collect::<Result<Vec<_>, _>>()?;
         for expression in selector["matchExpressions"].as_array().into_iter().flatten() {
@@ -51,29 +51,29 @@ impl LabelSelector {
         Ok(Self::by_key(requirements))
     }
 
-    /// Reads a plain map of labels, as Services and ReplicationControllers have.
+    /// Parses a map of labels, as Services and ReplicationControllers have.
     pub fn from_labels(labels: &Value) -> Result<Self, FieldError> {
         equalities(labels).collect::<Result<_, _>>().map(Self::by_key)
     }
 
-    /// Whether an object's labels are as wanted.
+    /// Whether an object matches.
     pub fn matches(&self, object: &Value) -> bool {
         self.requirements.is_empty() || self.matches_labels(&object["metadata"]["labels"])
     }
 
-    /// Whether these labels, a map or nothing, are as wanted.
+    /// Whether these labels, a map or null, match.
     pub fn matches_labels(&self, labels: &Value) -> bool {
         self.requirements
             .iter()
             .all(|requirement| requirement.wanted.allows(labels[&requirement.key].as_str()))
     }
 
-    /// Whether nothing is wanted, so that every object matches.
+    /// Whether every object matches.
     pub fn is_everything(&self) -> bool {
         self.requirements.is_empty()
     }
 
-    /// Among requirements for one key the order stays: it is the order in which they were given.
+    /// Sorts by key; the sort is stable.
     fn by_key(mut requirements: Vec<Requirement>) -> Self {
         requirements.sort_by(|one, other| one.key.cmp(&other.key));
         Self { requirements }
@@ -137,7 +137,7 @@ fn read_requirement(tokens: &mut Tokens<'_>) -> Result<Requirement, String> {
         other => return Err(format!("found '{}', expected: identifier", other.text())),
     };
     if let Some(why) = wrong_with_key(key) {
-        // The reference has no field to name here, and says so.
+        // Kubernetes has no field path here.
         return Err(FieldError::invalid("<nil>", &Value::from(key), why).to_string());
     }
     let wanted = match tokens.peek() {
@@ -167,7 +167,7 @@ fn read_wanted(key: &str, tokens: &mut Tokens<'_>) -> Result<Wanted, String> {
     Ok(wanted)
 }
 
-/// Nothing at all is the empty value.
+/// Parses a value, which may be empty.
 fn read_value<'t>(tokens: &mut Tokens<'t>) -> Result<&'t str, String> {
     if matches!(tokens.peek(), Token::End | Token::Sign(",")) {
         return Ok("");
@@ -178,7 +178,7 @@ fn read_value<'t>(tokens: &mut Tokens<'t>) -> Result<&'t str, String> {
     }
 }
 
-/// A list in parentheses; where a value is missing, it is the empty value.
+/// Parses a list in parentheses; missing values are empty.
 fn read_values(tokens: &mut Tokens<'_>) -> Result<BTreeSet<String>, String> {
     match tokens.take() {
         Token::Sign("(") => {}

@@ -1,13 +1,13 @@
-//! What is wrong with a label's key or value in a selector, in one line; nothing is wrong with most.
+//! Errors in the keys and values of label selectors, each as one line.
 
 use crate::validation::names::{label_value, qualified_name};
 
-/// Everything that is wrong with a label key, or `None`.
+/// Returns all errors in a label key as one line, or `None`.
 pub(super) fn wrong_with_key(key: &str) -> Option<String> {
     joined(&qualified_name(key))
 }
 
-/// Everything that is wrong with a label value, or `None`.
+/// Returns all errors in a label value as one line, or `None`.
 pub(super) fn wrong_with_value(value: &str) -> Option<String> {
     joined(&label_value(value))
 }

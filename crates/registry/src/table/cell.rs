@@ -1,4 +1,4 @@
-//! Reading an object for a cell: what is absent is empty, zero, or said in angle brackets.
+//! Reads values for cells; absent values are empty, zero, or a word in angle brackets.
 
 use std::collections::BTreeSet;
 
@@ -9,60 +9,60 @@ use crate::selector::LabelSelector;
 use crate::table::age::since;
 
 pub(crate) const CONTAINERS: &str = "spec.template.spec.containers";
-/// How many addresses, ports or hosts are shown.
+/// The maximum number of addresses, ports or hosts in a cell.
 pub(crate) const MOST: usize = 3;
 
-/// The value at a dotted path, or null.
+/// Returns the value at a dotted path, or null.
 pub(crate) fn at<'o>(object: &'o Value, path: &str) -> &'o Value {
     path.split('.').fold(object, |value, member| &value[member])
 }
 
-/// The text at a path, or nothing.
+/// Returns the string at a path, or an empty one.
 pub(crate) fn text<'o>(object: &'o Value, path: &str) -> &'o str {
     at(object, path).as_str().unwrap_or("")
 }
 
-/// The text at a path, or a word for its absence.
+/// Returns the string at a path, or this word if it is absent.
 pub(crate) fn text_or<'o>(object: &'o Value, path: &str, absent: &'static str) -> &'o str {
     at(object, path).as_str().filter(|text| !text.is_empty()).unwrap_or(absent)
 }
 
-/// The number at a path, or zero.
+/// Returns the number at a path, or zero.
 pub(crate) fn number(object: &Value, path: &str) -> i64 {
     at(object, path).as_i64().unwrap_or(0)
 }
 
-/// The elements of the list at a path, or none.
+/// Returns the elements of the list at a path.
 pub(crate) fn list<'o>(object: &'o Value, path: &str) -> &'o [Value] {
     at(object, path).as_array().map_or(&[], Vec::as_slice)
 }
 
-/// How many members the map at a path has.
+/// Returns the number of members of the map at a path.
 pub(crate) fn members(object: &Value, path: &str) -> usize {
     at(object, path).as_object().map_or(0, serde_json::Map::len)
 }
 
-/// The object's name.
+/// Returns the object's name.
 pub(crate) fn name(object: &Value) -> &str {
     text(object, "metadata.name")
 }
 
-/// How old the object is.
+/// Returns the age of the object.
 pub(crate) fn age(object: &Value, now: Moment) -> String {
     since(now, at(object, "metadata.creationTimestamp"))
 }
 
-/// When the object was created; the zero time if that is not known.
+/// Returns the creation timestamp, or the zero time.
 pub(crate) fn created(object: &Value) -> &str {
     text_or(object, "metadata.creationTimestamp", "0001-01-01T00:00:00Z")
 }
 
-/// A member of each element, joined by commas.
+/// Joins a member of each element by commas.
 pub(crate) fn joined(elements: &[Value], member: &str) -> String {
     elements.iter().map(|element| text(element, member)).collect::<Vec<_>>().join(",")
 }
 
-/// A list of which only the first few are shown.
+/// Joins the first few, and says how many more there are.
 pub(crate) fn few(all: &[String], most: usize, separator: &str) -> String {
     match all.get(..most).filter(|_| all.len() > most) {
         None => all.join(separator),
@@ -70,19 +70,19 @@ pub(crate) fn few(all: &[String], most: usize, separator: &str) -> String {
     }
 }
 
-/// The selector object at a path in canonical form.
+/// Formats the selector at a path.
 pub(crate) fn selector(object: &Value, path: &str) -> String {
     printed(LabelSelector::from_object(at(object, path)).ok())
 }
 
-/// The plain map of labels at a path; its values are not judged.
+/// Formats the map of labels at a path, without validating it.
 pub(crate) fn labels(object: &Value, path: &str) -> String {
     let pairs = at(object, path).as_object().into_iter().flatten();
     let pairs: Vec<_> = pairs.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or(""))).collect();
     if pairs.is_empty() { "<none>".to_owned() } else { pairs.join(",") }
 }
 
-/// A number or a text.
+/// Formats a number or a string.
 pub(crate) fn plain(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -91,7 +91,7 @@ pub(crate) fn plain(value: &Value) -> Option<String> {
     }
 }
 
-/// Access modes in short, in the order of their names' usefulness.
+/// Formats access modes in Kubernetes' short forms and order.
 pub(crate) fn access_modes(granted: &[Value]) -> String {
     let modes = [
         ("ReadWriteOnce", "RWO"),

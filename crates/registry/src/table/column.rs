@@ -9,31 +9,31 @@ use serde_json::{Value, json};
 pub struct Column {
     /// Its heading.
     pub name: Cow<'static, str>,
-    /// `string`, `integer`, `number`, `date` or `boolean`; cells do not always obey.
+    /// `string`, `integer`, `number`, `date` or `boolean`; cells may have other types.
     pub kind: Cow<'static, str>,
     /// `name` for the object's name; most often empty.
     pub format: Cow<'static, str>,
-    /// What it shows, in a sentence; empty for kinds that everybody knows.
+    /// The description; empty for built-in kinds.
     pub description: Cow<'static, str>,
-    /// 0 is always shown, more only when there is space.
+    /// 0 for columns that are always shown, higher for those of wide output.
     pub priority: i64,
 }
 
 /// The object's name.
 pub(crate) const NAME: Column = known("Name", "string", "name", 0);
-/// The object's name where other things matter more.
+/// The object's name, in wide output only.
 pub(crate) const WIDE_NAME: Column = known("Name", "string", "name", 1);
-/// How old the object is.
+/// The object's age.
 pub(crate) const AGE: Column = text("Age");
-/// When the object was created.
+/// The object's creation timestamp.
 pub(crate) const CREATED: Column = known("Created At", "date", "", 0);
 
-/// A column of text.
+/// A column of strings.
 pub(crate) const fn text(name: &'static str) -> Column {
     known(name, "string", "", 0)
 }
 
-/// A column of names of other things.
+/// A column of names of other objects.
 pub(crate) const fn named(name: &'static str) -> Column {
     known(name, "string", "name", 0)
 }
@@ -43,17 +43,17 @@ pub(crate) const fn number(name: &'static str) -> Column {
     known(name, "integer", "", 0)
 }
 
-/// A column of `true` and `false`.
+/// A column of booleans.
 pub(crate) const fn truth(name: &'static str) -> Column {
     known(name, "boolean", "", 0)
 }
 
-/// A column of text that is shown when there is space.
+/// A column of strings, in wide output only.
 pub(crate) const fn wide(name: &'static str) -> Column {
     known(name, "string", "", 1)
 }
 
-/// A column of a kind that everybody knows.
+/// A column of a built-in kind.
 const fn known(name: &'static str, kind: &'static str, format: &'static str, priority: i64) -> Column {
     Column {
         name: Cow::Borrowed(name),

@@ -1,11 +1,11 @@
-//! Which pods a quota is about.
+//! The scopes of quotas.
 
 use serde_json::Value;
 
 use crate::defaults::qos;
 use crate::kinds::Kind;
 
-/// Whether the quota is about the object. Only pods have scopes; a quota with scopes is about nothing else.
+/// Whether the quota applies to the object. A quota with scopes applies to pods only.
 pub(super) fn includes(quota: &Value, kind: &Kind, object: &Value) -> bool {
     let spec = &quota["spec"];
     let scopes = spec["scopes"].as_array().into_iter().flatten().filter_map(Value::as_str);

@@ -1,4 +1,4 @@
-//! Which address and which ports a service gets.
+//! Allocation of the addresses and ports of a service.
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -9,29 +9,29 @@ use super::{AllocationError, AllocationMode, Claim, ServiceRanges, has_node_port
 use crate::defaults::setting::{Object, each, text};
 use crate::refusal::FieldError;
 
-/// The highest port that a dry run does not give.
+/// The placeholders of dry runs start above this port.
 const PLACEHOLDERS_ABOVE: u16 = 32_768;
 
-/// What a choice depends on.
+/// The input of an allocation.
 #[derive(Clone, Copy)]
 pub(super) struct Choice<'a> {
     pub(super) ranges: &'a ServiceRanges,
     pub(super) uid: &'a str,
-    /// What other services hold.
+    /// The addresses and ports of other services.
     pub(super) taken: &'a BTreeSet<Claim>,
-    /// What the service holds already.
+    /// The addresses and ports of the service.
     pub(super) held: &'a BTreeSet<Claim>,
-    pub(super) allotment: AllocationMode,
+    pub(super) mode: AllocationMode,
 }
 
-/// The ports of nodes that are given to one service.
+/// The node ports that are allocated to one service.
 struct Given<'a> {
     choice: Choice<'a>,
     numbers: BTreeSet<u16>,
 }
 
 impl Choice<'_> {
-    /// Gives an address to a service that is to have one.
+    /// Allocates a cluster IP to a service that needs one.
     pub(super) fn address(self, spec: &mut Object) -> Result<(), AllocationError> {
         let given = text(spec, "clusterIP");
         if given == "None" {
@@ -43,10 +43,10 @@ impl Choice<'_> {
             spec.insert("clusterIP".to_owned(), json!(address));
             return Ok(());
         }
-        // What is no address at all is refused elsewhere.
+        // Validation refuses invalid addresses.
         let Ok(address) = given.parse::<Ipv4Addr>() else { return Ok(()) };
         let range = self.ranges.addresses;
-        let problem = match self.allotment {
+        let problem = match self.mode {
             AllocationMode::Real if !range.contains(address) => {
                 "the provided network does not match the current range".to_owned()
             }
@@ -64,13 +64,13 @@ impl Choice<'_> {
 
     fn free_address(self) -> Result<Ipv4Addr, AllocationError> {
         let range = self.ranges.addresses;
-        if self.allotment == AllocationMode::DryRun {
+        if self.mode == AllocationMode::DryRun {
             return Ok(range.network());
         }
         let numbers = reserved(range.size())..range.size();
         let free =
             spread(self.uid, numbers.end - numbers.start).map(|number| range.nth(numbers.start + number));
-        // What is kept back for those who ask by name is given when nothing else is left.
+        // The reserved band is used when the rest is exhausted.
         let mut all = free.chain((0..numbers.start).map(|number| range.nth(number)));
         let address = all.find(|address| !self.taken.contains(&Claim::Address(*address)));
         address.ok_or_else(|| {
@@ -78,7 +78,7 @@ impl Choice<'_> {
         })
     }
 
-    /// Gives ports of the nodes to a service that is to be reached through them.
+    /// Allocates node ports to a service of a type that needs them.
     pub(super) fn ports(self, spec: &mut Object, is_update: bool) -> Result<(), AllocationError> {
         let mut given = Given { choice: self, numbers: BTreeSet::new() };
         let is_allocating = has_node_ports(&Value::Object(spec.clone()));
@@ -106,7 +106,7 @@ impl Choice<'_> {
 }
 
 impl Given<'_> {
-    /// Ports of a new service: the same port by another protocol has the same port of the nodes.
+    /// Allocates the ports of a new service: the same port with another protocol gets the same node port.
     fn new_ports(&mut self, spec: &mut Object, is_allocating: bool) -> Result<(), AllocationError> {
         let asked: Vec<(Value, Option<u16>)> = each(spec, "ports").map(|port| numbers_of(port)).collect();
         let mut by_port: Vec<(Value, u16)> = Vec::new();
@@ -135,7 +135,7 @@ impl Given<'_> {
         Ok(())
     }
 
-    /// Ports of a service that exists: those that it has stay.
+    /// Allocates the ports of an existing service, which keeps those it has.
     fn changed_ports(&mut self, spec: &mut Object, is_allocating: bool) -> Result<(), AllocationError> {
         for (index, port) in each(spec, "ports").enumerate() {
             match port_number(port.get("nodePort")) {
@@ -161,10 +161,10 @@ impl Given<'_> {
         self.take(number).map(|()| number).map_err(refused)
     }
 
-    /// Takes a port that was asked for, or says why it cannot be had.
+    /// Allocates a requested port, or returns why it is not available.
     fn take(&mut self, number: u16) -> Result<(), String> {
-        let Choice { ranges, taken, allotment, .. } = self.choice;
-        if allotment == AllocationMode::Real && !ranges.ports.contains(&number) {
+        let Choice { ranges, taken, mode, .. } = self.choice;
+        if mode == AllocationMode::Real && !ranges.ports.contains(&number) {
             let (first, last) = (ranges.ports.start(), ranges.ports.end());
             return Err(format!(
                 "provided port is not in the valid range. The range of valid ports is {first}-{last}"
@@ -176,10 +176,10 @@ impl Given<'_> {
         Ok(())
     }
 
-    /// Takes any port.
+    /// Allocates any port.
     fn next(&mut self) -> Result<u16, AllocationError> {
-        let Choice { ranges, uid, taken, held, allotment } = self.choice;
-        if allotment == AllocationMode::DryRun {
+        let Choice { ranges, uid, taken, held, mode } = self.choice;
+        if mode == AllocationMode::DryRun {
             let number = self.numbers.last().map_or(PLACEHOLDERS_ABOVE, |last| *last).saturating_add(1);
             self.numbers.insert(number);
             return Ok(number);
@@ -200,7 +200,7 @@ impl Given<'_> {
     }
 }
 
-/// The port of a service, and the port of the nodes that it asks for.
+/// A port of a service, with the node port that it requests.
 fn numbers_of(port: &Object) -> (Value, Option<u16>) {
     (port.get("port").cloned().unwrap_or(Value::Null), port_number(port.get("nodePort")))
 }
@@ -209,12 +209,12 @@ fn port_number(value: Option<&Value>) -> Option<u16> {
     value.and_then(Value::as_u64).and_then(|number| u16::try_from(number).ok()).filter(|number| *number != 0)
 }
 
-/// How many of the lowest addresses are kept back for services that ask for one by name.
+/// Returns how many of the lowest addresses are reserved for services that request a specific one.
 fn reserved(size: u32) -> u32 {
     (size / 16).clamp(16, 256).min(size.saturating_sub(1))
 }
 
-/// All numbers below `size`, beginning somewhere that depends on the text.
+/// Returns all numbers below `size`, starting at a hash of the text.
 fn spread(text: &str, size: u32) -> impl Iterator<Item = u32> {
     let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(16_777_619);
     let start = text.bytes().fold(2_166_136_261, mix);
