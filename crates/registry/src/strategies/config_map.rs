@@ -30,7 +30,7 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     vec![json!(cell::name(object)), json!(keys), json!(cell::age(object, now))]
 }
 
-/// A ConfigMap: keys, and no more than a mebibyte in all.
+/// Validates the keys and the total size of a ConfigMap.
 fn validate(errors: &mut ErrorList, object: &Value) {
     let mut bytes = 0_usize;
     for field in ["data", "binaryData"] {
@@ -45,7 +45,7 @@ fn validate(errors: &mut ErrorList, object: &Value) {
         }
     }
     if bytes > MAX_BYTES {
-        // The place is that of nothing in particular, as in Kubernetes.
+        // The path is empty, as in Kubernetes.
         errors.too_long(&Path::new("[]"), MAX_BYTES);
     }
 }

@@ -29,7 +29,7 @@ const COLUMNS: &[Column] = &[
     column::wide("Images"),
     column::wide("Selector"),
 ];
-/// How often a DaemonSet's template changed, once a field of its own.
+/// The annotation with the generation of the template.
 const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 const COUNTERS: [&str; 9] = [
@@ -79,7 +79,6 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-/// A DaemonSet.
 fn set_defaults(set: &mut Object) {
     if let Some(annotations) = ensure(set, "metadata").and_then(|metadata| ensure(metadata, "annotations")) {
         default(annotations, TEMPLATE_GENERATION, "0");
@@ -93,7 +92,7 @@ fn set_defaults(set: &mut Object) {
     pod::template(spec);
 }
 
-/// The spec of a DaemonSet. A selector that is not there is not asked for; it matches nothing.
+/// Validates the spec. The selector is not required; an absent one matches nothing.
 fn validate(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     selector::understood_and_matching(errors, &at, spec);
@@ -118,7 +117,7 @@ fn validate(errors: &mut ErrorList, object: &Value) {
     errors.not_negative(&at, spec, "revisionHistoryLimit");
 }
 
-/// A DaemonSet either takes pods away first or adds them first, not both.
+/// Validates that exactly one of `maxUnavailable` and `maxSurge` is not zero.
 fn rolling_update(errors: &mut ErrorList, at: &Path<'_>, limits: &Value) {
     for field in ["maxUnavailable", "maxSurge"] {
         count_or_percent(errors, &at.child(field), &limits[field]);
@@ -134,7 +133,7 @@ fn rolling_update(errors: &mut ErrorList, at: &Path<'_>, limits: &Value) {
     }
 }
 
-/// Numbers the template: the first is 1, and every other one is one more.
+/// Sets the generation of the template, which starts at 1 and increments with every change.
 fn count_template(set: &mut Value, stored: Option<&Value>) {
     let number = match stored {
         None => 1,

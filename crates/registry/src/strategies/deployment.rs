@@ -69,7 +69,6 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-/// A Deployment.
 fn set_defaults(deployment: &mut Object) {
     let Some(spec) = ensure(deployment, "spec") else { return };
     default(spec, "replicas", 1);
@@ -82,7 +81,7 @@ fn set_defaults(deployment: &mut Object) {
     pod::template(spec);
 }
 
-/// The spec of a Deployment.
+/// Validates the spec.
 fn validate(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     errors.not_negative(&at, spec, "replicas");
@@ -100,7 +99,7 @@ fn validate(errors: &mut ErrorList, object: &Value) {
     }
 }
 
-/// The revision to go back to, which is a field of the spec inside Kubernetes.
+/// Validates the revision of a rollback, an annotation that is a field of Kubernetes' internal type.
 fn rollback(errors: &mut ErrorList, at: &Path<'_>, object: &Value) {
     let revision = object["metadata"]["annotations"]["deprecated.deployment.rollback.to"].as_str();
     if let Some(revision) = revision.and_then(|text| text.parse::<i64>().ok()).filter(|number| *number < 0) {
@@ -137,7 +136,6 @@ fn rolling_update(errors: &mut ErrorList, at: &Path<'_>, limits: &Value) {
     at_most_all(errors, &at.child("maxUnavailable"), unavailable);
 }
 
-/// The value is shown as Go prints its structure.
 fn unknown_strategy(errors: &mut ErrorList, at: &Path<'_>, strategy: &Value) {
     let supported = ["Recreate", "RollingUpdate"];
     errors.unsupported_formatted(at, with_go_names("apps/v1.DeploymentStrategy", strategy), &supported);

@@ -47,7 +47,7 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-/// A PodDisruptionBudget.
+/// Validates the spec.
 fn validate(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     if is_set(spec, "minAvailable") && is_set(spec, "maxUnavailable") {

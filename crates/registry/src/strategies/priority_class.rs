@@ -17,7 +17,7 @@ const COLUMNS: &[Column] = &[
     column::text("PreemptionPolicy"),
 ];
 
-/// The classes of the system, with their values.
+/// The system classes with their values.
 const SYSTEM_CLASSES: [(&str, i64); 2] =
     [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
 
@@ -35,7 +35,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     ..Strategy::DEFAULT
 };
 
-/// A new PriorityClass: the highest values and the names of the system are its own.
+/// Validates a new PriorityClass: the highest values and the prefix `system-` are reserved.
 fn validate_new(errors: &mut ErrorList, class: &Value) {
     let name = text(&class["metadata"], "name");
     let is_ours = SYSTEM_CLASSES.contains(&(name, number(class, "value").unwrap_or(0)));
@@ -78,7 +78,6 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-/// A PriorityClass.
 fn set_defaults(class: &mut Object) {
     default(class, "preemptionPolicy", "PreemptLowerPriority");
 }

@@ -61,7 +61,7 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     replica_cells(object, now, &cell::selector(object, "spec.selector"))
 }
 
-/// The cells of a controller of replicas with this selector.
+/// Returns the cells of a ReplicaSet or ReplicationController with this selector.
 pub(super) fn replica_cells(object: &Value, now: Moment, selector: &str) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
@@ -75,14 +75,13 @@ pub(super) fn replica_cells(object: &Value, now: Moment, selector: &str) -> Vec<
     ]
 }
 
-/// A ReplicaSet.
 fn set_defaults(set: &mut Object) {
     let Some(spec) = ensure(set, "spec") else { return };
     default(spec, "replicas", 1);
     pod::template(spec);
 }
 
-/// The spec of a ReplicaSet.
+/// Validates the spec.
 fn validate(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     errors.not_negative(&at, spec, "replicas");

@@ -29,7 +29,7 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     replica_set::replica_cells(object, now, &cell::labels(object, "spec.selector"))
 }
 
-/// A ReplicationController, which takes selector and labels from its template.
+/// Sets defaults; the default selector and labels are those of the template.
 fn set_defaults(controller: &mut Object) {
     let Some(spec) = ensure(controller, "spec") else { return };
     default(spec, "replicas", 1);
@@ -43,7 +43,7 @@ fn set_defaults(controller: &mut Object) {
     label_if_bare(controller, labels);
 }
 
-/// The spec of a ReplicationController, whose selector is a plain map.
+/// Validates the spec, whose selector is a map of labels.
 fn validate(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     let selects = members(spec, "selector").next().is_some();

@@ -16,7 +16,7 @@ use crate::validation::names::config_key;
 
 const COLUMNS: &[Column] = &[column::NAME, column::text("Type"), column::text("Data"), column::AGE];
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/// Which keys a secret of a certain type must have.
+/// The required keys of types of secrets.
 const NEEDED: [(&str, &[&str]); 4] = [
     ("kubernetes.io/tls", &["tls.crt", "tls.key"]),
     ("kubernetes.io/ssh-auth", &["ssh-privatekey"]),
@@ -48,7 +48,7 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-/// A Secret: what was given as text wins over data of the same key, and is never kept as text.
+/// Sets the default type, and encodes `stringData` into `data`, which it overrides.
 fn set_defaults(secret: &mut Object) {
     default_text(secret, "type", "Opaque");
     let Some(Value::Object(texts)) = secret.remove("stringData") else { return };
@@ -76,7 +76,7 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// A Secret: keys, size, and what its type asks for.
+/// Validates the keys and size of a Secret, and what its type requires.
 fn validate(errors: &mut ErrorList, object: &Value) {
     let at = Path::new("data");
     let mut bytes = 0_usize;

@@ -72,7 +72,6 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-/// A StatefulSet.
 fn set_defaults(set: &mut Object) {
     let Some(spec) = ensure(set, "spec") else { return };
     default_text(spec, "podManagementPolicy", "OrderedReady");
@@ -94,19 +93,19 @@ fn set_defaults(set: &mut Object) {
     pod::template(spec);
 }
 
-/// Whether an object is judged for the first time.
+/// Whether an object is new.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Age {
     New,
     Changed,
 }
 
-/// A new StatefulSet: what cannot be changed later is judged once.
+/// Validates a new StatefulSet, including immutable fields.
 fn validate_new(errors: &mut ErrorList, object: &Value) {
     validate_spec(errors, &object["spec"], Age::New);
 }
 
-/// A changed StatefulSet.
+/// Validates a changed StatefulSet.
 fn validate_changed(errors: &mut ErrorList, object: &Value) {
     validate_spec(errors, &object["spec"], Age::Changed);
 }
@@ -140,7 +139,7 @@ fn validate_spec(errors: &mut ErrorList, spec: &Value, age: Age) {
     template::runs_for_good(errors, &at, spec, "StatefulSet");
 }
 
-/// Claims that every pod gets; how they are named is judged where they become volumes of the template.
+/// Validates claim templates; their names are validated as volumes of the template.
 fn claim_templates(errors: &mut ErrorList, at: &Path<'_>, claims: &[Value]) {
     for (index, claim) in claims.iter().enumerate() {
         storage::claim(errors, &at.index(index).child("spec"), None, &claim["spec"]);
@@ -156,7 +155,7 @@ fn retention(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// The spec with the volumes of its claims in the template, where containers mount them.
+/// Returns the spec with a volume in the template for each claim, so that mounts are valid.
 fn with_claims(spec: &Value) -> Value {
     let mut spec = spec.clone();
     let names: BTreeSet<_> =
@@ -176,7 +175,7 @@ fn with_claims(spec: &Value) -> Value {
     spec
 }
 
-/// What pods were made by cannot be changed.
+/// Reports changes of immutable fields.
 fn validate_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (at, old, new) = (Path::new("spec"), &old["spec"], &new["spec"]);
     keeps_selector(errors, old, new);

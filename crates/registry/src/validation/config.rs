@@ -1,4 +1,4 @@
-//! ConfigMaps and Secrets.
+//! Rules that ConfigMaps and Secrets share.
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub(crate) fn immutable(errors: &mut ErrorList, old: &Value, new: &Value) {
     }
 }
 
-/// How many bytes base64 text stands for.
+/// Returns the number of bytes that a base64 string encodes.
 pub(crate) fn decoded(value: &Value) -> usize {
     let text = value.as_str().unwrap_or("").trim_end_matches('=');
     text.len() / 4 * 3 + (text.len() % 4).saturating_sub(1)

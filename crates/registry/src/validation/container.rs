@@ -1,4 +1,4 @@
-//! Containers: those that run, those that run before, and those that are added for debugging.
+//! Validates containers, init containers and ephemeral containers.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +11,9 @@ use super::{environment, mount, probe, resources, restart, security};
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
-/// In the order in which Kubernetes names them.
+/// In Kubernetes' order.
 const MESSAGE_POLICIES: [&str; 2] = ["File", "FallbackToLogsOnError"];
-/// What a container that is added for debugging cannot have, in the order of its fields.
+/// Fields that ephemeral containers cannot have, in Kubernetes' order.
 const NOT_FOR_DEBUGGING: [&str; 9] = [
     "ports",
     "resources",
@@ -27,14 +27,14 @@ const NOT_FOR_DEBUGGING: [&str; 9] = [
 ];
 const PROBES: [&str; 3] = ["livenessProbe", "readinessProbe", "startupProbe"];
 
-/// What a container has of the pod around it.
+/// What the validation of a container needs to know of its pod.
 #[derive(Clone, Copy)]
 struct Around<'a> {
     spec: &'a Value,
     volumes: &'a Mountable<'a>,
 }
 
-/// Every container of a spec; `volumes` are those that can be mounted.
+/// Validates all containers of a spec; `volumes` are those that can be mounted.
 pub(crate) fn all(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, volumes: &Mountable<'_>) {
     let around = Around { spec, volumes };
     let mut names = BTreeSet::new();
@@ -44,7 +44,7 @@ pub(crate) fn all(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, volumes: 
 }
 
 impl Around<'_> {
-    /// How long the containers have to end.
+    /// The termination grace period.
     fn grace(self) -> Option<i64> {
         number(self.spec, "terminationGracePeriodSeconds")
     }
@@ -85,7 +85,7 @@ fn first<'a>(
         any(errors, &at, container, around);
         restart::policy(errors, &at, container);
         unique_name(errors, &at, container, names);
-        // Each by itself, as they run one after another; the place is the first, as in Kubernetes.
+        // Init containers run one after another, so each is checked alone; the index is 0, as in Kubernetes.
         host_port_conflicts(errors, list_at, std::slice::from_ref(container));
         let stays = text(container, "restartPolicy") == "Always";
         let why = "may not be set for init containers without restartPolicy=Always";
@@ -132,7 +132,7 @@ fn debugging<'a>(errors: &mut ErrorList, at: &Path<'_>, around: Around<'a>, name
     }
 }
 
-/// Whether a field of a container is not as in a container that says nothing: only resources are no pointer and no list.
+/// Whether a field of a container is set; `resources` is set if it is not empty.
 fn is_given(container: &Value, field: &str) -> bool {
     match &container[field] {
         Value::Object(resources) if field == "resources" => !resources.is_empty(),
@@ -140,7 +140,7 @@ fn is_given(container: &Value, field: &str) -> bool {
     }
 }
 
-/// What holds for every container.
+/// Validates what all containers have in common.
 fn any(errors: &mut ErrorList, at: &Path<'_>, container: &Value, around: Around<'_>) {
     let name = text(container, "name");
     if name.is_empty() {

@@ -1,4 +1,4 @@
-//! Objects as error messages show them: fields in the order of the schema, or as Go prints its structures.
+//! Formats values for error messages: as JSON with fields in the order of the schema, or as Go marshals its internal types.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::empties::is_omitted;
 use crate::schema::{MessageId, Type, schema};
 
-/// The value as JSON with the fields of this message in the order of the schema.
+/// Formats a value as JSON with the fields of this message in the order of the schema.
 pub(crate) fn ordered_json(message: &str, value: &Value) -> String {
     let mut out = String::new();
     match schema().find(message) {
@@ -17,15 +17,15 @@ pub(crate) fn ordered_json(message: &str, value: &Value) -> String {
     out
 }
 
-/// A list of values of this message.
+/// Formats a list of values as [`ordered_json`] does.
 pub(crate) fn ordered_json_list(message: &str, values: &[Value]) -> String {
     let shown: Vec<_> = values.iter().map(|value| ordered_json(message, value)).collect();
     format!("[{}]", shown.join(","))
 }
 
-/// The value as Go prints its internal structure: every field under its Go name, `null` or zero if it is not set.
+/// Formats a value as Go marshals its internal type: every field under its Go name, `null` or zero if it is not set.
 ///
-/// Types of `meta/v1` are printed with their JSON names, and the metadata of an object stands among its own fields.
+/// Types of `meta/v1` keep their JSON names, and the metadata of an object is inlined.
 pub(crate) fn with_go_names(message: &str, value: &Value) -> String {
     let mut out = String::new();
     match schema().find(message) {
@@ -35,7 +35,7 @@ pub(crate) fn with_go_names(message: &str, value: &Value) -> String {
     out
 }
 
-/// A list of values of this message, each as [`with_go_names`] prints it; `null` if there is no list.
+/// Formats a list of values as [`with_go_names`] does; `null` if there is no list.
 pub(crate) fn list_with_go_names(message: &str, values: &Value) -> String {
     let Value::Array(values) = values else { return "null".to_owned() };
     let shown: Vec<_> = values.iter().map(|value| with_go_names(message, value)).collect();
@@ -70,7 +70,7 @@ fn write_structure(out: &mut String, id: MessageId, value: &Value) {
     let _ = write!(out, "{{{}}}", members.join(","));
 }
 
-/// Fields that are pointers in the API's structure and none in the internal one that is printed.
+/// Fields that are pointers in the versioned type, but not in the internal one.
 fn is_plain_in_go(id: MessageId, field: &str) -> bool {
     match schema().message(id).name {
         "apps/v1.RollingUpdateDeployment" | "apps/v1.RollingUpdateDaemonSet" => true,
@@ -100,7 +100,7 @@ fn write_member(out: &mut String, kind: &Type, is_pointer: bool, value: &Value) 
     }
 }
 
-/// What an unset field that is no pointer is printed as.
+/// Returns the zero value of a field that is not a pointer.
 fn zero(kind: &Type) -> &'static str {
     match kind {
         Type::String => "\"\"",
@@ -111,7 +111,7 @@ fn zero(kind: &Type) -> &'static str {
     }
 }
 
-/// The name of a field in Go: initials of well-known abbreviations are capitals.
+/// Returns the Go name of a field: well-known abbreviations are capitalized.
 fn go_name(json: &str) -> String {
     for (prefix, go) in [("apiGroup", "APIGroup"), ("gmsa", "GMSA"), ("seLinux", "SELinux"), ("uid", "UID")] {
         if let Some(rest) = json.strip_prefix(prefix) {

@@ -1,8 +1,8 @@
-//! Whether an object can be stored, and what is odd about it though it can.
+//! Validation of objects, and warnings about valid ones.
 //!
-//! Objects come decoded and with their defaults. All that is wrong is found at once, in the order and the words of
-//! Kubernetes. What the schema rules out (unknown fields, wrong types) has been refused before; what depends on other
-//! objects (namespaces, quotas, classes) is refused elsewhere.
+//! Objects are decoded and have their defaults. All errors are reported at once, in Kubernetes' order and words. Decoding
+//! has reported unknown fields and wrong types; admission reports what depends on other objects. The rules of one kind are in
+//! its [strategy](crate::strategies); here are those that several kinds share.
 
 pub(crate) mod addresses;
 pub(crate) mod config;

@@ -1,4 +1,4 @@
-//! What texts may look like: names, labels, keys, ports. Each rule says what is wrong, in Kubernetes' words.
+//! Validates strings: names, labels, keys, ports. Each function returns the errors in Kubernetes' words.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ const SEARCH_DOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lowe
 const QUALIFIED_FORM: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
-/// What is wrong with a name; empty if it is valid.
+/// A function that returns the errors in a string; none if it is valid.
 pub(crate) type Rule = fn(&str) -> Vec<String>;
 
 /// Names such as `web` and `web.example.com`.
@@ -33,7 +33,7 @@ pub(crate) fn subdomain(name: &str) -> Vec<String> {
     wrong
 }
 
-/// Names such as `*.example.com`, where the star stands for one label.
+/// Names such as `*.example.com`, where the star is one label.
 pub(crate) fn wildcard_subdomain(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > SUBDOMAIN_MAX {
@@ -88,7 +88,7 @@ pub(crate) fn label_from_a_letter(name: &str) -> Vec<String> {
     wrong
 }
 
-/// Domains in which names are looked up; unlike other names they may hold underscores.
+/// DNS search domains; unlike other names they may contain underscores.
 pub(crate) fn search_domain(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > SUBDOMAIN_MAX {
@@ -109,7 +109,7 @@ pub(crate) fn search_domain(name: &str) -> Vec<String> {
     wrong
 }
 
-/// Names of headers, such as `X-Header-Name`.
+/// Names of HTTP headers, such as `X-Header-Name`.
 pub(crate) fn header_name(name: &str) -> Vec<String> {
     if !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-') {
         return Vec::new();
@@ -118,7 +118,7 @@ pub(crate) fn header_name(name: &str) -> Vec<String> {
     vec![with_examples(what, &["X-Header-Name"], "[-A-Za-z0-9]+")]
 }
 
-/// Names that need only fit into a path.
+/// Names that are valid as a path segment.
 pub(crate) fn path_segment(name: &str) -> Vec<String> {
     let whole = [".", ".."].into_iter().filter(|bad| name == *bad).map(|bad| format!("may not be '{bad}'"));
     let part =
@@ -126,7 +126,7 @@ pub(crate) fn path_segment(name: &str) -> Vec<String> {
     whole.chain(part).collect()
 }
 
-/// Keys of labels, and other names with an optional domain before a slash.
+/// Qualified names, such as keys of labels: an optional domain, a slash and a name.
 pub(crate) fn qualified_name(key: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     let parts: Vec<_> = key.split('/').collect();
@@ -177,7 +177,7 @@ pub(crate) fn label_value(value: &str) -> Vec<String> {
     wrong
 }
 
-/// Keys of configuration and secrets.
+/// Keys of ConfigMaps and Secrets.
 pub(crate) fn config_key(key: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if key.len() > SUBDOMAIN_MAX {
@@ -209,7 +209,7 @@ pub(crate) fn variable_name(name: &str) -> Vec<String> {
     vec![why.to_owned()]
 }
 
-/// Reports a text that is not the name of a CSI driver.
+/// Reports a string that is not the name of a CSI driver.
 pub(crate) fn csi_driver_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     if name.is_empty() {
         return errors.required(at, "");
@@ -258,7 +258,7 @@ pub(crate) fn port(errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
     }
 }
 
-/// Users and groups.
+/// Ids of users and groups.
 pub(crate) fn user_id(id: i64) -> Vec<String> {
     within(id, 0, i64::from(i32::MAX))
 }
@@ -280,7 +280,7 @@ pub(crate) fn percent(text: &str) -> Vec<String> {
     vec![with_examples(why, &["1%", "93%"], "[0-9]+%")]
 }
 
-/// The number of a percentage; one too large to hold is as large as can be held.
+/// Returns the number of a percentage; saturates.
 pub(crate) fn percentage(text: &str) -> Option<i64> {
     let digits = text.strip_suffix('%')?;
     let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());

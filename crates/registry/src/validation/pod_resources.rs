@@ -1,4 +1,4 @@
-//! What a pod has as a whole: resources that its containers share, and claims on devices.
+//! Validates pod-level resources and resource claims.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::go_format::with_go_names;
 use super::names::{label, subdomain};
 use super::resources::{self, is_huge_pages, resource_name};
 
-/// Claims on devices: each by its own name, and of one object or template.
+/// Validates resource claims: unique names, each with one claim or template.
 pub(crate) fn claims(errors: &mut ErrorList, at: &Path<'_>, claims: &[Value]) {
     for (index, claim) in claims.iter().enumerate() {
         let (at, name) = (at.index(index), text(claim, "name"));
@@ -36,7 +36,7 @@ pub(crate) fn claims(errors: &mut ErrorList, at: &Path<'_>, claims: &[Value]) {
     }
 }
 
-/// Resources that all containers of a pod share.
+/// Validates the resources that the containers of a pod share.
 pub(crate) fn resources(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let shared = &spec["resources"];
     if shared.is_null() {

@@ -1,4 +1,4 @@
-//! Who containers run as.
+//! Validates security contexts.
 
 use serde_json::{Value, json};
 
@@ -8,17 +8,17 @@ use super::mount::way_down;
 use super::names::user_id;
 use super::windows;
 
-/// Kernel parameters of the namespace for communication.
+/// Sysctls of the IPC namespace.
 const IPC: [&str; 5] = ["kernel.sem", "kernel.shm", "kernel.msg", "fs.mqueue.", "kernel.shm_rmid_forced"];
 const PROFILES: [&str; 3] = ["Localhost", "RuntimeDefault", "Unconfined"];
 
-/// The form of a kernel parameter's name.
+/// The pattern of the name of a sysctl.
 const PARAMETER: &str = r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
 const PARAMETER_MAX: usize = 253;
 const LOCAL_PROFILE_MAX: usize = 4095;
 const CONTEXT: &str = "core/v1.SecurityContext";
 
-/// The security context of a pod.
+/// Validates the security context of a pod.
 pub(crate) fn of_pod(errors: &mut ErrorList, pod_at: &Path<'_>, spec: &Value) {
     let (at, context) = (pod_at.child("securityContext"), &spec["securityContext"]);
     for field in ["fsGroup", "runAsUser", "runAsGroup"] {
@@ -49,7 +49,7 @@ pub(crate) fn of_pod(errors: &mut ErrorList, pod_at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// The security context of a container in a pod of this spec.
+/// Validates the security context of a container in a pod with this spec.
 pub(crate) fn of_container(errors: &mut ErrorList, at: &Path<'_>, context: &Value, spec: &Value) {
     for field in ["runAsUser", "runAsGroup"] {
         id(errors, &at.child(field), &context[field]);
@@ -65,7 +65,7 @@ pub(crate) fn of_container(errors: &mut ErrorList, at: &Path<'_>, context: &Valu
     app_armor(errors, &at.child("appArmorProfile"), &context["appArmorProfile"]);
 }
 
-/// Kernel parameters: their names, once each, and none of a namespace that is the host's.
+/// Validates sysctls: unique names, none of a host namespace.
 fn parameters(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let parameters = list(&spec["securityContext"], "sysctls");
     for (index, parameter) in parameters.iter().enumerate() {

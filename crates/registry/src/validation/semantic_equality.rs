@@ -1,10 +1,10 @@
-//! Whether two objects mean the same: an empty list is no list, and zero is nothing unless the schema says otherwise.
+//! Semantic equality of objects: empty lists and zeros equal absent ones, except for pointers.
 
 use serde_json::{Map, Value};
 
 use crate::schema::{Field, MessageId, Type, schema};
 
-/// Whether two values of this message mean the same.
+/// Whether two values of this message are semantically equal.
 pub(crate) fn semantically_equal(message: &str, old: &Value, new: &Value) -> bool {
     match schema().find(message) {
         Some(id) => same_message(id, old, new),
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// O4.1: empty and absent are the same, except for pointers.
+    /// O4.1: empty and absent are equal, except for pointers.
     #[test]
     fn empty_is_absent_unless_it_is_a_pointer() {
         let spec = "core/v1.PodSpec";

@@ -1,4 +1,4 @@
-//! What changed between two objects, as messages show it: a unified diff of their fields under their Go names.
+//! Unified diffs of objects for error messages, with the Go names of fields.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -8,9 +8,9 @@ use serde_json::Value;
 use crate::empties::is_omitted;
 use crate::schema::{Field, MessageId, Type, schema};
 
-/// How many equal lines are shown around a change.
+/// The number of context lines.
 const CONTEXT: usize = 3;
-/// Fields whose Go name is not their JSON name with a capital letter.
+/// Fields whose Go name is not their capitalized JSON name.
 const GO_NAMES: [(&str, &str); 22] = [
     ("apiGroup", "APIGroup"),
     ("apiVersion", "APIVersion"),
@@ -35,11 +35,11 @@ const GO_NAMES: [(&str, &str); 22] = [
     ("uid", "UID"),
     ("wwids", "WWIDs"),
 ];
-/// The same for fields of which only those of one message have another name.
+/// The same for fields of one message.
 const GO_NAMES_OF_RBD: [(&str, &str); 4] =
     [("image", "RBDImage"), ("monitors", "CephMonitors"), ("pool", "RBDPool"), ("user", "RadosUser")];
 
-/// The unified diff between two values of this message.
+/// Returns the unified diff between two values of this message.
 pub(crate) fn unified_diff(message: &str, old: &Value, new: &Value) -> String {
     let (old, new) = (lines(message, old), lines(message, new));
     let old: Vec<_> = old.lines().collect();
@@ -47,7 +47,7 @@ pub(crate) fn unified_diff(message: &str, old: &Value, new: &Value) -> String {
     unified(&old, &new)
 }
 
-/// The value on one line, with all fields of its message under their Go names.
+/// Formats a value on one line, with all fields of its message under their Go names.
 pub(crate) fn on_one_line(message: &str, value: &Value) -> String {
     let lines = lines(message, value);
     let compact = lines.lines().map(|line| line.trim_start().replacen("\": ", "\":", 1));
@@ -72,7 +72,7 @@ fn go_name(message: &str, json: &str) -> String {
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
-/// The fields of a message, those that are not set included. Types of `meta` have the names and fields of their JSON.
+/// Writes the fields of a message, including those that are not set. Types of `meta` are written as their JSON.
 fn write_message(out: &mut String, id: MessageId, value: &Value, depth: usize) {
     let message = schema().message(id);
     let is_meta = message.name.starts_with("meta/");
@@ -125,7 +125,7 @@ fn write_list(
     let _ = write!(out, "\n{}]", " ".repeat(depth));
 }
 
-/// Indented JSON with one space a level.
+/// Writes JSON with an indentation of one space.
 fn write_plain(out: &mut String, value: &Value, depth: usize) {
     let inner = " ".repeat(depth + 1);
     match value {
@@ -149,7 +149,7 @@ fn write_plain(out: &mut String, value: &Value, depth: usize) {
     }
 }
 
-/// One step from the old lines to the new ones: these lines become those.
+/// A step of the edit script: these lines become those.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Step {
     is_equal: bool,
@@ -200,7 +200,7 @@ fn steps(old: &[&str], new: &[&str]) -> Vec<Step> {
     steps
 }
 
-/// Longest run of equal lines first, then those before it and those behind it.
+/// Finds the longest run of equal lines, then recurses before and after it.
 fn find_matches(
     old: &[&str],
     new: &[&str],
@@ -237,7 +237,7 @@ fn find_matches(
     find_matches(old, new, start_old + length..in_old.end, start_new + length..in_new.end, matches);
 }
 
-/// Steps in groups, with a few equal lines around each change.
+/// Groups steps into hunks with context lines.
 fn hunks(steps: Vec<Step>) -> Vec<Vec<Step>> {
     let last = steps.len().saturating_sub(1);
     let (mut hunks, mut hunk) = (Vec::new(), Vec::new());

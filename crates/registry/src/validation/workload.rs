@@ -1,4 +1,4 @@
-//! StatefulSets, DaemonSets and ReplicationControllers.
+//! Rules that several workloads share.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::validation::{selector, semantically_equal, template};
 
 pub(crate) const SELECTOR: &str = "meta/v1.LabelSelector";
 
-/// The selector of a spec cannot be changed once pods were made by it.
+/// Reports a change of the selector.
 pub(crate) fn keeps_selector(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (old, new) = (&old["selector"], &new["selector"]);
     if old.is_null() != new.is_null() || !semantically_equal(SELECTOR, old, new) {
@@ -18,7 +18,7 @@ pub(crate) fn keeps_selector(errors: &mut ErrorList, old: &Value, new: &Value) {
     }
 }
 
-/// A number or percentage that is not negative.
+/// Validates a number or percentage, which must not be negative.
 pub(crate) fn count_or_percent(errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
     match value {
         Value::String(text) => {
@@ -33,7 +33,7 @@ pub(crate) fn count_or_percent(errors: &mut ErrorList, at: &Path<'_>, value: &Va
     }
 }
 
-/// A percentage of no more than all.
+/// Reports a percentage of more than 100%.
 pub(crate) fn at_most_all(errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
     if value.as_str().and_then(percentage).is_some_and(|percentage| percentage > 100) {
         errors.invalid(at, value, "must not be greater than 100%");
@@ -41,14 +41,14 @@ pub(crate) fn at_most_all(errors: &mut ErrorList, at: &Path<'_>, value: &Value) 
 }
 
 pub(crate) fn selector_and_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
-    // The text says deployment for ReplicaSets too.
+    // Kubernetes says deployment for ReplicaSets too.
     if selector::of_template(errors, at, spec, "deployment") {
         selector::matches_template(errors, at, spec);
         template::of_services(errors, at, spec, "ReplicaSet");
     }
 }
 
-/// What is no number at all counts as 0 here, as it does in Kubernetes.
+/// Whether a limit is zero; an invalid one counts as zero, as in Kubernetes.
 pub(crate) fn is_nothing(limit: &Value) -> bool {
     match limit {
         Value::String(text) => percentage(text).unwrap_or_else(|| text.parse().unwrap_or(0)) == 0,

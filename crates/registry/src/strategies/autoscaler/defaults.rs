@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 
 use crate::defaults::setting::{Object, child, default, ensure, is_empty, is_unset};
 
-/// An autoscaler in the old version, whose one metric may be absent.
+/// Sets the defaults of v1, where the metric may be absent.
 pub(crate) fn first_version(autoscaler: &mut Object) {
     if let Some(spec) = ensure(autoscaler, "spec") {
         default(spec, "minReplicas", 1);
     }
 }
 
-/// An autoscaler: without metrics it looks at the processor.
+/// Sets the defaults of v2: the default metric is CPU utilization.
 pub(crate) fn autoscaler(autoscaler: &mut Object) {
     let Some(spec) = ensure(autoscaler, "spec") else { return };
     default(spec, "minReplicas", 1);

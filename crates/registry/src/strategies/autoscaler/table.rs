@@ -30,7 +30,7 @@ pub(super) fn autoscaler(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-/// What an autoscaler measures and aims at; the first two metrics are shown.
+/// Formats current and target values of the first two metrics.
 fn targets(autoscaler: &Value) -> String {
     // autoscaling/v1 has a field for one metric and keeps the others in annotations.
     let is_first_version = cell::at(autoscaler, "spec.metrics").is_null();

@@ -1,4 +1,4 @@
-//! HorizontalPodAutoscalers: their target, their metrics and how fast they scale.
+//! Validates HorizontalPodAutoscalers.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::validation::resource_names::{for_container, parse};
 const LONGEST_PERIOD: i64 = 1800;
 const LONGEST_WINDOW: i64 = 3600;
 const METRIC_TYPES: [&str; 5] = ["ContainerResource", "External", "Object", "Pods", "Resource"];
-/// The fields that describe a metric, in the order in which they are checked, each with its type.
+/// The fields of metric sources, in the order in which they are checked, each with its type.
 const SOURCES: [(&str, &str); 5] = [
     ("object", "Object"),
     ("external", "External"),
@@ -21,7 +21,7 @@ const SOURCES: [(&str, &str); 5] = [
 /// Which API versions a reference may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Versions {
-    /// Any text: it was there before.
+    /// Any: the stored object has it.
     Any,
     /// With or without a group.
     Parsed,
@@ -29,7 +29,7 @@ enum Versions {
     Grouped,
 }
 
-/// A HorizontalPodAutoscaler; `old` is the stored one if it is changed.
+/// Validates a HorizontalPodAutoscaler.
 pub(crate) fn autoscaler(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     let least = number(spec, "minReplicas");
@@ -64,7 +64,7 @@ pub(crate) fn autoscaler(errors: &mut ErrorList, old: Option<&Value>, object: &V
     }
 }
 
-/// The status of a HorizontalPodAutoscaler.
+/// Validates the status of a HorizontalPodAutoscaler.
 pub(crate) fn status(errors: &mut ErrorList, object: &Value) {
     let (at, status) = (Path::new("status"), &object["status"]);
     for (index, condition) in list(status, "conditions").iter().enumerate() {
@@ -74,7 +74,8 @@ pub(crate) fn status(errors: &mut ErrorList, object: &Value) {
     errors.not_negative(&at, status, "desiredReplicas");
 }
 
-/// What was there stays allowed; only ReplicationControllers have no group.
+/// Returns the API versions that the target may have: an unchanged one is accepted; otherwise only ReplicationControllers
+/// may be without a group.
 fn target_versions(old: Option<&Value>, spec: &Value) -> Versions {
     let target = &spec["scaleTargetRef"];
     let is_same = |old: &Value| {

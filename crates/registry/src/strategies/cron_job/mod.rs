@@ -63,7 +63,7 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-/// A CronJob; the job in it gets its defaults when it is made.
+/// Sets the defaults of a CronJob; those of its job template are set when a Job is created.
 fn set_defaults(cron_job: &mut Object) {
     let Some(spec) = ensure(cron_job, "spec") else { return };
     default_text(spec, "concurrencyPolicy", "Allow");

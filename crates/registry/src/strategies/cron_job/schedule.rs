@@ -1,4 +1,4 @@
-//! Schedules such as `*/5 * * * *`.
+//! Parses schedules such as `*/5 * * * *`.
 
 use super::validation::is_time_zone;
 
@@ -10,9 +10,9 @@ const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const DESCRIPTORS: [&str; 7] =
     ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
 
-/// Says what is wrong with a schedule.
+/// Returns the error in a schedule.
 pub(crate) fn parse(schedule: &str) -> Result<(), String> {
-    // A zone before the schedule is another rule's to refuse.
+    // Another rule reports a time zone in the schedule.
     let schedule = match schedule.split_once(' ') {
         Some((zone, rest)) => match zone.strip_prefix("TZ=").or(zone.strip_prefix("CRON_TZ=")) {
             Some(zone) if zone == "Local" || is_time_zone(zone) => rest.trim(),
@@ -45,7 +45,7 @@ pub(crate) fn parse(schedule: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a text is a duration as Go writes it, such as `1h30m` or `-1.5s`.
+/// Whether a string is a Go duration, such as `1h30m` or `-1.5s`.
 fn is_duration(text: &str) -> bool {
     let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
     if rest == "0" {

@@ -1,4 +1,4 @@
-//! What a CronJob may say: schedules, time zones, and the Jobs it makes.
+//! Validates CronJobs.
 
 use serde_json::{Value, json};
 
@@ -7,12 +7,12 @@ use crate::strategies::job::validation as job;
 use crate::validation::error_list::{ErrorList, Path, is_set, text};
 use crate::validation::go_format::ordered_json;
 
-/// Names of the Jobs of a CronJob are its own and eleven characters more.
+/// The maximum length of names: those of its Jobs have eleven more characters.
 const NAME_MAX: usize = 52;
-/// The names of the time zone database, a line each.
+/// The names of the time zone database, one per line.
 const ZONES: &str = include_str!("time_zones.txt");
 
-/// The spec of a CronJob.
+/// Validates the spec of a CronJob.
 pub(crate) fn cron_job(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     let when = text(spec, "schedule");
@@ -45,7 +45,7 @@ pub(crate) fn is_time_zone(name: &str) -> bool {
     ZONES.lines().any(|zone| zone == name)
 }
 
-/// The Jobs that it makes get their selectors when they are made.
+/// Validates the job template; selectors are set when a Job is created.
 fn job_template(errors: &mut ErrorList, at: &Path<'_>, job: &Value) {
     let at = at.child("spec");
     job::job_spec(errors, &at, job);
@@ -67,7 +67,7 @@ fn time_zone(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
         let why = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones";
         errors.invalid(at, &json!(zone), why);
     }
-    // Go knows the local zone under its exact name.
+    // Go accepts `Local` in this spelling only.
     if zone != "Local" && !is_time_zone(zone) {
         errors.invalid(at, &json!(zone), format!("unknown time zone {zone}"));
     }

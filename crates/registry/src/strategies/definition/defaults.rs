@@ -1,4 +1,4 @@
-//! Defaults of definitions of custom kinds.
+//! Defaults of CustomResourceDefinitions.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::custom::storage_version;
 
 use crate::defaults::setting::{Object, child, default, default_text, ensure, is_empty, text};
 
-/// A definition: the names that follow from others, and what is stored so far.
+/// Sets the defaults of a definition.
 pub(crate) fn definition(definition: &mut Object) {
     let Some(spec) = ensure(definition, "spec") else { return };
     if let Some(names) = child(spec, "names") {
@@ -30,13 +30,13 @@ pub(crate) fn definition(definition: &mut Object) {
     }
 }
 
-/// The status of a new definition: nothing is decided yet, but what is stored is known.
+/// Returns the initial status of a definition: no conditions, and the stored version.
 pub(crate) fn first_status(definition: &Object) -> Value {
     let names = json!({"plural": "", "kind": ""});
     json!({"conditions": null, "acceptedNames": names, "storedVersions": stored_version(definition)})
 }
 
-/// The version in which objects are stored, in a list; `null` if there is none.
+/// Returns a list with the storage version; `null` if there is none.
 fn stored_version(definition: &Object) -> Value {
     let stored = definition.get("spec").and_then(storage_version);
     stored.map_or(Value::Null, |version| json!([version["name"]]))

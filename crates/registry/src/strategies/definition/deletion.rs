@@ -1,7 +1,7 @@
-//! Definitions of custom kinds: their objects go before they do, and what was ever stored is remembered.
+//! Deletion of CustomResourceDefinitions, after their objects, and their list of stored versions.
 //!
 //! ```text
-//! Established ── first DELETE ──► Terminating ── no objects left, finalizer taken off ──► gone
+//! Established ── first DELETE ──► Terminating ── no objects left, finalizer removed ──► removed
 //! ```
 
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ pub(crate) fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: 
     delete_at_once(stored, options, kind, now)
 }
 
-/// The definition as the first request to delete it leaves it, whatever was said about dependents.
+/// Returns the definition after the first request to delete it, which ignores the propagation policy.
 fn begin_deletion(stored: &Value, now: Moment) -> Value {
     let mut object = stored.clone();
     let mut held: Vec<String> = finalizers(stored).into_iter().map(str::to_owned).collect();
@@ -42,7 +42,7 @@ fn begin_deletion(stored: &Value, now: Moment) -> Value {
     object
 }
 
-/// Adds the version in which objects are stored from now on to those in which some may be.
+/// Adds the storage version to the list of stored versions.
 pub(crate) fn remember_stored_version(object: &mut Value) {
     let storage = storage_version(&object["spec"]);
     let Some(name) = storage.and_then(|version| version["name"].as_str()).map(str::to_owned) else { return };

@@ -81,7 +81,6 @@ fn host_port(ip: &str, port: i64) -> String {
     if ip.contains(':') { format!("[{ip}]:{port}") } else { format!("{ip}:{port}") }
 }
 
-/// Endpoints.
 fn set_defaults(endpoints: &mut Object) {
     for subset in each(endpoints, "subsets") {
         for port in each(subset, "ports") {
@@ -90,7 +89,6 @@ fn set_defaults(endpoints: &mut Object) {
     }
 }
 
-/// An EndpointSlice.
 fn set_slice_defaults(slice: &mut Object) {
     for port in each(slice, "ports") {
         default(port, "name", "");
@@ -98,7 +96,7 @@ fn set_slice_defaults(slice: &mut Object) {
     }
 }
 
-/// Drops the topology of endpoints, which only older versions could write, unless the endpoints stay as they are.
+/// Drops the deprecated topology of endpoints, unless the endpoints are unchanged.
 fn drop_topology(slice: &mut Value, stored: Option<&Value>) {
     let endpoints = |slice: &Value| json!({"endpoints": slice["endpoints"]});
     let is_kept = |stored: &Value| {

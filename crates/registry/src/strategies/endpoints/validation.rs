@@ -1,4 +1,4 @@
-//! EndpointSlices and Endpoints: addresses at which pods can be reached.
+//! Validates Endpoints and EndpointSlices.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::validation::semantically_equal;
 
 const ADDRESS_TYPES: [&str; 3] = ["FQDN", "IPv4", "IPv6"];
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
-/// The controllers of Kubernetes that write EndpointSlices.
+/// The controllers that write EndpointSlices.
 const MANAGERS: [&str; 2] = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
 const MOST_ENDPOINTS: usize = 1000;
 const MOST_ADDRESSES: usize = 100;
@@ -20,7 +20,7 @@ const MOST_PORTS: usize = 20_000;
 const MOST_TOPOLOGY_LABELS: usize = 16;
 const MOST_HINTS: usize = 8;
 
-/// An EndpointSlice; `old` is the stored one if it is changed.
+/// Validates an EndpointSlice.
 pub(crate) fn slice(errors: &mut ErrorList, old: Option<&Value>, slice: &Value) {
     let at = Path::new("ports");
     let ports = list(slice, "ports");
@@ -29,7 +29,7 @@ pub(crate) fn slice(errors: &mut ErrorList, old: Option<&Value>, slice: &Value) 
     } else {
         slice_ports(errors, &at, ports);
     }
-    // What was stored by a more lenient version stays valid until it is changed.
+    // Unchanged endpoints, which an older version may have stored, stay valid.
     let is_same = |old: &Value| {
         semantically_equal("discovery/v1.EndpointSlice", &only_endpoints(old), &only_endpoints(slice))
     };
@@ -51,7 +51,7 @@ pub(crate) fn slice(errors: &mut ErrorList, old: Option<&Value>, slice: &Value) 
     }
 }
 
-/// Endpoints; `old` are the stored ones if they are changed.
+/// Validates Endpoints.
 pub(crate) fn endpoints(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
     let is_kept = |old: &Value| {
         let subsets = |object: &Value| json!({"subsets": object["subsets"]});
@@ -66,7 +66,7 @@ pub(crate) fn endpoints(errors: &mut ErrorList, old: Option<&Value>, object: &Va
     }
 }
 
-/// Warnings about a new EndpointSlice.
+/// Warns about a new EndpointSlice.
 pub(crate) fn slice_warnings(warnings: &mut Vec<String>, slice: &Value) {
     if text(slice, "addressType") == "FQDN" {
         warnings.push("spec.addressType: FQDN endpoints are deprecated".to_owned());
@@ -74,7 +74,7 @@ pub(crate) fn slice_warnings(warnings: &mut Vec<String>, slice: &Value) {
     warnings.extend(slice_change_warnings(slice));
 }
 
-/// Warnings about a changed EndpointSlice; controllers of Kubernetes are not warned.
+/// Returns the warnings about a changed EndpointSlice; none for those of controllers.
 pub(crate) fn slice_change_warnings(slice: &Value) -> Vec<String> {
     let manager = text(&slice["metadata"]["labels"], "endpointslice.kubernetes.io/managed-by");
     let mut warnings = Vec::new();
@@ -92,7 +92,7 @@ pub(crate) fn slice_change_warnings(slice: &Value) -> Vec<String> {
     warnings
 }
 
-/// Warnings about Endpoints; the controller of Kubernetes is not warned.
+/// Warns about Endpoints, unless the controller wrote them.
 pub(crate) fn warnings(warnings: &mut Vec<String>, object: &Value) {
     if text(&object["metadata"]["labels"], "endpoints.kubernetes.io/managed-by") == "endpoint-controller" {
         return;
@@ -148,7 +148,7 @@ fn endpoints_of_slice(errors: &mut ErrorList, slice: &Value) {
     }
 }
 
-/// Reports endpoints with no address or too many; Kubernetes does so after all else.
+/// Reports endpoints with no address or too many, after all other errors, as Kubernetes.
 fn counts(errors: &mut ErrorList, endpoints: &[Value]) {
     let at = Path::new("endpoints");
     for (index, endpoint) in endpoints.iter().enumerate() {
@@ -202,7 +202,7 @@ fn one_address(errors: &mut ErrorList, at: &Path<'_>, index: usize, address: &st
     endpoint_ip(errors, &one_at, address);
 }
 
-/// A domain name of at least two labels; it may end in a dot.
+/// Validates a domain name of at least two labels, which may end in a dot.
 fn full_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     if name.is_empty() {
         return errors.required(at, "");

@@ -1,8 +1,8 @@
-//! Events: the same fields under the names of two groups.
+//! Converts Events between the two groups, which name the same fields differently.
 
 use serde_json::Value;
 
-/// Names in the core group, and in events.k8s.io.
+/// Names in the core group and in `events.k8s.io`.
 const NAMES: [(&str, &str); 7] = [
     ("involvedObject", "regarding"),
     ("message", "note"),
@@ -13,12 +13,12 @@ const NAMES: [(&str, &str); 7] = [
     ("reportingComponent", "reportingController"),
 ];
 
-/// The event under the names of the core group.
+/// Converts to the core group.
 pub(crate) fn to_core(event: Value) -> Value {
     renamed(event, |(core, new)| (new, core))
 }
 
-/// The event under the names of events.k8s.io.
+/// Converts to `events.k8s.io`.
 pub(crate) fn from_core(event: Value) -> Value {
     renamed(event, |(core, new)| (core, new))
 }

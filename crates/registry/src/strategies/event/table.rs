@@ -1,4 +1,4 @@
-//! Rows of Events, in the shape of either group.
+//! Rows of Events of both groups.
 
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ pub(crate) fn cells(event: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-/// The member that is there: the groups have different names for the same.
+/// Returns the value of the first member that is set: the groups have different names.
 fn either<'e>(event: &'e Value, members: [&str; 2]) -> &'e Value {
     members.into_iter().map(|member| &event[member]).find(|value| !value.is_null()).unwrap_or(&Value::Null)
 }

@@ -1,4 +1,4 @@
-//! Events, of the old group and of the new; both are judged by the names of the old.
+//! Validates Events of both groups, converted to the core group.
 
 use serde_json::{Value, json};
 
@@ -7,13 +7,13 @@ use crate::kinds::Kind;
 use crate::validation::error_list::{ErrorList, Path, is_set, number, text};
 use crate::validation::names::{qualified_name, subdomain};
 
-/// Where events about things without a namespace are.
+/// The namespace of events about cluster-scoped objects.
 const DEFAULT_NAMESPACE: &str = "default";
-/// Where they may be, too, if they are of the new sort.
+/// Where they may also be if they have an event time.
 const SYSTEM_NAMESPACE: &str = "kube-system";
 const WORD_LENGTH_MAX: usize = 128;
 const MESSAGE_LENGTH_MAX: usize = 1024;
-/// What cannot change through the new group.
+/// Fields that are immutable in `events.k8s.io`.
 const IMMUTABLE: [&str; 13] = [
     "involvedObject",
     "reason",
@@ -29,10 +29,10 @@ const IMMUTABLE: [&str; 13] = [
     "reportingComponent",
     "reportingInstance",
 ];
-/// What the new group has no use for.
+/// Fields that are deprecated in `events.k8s.io`.
 const OLD_FIELDS: [&str; 3] = ["firstTimestamp", "lastTimestamp", "count"];
 
-/// A new event: the new group wants to know when and what sort, and nothing in the fields of old.
+/// Validates a new event. `events.k8s.io` requires time and type, and forbids deprecated fields.
 pub(crate) fn create(errors: &mut ErrorList, kind: &Kind, object: &Value) {
     let event = to_storage(kind, object.clone());
     common(errors, kind, &event);
@@ -53,7 +53,7 @@ pub(crate) fn create(errors: &mut ErrorList, kind: &Kind, object: &Value) {
     series(errors, &event);
 }
 
-/// A changed event: through the new group, it can only be counted on.
+/// Validates a changed event. In `events.k8s.io`, only the series can change.
 pub(crate) fn update(errors: &mut ErrorList, kind: &Kind, old: &Value, new: &Value) {
     let (old, new) = (to_storage(kind, old.clone()), to_storage(kind, new.clone()));
     common(errors, kind, &new);
@@ -73,7 +73,7 @@ fn is_modern(kind: &Kind) -> bool {
     kind.group == "events.k8s.io"
 }
 
-/// An event lives where its object lives; one with a time says who reports what.
+/// Validates the namespace of an event, and the reporter of one with an event time.
 fn common(errors: &mut ErrorList, kind: &Kind, event: &Value) {
     let (here, there) = (text(&event["metadata"], "namespace"), text(&event["involvedObject"], "namespace"));
     let timed = is_set(event, "eventTime");

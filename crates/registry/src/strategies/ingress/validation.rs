@@ -1,4 +1,4 @@
-//! Ingresses: which requests go to which services.
+//! Validates Ingresses.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const PATH_TYPES: [&str; 3] = ["Exact", "ImplementationSpecific", "Prefix"];
 const NOT_IN_PATHS: [&str; 5] = ["//", "/./", "/../", "%2f", "%2F"];
 const NOT_AT_THE_END: [&str; 2] = ["/..", "/."];
 
-/// An Ingress; `old` is the stored one if it is changed.
+/// Validates an Ingress.
 pub(crate) fn ingress(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     let (rules, default) = (list(spec, "rules"), &spec["defaultBackend"]);
@@ -42,7 +42,7 @@ pub(crate) fn ingress(errors: &mut ErrorList, old: Option<&Value>, object: &Valu
     }
 }
 
-/// A warning about the annotation that `ingressClassName` replaced.
+/// Warns about the annotation that `ingressClassName` replaced.
 pub(crate) fn warnings(warnings: &mut Vec<String>, object: &Value) {
     let annotations = &object["metadata"]["annotations"];
     if is_set(annotations, CLASS_ANNOTATION) && !is_set(&object["spec"], "ingressClassName") {
@@ -52,7 +52,7 @@ pub(crate) fn warnings(warnings: &mut Vec<String>, object: &Value) {
     }
 }
 
-/// The addresses in the status of an Ingress or a Service.
+/// Validates the addresses in the status of an Ingress or a Service.
 pub(crate) fn balancer_addresses(errors: &mut ErrorList, old: &Value, new: &Value) {
     let addresses = |object: &Value| list(&object["status"]["loadBalancer"], "ingress").to_vec();
     let stored: Vec<_> = addresses(old).iter().map(|one| text(one, "ip").to_owned()).collect();
@@ -72,7 +72,7 @@ pub(crate) fn balancer_addresses(errors: &mut ErrorList, old: &Value, new: &Valu
     }
 }
 
-/// Warnings about addresses in the status of an Ingress.
+/// Returns warnings about addresses in the status of an Ingress.
 pub(crate) fn status_warnings(object: &Value) -> Vec<String> {
     let at = Path::new("status");
     let (at, addresses) = (at.child("loadBalancer"), list(&object["status"]["loadBalancer"], "ingress"));
@@ -82,7 +82,7 @@ pub(crate) fn status_warnings(object: &Value) -> Vec<String> {
     warnings.flatten().collect()
 }
 
-/// A reference to an object of any kind.
+/// Validates a reference to an object of any kind.
 fn reference(errors: &mut ErrorList, at: &Path<'_>, reference: &Value) {
     if let Some(group) = reference["apiGroup"].as_str() {
         errors.invalid_text(&at.child("apiGroup"), group, subdomain(group));

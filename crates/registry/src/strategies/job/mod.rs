@@ -96,7 +96,7 @@ fn duration(job: &Value, now: Moment) -> String {
     age::short(end.seconds_after(start))
 }
 
-/// A Job.
+/// Sets the defaults of a Job.
 pub(super) fn set_defaults(job: &mut Object) {
     let Some(spec) = ensure(job, "spec") else { return };
     if is_unset(spec, "completions") && is_unset(spec, "parallelism") {
@@ -121,7 +121,7 @@ pub(super) fn set_defaults(job: &mut Object) {
     }
 }
 
-/// Labels the pods that a new job will make with its uid and its name, and selects them.
+/// Labels the template of a new Job with its uid and name, and selects by the uid.
 fn select_own_pods(job: &mut Value) {
     let Some(job) = object(job) else { return };
     let Some(metadata) = child(job, "metadata") else { return };
@@ -138,7 +138,7 @@ fn select_own_pods(job: &mut Value) {
             ("batch.kubernetes.io/job-name", &name),
             ("job-name", &name),
         ] {
-            // Another value that the client wrote is refused by validation.
+            // Validation refuses other values.
             default(labels, label, value.as_str());
         }
     }

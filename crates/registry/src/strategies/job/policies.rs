@@ -1,4 +1,4 @@
-//! What a Job makes of failed pods, and when it counts as succeeded early.
+//! Validates pod failure policies and success policies of Jobs.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ const MAX_RULES: usize = 20;
 const MAX_CODES: usize = 255;
 const MAX_INDEXES_BYTES: usize = 64 * 1024;
 
-/// The policy for failed pods.
+/// Validates the pod failure policy.
 pub(crate) fn failure(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let (at, rules) = (at.child("rules"), list(&spec["podFailurePolicy"], "rules"));
     if rules.len() > MAX_RULES {
@@ -103,7 +103,7 @@ fn pod_condition(errors: &mut ErrorList, at: &Path<'_>, condition: &Value) {
     }
 }
 
-/// When a Job with numbered pods has succeeded, though some of them have not.
+/// Validates the success policy of an indexed Job.
 pub(crate) fn success(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let policy = &spec["successPolicy"];
     if text(spec, "completionMode") != "Indexed" {
@@ -152,7 +152,7 @@ fn success_rule(errors: &mut ErrorList, at: &Path<'_>, rule: &Value, completions
     }
 }
 
-/// How many indexes a text such as `0,2-4` names.
+/// Returns the number of indexes in a string such as `0,2-4`.
 fn count_indexes(indexes: &str, completions: i64) -> Result<i64, String> {
     let (mut count, mut previous) = (0, None);
     for interval in indexes.split(',').filter(|_| !indexes.is_empty()) {
@@ -187,7 +187,7 @@ fn index(word: &str, completions: i64, previous: Option<i64>) -> Result<i64, Str
     }
 }
 
-/// The words that are valid, as a Go list of quoted words.
+/// Formats the valid words for the message.
 fn valid_values(words: &[&str]) -> String {
     let quoted: Vec<_> = words.iter().map(|word| format!("{word:?}")).collect();
     format!("valid values: [{}]", quoted.join(" "))

@@ -1,4 +1,4 @@
-//! What a Job may say, and what of it may change.
+//! Validates Jobs.
 
 use serde_json::{Value, json};
 
@@ -9,9 +9,9 @@ use crate::validation::{selector, semantically_equal, template};
 
 const SELECTOR: &str = "meta/v1.LabelSelector";
 const MANAGER_MAX_BYTES: usize = 63;
-/// How many pods a Job with numbered pods may run at once, and how many of its numbers may fail.
+/// The maximum of `parallelism` and `maxFailedIndexes` of an indexed Job.
 const MANY: i64 = 100_000;
-/// The same, for Jobs that count the failures of each number and have more than `MANY` of them.
+/// The same for Jobs with `backoffLimitPerIndex` and more than `MANY` completions.
 const FEWER: i64 = 10_000;
 const NUMBERS: [&str; 7] = [
     "parallelism",
@@ -23,13 +23,13 @@ const NUMBERS: [&str; 7] = [
     "maxFailedIndexes",
 ];
 
-/// A new Job: what selects its pods was generated, unless it brought a selector of its own.
+/// Validates a new Job. Its selector and labels were generated, unless `manualSelector` is set.
 pub(crate) fn create(errors: &mut ErrorList, object: &Value) {
     generated(errors, object);
     job(errors, object);
 }
 
-/// A Job, new or changed.
+/// Validates a new or changed Job.
 pub(crate) fn job(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     job_spec(errors, &at, spec);
@@ -40,7 +40,7 @@ pub(crate) fn job(errors: &mut ErrorList, object: &Value) {
     host_names(errors, object);
 }
 
-/// What of a Job can be changed is little.
+/// Validates a change to a Job, most of whose fields are immutable.
 pub(crate) fn job_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (at, old_spec, new_spec) = (Path::new("spec"), &old["spec"], &new["spec"]);
     let elastic =
@@ -77,7 +77,7 @@ pub(crate) fn job_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     }
 }
 
-/// The spec of a Job, or of the Jobs that a CronJob makes.
+/// Validates the spec of a Job, or of the job template of a CronJob.
 pub(crate) fn job_spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     for field in NUMBERS {
         errors.not_negative(at, spec, field);
@@ -106,7 +106,7 @@ fn restart_policy(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let at = at.child("restartPolicy");
     let policy = &spec["template"]["spec"]["restartPolicy"];
     match policy.as_str().unwrap_or("") {
-        // Always is also what it says by default.
+        // `Always` is also the default.
         "" | "Always" => errors.required(&at, "valid values: \"OnFailure\", \"Never\""),
         "OnFailure" if is_set(spec, "podFailurePolicy") => {
             let why = "only \"Never\" is supported when podFailurePolicy is specified";
@@ -117,7 +117,7 @@ fn restart_policy(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// Who else reconciles the Job: a name with a domain.
+/// Validates `managedBy`: a name with a domain.
 fn manager(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let Some(manager) = spec["managedBy"].as_str() else { return };
     if manager.is_empty() {
@@ -144,7 +144,7 @@ fn domain_prefixed_path(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
     }
 }
 
-/// Whether the pods are numbered, and what only numbered ones can have.
+/// Validates the completion mode, and fields of indexed Jobs.
 fn indexes(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     match text(spec, "completionMode") {
         "Indexed" => numbered(errors, at, spec),
@@ -197,7 +197,7 @@ fn numbered(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// The labels and the selector that were generated must have survived what the client sent.
+/// Validates that the client did not override generated labels and selector.
 fn generated(errors: &mut ErrorList, object: &Value) {
     let (metadata, spec) = (&object["metadata"], &object["spec"]);
     if spec["manualSelector"].as_bool() == Some(true) || !is_set(spec, "selector") {
@@ -229,7 +229,7 @@ fn generated(errors: &mut ErrorList, object: &Value) {
     }
 }
 
-/// The numbers of the pods are part of their host names, which have a limit.
+/// Validates the length of the host names of indexed pods.
 fn host_names(errors: &mut ErrorList, object: &Value) {
     let (spec, name) = (&object["spec"], text(&object["metadata"], "name"));
     let Some(completions) = number(spec, "completions").filter(|completions| *completions > 0) else {

@@ -1,4 +1,4 @@
-//! LimitRanges: which resources they limit, and whether their amounts agree with each other.
+//! Validates LimitRanges.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use crate::validation::resource_names::{can_overcommit, for_container, known, pa
 const TYPES: [&str; 3] = ["Pod", "Container", "PersistentVolumeClaim"];
 const BILLION: i128 = 1_000_000_000;
 const MILLION: i128 = 1_000_000;
-/// Above this, thousandths do not fit into 64 bits.
+/// The largest quantity whose thousandths fit into 64 bits.
 const MOST_IN_THOUSANDTHS: i128 = (i64::MAX / 1000) as i128;
 
-/// A LimitRange.
+/// Validates a LimitRange.
 pub(crate) fn limit_range(errors: &mut ErrorList, object: &Value) {
     let at = Path::new("spec");
     let at = at.child("limits");
@@ -72,7 +72,7 @@ fn names(errors: &mut ErrorList, at: &Path<'_>, limit: &Value, field: &str) {
     }
 }
 
-/// Every resource that is named; what a pod's limit may not have is not looked at.
+/// Returns all resource names; ignores fields that limits of pods cannot have.
 fn named(limit: &Value) -> BTreeSet<&str> {
     let fields: &[&str] = if text(limit, "type") == "Pod" {
         &["max", "min", "maxLimitRequestRatio"]
@@ -82,7 +82,7 @@ fn named(limit: &Value) -> BTreeSet<&str> {
     fields.iter().flat_map(|field| members(limit, field)).map(|(name, _)| name.as_str()).collect()
 }
 
-/// What a limit says about one resource.
+/// The quantities of one resource in a limit.
 struct Amounts<'a> {
     min: Option<Amount<'a>>,
     max: Option<Amount<'a>>,
@@ -115,7 +115,7 @@ impl<'a> Amounts<'a> {
 
     fn check(&self, errors: &mut ErrorList, at: &Path<'_>, name: &str) {
         let Self { min, max, default, request, .. } = *self;
-        // The pair in which the left one must not be greater, the field that is named and the amount that is shown.
+        // Pairs of which the left must not be greater, with the field and the quantity in the error.
         let pairs = [
             (min, max, "min", min, ["min value", "max value"]),
             (min, request, "defaultRequest", request, ["min value", "default request value"]),
@@ -170,7 +170,7 @@ impl Amount<'_> {
         self.quantity.billionths()
     }
 
-    /// The amount in a unit of so many billionths, rounded up.
+    /// Returns the quantity in a unit of so many billionths, rounded up.
     fn rounded(self, unit: i128) -> i128 {
         let (whole, rest) = (self.billionths() / unit, self.billionths() % unit);
         whole + i128::from(rest > 0)

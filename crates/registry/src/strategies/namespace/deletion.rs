@@ -1,7 +1,7 @@
-//! Namespaces: they are emptied before they go.
+//! Deletion of namespaces, after their contents.
 //!
 //! ```text
-//! Active ── first DELETE ──► Terminating ── finalize, or DELETE once nothing holds it ──► gone
+//! Active ── first DELETE ──► Terminating ── finalize, or DELETE without finalizers ──► removed
 //! ```
 
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub(crate) fn is_held(namespace: &Value) -> bool {
     own.is_some_and(|own| !own.is_empty())
 }
 
-/// The namespace as the first request to delete it leaves it. It has no time to end in, and nothing new was asked for.
+/// Returns the namespace after the first request to delete it, with neither grace period nor a new generation.
 fn begin_deletion(stored: &Value, finalizers: &[String], now: Moment) -> Value {
     let mut object = stored.clone();
     set_finalizers(&mut object, finalizers);

@@ -44,7 +44,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     ..Strategy::DEFAULT
 };
 
-/// A namespace is on its way out exactly when it is being deleted.
+/// Validates that the phase is `Terminating` exactly if the namespace is being deleted.
 fn validate_phase(errors: &mut ErrorList, namespace: &Value) {
     let (phase, at) = (&namespace["status"]["phase"], Path::new("status"));
     let (is_allowed, why) = if is_set(&namespace["metadata"], "deletionTimestamp") {
@@ -62,7 +62,7 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     vec![json!(cell::name(object)), json!(cell::text(object, "status.phase")), json!(cell::age(object, now))]
 }
 
-/// A Namespace carries its name as a label, whatever the client says.
+/// Sets the label with the name of the namespace.
 fn set_defaults(namespace: &mut Object) {
     let Some(metadata) = child(namespace, "metadata") else { return };
     let name = setting::text(metadata, "name").to_owned();
@@ -74,7 +74,7 @@ fn set_defaults(namespace: &mut Object) {
     }
 }
 
-/// A new Namespace is held by the finalizer `kubernetes`, after those given.
+/// Adds the finalizer `kubernetes` to the spec.
 fn add_finalizer(namespace: &mut Object) {
     let Some(spec) = ensure(namespace, "spec") else { return };
     default(spec, "finalizers", json!([]));

@@ -28,7 +28,7 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-/// A NetworkPolicy: it is about what comes in, and about what goes out if it says so.
+/// Sets the default policy types: `Ingress`, and `Egress` if there are egress rules.
 fn set_defaults(policy: &mut Object) {
     let Some(spec) = ensure(policy, "spec") else { return };
     for direction in ["ingress", "egress"] {

@@ -1,4 +1,4 @@
-//! NetworkPolicies: the pods they are about, and the peers and ports they allow.
+//! Validates NetworkPolicies.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ const DIRECTIONS: [(&str, &str); 2] = [("ingress", "from"), ("egress", "to")];
 const PROTOCOLS: [&str; 3] = ["TCP", "UDP", "SCTP"];
 const TYPES: [&str; 2] = ["Ingress", "Egress"];
 
-/// The spec of a NetworkPolicy; `old` is the stored policy if it is changed.
+/// Validates the spec of a NetworkPolicy.
 pub(crate) fn policy(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     selector::terms(errors, &at.child("podSelector"), &spec["podSelector"]);
@@ -30,7 +30,7 @@ pub(crate) fn policy(errors: &mut ErrorList, old: Option<&Value>, object: &Value
         }
     }
     policy_types(errors, &at.child("policyTypes"), spec);
-    // Kubernetes reports what is required after all else.
+    // Kubernetes reports required fields last.
     each_block(spec, |at, block| {
         if text(block, "cidr").is_empty() {
             errors.required(&at.child("cidr"), "");
@@ -38,7 +38,7 @@ pub(crate) fn policy(errors: &mut ErrorList, old: Option<&Value>, object: &Value
     });
 }
 
-/// Warnings about blocks of addresses.
+/// Warns about CIDR blocks.
 pub(crate) fn warnings(warnings: &mut Vec<String>, object: &Value) {
     each_block(&object["spec"], |at, block| {
         warnings.extend(cidr_warning(&at.child("cidr"), text(block, "cidr")));
@@ -60,7 +60,7 @@ fn policy_types(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// Visits every block of addresses in the spec of a policy.
+/// Visits all CIDR blocks in the spec of a policy.
 fn each_block<'a>(spec: &'a Value, mut visit: impl FnMut(&Path<'_>, &'a Value)) {
     let at = Path::new("spec");
     for (direction, peers) in DIRECTIONS {
@@ -76,7 +76,7 @@ fn each_block<'a>(spec: &'a Value, mut visit: impl FnMut(&Path<'_>, &'a Value)) 
     }
 }
 
-/// Every block in a policy; what was stored is accepted again, whatever its form.
+/// Returns all CIDR blocks of a policy. Stored ones are accepted in any form.
 fn blocks(object: &Value) -> Vec<&str> {
     let mut all = Vec::new();
     each_block(&object["spec"], |_, block| {

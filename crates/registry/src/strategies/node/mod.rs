@@ -111,7 +111,7 @@ fn kernel(info: &Value) -> String {
     }
 }
 
-/// A Node: all that it has can be allocated, and its first pod range is among its pod ranges.
+/// Sets `podCIDR` and `podCIDRs` from each other, and `allocatable` from `capacity`.
 fn set_defaults(node: &mut Object) {
     if let Some(spec) = child(node, "spec") {
         let range = setting::text(spec, "podCIDR").to_owned();

@@ -1,4 +1,4 @@
-//! Nodes: their taints, the ranges of their pods, what they report, and what is theirs for good.
+//! Validates Nodes.
 
 use serde_json::{Value, json};
 
@@ -9,14 +9,14 @@ use crate::validation::names::{label_value, qualified_name};
 
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/// A Node, new or changed.
+/// Validates a new or changed Node.
 pub(crate) fn node(errors: &mut ErrorList, object: &Value) {
     taints(errors, list(&object["spec"], "taints"));
     ranges(errors, list(&object["spec"], "podCIDRs"));
     resources(errors, &object["status"]);
 }
 
-/// What is odd about a Node that can be stored.
+/// Returns warnings about a Node.
 pub(crate) fn warnings(spec: &Value) -> Vec<String> {
     if text(spec, "externalID").is_empty() {
         return Vec::new();
@@ -24,7 +24,7 @@ pub(crate) fn warnings(spec: &Value) -> Vec<String> {
     vec!["spec.externalID: this field is deprecated, and is unused by Kubernetes".to_owned()]
 }
 
-/// What a Node reports.
+/// Validates the status of a Node.
 pub(crate) fn status(errors: &mut ErrorList, object: &Value) {
     resources(errors, &object["status"]);
     let (at, addresses) = (Path::new("status"), list(&object["status"], "addresses"));
@@ -37,7 +37,7 @@ pub(crate) fn status(errors: &mut ErrorList, object: &Value) {
     }
 }
 
-/// Amounts are not negative, and what is counted is counted in whole numbers.
+/// Validates quantities: not negative, and integers where resources are counted.
 fn resources(errors: &mut ErrorList, status: &Value) {
     let at = Path::new("status");
     for field in ["capacity", "allocatable"] {
@@ -54,7 +54,7 @@ fn resources(errors: &mut ErrorList, status: &Value) {
     }
 }
 
-/// Ranges of addresses for pods, at most one of a family.
+/// Validates pod CIDRs, at most one per family.
 fn ranges(errors: &mut ErrorList, ranges: &[Value]) {
     let at = Path::new("spec");
     let at = at.child("podCIDRs");
@@ -80,7 +80,7 @@ fn ranges(errors: &mut ErrorList, ranges: &[Value]) {
     }
 }
 
-/// Taints are well formed, and each key and effect is there once. Their place is told as if it were in the metadata.
+/// Validates taints, unique by key and effect. The path in errors is below `metadata`, as in Kubernetes.
 fn taints(errors: &mut ErrorList, taints: &[Value]) {
     let at = Path::new("metadata");
     let at = at.child("taints");
@@ -95,7 +95,7 @@ fn taints(errors: &mut ErrorList, taints: &[Value]) {
         errors.one_of(&at.child("effect"), &taint["effect"], &EFFECTS);
         let same = |other: &&Value| text(other, "key") == key && other["effect"] == taint["effect"];
         if taints[..index].iter().any(|other| same(&other)) {
-            // By the names that Go has for its fields.
+            // With the Go names of fields.
             let (key, value, added) = (json!(key), json!(value), &taint["timeAdded"]);
             let effect = &taint["effect"];
             let shown = format!(r#"{{"Key":{key},"Value":{value},"Effect":{effect},"TimeAdded":{added}}}"#);
@@ -105,7 +105,7 @@ fn taints(errors: &mut ErrorList, taints: &[Value]) {
     }
 }
 
-/// The ranges of its pods and who provides it, once known, stay.
+/// Validates that pod CIDRs and provider id do not change once set.
 pub(crate) fn changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (at, old, new) = (Path::new("spec"), &old["spec"], &new["spec"]);
     if !list(old, "podCIDRs").is_empty() && list(old, "podCIDRs") != list(new, "podCIDRs") {

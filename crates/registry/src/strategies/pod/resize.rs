@@ -1,4 +1,4 @@
-//! What may change in a pod that is resized: how much processor and memory its containers get, not which promise that is.
+//! Validates resizes of pods: CPU and memory of containers may change, the QoS class may not.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const SPEC: &str = "core/v1.PodSpec";
 const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
 const AMOUNTS: [&str; 2] = ["requests", "limits"];
 
-/// A resized pod; nothing but the resources of its containers was taken over from the request.
+/// Validates a resize; only the resources of containers were taken from the request.
 pub(crate) fn resize(errors: &mut ErrorList, old: &Value, new: &Value) {
     let at = Path::new("spec");
     if text(&old["spec"]["os"], "name") == "windows" {
@@ -51,14 +51,14 @@ fn nothing_removed(errors: &mut ErrorList, at: &Path<'_>, old: &Value, new: &Val
     }
 }
 
-/// A node that does not tell what its containers have does not know how to change it.
+/// Whether the kubelet reports resources of containers, and so can resize them.
 fn is_resizable(pod: &Value) -> bool {
     let running =
         list(&pod["status"], "containerStatuses").iter().find(|one| is_set(&one["state"], "running"));
     running.is_none_or(|one| is_set(one, "resources"))
 }
 
-/// The new spec with everything that may change as it was.
+/// Returns the new spec with all allowed changes undone.
 fn with_amounts_undone(old: &Value, new: &Value) -> Value {
     let mut spec = new.clone();
     for field in CONTAINERS {

@@ -33,7 +33,7 @@ pub(crate) fn pod(errors: &mut ErrorList, at: &Path<'_>, old: &Value, new: &Valu
     pod_address_families(errors, &at.child("podIPs"), list(now, "podIPs"));
 }
 
-/// The types of conditions that are not Kubernetes' own are qualified names. The name of the field is upstream's.
+/// Validates that types of custom conditions are qualified names. The name of the field in the path is upstream's.
 fn pod_conditions(errors: &mut ErrorList, at: &Path<'_>, conditions: &[Value]) {
     for (index, condition) in conditions.iter().enumerate() {
         let kind = text(condition, "type");
@@ -43,7 +43,7 @@ fn pod_conditions(errors: &mut ErrorList, at: &Path<'_>, conditions: &[Value]) {
     }
 }
 
-/// A pod has one address of each family at most.
+/// Validates that a pod has at most one address per family.
 fn pod_address_families(errors: &mut ErrorList, at: &Path<'_>, addresses: &[Value]) {
     let parsed: Vec<IpAddr> =
         addresses.iter().filter_map(|address| text(address, "ip").parse().ok()).collect();
@@ -60,7 +60,7 @@ fn pod_address_families(errors: &mut ErrorList, at: &Path<'_>, addresses: &[Valu
     }
 }
 
-/// What ended and is not to be restarted stays ended.
+/// Validates that terminated containers that are not restarted stay terminated.
 fn stays_ended(errors: &mut ErrorList, at: &Path<'_>, old: &[Value], new: &[Value], spec: &Value) {
     let policy = text(spec, "restartPolicy");
     if policy == "Always" {

@@ -1,4 +1,4 @@
-//! A Pod's row: how many of its containers are ready, and one word for what it is doing.
+//! Rows of Pods.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     wide("Readiness Gates"),
 ];
 
-/// What the containers of a Pod add up to.
+/// The summary of the containers of a Pod.
 #[derive(Default)]
 struct Summary {
     reason: String,
@@ -27,7 +27,7 @@ struct Summary {
     restarts: Restarts,
 }
 
-/// How often containers were started again, and when the last one ended before that.
+/// The number of restarts of containers, and the time of the last one.
 #[derive(Clone, Copy, Default)]
 struct Restarts {
     count: i64,
@@ -52,7 +52,7 @@ pub(crate) fn cells(pod: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-/// What a client that counts finished Pods needs to know of the row.
+/// Returns the condition of a row of a finished Pod.
 pub(crate) fn conditions(pod: &Value) -> Option<Value> {
     let (reason, message) = match text(pod, "status.phase") {
         "Succeeded" => ("Succeeded", "The pod has completed successfully."),
@@ -79,7 +79,7 @@ fn summarize(pod: &Value) -> Summary {
     summary
 }
 
-/// What is said before containers are looked at.
+/// Returns the reason before containers are considered.
 fn first_reason(pod: &Value) -> String {
     let mut conditions = list(pod, "status.conditions").iter();
     let gated = conditions
@@ -91,8 +91,8 @@ fn first_reason(pod: &Value) -> String {
     at(pod, "status.reason").as_str().filter(|reason| !reason.is_empty()).unwrap_or(phase).to_owned()
 }
 
-/// Adds up to the first init container that is not through. Returns the restarts of sidecars alone, and whether
-/// there was such an init container.
+/// Adds init containers up to the first one that has not completed. Returns the restarts of sidecars, and whether there was
+/// such an init container.
 fn add_init_containers(pod: &Value, summary: &mut Summary) -> (Restarts, bool) {
     let specs = list(pod, "spec.initContainers");
     let mut of_sidecars = Restarts::default();
@@ -123,7 +123,7 @@ fn add_init_containers(pod: &Value, summary: &mut Summary) -> (Restarts, bool) {
     (of_sidecars, false)
 }
 
-/// The first container has the last word.
+/// Adds containers in reverse order, so that the first one determines the reason.
 fn add_containers(pod: &Value, summary: &mut Summary) {
     let mut runs = false;
     let mut failing = None;

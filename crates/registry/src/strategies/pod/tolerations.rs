@@ -1,4 +1,4 @@
-//! A pod stays a while on a node that is lost, unless it says for how long, or for ever.
+//! Default tolerations of the taints of lost nodes.
 
 use serde_json::{Value, json};
 
@@ -7,10 +7,10 @@ use crate::defaults::setting::{default, object};
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 
-/// How long a pod stays on a node that is gone, unless it says: five minutes.
+/// The default toleration: five minutes.
 const TOLERATED_SECONDS: i64 = 300;
 
-/// Lets a pod stay a while on a node that is not ready or unreachable.
+/// Adds tolerations of nodes that are not ready or unreachable, unless the pod has some.
 pub(crate) fn tolerate_lost_nodes(pod: &mut Value) {
     let Some(spec) = pod.get_mut("spec").and_then(object) else { return };
     default(spec, "tolerations", json!([]));
@@ -24,7 +24,7 @@ pub(crate) fn tolerate_lost_nodes(pod: &mut Value) {
     }
 }
 
-/// An empty key stands for every taint, an empty effect for every effect.
+/// Whether a toleration matches a taint. An empty key matches all taints, an empty effect all effects.
 fn tolerates(toleration: &Value, taint: &str) -> bool {
     let is = |field: &str, wanted: &str| {
         toleration[field].as_str().is_none_or(|text| text.is_empty() || text == wanted)

@@ -1,4 +1,4 @@
-//! What may change in a pod: little.
+//! Validates updates of pods, most of whose fields are immutable.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ const REFUSAL: &str = "pod updates may not change fields other than \
     `spec.tolerations` (only additions to existing tolerations),\
     `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-/// A changed pod.
+/// Validates an update of a pod.
 pub(crate) fn update(errors: &mut ErrorList, old: &Value, new: &Value) {
     let at = Path::new("spec");
     let (old, new) = (&old["spec"], &new["spec"]);
@@ -34,7 +34,7 @@ pub(crate) fn update(errors: &mut ErrorList, old: &Value, new: &Value) {
     }
 }
 
-/// Containers for debugging may be added, and then stay as they are.
+/// Validates an update of ephemeral containers: they can be added, not changed or removed.
 pub(crate) fn ephemeral_containers(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (old, new) = (&old["spec"], &new["spec"]);
     let at = Path::new("spec");
@@ -57,7 +57,7 @@ pub(crate) fn ephemeral_containers(errors: &mut ErrorList, old: &Value, new: &Va
     }
 }
 
-/// A deadline may come, and come nearer. Says whether the rest can still be judged.
+/// Validates that a deadline is only set or decreased. Returns whether to continue.
 fn deadline(errors: &mut ErrorList, at: &Path<'_>, old: &Value, new: &Value) -> bool {
     let field = "activeDeadlineSeconds";
     match (number(old, field), number(new, field)) {
@@ -104,7 +104,7 @@ fn removed_gates(errors: &mut ErrorList, at: &Path<'_>, old: &Value, new: &Value
     }
 }
 
-/// The new spec with everything that may change as it was; what differs then is not allowed.
+/// Returns the new spec with all allowed changes undone; other differences are not allowed.
 fn with_allowed_changes_undone(old: &Value, new: &Value) -> Value {
     let mut spec = new.clone();
     for field in ["containers", "initContainers"] {
@@ -134,13 +134,13 @@ fn with_allowed_changes_undone(old: &Value, new: &Value) -> Value {
     spec
 }
 
-/// A pod that waits for gates may become choosier.
+/// Whether the node selector is unchanged or has more terms, which a pod with scheduling gates allows.
 fn selects_more(old: &Value, new: &Value) -> bool {
     let before = old["nodeSelector"].as_object();
     before.into_iter().flatten().all(|(key, value)| &new["nodeSelector"][key.as_str()] == value)
 }
 
-/// What differs, a line each.
+/// Formats the difference.
 fn difference(old: &Value, new: &Value) -> String {
     let mut lines = String::new();
     compare(&mut lines, "", old, new);

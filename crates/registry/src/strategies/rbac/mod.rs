@@ -55,7 +55,7 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-/// A binding speaks of roles, users and groups of RBAC.
+/// Sets the default API group of role, users and groups.
 fn set_defaults(binding: &mut Object) {
     if let Some(role) = child(binding, "roleRef") {
         default_text(role, "apiGroup", RBAC);

@@ -1,4 +1,4 @@
-//! Roles and bindings.
+//! Validates roles and bindings.
 
 use serde_json::{Value, json};
 

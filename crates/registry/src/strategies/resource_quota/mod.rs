@@ -29,7 +29,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     ..Strategy::DEFAULT
 };
 
-/// Used and allowed amounts, as the status has them: what is not counted yet does not show.
+/// Formats used and hard amounts of the status.
 fn cells(object: &Value, now: Moment) -> Vec<Value> {
     let (mut requests, mut limits) = (Vec::new(), Vec::new());
     for (resource, hard) in cell::at(object, "status.hard").as_object().into_iter().flatten() {

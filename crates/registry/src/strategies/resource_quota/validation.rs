@@ -1,4 +1,4 @@
-//! ResourceQuotas: the resources they limit, and the scopes in which they do.
+//! Validates ResourceQuotas.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ const EXISTS_ONLY: &str = "must be 'Exists' when scope is any of ResourceQuotaSc
      ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or \
      ResourceQuotaScopeCrossNamespacePodAffinity";
 
-/// The spec of a ResourceQuota.
+/// Validates the spec of a ResourceQuota.
 pub(crate) fn quota(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     amounts(errors, &at, spec, "hard");
@@ -34,7 +34,7 @@ pub(crate) fn quota(errors: &mut ErrorList, object: &Value) {
     }
 }
 
-/// Reports a change of the scopes, which stay what they were.
+/// Reports a change of the scopes, which are immutable.
 pub(crate) fn changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let set = |quota: &Value| -> BTreeSet<String> {
         list(&quota["spec"], "scopes").iter().filter_map(Value::as_str).map(str::to_owned).collect()
@@ -43,7 +43,7 @@ pub(crate) fn changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     errors.immutable(&at.child("scopes"), set(old) == set(new), &new["spec"]["scopes"]);
 }
 
-/// Warnings about a quota that allows more to be requested than the limits can be.
+/// Warns about a quota of requests that exceeds that of limits.
 pub(crate) fn warnings(warnings: &mut Vec<String>, spec: &Value) {
     for resource in ["cpu", "memory", "storage", "ephemeral-storage"] {
         let (requests, limits) = (format!("requests.{resource}"), format!("limits.{resource}"));
@@ -59,7 +59,7 @@ pub(crate) fn warnings(warnings: &mut Vec<String>, spec: &Value) {
     }
 }
 
-/// The status of a ResourceQuota.
+/// Validates the status of a ResourceQuota.
 pub(crate) fn status(errors: &mut ErrorList, object: &Value) {
     let at = Path::new("status");
     amounts(errors, &at, &object["status"], "hard");
@@ -109,7 +109,7 @@ fn selector(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     conflicts(errors, at, spec, &scopes);
 }
 
-/// A selector of scopes with the names that its fields have in Go.
+/// Formats a scope selector with the Go names of fields.
 fn shown(selector: &Value) -> String {
     let terms = list(selector, "matchExpressions").iter().map(|term| {
         format!(
@@ -151,7 +151,7 @@ fn conflicts(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, scopes: &[&str
     }
 }
 
-/// The limited resources to which a scope does not apply.
+/// Reports limited resources to which a scope does not apply.
 fn resources_out_of<'a>(scope: &'a str, spec: &'a Value) -> impl Iterator<Item = &'a str> {
     let applies = move |name: &str| match scope {
         "BestEffort" => name == "pods",

@@ -1,7 +1,6 @@
-//! The addresses of a Service inside the cluster, and their families.
+//! Validates the cluster IPs and IP families of a Service.
 //!
-//! They are checked before anything else about a Service, and what is wrong with them is all that a client is told:
-//! the rest depends on them.
+//! They are validated first, and their errors are reported alone.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -16,7 +15,7 @@ const FAMILIES: [&str; 2] = ["IPv4", "IPv6"];
 const FAMILY_POLICIES: [&str; 3] = ["PreferDualStack", "RequireDualStack", "SingleStack"];
 const MOST_ADDRESSES: usize = 2;
 
-/// What is wrong with the addresses and families of a Service.
+/// Validates the addresses and families of a Service.
 pub(crate) fn service_addresses(errors: &mut ErrorList, service: &Value) {
     let (at, spec) = (Path::new("spec"), &service["spec"]);
     if text(spec, "type") == "ExternalName" {
@@ -30,7 +29,7 @@ pub(crate) fn service_addresses(errors: &mut ErrorList, service: &Value) {
     }
 }
 
-/// Each value by itself, and whether addresses and families fit each other.
+/// Validates each value, and that addresses match families.
 fn well_formed(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let (first, all) = (text(spec, "clusterIP"), list(spec, "clusterIPs"));
     let addresses_at = at.child("clusterIPs");
@@ -96,7 +95,7 @@ fn families(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// Each address is of the family that is named for it.
+/// Validates that each address is of the family at its index.
 fn fitting(errors: &mut ErrorList, at: &Path<'_>, all: &[Value], families: &[Value]) {
     for (index, (address, family)) in all.iter().zip(families).enumerate() {
         let word = address.as_str().unwrap_or("");
@@ -108,7 +107,7 @@ fn fitting(errors: &mut ErrorList, at: &Path<'_>, all: &[Value], families: &[Val
     }
 }
 
-/// Whether the policy allows for as many families as are asked for, and addresses are of families that are served.
+/// Validates families and addresses against the policy.
 fn consistent(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let (families, addresses) = (list(spec, "ipFamilies"), list(spec, "clusterIPs"));
     if text(spec, "ipFamilyPolicy") == "SingleStack" {
@@ -130,9 +129,9 @@ fn consistent(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// Whether the families are those of this server, whose services have addresses of version 4.
+/// Validates that the families are served: this server has IPv4.
 fn available(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
-    // A headless service without a selector may lead to addresses of any family.
+    // A headless service without a selector may have endpoints of any family.
     if is_headless(spec) && members(spec, "selector").next().is_none() {
         return;
     }

@@ -23,7 +23,7 @@ const COLUMNS: &[Column] = &[
     column::AGE,
     column::wide("Selector"),
 ];
-/// How long a client sticks to one pod when it is told to stick: three hours.
+/// The default timeout of session affinity: three hours.
 const STICKY_SECONDS: i64 = 10800;
 
 pub(super) const STRATEGY: Strategy = Strategy {
@@ -83,7 +83,6 @@ fn ports(service: &Value) -> String {
     cell::list(service, "spec.ports").iter().map(port).collect::<Vec<_>>().join(",")
 }
 
-/// A Service.
 fn set_defaults(service: &mut Object) {
     let Some(spec) = ensure(service, "spec") else { return };
     default_text(spec, "sessionAffinity", "None");

@@ -1,4 +1,4 @@
-//! Services: their ports, types and policies, and which addresses may change.
+//! Validates Services.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort
 const DISTRIBUTIONS: [&str; 3] = ["PreferClose", "PreferSameZone", "PreferSameNode"];
 const EXTERNAL_IPS: &str = "spec.externalIPs is deprecated and may no longer be implemented in some clusters";
 
-/// The spec of a Service, but for the addresses inside the cluster, which come first and alone.
+/// Validates the spec of a Service, except for cluster IPs and families.
 pub(crate) fn service(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     if list(spec, "ports").is_empty() && !is_headless(spec) && text(spec, "type") != "ExternalName" {
@@ -33,7 +33,7 @@ pub(crate) fn service(errors: &mut ErrorList, object: &Value) {
     policies(errors, &at, spec);
 }
 
-/// What is odd about a Service that can be stored.
+/// Returns warnings about a Service.
 pub(crate) fn warnings(spec: &Value) -> Vec<String> {
     let mut warnings = Vec::new();
     if !list(spec, "externalIPs").is_empty() {
@@ -45,7 +45,7 @@ pub(crate) fn warnings(spec: &Value) -> Vec<String> {
     warnings
 }
 
-/// An address, once given, stays, unless the service becomes another sort of service.
+/// Validates that the cluster IP does not change, unless the type does.
 pub(crate) fn service_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (old, new) = (&old["spec"], &new["spec"]);
     let has_address = |spec: &Value| matches!(text(spec, "type"), "ClusterIP" | "NodePort" | "LoadBalancer");
@@ -60,7 +60,7 @@ pub(crate) fn service_changes(errors: &mut ErrorList, old: &Value, new: &Value) 
     }
 }
 
-/// The status of a Service: only one of type LoadBalancer has addresses there.
+/// Validates the status of a Service: only the type `LoadBalancer` has addresses.
 pub(crate) fn status(errors: &mut ErrorList, old: &Value, new: &Value) {
     let at = Path::new("status");
     let at = at.child("loadBalancer");
@@ -75,7 +75,7 @@ pub(crate) fn is_headless(spec: &Value) -> bool {
     text(spec, "clusterIP") == "None"
 }
 
-/// What only some types may have, or must have.
+/// Validates fields that depend on the type.
 fn for_its_type(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let kind = text(spec, "type");
     match kind {
@@ -123,7 +123,7 @@ fn affinity(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// An address at which others can be reached.
+/// Validates an address that clients outside can use.
 fn reachable(errors: &mut ErrorList, at: &Path<'_>, word: &str) {
     let before = errors.all.len();
     addresses::ip(errors, at, word);
@@ -159,7 +159,7 @@ fn ports(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// Ports of nodes that may not be asked for, and ports that are named twice.
+/// Reports node ports that the type does not allow, and duplicate ports.
 fn shared_ports(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let ports = || list(spec, "ports").iter().enumerate();
     let of_nodes = || ports().filter(|(_, port)| number(port, "nodePort").is_some_and(|number| number != 0));
@@ -184,7 +184,7 @@ fn shared_ports(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// A port of which nothing but this is known, as Go shows it.
+/// Formats a port with these fields, with Go names.
 fn port_by_go_names((protocol, port): (&str, i64)) -> String {
     let protocol = json!(protocol);
     format!(
@@ -192,11 +192,11 @@ fn port_by_go_names((protocol, port): (&str, i64)) -> String {
     )
 }
 
-/// What only a balancer of load can have.
+/// Validates fields of the type `LoadBalancer`.
 fn balancer(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let (is_balancer, why) =
         (text(spec, "type") == "LoadBalancer", "may only be used when `type` is 'LoadBalancer'");
-    // The name of the field begins with a capital letter, as in Kubernetes.
+    // The field is capitalized, as in Kubernetes.
     let (ranges_at, ranges) = (at.child("LoadBalancerSourceRanges"), list(spec, "loadBalancerSourceRanges"));
     if !ranges.is_empty() && !is_balancer {
         errors.forbidden(&ranges_at, why);
@@ -239,7 +239,7 @@ fn policies(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// The port that balancers ask whether a node has pods of the service.
+/// Validates the health check node port.
 fn health_check(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let port = number(spec, "healthCheckNodePort").unwrap_or(0);
     let is_needed = text(spec, "type") == "LoadBalancer" && text(spec, "externalTrafficPolicy") == "Local";

@@ -88,7 +88,6 @@ fn node_cells(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-/// A CSIDriver.
 fn set_driver_defaults(driver: &mut Object) {
     let Some(spec) = ensure(driver, "spec") else { return };
     default(spec, "attachRequired", true);

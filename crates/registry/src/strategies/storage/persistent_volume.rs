@@ -67,7 +67,7 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-/// Protects a new volume until no claim is bound to it.
+/// Adds the finalizer that holds a volume while a claim is bound to it.
 fn protect(volume: &mut Value) {
     add_finalizer(volume, VOLUME_PROTECTION);
 }

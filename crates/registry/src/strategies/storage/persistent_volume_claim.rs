@@ -68,15 +68,15 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-/// Protects a new claim until no pod uses it.
+/// Adds the finalizer that holds a claim while a pod uses it.
 fn protect(claim: &mut Value) {
     add_finalizer(claim, CLAIM_PROTECTION);
 }
 
-/// Gives a claim the same source in `dataSource`, which older clients know, and in `dataSourceRef`.
+/// Copies `dataSource` and `dataSourceRef` to each other.
 ///
-/// A source in another namespace is dropped, because reading across namespaces is not switched on. So is one of a kind
-/// that `dataSource` alone cannot have, unless the stored claim has a source already.
+/// Drops a source in another namespace, because that feature is disabled, and one of a kind that only `dataSourceRef` can
+/// have, unless the stored claim has a source.
 fn unify_data_sources(claim: &mut Value, stored: Option<&Value>) {
     let had = |field: &str| stored.is_some_and(|stored| !stored["spec"][field].is_null());
     let (had_source, had_reference) = (had("dataSource"), had("dataSourceRef"));

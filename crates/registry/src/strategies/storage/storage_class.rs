@@ -45,7 +45,6 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-/// A StorageClass.
 fn set_defaults(class: &mut Object) {
     default(class, "reclaimPolicy", "Delete");
     default(class, "volumeBindingMode", "Immediate");

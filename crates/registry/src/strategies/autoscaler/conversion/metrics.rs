@@ -1,8 +1,8 @@
-//! One metric: the second version names it and its amount in structures, the first in a row of fields.
+//! Converts metrics between v2, which nests names and values, and v1, which has flat fields.
 
 use serde_json::{Map, Value, json};
 
-/// Where one version has a field, and where the other has it; a path is of members of the metric's own part.
+/// The path of a field in each version, below the member of the metric's type.
 struct Place {
     first: &'static str,
     second: &'static [&'static str],
@@ -12,7 +12,7 @@ const fn place(first: &'static str, second: &'static [&'static str]) -> Place {
     Place { first, second }
 }
 
-/// Sorts of metrics, the member that holds each, and its fields when it is wanted.
+/// The types of metrics, the member of each, and its fields in a spec.
 const WANTED: [(&str, &str, &[Place]); 5] = [
     (
         "Resource",
@@ -65,7 +65,7 @@ const WANTED: [(&str, &str, &[Place]); 5] = [
     ),
 ];
 
-/// The same when it is measured.
+/// The same in a status.
 const CURRENT: [(&str, &str, &[Place]); 5] = [
     (
         "Resource",
@@ -130,7 +130,7 @@ pub(super) fn current_to_second(metric: &Value) -> Value {
     to_second(metric, &CURRENT)
 }
 
-/// A wanted amount says of what sort it is.
+/// Sets the type of a target.
 pub(super) fn wanted_to_second(metric: &Value) -> Value {
     let mut metric = to_second(metric, &WANTED);
     for (_, member, _) in &WANTED {

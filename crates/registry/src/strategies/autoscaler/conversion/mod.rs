@@ -1,4 +1,4 @@
-//! Autoscalers: the first version knows one metric, and keeps everything else in annotations.
+//! Converts autoscalers between v2 and v1, which has one metric and keeps the others in annotations.
 
 mod metrics;
 
@@ -11,7 +11,7 @@ const CURRENT_METRICS: &str = "autoscaling.alpha.kubernetes.io/current-metrics";
 const CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
 const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
 
-/// What the second version says, as the first says it.
+/// Converts v2 to v1.
 pub(crate) fn to_first(mut autoscaler: Value) -> Value {
     let mut notes = Vec::new();
     if let Some(spec) = part(&mut autoscaler, "spec") {
@@ -36,7 +36,7 @@ pub(crate) fn to_first(mut autoscaler: Value) -> Value {
     autoscaler
 }
 
-/// What the first version says, as the second says it.
+/// Converts v1 to v2.
 pub(crate) fn to_second(mut autoscaler: Value) -> Value {
     let [wanted, current, conditions, behavior] =
         [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR].map(|name| take_note(&mut autoscaler, name));
@@ -55,7 +55,7 @@ pub(crate) fn to_second(mut autoscaler: Value) -> Value {
     }
     if let Some(status) = part(&mut autoscaler, "status") {
         let processor = status.remove("currentCPUUtilizationPercentage").map(|percent| {
-            // Its average was never told in the first version, and has no room for it.
+            // v1 has no field for the average value.
             json!({"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": percent}}})
         });
         let others = elements(current).iter().map(metrics::current_to_second).collect::<Vec<_>>();
@@ -65,7 +65,7 @@ pub(crate) fn to_second(mut autoscaler: Value) -> Value {
     autoscaler
 }
 
-/// The use of the processor, and the other metrics.
+/// Splits metrics into the CPU utilization and the others.
 fn take_processor(metrics: Option<Value>, amount: &str) -> (Option<Value>, Vec<Value>) {
     let mut others = elements(metrics);
     let is_processor = |metric: &Value| {
@@ -106,7 +106,7 @@ fn annotate(autoscaler: &mut Value, name: &str, note: &Value) {
     }
 }
 
-/// A note that cannot be read is left where it is.
+/// Removes and parses an annotation; leaves an invalid one in place.
 fn take_note(autoscaler: &mut Value, name: &str) -> Option<Value> {
     let metadata = autoscaler.get_mut("metadata").and_then(object)?;
     let annotations = metadata.get_mut("annotations").and_then(object)?;

@@ -1,4 +1,4 @@
-//! How objects get from one version to another.
+//! Validates the conversion of a definition.
 
 use std::collections::BTreeSet;
 
@@ -12,17 +12,17 @@ const REVIEWS: [&str; 2] = ["v1", "v1beta1"];
 const NOT_WITHOUT_WEBHOOK: &str = "should not be set when strategy is not set to Webhook";
 const URL_FORM: &str = "; desired format: https://host[/path]";
 
-/// Which bundles of certificates are let through.
+/// Which CA bundles are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bundles {
-    /// Any: somebody may be about to put a good one there.
+    /// Any: a controller may set a valid one later.
     Any,
-    /// Only good ones.
+    /// Valid ones.
     Good,
 }
 
 impl Bundles {
-    /// What a change of this definition may bring: a kind that is served keeps working.
+    /// Returns the rule for updates of a definition: an established one must keep a valid bundle valid.
     pub(super) fn of(old: &Value) -> Self {
         let bundle = old["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"].as_str();
         let was_bad = certificates::problem(bundle.unwrap_or_default()).is_some();
@@ -30,7 +30,7 @@ impl Bundles {
     }
 }
 
-/// A strategy, and what belongs to it.
+/// Validates the strategy and its fields.
 pub(super) fn conversion(errors: &mut ErrorList, at: &Path<'_>, conversion: &Value, bundles: Bundles) {
     if conversion.is_null() {
         return;
@@ -95,7 +95,7 @@ fn url(errors: &mut ErrorList, at: &Path<'_>, link: &str) {
 }
 
 fn service(errors: &mut ErrorList, at: &Path<'_>, service: &Value) {
-    // Each is told as the other: Kubernetes hands them over in the wrong order.
+    // Kubernetes swaps the two.
     for (field, told_as) in [("namespace", "name"), ("name", "namespace")] {
         if text(service, field).is_empty() {
             errors.required(&at.child(told_as), "");

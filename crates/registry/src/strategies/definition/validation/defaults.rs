@@ -1,14 +1,14 @@
-//! Defaults in a schema: what the schema declares, and what it allows.
+//! Validates defaults in a schema against the schema.
 
 use serde_json::Value;
 
 use crate::custom::Structure;
 use crate::validation::error_list::{ErrorList, Path, members};
 
-/// What every resource has, of which somebody else decides what is declared.
+/// Fields of every resource, which a schema does not declare.
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Every default of the schema of a kind, of which nothing else is wrong.
+/// Validates all defaults of an otherwise valid schema.
 pub(super) fn defaults(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
     each(errors, at, schema, Around { is_resource: true, in_metadata: false });
 }
@@ -44,7 +44,7 @@ fn one(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, default: &Value, a
     if !around.in_metadata && !structure.declares(default) {
         errors.invalid(at, default, "must not have unknown fields");
     }
-    // What an object has to be is no matter for one of its parts.
+    // Errors about the whole object do not apply to a part of it.
     for mut error in structure.judge_part(default) {
         error.field = match error.field.as_str() {
             "<nil>" => at.to_string(),

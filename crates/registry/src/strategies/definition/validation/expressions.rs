@@ -1,7 +1,6 @@
-//! Rules in a schema: whether they are expressions, about what the schema declares.
+//! Validates CEL rules in a schema: syntax and types.
 //!
-//! Kubernetes also estimates what a rule may cost at most, and refuses what may cost too much. That is not done here:
-//! what costs too much ends when it is evaluated.
+//! Unlike Kubernetes this does not estimate the cost of rules: the evaluation of an expensive one is aborted.
 
 use serde_json::{Value, json};
 
@@ -10,17 +9,17 @@ use crate::cel::{self, Before, Program, Unfit, Wanted};
 use crate::custom::{Structure, Values};
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, text};
 
-/// What is around a schema.
+/// The context of a schema.
 #[derive(Clone, Copy)]
 struct Around<'a> {
     is_resource: bool,
-    /// The list in which nothing is known again, so that there is nothing to compare with.
+    /// The enclosing list, if its elements cannot be correlated with old ones.
     forgets: Option<&'a str>,
 }
 
-/// Every rule of a schema of which nothing else is wrong.
+/// Validates all rules of an otherwise valid schema.
 pub(super) fn expressions(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
-    // Reading a schema costs, and most have no rules.
+    // Parsing a schema is expensive, and most have no rules.
     if schema::any(schema, &|schema| is_set(schema, "x-kubernetes-validations")) {
         let structure = Structure::read(schema);
         each(errors, at, schema, &structure, Around { is_resource: true, forgets: None });

@@ -1,4 +1,4 @@
-//! What `x-kubernetes-…` in a schema asks of the schema around it.
+//! Validates the `x-kubernetes-…` extensions of a schema.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::validation::error_list::{ErrorList, Path, is_set, list, text};
 const REASONS: [&str; 4] =
     ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-/// How lists and objects merge, and what that asks of them.
+/// Validates list and map types.
 pub(super) fn merging(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
     const MAP: &str = "x-kubernetes-map-type";
     const LIST: &str = "x-kubernetes-list-type";
@@ -47,7 +47,7 @@ fn one_of(errors: &mut ErrorList, at: &Path<'_>, value: &Value, words: &[&str]) 
     }
 }
 
-/// Elements of a set are compared as wholes.
+/// Validates the elements of a set, which must be atomic.
 fn set_items(errors: &mut ErrorList, at: &Path<'_>, items: &Value) {
     const WHY: &str = "must be atomic as item of a list with x-kubernetes-list-type=set";
     let (list, map) = (&items["x-kubernetes-list-type"], &items["x-kubernetes-map-type"]);
@@ -55,13 +55,13 @@ fn set_items(errors: &mut ErrorList, at: &Path<'_>, items: &Value) {
         "array" if !list.is_null() && list != "atomic" => {
             errors.invalid(&at.child("x-kubernetes-list-type"), list, WHY);
         }
-        // The value that is shown is upstream's choice.
+        // The value in the error is upstream's.
         "object" if map != "atomic" => errors.invalid(&at.child("x-kubernetes-map-type"), list, WHY),
         _ => {}
     }
 }
 
-/// Elements of a map are known by members that all have.
+/// Validates the keys of a list that is a map.
 fn map_keys(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
     const KEYS: &str = "x-kubernetes-list-map-keys";
     let (keys, kind, items) = (list(schema, KEYS), &schema["x-kubernetes-list-type"], &schema["items"]);
@@ -111,7 +111,7 @@ fn map_keys(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
     }
 }
 
-/// What makes the name of an element must always be there.
+/// Validates that keys are required or have a default.
 fn named_elements(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
     let (kind, items) = (text(schema, "x-kubernetes-list-type"), &schema["items"]);
     if !matches!(kind, "set" | "map") || !items.is_object() {
@@ -139,7 +139,7 @@ fn named_elements(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
     }
 }
 
-/// Rules are texts here: whether they mean anything is looked at when the schema does.
+/// Validates the form of rules; their expressions are validated once the schema is valid.
 pub(super) fn rules(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
     for (index, rule) in list(schema, "x-kubernetes-validations").iter().enumerate() {
         let at = at.index(index);

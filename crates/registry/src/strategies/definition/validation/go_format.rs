@@ -1,4 +1,4 @@
-//! Parts of definitions as errors show them: by the names that Go gives to fields, all of them.
+//! Formats parts of definitions for error messages, with all fields under their Go names.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ const VERSION: &str = "apiextensions/v1.CustomResourceDefinitionVersion";
 const RULE: &str = "apiextensions/v1.ValidationRule";
 const SCHEMA: &str = "apiextensions/v1.JSONSchemaProps";
 
-/// The versions; what they have in common is not in them.
+/// Formats the versions without their shared fields.
 pub(super) fn versions(versions: &[Value], shared: &Shared) -> String {
     let own = versions.iter().map(|version| {
         let mut own = version.clone();
@@ -22,17 +22,17 @@ pub(super) fn versions(versions: &[Value], shared: &Shared) -> String {
     format!("[{}]", own.collect::<Vec<_>>().join(","))
 }
 
-/// A schema.
+/// Formats a schema.
 pub(super) fn schema(value: &Value) -> String {
     message(SCHEMA, value)
 }
 
-/// A rule of a schema.
+/// Formats a rule of a schema.
 pub(super) fn rule(value: &Value) -> String {
     message(RULE, value)
 }
 
-/// The fields of a schema in Go's order.
+/// Returns the fields of a schema in Go's order.
 pub(super) fn schema_fields() -> Vec<&'static str> {
     let id = shapes().find(SCHEMA);
     id.map(in_order).unwrap_or_default().into_iter().map(|field| field.json).collect()
@@ -81,7 +81,7 @@ fn typed(kind: &Type, value: &Value) -> String {
     }
 }
 
-/// The fields of a message in the order of Go's own type, in which whether it may be null comes early.
+/// Returns the fields of a message in the order of the Go type, in which `nullable` comes before `format`.
 fn in_order(id: MessageId) -> Vec<&'static Field> {
     let mut fields = shapes().fields(id);
     let place = |fields: &[&Field], name: &str| fields.iter().position(|field| field.json == name);

@@ -1,7 +1,7 @@
-//! Definitions of custom kinds: names that can be served, versions that make sense, schemas that say enough.
+//! Validates CustomResourceDefinitions.
 //!
-//! What all versions have in common is judged once, as if it stood in the definition itself: that is how Kubernetes
-//! sees it, and why its errors speak of `spec.validation` where only `spec.versions` was written.
+//! Fields that all versions share are validated once, at the top level, as in Kubernetes' internal type. That is why errors
+//! name `spec.validation` where clients wrote `spec.versions`.
 
 mod conversion;
 mod defaults;
@@ -26,12 +26,12 @@ use versions::Shared;
 
 pub(crate) use warnings::warnings;
 
-/// The names on a path such as `.spec['a key']` through a schema.
+/// Returns the names on a path such as `.spec['a key']` through a schema.
 pub(crate) fn steps_to(path: &str, schema: &Value) -> Result<Vec<String>, String> {
     selectable::resolve(path, schema, selectable::Brackets::Allowed).map(|(steps, _)| steps)
 }
 
-/// A new definition.
+/// Validates a new definition.
 pub(crate) fn create(errors: &mut ErrorList, definition: &Value) {
     named_after_its_kind(errors, definition);
     spec(errors, &Path::new("spec"), &definition["spec"], conversion::Bundles::Any);
@@ -43,7 +43,7 @@ pub(crate) fn create(errors: &mut ErrorList, definition: &Value) {
     preserve_unknown_fields(errors, definition);
 }
 
-/// A changed definition.
+/// Validates a changed definition.
 pub(crate) fn update(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (at, before, now) = (Path::new("spec"), &old["spec"], &new["spec"]);
     spec(errors, &at, now, conversion::Bundles::of(old));
@@ -68,13 +68,13 @@ pub(crate) fn update(errors: &mut ErrorList, old: &Value, new: &Value) {
     }
 }
 
-/// The status of a definition.
+/// Validates the status of a definition.
 pub(crate) fn status(errors: &mut ErrorList, definition: &Value) {
     let at = Path::new("status");
     names::names(errors, &at.child("acceptedNames"), &definition["status"]["acceptedNames"]);
 }
 
-/// What is wrong with a name stands with the other things that are.
+/// Validates the name of a definition. Its error comes after other errors about the name.
 fn named_after_its_kind(errors: &mut ErrorList, definition: &Value) {
     let (spec, name) = (&definition["spec"], &definition["metadata"]["name"]);
     let wanted = format!("{}.{}", text(&spec["names"], "plural"), text(spec, "group"));
@@ -129,7 +129,7 @@ fn group(errors: &mut ErrorList, at: &Path<'_>, group: &str) {
     }
 }
 
-/// The first version has a place of its own where Kubernetes looks at it.
+/// Validates the name of the first version, which Kubernetes' internal type repeats in `spec.version`.
 fn first_version(errors: &mut ErrorList, at: &Path<'_>, versions: &[Value]) {
     let name = versions.first().map_or("", |version| text(version, "name"));
     let wrong = label_from_a_letter(name);
@@ -138,7 +138,7 @@ fn first_version(errors: &mut ErrorList, at: &Path<'_>, versions: &[Value]) {
     }
 }
 
-/// Objects may be stored in versions that are no longer the one for storage; they must be readable.
+/// Validates the stored versions: each must be a version of the definition.
 fn stored_versions(errors: &mut ErrorList, definition: &Value) {
     let (status, at) = (&definition["status"], Path::new("status"));
     let (at, stored) = (at.child("storedVersions"), list(status, "storedVersions"));

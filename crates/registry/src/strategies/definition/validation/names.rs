@@ -1,11 +1,11 @@
-//! The names of a kind, asked for or given.
+//! Validates the names of a kind.
 
 use serde_json::{Value, json};
 
 use crate::validation::error_list::{ErrorList, Path, list, text};
 use crate::validation::names::label_from_a_letter;
 
-/// Names that are there must be names.
+/// Validates names that are set.
 pub(super) fn names(errors: &mut ErrorList, at: &Path<'_>, names: &Value) {
     for field in ["plural", "singular"] {
         one(errors, &at.child(field), text(names, field));

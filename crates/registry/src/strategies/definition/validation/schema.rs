@@ -1,4 +1,4 @@
-//! The schema of a version: what of OpenAPI it may use, and how its extensions fit together.
+//! Validates the schema of a version.
 
 use serde_json::{Value, json};
 
@@ -6,10 +6,10 @@ use super::{defaults, expressions, extensions, go_format, structural};
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, text};
 
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
-/// What is not supported anywhere in a schema.
+/// Unsupported fields of schemas.
 const UNSUPPORTED: [&str; 6] =
     ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"];
-/// What may stand at the root of a schema if its status is a part by itself, as Go and as JSON have it.
+/// Fields that the root of a schema may have if the status is a subresource, as Go and as JSON name them.
 const AT_ROOT: [(&str, &str); 22] = [
     ("Description", "description"),
     ("Type", "type"),
@@ -35,7 +35,7 @@ const AT_ROOT: [(&str, &str); 22] = [
     ("XValidations", "x-kubernetes-validations"),
 ];
 
-/// What `schema` of a version holds; `has_status` if the status is a subresource.
+/// Validates the field `schema` of a version; `has_status` if the status is a subresource.
 pub(super) fn schema(errors: &mut ErrorList, at: &Path<'_>, validation: &Value, has_status: bool) {
     let root = &validation["openAPIV3Schema"];
     if root.is_null() {
@@ -61,20 +61,20 @@ pub(super) fn schema(errors: &mut ErrorList, at: &Path<'_>, validation: &Value, 
     if unsupported.is_none() && errors.all.len() == before_it {
         expressions::expressions(errors, &here, root);
     }
-    // It was told by its place, or is told now.
+    // It was reported at its path, or is reported here.
     if let Some(problem) = unsupported.filter(|_| errors.all.len() == before) {
         errors.invalid(&here, &json!(""), problem);
     }
 }
 
-/// Whether any schema in a schema, itself included, is such a one.
+/// Whether the predicate holds for a schema or any schema in it.
 pub(super) fn any(schema: &Value, is: &dyn Fn(&Value) -> bool) -> bool {
     let mut found = false;
     each(schema, &mut |schema| found |= is(schema));
     found
 }
 
-/// Looks at a schema and every schema in it.
+/// Visits a schema and all schemas in it.
 pub(super) fn each(schema: &Value, look: &mut dyn FnMut(&Value)) {
     if !schema.is_object() {
         return;
@@ -89,12 +89,12 @@ pub(super) fn each(schema: &Value, look: &mut dyn FnMut(&Value)) {
     each(&schema["additionalProperties"], look);
 }
 
-/// What is around a schema.
+/// The context of a schema.
 #[derive(Clone, Copy)]
 struct Around {
     is_root: bool,
     in_metadata: bool,
-    /// Why there may be no defaults.
+    /// The error for defaults, if they are not allowed here.
     no_defaults: Option<&'static str>,
 }
 
@@ -158,7 +158,7 @@ fn open_api(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, around: Aroun
     extensions::rules(errors, &at.child("x-kubernetes-validations"), schema);
 }
 
-/// What of OpenAPI can be used.
+/// Validates the OpenAPI fields of a schema.
 fn standard(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, around: Around) {
     let kind = text(schema, "type");
     if !kind.is_empty() && !TYPES.contains(&kind) {

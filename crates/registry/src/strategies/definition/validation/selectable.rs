@@ -1,4 +1,4 @@
-//! Paths from the root of an object to a field that its schema declares.
+//! Validates JSON paths to fields that a schema declares.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ const MOST_FIELDS: usize = 8;
 const CUT_SHORT: &str = "unexpected end of JSON path";
 const NO_FIELD: &str = "does not refer to a valid field";
 
-/// Whether members may be named in brackets.
+/// Whether brackets are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Brackets {
     Allowed,
     Refused,
 }
 
-/// The fields by which lists of objects can be narrowed.
+/// Validates selectable fields.
 pub(super) fn fields(errors: &mut ErrorList, at: &Path<'_>, fields: &Value, schema: &Value) {
     let mut seen = BTreeSet::new();
     for (index, field) in fields.as_array().into_iter().flatten().enumerate() {
@@ -51,7 +51,7 @@ pub(super) fn fields(errors: &mut ErrorList, at: &Path<'_>, fields: &Value, sche
     }
 }
 
-/// Follows a path into a schema: the names on the way, and the schema at its end.
+/// Resolves a path in a schema to its names and the schema at its end.
 pub(super) fn resolve<'a>(
     path: &str,
     schema: &'a Value,
@@ -86,7 +86,7 @@ fn member<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
     }
 }
 
-/// The text cut at its dots and brackets, which are tokens themselves; quotes keep together what is in them.
+/// Splits a path at dots and brackets, which are tokens too; quoted parts are one token.
 fn tokens(path: &str) -> Vec<&str> {
     let (mut tokens, mut rest) = (Vec::new(), path);
     while let Some(first) = rest.chars().next() {

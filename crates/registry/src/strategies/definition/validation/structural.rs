@@ -1,15 +1,15 @@
-//! Whether a schema is structural: every field has a type, and what only restricts values says nothing else.
+//! Validates that a schema is structural: every field has a type, and value validations declare nothing else.
 
 use serde_json::Value;
 
 use crate::custom::check_pattern;
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, text};
 
-/// What no schema may have, in the order in which it is looked for.
+/// Forbidden fields, in the order in which they are checked.
 const UNSUPPORTED: [&str; 7] =
     ["id", "$schema", "$ref", "patternProperties", "dependencies", "additionalItems", "definitions"];
 
-/// Where a schema stands.
+/// The position of a schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Root,
@@ -17,7 +17,7 @@ enum Level {
     Field,
 }
 
-/// What keeps a schema from being looked at: the first of its parts that is not supported.
+/// Returns the first unsupported part of a schema, which prevents the validation.
 pub(super) fn unsupported(schema: &Value) -> Option<String> {
     if !schema.is_object() {
         return None;
@@ -45,7 +45,7 @@ pub(super) fn unsupported(schema: &Value) -> Option<String> {
         .find_map(unsupported)
 }
 
-/// All that keeps a schema from being structural, sorted as it is told.
+/// Reports all reasons why a schema is not structural, sorted.
 pub(super) fn structural(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
     let mut own = ErrorList::default();
     invariants(&mut own, at, schema, Level::Root);
@@ -95,7 +95,7 @@ fn invariants(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, level: Leve
     }
 }
 
-/// A number or a text is not more than that.
+/// Validates int-or-string.
 fn int_or_string(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
     if schema["x-kubernetes-int-or-string"] != true {
         return;
@@ -108,7 +108,7 @@ fn int_or_string(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
     }
 }
 
-/// Everything has a type, and resources are objects.
+/// Validates that types are set, and that resources are objects.
 fn typed(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, level: Level) {
     let (here, kind) = (at.child("type"), text(schema, "type"));
     let is = |field: &str| schema[field] == true;
@@ -139,7 +139,7 @@ fn typed(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, level: Level) {
     }
 }
 
-/// What every resource has is what it is; of the metadata only names can be restricted.
+/// Validates that a schema does not restrict apiVersion and kind, and of the metadata only names.
 fn metadata(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, level: Level) {
     let is_resource = level == Level::Root || schema["x-kubernetes-embedded-resource"] == true;
     let properties = &schema["properties"];
@@ -170,7 +170,7 @@ fn metadata(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, level: Level)
     }
 }
 
-/// What restricts values under a junctor.
+/// Validates a value validation under a junctor.
 fn values(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, skips_any: bool, skips_any_of_first: bool) {
     for (step, index, inner) in nested(schema) {
         if step == "anyOf" && skips_any {
@@ -187,7 +187,7 @@ fn values(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, skips_any: bool
     }
 }
 
-/// A schema under a junctor only restricts what is declared elsewhere.
+/// Reports fields that are not allowed under a junctor.
 fn restricts(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, skips_any: bool) {
     if !schema.is_object() {
         return;
@@ -223,7 +223,7 @@ fn restricts(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, skips_any: b
     }
 }
 
-/// What is restricted somewhere must be declared.
+/// Reports restrictions of fields that are not declared.
 fn complete(
     errors: &mut ErrorList,
     declared_at: &Path<'_>,
@@ -252,7 +252,7 @@ fn complete(
     }
 }
 
-/// The schemas under the junctors of a schema, with where they stand.
+/// Returns the schemas under the junctors of a schema, with their paths.
 fn nested(schema: &Value) -> impl Iterator<Item = (&'static str, usize, &Value)> {
     let each = |field: &'static str| {
         list(schema, field).iter().enumerate().map(move |(index, inner)| (field, index, inner))
@@ -261,7 +261,7 @@ fn nested(schema: &Value) -> impl Iterator<Item = (&'static str, usize, &Value)>
     each("anyOf").chain(each("allOf")).chain(each("oneOf")).chain(not)
 }
 
-/// The one form in which types may stand under a junctor: a number or a text.
+/// Whether an `anyOf` is that of int-or-string, the only one that may have types.
 fn is_int_or_string(any_of: &Value) -> bool {
     *any_of == serde_json::json!([{"type": "integer"}, {"type": "string"}])
 }

@@ -1,4 +1,4 @@
-//! The versions of a kind, each by itself and all together.
+//! Validates the versions of a definition.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ const COLUMN_TYPES: &str = "boolean,date,integer,number,string";
 const COLUMN_FORMATS: &str = "byte,date,date-time,double,float,int32,int64,password";
 const WARNING_MAX: usize = 256;
 
-/// What all versions have in common, and is judged in the place of all.
+/// The fields that all versions share.
 #[derive(Debug)]
 pub(super) struct Shared {
     fields: Vec<&'static str>,
@@ -34,7 +34,7 @@ impl Shared {
     }
 }
 
-/// Every version, and that there is one to store objects in.
+/// Validates all versions, and that exactly one is the storage version.
 pub(super) fn versions(errors: &mut ErrorList, at: &Path<'_>, versions: &[Value], shared: &Shared) {
     for (index, version) in versions.iter().enumerate() {
         let wrong = label_from_a_letter(text(version, "name"));
@@ -57,7 +57,7 @@ pub(super) fn versions(errors: &mut ErrorList, at: &Path<'_>, versions: &[Value]
     }
 }
 
-/// What the versions have in common.
+/// Returns the fields that all versions share.
 pub(super) fn shared(errors: &mut ErrorList, at: &Path<'_>, versions: &[Value], shared: &Shared) {
     let Some(first) = versions.first() else { return };
     let common = |field: &str| if shared.has(field) { &first[field] } else { &Value::Null };
@@ -86,7 +86,7 @@ fn one(errors: &mut ErrorList, at: &Path<'_>, version: &Value, shared: &Shared) 
     if fields.as_array().is_some_and(|fields| !fields.is_empty()) {
         let (at, schema) = (at.child("selectableFields"), &own("schema")["openAPIV3Schema"]);
         if schema.is_null() {
-            // The words are upstream's.
+            // The message is upstream's.
             let why = "may only be set when `version.schema.openAPIV3Schema` is not included";
             errors.invalid(&at, &json!(""), why);
         } else {
@@ -173,7 +173,7 @@ fn is_under(path: &str, part: &str) -> bool {
     path.strip_prefix(part).is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// Whether a path begins as one.
+/// Validates that a path begins with a dot, and returns whether it does.
 fn simple_path(errors: &mut ErrorList, at: &Path<'_>, path: &str) -> bool {
     let is_simple = path.starts_with('.');
     if !is_simple {
@@ -182,7 +182,7 @@ fn simple_path(errors: &mut ErrorList, at: &Path<'_>, path: &str) -> bool {
     is_simple
 }
 
-/// Every schema of a definition.
+/// Returns all schemas of a definition.
 pub(super) fn schemas(spec: &Value) -> impl Iterator<Item = &Value> {
     list(spec, "versions").iter().map(|version| &version["schema"]["openAPIV3Schema"])
 }

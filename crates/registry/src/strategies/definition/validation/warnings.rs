@@ -1,4 +1,4 @@
-//! What is odd about a definition that is stored all the same.
+//! Warnings about definitions.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{schema, versions};
 use crate::validation::error_list::text;
 
-/// What a text may be said to look like, without dashes.
+/// Known formats of strings, without dashes.
 const FORMATS: [&str; 26] = [
     "bsonobjectid",
     "uri",
@@ -37,12 +37,12 @@ const FORMATS: [&str; 26] = [
     "k8slongname",
 ];
 
-/// Formats that nobody knows, and sets of what has parts.
+/// Warns about unknown formats, and sets of objects.
 pub(crate) fn warnings(spec: &Value) -> Vec<String> {
     let (mut formats, mut sets) = (Vec::new(), BTreeSet::new());
     let (mut one, mut all) = (BTreeSet::new(), Vec::new());
     for schema in versions::schemas(spec) {
-        // What versions have in common is looked at once.
+        // A shared schema is checked once.
         if one.insert(schema.to_string()) {
             all.push(schema);
         }

@@ -1,4 +1,4 @@
-//! VolumeAttachments: which volume is attached to which node.
+//! Validates VolumeAttachments.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const MOST_BYTES: usize = 256 * 1024;
 const LONGEST_MESSAGE: usize = 1024;
 const EXACTLY_ONE: &str = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
 
-/// A VolumeAttachment; `old` is the stored one if it is changed.
+/// Validates a VolumeAttachment.
 pub(crate) fn attachment(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     source(errors, &at.child("source"), &spec["source"]);

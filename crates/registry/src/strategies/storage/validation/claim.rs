@@ -1,4 +1,4 @@
-//! PersistentVolumeClaims: what is asked for, and what may be asked for later.
+//! Validates PersistentVolumeClaims.
 
 use serde_json::{Value, json};
 
@@ -18,10 +18,10 @@ const RESIZE_STATUSES: [&str; 5] = [
     "NodeResizeInfeasible",
     "NodeResizePending",
 ];
-/// Refusals show an empty object in place of the field that they mean.
+/// Errors about data sources show an empty object, as in Kubernetes.
 const DATA_SOURCE_SHOWN: &str = "{}";
 
-/// The spec of a claim; `old` is the stored claim if it is changed.
+/// Validates the spec of a claim.
 pub(crate) fn claim(errors: &mut ErrorList, at: &Path<'_>, old: Option<&Value>, spec: &Value) {
     let modes = list(spec, "accessModes");
     if modes.is_empty() {
@@ -53,7 +53,7 @@ pub(crate) fn claim(errors: &mut ErrorList, at: &Path<'_>, old: Option<&Value>, 
     }
 }
 
-/// Warnings about a claim.
+/// Warns about a claim.
 pub(crate) fn claim_warnings(warnings: &mut Vec<String>, claim: &Value) {
     if is_set(&claim["metadata"]["annotations"], CLASS_ANNOTATION) {
         warnings.push(format!(
@@ -70,7 +70,7 @@ pub(crate) fn claim_warnings(warnings: &mut Vec<String>, claim: &Value) {
     }
 }
 
-/// Reports changes to a claim: it gets its volume and its class once, and a bound one may ask for more room.
+/// Validates changes to a claim: its volume and class can be set once, and a bound claim can grow.
 pub(crate) fn claim_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let annotation = |claim: &Value| text(&claim["metadata"]["annotations"], CLASS_ANNOTATION).to_owned();
     let (mut before, mut after) = (old["spec"].clone(), new["spec"].clone());
@@ -107,7 +107,7 @@ pub(crate) fn claim_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     attributes(errors, old, new);
 }
 
-/// Reports what is wrong with the status of a claim.
+/// Validates the status of a claim.
 pub(crate) fn claim_status(errors: &mut ErrorList, claim: &Value) {
     let (at, status) = (Path::new("status"), &claim["status"]);
     for (name, amount) in members(status, "capacity") {
@@ -204,7 +204,7 @@ fn data_source(errors: &mut ErrorList, at: &Path<'_>, source: &Value, had_group:
     }
 }
 
-/// Says whether the resource is one of which a claim can have some.
+/// Validates the name of a resource, and returns whether a claim can have it.
 fn resource_key(errors: &mut ErrorList, at: &Path<'_>, name: &str) -> bool {
     let before = errors.all.len();
     errors.invalid_text(at, name, qualified_name(name));

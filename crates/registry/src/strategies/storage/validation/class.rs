@@ -1,4 +1,4 @@
-//! What a StorageClass may say, and what of it may change.
+//! Validates StorageClasses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ const MOST_BYTES: usize = 256 * 1024;
 const RECLAIM_POLICIES: [&str; 2] = ["Delete", "Retain"];
 const BINDING_MODES: [&str; 2] = ["Immediate", "WaitForFirstConsumer"];
 
-/// A new StorageClass.
+/// Validates a StorageClass.
 pub(crate) fn storage_class(errors: &mut ErrorList, class: &Value) {
     let provisioner = text(class, "provisioner");
     if !provisioner.is_empty() {
@@ -35,7 +35,7 @@ pub(crate) fn storage_class(errors: &mut ErrorList, class: &Value) {
     }
 }
 
-/// Reports changes to a StorageClass, of which little may change.
+/// Reports changes of immutable fields.
 pub(crate) fn storage_class_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     for field in ["provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"] {
         let only = |class: &Value| json!({field: class[field]});
@@ -79,7 +79,7 @@ fn topologies(errors: &mut ErrorList, terms: &[Value]) {
                 errors.duplicate(&at.child("key"), &json!(key));
             }
         }
-        // A term without expressions equals the empty one that Kubernetes compares every term with, once for each term.
+        // Kubernetes compares every term with an empty one, so a term without expressions is a duplicate.
         let equal = seen.iter().filter(|other| **other == keys).count();
         let empty = if keys.is_empty() { terms.len() } else { 0 };
         for _ in 0..(equal + empty).min(1) {

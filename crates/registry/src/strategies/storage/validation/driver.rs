@@ -1,4 +1,4 @@
-//! CSIDrivers, CSINodes and CSIStorageCapacities: what storage drivers say about themselves.
+//! Validates CSIDrivers, CSINodes and CSIStorageCapacities.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ const SHORTEST_TOKEN: i64 = 600;
 const LONGEST_TOKEN: i64 = 1 << 32;
 const SHORTEST_PERIOD: i64 = 10;
 
-/// A CSIDriver.
+/// Validates a CSIDriver.
 pub(crate) fn csi_driver(errors: &mut ErrorList, driver: &Value) {
     let (at, spec) = (Path::new("spec"), &driver["spec"]);
     let policy = &spec["fsGroupPolicy"];
@@ -44,7 +44,7 @@ pub(crate) fn csi_driver(errors: &mut ErrorList, driver: &Value) {
     }
 }
 
-/// A warning about tokens that the driver gets where others could read them.
+/// Warns about tokens in the volume context, where others can read them.
 pub(crate) fn csi_driver_warnings(warnings: &mut Vec<String>, driver: &Value) {
     let spec = &driver["spec"];
     if !list(spec, "tokenRequests").is_empty() && !is_set(spec, "serviceAccountTokenInSecrets") {
@@ -52,7 +52,7 @@ pub(crate) fn csi_driver_warnings(warnings: &mut Vec<String>, driver: &Value) {
     }
 }
 
-/// Reports changes to a CSIDriver.
+/// Reports changes of immutable fields of a CSIDriver.
 pub(crate) fn csi_driver_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let at = Path::new("spec");
     let (old, new) = (&old["spec"], &new["spec"]);
@@ -62,7 +62,7 @@ pub(crate) fn csi_driver_changes(errors: &mut ErrorList, old: &Value, new: &Valu
     errors.immutable(&at.child(modes), old[modes] == new[modes], &new[modes]);
 }
 
-/// A CSINode.
+/// Validates a CSINode.
 pub(crate) fn csi_node(errors: &mut ErrorList, node: &Value) {
     let at = Path::new("spec");
     let at = at.child("drivers");
@@ -79,7 +79,7 @@ pub(crate) fn csi_node(errors: &mut ErrorList, node: &Value) {
     }
 }
 
-/// Reports changes to the drivers of a CSINode: only what can be allocated may change.
+/// Reports changes of the drivers of a CSINode, except for `allocatable`.
 pub(crate) fn csi_node_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let at = Path::new("spec");
     let message = "storage/v1.CSINodeDriver";
@@ -100,7 +100,7 @@ pub(crate) fn csi_node_changes(errors: &mut ErrorList, old: &Value, new: &Value)
     }
 }
 
-/// A CSIStorageCapacity.
+/// Validates a CSIStorageCapacity.
 pub(crate) fn capacity(errors: &mut ErrorList, object: &Value) {
     if is_set(object, "nodeTopology") {
         selector::terms(errors, &Path::new("nodeTopology"), &object["nodeTopology"]);
@@ -113,7 +113,7 @@ pub(crate) fn capacity(errors: &mut ErrorList, object: &Value) {
     }
 }
 
-/// Reports changes to a CSIStorageCapacity: what the driver was asked for stays.
+/// Reports changes of immutable fields of a CSIStorageCapacity.
 pub(crate) fn capacity_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let only = |object: &Value| json!({"nodeTopology": object["nodeTopology"]});
     if !semantically_equal("storage/v1.CSIStorageCapacity", &only(old), &only(new)) {

@@ -1,4 +1,4 @@
-//! Volumes, claims on them, classes of them, and the drivers that provide them.
+//! Validates the kinds of this family.
 
 mod attachment;
 mod claim;

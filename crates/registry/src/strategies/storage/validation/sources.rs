@@ -1,11 +1,11 @@
-//! The storage systems behind a volume, in a pod or in a PersistentVolume. Each has a few fields that it needs.
+//! Validates the storage systems of volumes, in pods and PersistentVolumes.
 
 use serde_json::{Value, json};
 
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, number, text};
 use crate::validation::names::{Rule, csi_driver_name, label, subdomain, within};
 
-/// What holds the source: references to secrets need a namespace in volumes that belong to none.
+/// What contains the source: in a PersistentVolume, references to secrets need a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holder<'a> {
     /// A pod.
@@ -18,7 +18,7 @@ const CACHING_MODES: [&str; 3] = ["None", "ReadOnly", "ReadWrite"];
 const DISK_KINDS: [&str; 3] = ["Dedicated", "Managed", "Shared"];
 const HOST_AND_PORT: &str = "must be a host:port pair or multiple pairs separated by commas";
 
-/// Reports what is wrong with a source that a storage system provides.
+/// Validates a source of a storage system.
 pub(crate) fn device(errors: &mut ErrorList, at: &Path<'_>, name: &str, source: &Value, holder: Holder<'_>) {
     needed(errors, at, source, needed_fields(name));
     match name {

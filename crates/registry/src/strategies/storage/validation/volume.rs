@@ -1,4 +1,4 @@
-//! PersistentVolumes: where their data is, who may use them, and what may change.
+//! Validates PersistentVolumes.
 
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,7 @@ use crate::validation::{mount, semantically_equal};
 
 const MOUNT_ANNOTATION: &str = "volume.beta.kubernetes.io/mount-options";
 const RECLAIM_POLICIES: [&str; 3] = ["Delete", "Recycle", "Retain"];
-/// Every source, in the order in which they are checked.
+/// All sources, in the order in which they are checked.
 const SOURCES: [&str; 22] = [
     "hostPath",
     "gcePersistentDisk",
@@ -43,7 +43,7 @@ const SOURCES: [&str; 22] = [
 /// Sources that cannot be mounted with options.
 const WITHOUT_OPTIONS: [&str; 9] =
     ["hostPath", "flocker", "fc", "flexVolume", "portworxVolume", "scaleIO", "local", "storageos", "csi"];
-/// Sources that are gone, with the version that deprecated them and the one since which they do nothing.
+/// Removed sources, with the version that deprecated them and the first one without them.
 const GONE: [(&str, &str, &str, &str); 6] = [
     ("cephfs", "cephfs", "v1.28", "v1.31"),
     ("photonPersistentDisk", "photonPersistentDisk", "v1.11", "v1.16"),
@@ -53,7 +53,7 @@ const GONE: [(&str, &str, &str, &str); 6] = [
     ("rbd", "rbd", "v1.28", "v1.31"),
 ];
 
-/// Where the spec stands: inline ones belong to an attachment and hold nothing but the source.
+/// Where the spec is: inline ones belong to a VolumeAttachment and have only a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place<'a> {
     /// In a PersistentVolume of this name.
@@ -62,7 +62,7 @@ pub(crate) enum Place<'a> {
     Inline,
 }
 
-/// A PersistentVolume.
+/// Validates a PersistentVolume.
 pub(crate) fn volume(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     volume_spec(errors, &at, spec, Place::Object(text(&object["metadata"], "name")));
@@ -75,7 +75,7 @@ pub(crate) fn volume(errors: &mut ErrorList, object: &Value) {
     }
 }
 
-/// The spec of a PersistentVolume.
+/// Validates the spec of a PersistentVolume.
 pub(crate) fn volume_spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, place: Place<'_>) {
     let is_inline = place == Place::Inline;
     if is_inline {
@@ -226,7 +226,7 @@ fn classes_and_mode(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, is_inli
     }
 }
 
-/// Reports changes to a PersistentVolume: its source, its mode and its node affinity stay.
+/// Reports changes of a PersistentVolume's immutable fields: source, volume mode and node affinity.
 pub(crate) fn volume_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let spec = Path::new("spec");
     let (before, mut after) = (source_of(old), source_of(new));
@@ -263,7 +263,7 @@ fn source_of(volume: &Value) -> Value {
     Value::Object(source.map(|(name, value)| (name.clone(), value.clone())).collect())
 }
 
-/// Warnings about a PersistentVolume.
+/// Warns about a PersistentVolume.
 pub(crate) fn volume_warnings(warnings: &mut Vec<String>, object: &Value) {
     let spec = &object["spec"];
     let old_annotations =
