@@ -30,7 +30,7 @@ impl EscalationCheck<'_> {
         if self.kind.group != GROUP || self.user.is_master() {
             return Ok(());
         }
-        if old.is_some_and(|old| differ_in_housekeeping_only(old, new)) {
+        if old.is_some_and(|old| differ_in_owners_and_finalizers_only(old, new)) {
             return Ok(());
         }
         let name = new["metadata"]["name"].as_str().unwrap_or_default();
@@ -97,7 +97,7 @@ impl EscalationCheck<'_> {
             "user {} (groups={}) is attempting to grant RBAC permissions not currently held:\n{}",
             quoted(&self.user.name),
             listed(&self.user.groups),
-            told(&missing).join("\n")
+            formatted(&missing).join("\n")
         ))
     }
 
@@ -115,7 +115,7 @@ impl EscalationCheck<'_> {
 }
 
 /// Whether only owners and finalizers change, as by the garbage collector.
-fn differ_in_housekeeping_only(old: &Value, new: &Value) -> bool {
+fn differ_in_owners_and_finalizers_only(old: &Value, new: &Value) -> bool {
     let rest = |object: &Value| {
         let mut object = object.clone();
         if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -138,22 +138,22 @@ fn everything() -> [Rule; 2] {
 }
 
 /// Formats rules for the message: verbs on one resource together, sorted.
-fn told(atoms: &[Rule]) -> Vec<String> {
+fn formatted(atoms: &[Rule]) -> Vec<String> {
     // Verbs by group, resource and name.
     let mut resources: BTreeMap<[&[String]; 3], Vec<String>> = BTreeMap::new();
-    let mut told = BTreeSet::new();
+    let mut formatted = BTreeSet::new();
     for atom in atoms {
         if atom.paths.is_empty() {
             let key = [&atom.groups[..], &atom.resources[..], &atom.names[..]];
             resources.entry(key).or_default().extend(atom.verbs.iter().cloned());
         } else {
-            told.insert(described(&[], &[], &atom.paths, &[], &atom.verbs));
+            formatted.insert(described(&[], &[], &atom.paths, &[], &atom.verbs));
         }
     }
-    told.extend(
+    formatted.extend(
         resources.iter().map(|([groups, what, names], verbs)| described(groups, what, &[], names, verbs)),
     );
-    told.into_iter().collect()
+    formatted.into_iter().collect()
 }
 
 fn described(

@@ -8,7 +8,7 @@ use crate::kinds::Kind;
 use crate::quantity::Quantity;
 
 /// The annotation that lists the defaults that were set.
-const NOTE: &str = "kubernetes.io/limit-ranger";
+const LIMIT_RANGER: &str = "kubernetes.io/limit-ranger";
 
 /// Sets default resources, and refuses resources outside the limits.
 pub fn admit(ranges: &[Value], kind: &Kind, object: &mut Value) -> Result<(), Denied> {
@@ -67,7 +67,8 @@ fn fill_in(pod: &mut Value, limit: &Value) {
     }
     let metadata = object(pod).and_then(|pod| ensure(pod, "metadata"));
     if let Some(annotations) = metadata.and_then(|metadata| ensure(metadata, "annotations")) {
-        annotations.insert(NOTE.to_owned(), json!(format!("LimitRanger plugin set: {}", notes.join("; "))));
+        annotations
+            .insert(LIMIT_RANGER.to_owned(), json!(format!("LimitRanger plugin set: {}", notes.join("; "))));
     }
 }
 

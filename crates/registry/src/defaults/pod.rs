@@ -44,7 +44,7 @@ pub(crate) fn template(owner: &mut Object) {
 }
 
 /// Returns the initial status of a pod.
-pub(crate) fn first_status(pod: &Object) -> Value {
+pub(crate) fn initial_status(pod: &Object) -> Value {
     let mut status = json!({"phase": "Pending", "qosClass": qos::class(pod)});
     let gates = pod.get("spec").and_then(|spec| spec.get("schedulingGates")).and_then(Value::as_array);
     if gates.is_some_and(|gates| !gates.is_empty()) {

@@ -11,7 +11,7 @@ pub(crate) fn template_labels(spec: &Object) -> Option<Value> {
 }
 
 /// Sets the labels of an object without labels.
-pub(crate) fn label_if_bare(object: &mut Object, labels: Value) {
+pub(crate) fn default_labels(object: &mut Object, labels: Value) {
     if let Some(metadata) = ensure(object, "metadata")
         && is_empty(metadata, "labels")
     {

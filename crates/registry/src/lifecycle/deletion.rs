@@ -32,7 +32,7 @@ pub(crate) fn delete_at_once(stored: &Value, options: &DeleteOptions, kind: &Kin
     }
     let mut object = stored.clone();
     set_finalizers(&mut object, &kept);
-    mark(&mut object, now, 0);
+    set_deletion(&mut object, now, 0);
     if object == *stored { Deletion::Unchanged } else { Deletion::Linger(object) }
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn delete_gracefully(
 ) -> Deletion {
     match pending_grace(stored) {
         None => begin_grace(stored, options, kind, now),
-        Some(pending @ 1..) => hurry(stored, pending, options, now),
+        Some(pending @ 1..) => shorten_grace_period(stored, pending, options, now),
         // A pod whose grace period is over is held by finalizers alone, like any other object.
         Some(_) => delete_at_once(stored, options, kind, now),
     }
@@ -55,7 +55,7 @@ fn begin_grace(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment
     let grace = grace(stored, options);
     let mut object = stored.clone();
     set_finalizers(&mut object, &finalizers_after(stored, options, kind));
-    mark(&mut object, now.plus(grace), grace);
+    set_deletion(&mut object, now.plus(grace), grace);
     if grace > 0 || !finalizers(&object).is_empty() {
         Deletion::Linger(object)
     } else {
@@ -65,7 +65,7 @@ fn begin_grace(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment
 
 /// Shortens the grace period of a pod that is being deleted. It starts when the deletion began, and does not end in the
 /// past. It is never extended.
-fn hurry(stored: &Value, pending: i64, options: &DeleteOptions, now: Moment) -> Deletion {
+fn shorten_grace_period(stored: &Value, pending: i64, options: &DeleteOptions, now: Moment) -> Deletion {
     let Some(grace) = options.grace_period_seconds.map(not_negative).filter(|grace| *grace < pending) else {
         return Deletion::Unchanged;
     };
@@ -106,7 +106,7 @@ fn pending_grace(object: &Value) -> Option<i64> {
 }
 
 /// Sets the deletion timestamp and grace period. The first time increments the generation, if the kind has one.
-fn mark(object: &mut Value, ends: Moment, grace: i64) {
+fn set_deletion(object: &mut Value, ends: Moment, grace: i64) {
     let is_first =
         metadata(object).is_none_or(|metadata| !metadata.contains_key("deletionGracePeriodSeconds"));
     let ends = match text(object, "deletionTimestamp").and_then(Moment::parse) {

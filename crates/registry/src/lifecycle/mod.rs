@@ -62,7 +62,7 @@ fn generation(object: &Value) -> i64 {
 }
 
 /// Returns all fields but metadata, status, kind and apiVersion.
-fn asked_for(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
+fn content_fields(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
     let fields = object.as_object().into_iter().flatten();
     fields.filter(|(field, _)| !matches!(field.as_str(), "metadata" | "status" | "kind" | "apiVersion"))
 }

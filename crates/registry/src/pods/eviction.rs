@@ -42,8 +42,8 @@ pub fn check(pod: &Value, budgets: &[Value]) -> Result<EvictionCost, Refusal> {
         _ if pod["metadata"]["deletionTimestamp"].is_string() => return Ok(EvictionCost::Free),
         _ => {}
     }
-    let guards: Vec<_> = budgets.iter().filter(|budget| guards(budget, pod)).collect();
-    let budget = match guards.as_slice() {
+    let budgets_of_pod: Vec<_> = budgets.iter().filter(|budget| budgets_of_pod(budget, pod)).collect();
+    let budget = match budgets_of_pod.as_slice() {
         [] => return Ok(EvictionCost::Free),
         [only] => *only,
         _ => {
@@ -52,7 +52,7 @@ pub fn check(pod: &Value, budgets: &[Value]) -> Result<EvictionCost, Refusal> {
         }
     };
     let name = name(budget);
-    if !is_ready(pod) && spares_unready(budget) {
+    if !is_ready(pod) && allows_unready_eviction(budget) {
         return Ok(EvictionCost::FreeAt { version: version(), budget: Some(name) });
     }
     Ok(EvictionCost::Spends(name))
@@ -108,13 +108,13 @@ pub fn being_processed(budget_name: &str) -> Refusal {
 }
 
 /// Whether a budget applies to this pod. An empty selector matches all pods, an absent one none.
-fn guards(budget: &Value, pod: &Value) -> bool {
+fn budgets_of_pod(budget: &Value, pod: &Value) -> bool {
     let selector = &budget["spec"]["selector"];
     !selector.is_null() && LabelSelector::from_object(selector).is_ok_and(|selector| selector.matches(pod))
 }
 
 /// Whether unready pods can be evicted freely: always, or because enough others are healthy.
-fn spares_unready(budget: &Value) -> bool {
+fn allows_unready_eviction(budget: &Value) -> bool {
     let count = |field: &str| budget["status"][field].as_i64().unwrap_or(0);
     budget["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
         || (count("currentHealthy") >= count("desiredHealthy") && count("desiredHealthy") > 0)

@@ -13,7 +13,7 @@ use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, is_set, text};
 use crate::validation::go_format::{ordered_json, with_go_names};
 use crate::validation::status::{not_decremented, not_negative};
-use crate::validation::workload::{SELECTOR, at_most_all, count_or_percent, is_nothing};
+use crate::validation::workload::{SELECTOR, at_most_100_percent, count_or_percent, is_nothing};
 use crate::validation::{selector, template, warnings, workload};
 
 const COLUMNS: &[Column] = &[
@@ -50,7 +50,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     admit: |old, new| count_template(new, old),
     validate: |errors, _, old, new| {
         if let Some(old) = old {
-            workload::keeps_selector(errors, &old["spec"], &new["spec"]);
+            workload::immutable_selector(errors, &old["spec"], &new["spec"]);
         }
         validate(errors, new);
     },
@@ -95,12 +95,12 @@ fn set_defaults(set: &mut Object) {
 /// Validates the spec. The selector is not required; an absent one matches nothing.
 fn validate(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
-    selector::understood_and_matching(errors, &at, spec);
+    selector::valid_and_matching(errors, &at, spec);
     if is_set(spec, "selector") && selector::is_empty(&spec["selector"]) {
         let why = "empty selector is invalid for daemonset";
         errors.invalid_formatted(&at.child("selector"), ordered_json(SELECTOR, &spec["selector"]), why);
     }
-    template::of_services(errors, &at, spec, "DaemonSet");
+    template::restarting_template(errors, &at, spec, "DaemonSet");
     errors.not_negative(&at, spec, "minReadySeconds");
     let (strategy_at, strategy) = (at.child("updateStrategy"), &spec["updateStrategy"]);
     match text(strategy, "type") {
@@ -121,7 +121,7 @@ fn validate(errors: &mut ErrorList, object: &Value) {
 fn rolling_update(errors: &mut ErrorList, at: &Path<'_>, limits: &Value) {
     for field in ["maxUnavailable", "maxSurge"] {
         count_or_percent(errors, &at.child(field), &limits[field]);
-        at_most_all(errors, &at.child(field), &limits[field]);
+        at_most_100_percent(errors, &at.child(field), &limits[field]);
     }
     match (is_nothing(&limits["maxUnavailable"]), is_nothing(&limits["maxSurge"])) {
         (false, false) => {

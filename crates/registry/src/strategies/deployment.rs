@@ -11,7 +11,7 @@ use crate::validation::error_list::{ErrorList, Path, is_set, number};
 use crate::validation::go_format::with_go_names;
 use crate::validation::status::{Counters, counters, not_decremented};
 use crate::validation::workload;
-use crate::validation::workload::{at_most_all, count_or_percent, is_nothing, selector_and_template};
+use crate::validation::workload::{at_most_100_percent, count_or_percent, is_nothing, selector_and_template};
 use crate::{Moment, defaults};
 
 const COLUMNS: &[Column] = &[
@@ -44,7 +44,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     validate: |errors, _, old, new| {
         validate(errors, new);
         if let Some(old) = old {
-            workload::keeps_selector(errors, &old["spec"], &new["spec"]);
+            workload::immutable_selector(errors, &old["spec"], &new["spec"]);
         }
     },
     validate_status: |errors, _, old, new| {
@@ -133,7 +133,7 @@ fn rolling_update(errors: &mut ErrorList, at: &Path<'_>, limits: &Value) {
     if is_nothing(unavailable) && is_nothing(surge) {
         errors.invalid(&at.child("maxUnavailable"), unavailable, "may not be 0 when `maxSurge` is 0");
     }
-    at_most_all(errors, &at.child("maxUnavailable"), unavailable);
+    at_most_100_percent(errors, &at.child("maxUnavailable"), unavailable);
 }
 
 fn unknown_strategy(errors: &mut ErrorList, at: &Path<'_>, strategy: &Value) {

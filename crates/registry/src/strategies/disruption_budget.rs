@@ -10,7 +10,7 @@ use crate::validation::error_list::{ErrorList, Path, is_set};
 use crate::validation::go_format::ordered_json;
 use crate::validation::selector;
 use crate::validation::status::not_negative;
-use crate::validation::workload::{at_most_all, count_or_percent};
+use crate::validation::workload::{at_most_100_percent, count_or_percent};
 
 const COLUMNS: &[Column] = &[
     column::NAME,
@@ -63,7 +63,7 @@ fn validate(errors: &mut ErrorList, object: &Value) {
     }
     for field in ["minAvailable", "maxUnavailable"] {
         count_or_percent(errors, &at.child(field), &spec[field]);
-        at_most_all(errors, &at.child(field), &spec[field]);
+        at_most_100_percent(errors, &at.child(field), &spec[field]);
     }
     selector::terms(errors, &at.child("selector"), &spec["selector"]);
     let policies = ["AlwaysAllow", "IfHealthyBudget"];

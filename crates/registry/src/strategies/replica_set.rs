@@ -43,7 +43,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     validate: |errors, _, old, new| {
         validate(errors, new);
         if let Some(old) = old {
-            workload::keeps_selector(errors, &old["spec"], &new["spec"]);
+            workload::immutable_selector(errors, &old["spec"], &new["spec"]);
         }
     },
     validate_status: |errors, _, _, new| counters(errors, &new["status"], &COUNTERS),

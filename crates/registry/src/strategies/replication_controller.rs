@@ -6,7 +6,7 @@ use super::{Strategy, replica_set};
 use crate::Moment;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, child, default, ensure, is_empty};
-use crate::defaults::workload::{label_if_bare, template_labels};
+use crate::defaults::workload::{default_labels, template_labels};
 use crate::selector::fields::{NAME, NAMESPACE, SelectableFields, Source, field};
 use crate::table::{Rows, cell};
 use crate::validation::error_list::{ErrorList, Path, is_set, members};
@@ -40,7 +40,7 @@ fn set_defaults(controller: &mut Object) {
     if is_empty(spec, "selector") {
         spec.insert("selector".to_owned(), labels.clone());
     }
-    label_if_bare(controller, labels);
+    default_labels(controller, labels);
 }
 
 /// Validates the spec, whose selector is a map of labels.
@@ -56,7 +56,7 @@ fn validate(errors: &mut ErrorList, object: &Value) {
             let (template, why) = (at.child("template"), "`selector` does not match template `labels`");
             errors.invalid(&template.child("metadata").child("labels"), labels, why);
         }
-        template::of_services(errors, &at, spec, "ReplicationController");
+        template::restarting_template(errors, &at, spec, "ReplicationController");
     } else {
         errors.required(&at.child("template"), "");
     }

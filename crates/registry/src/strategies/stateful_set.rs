@@ -17,7 +17,7 @@ use crate::validation::error_list::{ErrorList, Path, is_set, list, number, text}
 use crate::validation::go_format::{list_with_go_names, with_go_names};
 use crate::validation::names::label;
 use crate::validation::status::{Counters, counters, not_decremented};
-use crate::validation::workload::{at_most_all, count_or_percent, is_nothing, keeps_selector};
+use crate::validation::workload::{at_most_100_percent, count_or_percent, immutable_selector, is_nothing};
 use crate::validation::{selector, semantically_equal, template, warnings};
 
 const COLUMNS: &[Column] =
@@ -136,7 +136,7 @@ fn validate_spec(errors: &mut ErrorList, spec: &Value, age: Age) {
         selector::matches_template(errors, &at, spec);
         template::template(errors, &at.child("template"), &with_claims(spec)["template"]);
     }
-    template::runs_for_good(errors, &at, spec, "StatefulSet");
+    template::always_restarts(errors, &at, spec, "StatefulSet");
 }
 
 /// Validates claim templates; their names are validated as volumes of the template.
@@ -178,7 +178,7 @@ fn with_claims(spec: &Value) -> Value {
 /// Reports changes of immutable fields.
 fn validate_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (at, old, new) = (Path::new("spec"), &old["spec"], &new["spec"]);
-    keeps_selector(errors, old, new);
+    immutable_selector(errors, old, new);
     let (before, after) = (list(old, "volumeClaimTemplates"), list(new, "volumeClaimTemplates"));
     let same_claims = before.len() == after.len()
         && before.iter().zip(after).all(|(old, new)| semantically_equal(CLAIM, old, new));
@@ -210,7 +210,7 @@ fn update_strategy(errors: &mut ErrorList, at: &Path<'_>, strategy: &Value) {
                 if is_nothing(&limits["maxUnavailable"]) {
                     errors.invalid(&at.child("maxUnavailable"), &limits["maxUnavailable"], "cannot be 0");
                 }
-                at_most_all(errors, &at.child("maxUnavailable"), &limits["maxUnavailable"]);
+                at_most_100_percent(errors, &at.child("maxUnavailable"), &limits["maxUnavailable"]);
             }
         }
         _ => {

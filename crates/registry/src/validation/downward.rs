@@ -7,7 +7,7 @@ use super::names::qualified_name;
 
 /// How a value is exposed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Shown {
+pub(crate) enum Exposure {
     /// As an environment variable.
     InVariable,
     /// As a file in a volume.
@@ -43,7 +43,7 @@ const BYTE_UNITS: [&str; 13] =
     ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 
 /// Validates a reference to a field of the pod.
-pub(crate) fn field(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown: Shown) {
+pub(crate) fn field(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown: Exposure) {
     let (version, path) = (text(field, "apiVersion"), text(field, "fieldPath"));
     if version.is_empty() {
         return errors.required(&at.child("apiVersion"), "");
@@ -60,8 +60,8 @@ pub(crate) fn field(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown:
         return errors.invalid_text(at, &key, qualified_name(&key));
     }
     let supported: &[&str] = match shown {
-        Shown::InVariable => &IN_VARIABLE,
-        Shown::InFile => &IN_FILE,
+        Exposure::InVariable => &IN_VARIABLE,
+        Exposure::InFile => &IN_FILE,
     };
     let path = if path == "spec.host" { "spec.nodeName" } else { path };
     if !supported.contains(&path) {
@@ -70,9 +70,9 @@ pub(crate) fn field(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown:
 }
 
 /// Validates a reference to a resource of a container; a file must name the container.
-pub(crate) fn resource(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown: Shown) {
+pub(crate) fn resource(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown: Exposure) {
     let name = text(field, "resource");
-    if shown == Shown::InFile && text(field, "containerName").is_empty() {
+    if shown == Exposure::InFile && text(field, "containerName").is_empty() {
         errors.required(&at.child("containerName"), "");
     } else if name.is_empty() {
         errors.required(&at.child("resource"), "");

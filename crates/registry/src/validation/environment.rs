@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::downward::{self, Shown};
+use super::downward::{self, Exposure};
 use super::error_list::{ErrorList, Path, is_set, list, text};
 use super::mount::inside_volume;
 use super::names::{config_key, label, subdomain, variable_name};
@@ -56,11 +56,11 @@ fn source(errors: &mut ErrorList, at: &Path<'_>, variable: &Value) {
     let from = &variable["valueFrom"];
     let named = SOURCES.iter().filter(|source| is_set(from, source)).count();
     if is_set(from, "fieldRef") {
-        downward::field(errors, &at.child("fieldRef"), &from["fieldRef"], Shown::InVariable);
+        downward::field(errors, &at.child("fieldRef"), &from["fieldRef"], Exposure::InVariable);
     }
     if is_set(from, "resourceFieldRef") {
         let (at, field) = (at.child("resourceFieldRef"), &from["resourceFieldRef"]);
-        downward::resource(errors, &at, field, Shown::InVariable);
+        downward::resource(errors, &at, field, Exposure::InVariable);
     }
     for source in ["configMapKeyRef", "secretKeyRef"] {
         if is_set(from, source) {

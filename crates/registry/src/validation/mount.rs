@@ -41,23 +41,23 @@ pub(crate) fn mounts(errors: &mut ErrorList, at: &Path<'_>, container: &Value, v
 }
 
 /// Validates a path without `..`.
-pub(crate) fn no_way_up(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
+pub(crate) fn no_parent_segments(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
     if path.split('/').any(|part| part == "..") {
         errors.invalid(at, &json!(path), "must not contain '..'");
     }
 }
 
 /// Validates a relative path without `..`.
-pub(crate) fn way_down(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
+pub(crate) fn relative_path(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
     if path.starts_with('/') {
         errors.invalid(at, &json!(path), "must be a relative path");
     }
-    no_way_up(errors, at, path);
+    no_parent_segments(errors, at, path);
 }
 
 /// Validates the path of a file in a volume; names that start with two dots are reserved for the kubelet.
 pub(crate) fn inside_volume(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
-    way_down(errors, at, path);
+    relative_path(errors, at, path);
     if path.starts_with("..") && !path.starts_with("../") && path != ".." {
         errors.invalid(at, &json!(path), "must not start with '..'");
     }
@@ -154,12 +154,12 @@ fn propagation(errors: &mut ErrorList, at: &Path<'_>, mount: &Value, container: 
 fn sub_path(errors: &mut ErrorList, list_at: &Path<'_>, at: &Path<'_>, mount: &Value) {
     let (plain, expression) = (text(mount, "subPath"), text(mount, "subPathExpr"));
     // The path has no index, as in Kubernetes.
-    way_down(errors, &list_at.child("subPath"), plain);
+    relative_path(errors, &list_at.child("subPath"), plain);
     if is_set(mount, "subPathExpr") && !expression.is_empty() {
         if !plain.is_empty() {
             let why = "subPathExpr and subPath are mutually exclusive";
             errors.invalid(&at.child("subPathExpr"), &json!(expression), why);
         }
-        way_down(errors, &list_at.child("subPathExpr"), expression);
+        relative_path(errors, &list_at.child("subPathExpr"), expression);
     }
 }

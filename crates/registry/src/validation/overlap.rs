@@ -55,7 +55,7 @@ fn warn(warnings: &mut Vec<String>, volume: &str, files: &[File<'_>]) {
     for (index, file) in files.iter().enumerate() {
         let met: Vec<_> = files[..index]
             .iter()
-            .filter(|earlier| meet(earlier.path, file.path))
+            .filter(|earlier| overlap_each_other(earlier.path, file.path))
             .map(|earlier| {
                 format!("{:?}{} with {:?}{}", file.path, file.source, earlier.path, earlier.source)
             })
@@ -67,7 +67,7 @@ fn warn(warnings: &mut Vec<String>, volume: &str, files: &[File<'_>]) {
 }
 
 /// Whether two paths are equal, or one is a parent of the other.
-fn meet(one: &str, other: &str) -> bool {
+fn overlap_each_other(one: &str, other: &str) -> bool {
     let is_above = |above: &str, below: &str| {
         below.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };

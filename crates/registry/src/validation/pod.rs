@@ -62,7 +62,7 @@ pub(crate) fn spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
         list(spec, "topologySpreadConstraints"),
     );
     windows::host_processes(errors, at, spec);
-    own_users(errors, at, spec);
+    user_namespaces(errors, at, spec);
     own_name(errors, &at.child("hostnameOverride"), spec);
     names(errors, at, spec);
     scheduling::tolerations(errors, &at.child("tolerations"), list(spec, "tolerations"));
@@ -82,7 +82,7 @@ pub(crate) fn spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
 }
 
 /// Validates that user namespaces are not combined with host namespaces.
-fn own_users(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+fn user_namespaces(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     if spec["hostUsers"].as_bool() != Some(false) {
         return;
     }

@@ -65,7 +65,7 @@ pub(crate) fn of(warnings: &mut Vec<String>, at: &Path<'_>, pod: &Value) {
             spec_at.child("terminationGracePeriodSeconds")
         ));
     }
-    neighbours(warnings, &spec_at.child("affinity"), &spec["affinity"]);
+    affinity_terms(warnings, &spec_at.child("affinity"), &spec["affinity"]);
 }
 
 /// Warns about deprecated labels in scheduling constraints.
@@ -228,7 +228,7 @@ fn ports(
 }
 
 /// Warns about pod affinity terms without a label selector.
-fn neighbours(warnings: &mut Vec<String>, at: &Path<'_>, affinity: &Value) {
+fn affinity_terms(warnings: &mut Vec<String>, at: &Path<'_>, affinity: &Value) {
     for field in ["podAffinity", "podAntiAffinity"] {
         let (at, terms) = (at.child(field), &affinity[field]);
         for (index, term) in list(terms, REQUIRED).iter().enumerate() {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, list, text};
 use super::go_format::with_go_names;
-use super::mount::way_down;
+use super::mount::relative_path;
 use super::names::user_id;
 use super::windows;
 
@@ -140,7 +140,7 @@ fn profile(errors: &mut ErrorList, at: &Path<'_>, profile: &Value) {
     let (local_at, local) = (at.child("localhostProfile"), profile["localhostProfile"].as_str());
     match (text(profile, "type"), local) {
         ("Localhost", None) => errors.required(&local_at, "must be set when seccomp type is Localhost"),
-        ("Localhost", Some(path)) => way_down(errors, &local_at, path),
+        ("Localhost", Some(path)) => relative_path(errors, &local_at, path),
         (_, Some(_)) => {
             let shown = with_go_names("core/v1.SeccompProfile", profile);
             errors.invalid_formatted(&local_at, shown, "can only be set when seccomp type is Localhost");

@@ -54,7 +54,7 @@ pub(crate) fn matches_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Val
 /// Reports invalid terms, or else a template that the selector does not match.
 ///
 /// Unlike [`of_template`] it does not require a selector; an absent one matches nothing.
-pub(crate) fn understood_and_matching(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+pub(crate) fn valid_and_matching(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let before = errors.all.len();
     terms(errors, &at.child("selector"), &spec["selector"]);
     if errors.all.len() == before {

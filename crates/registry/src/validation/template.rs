@@ -20,13 +20,13 @@ pub(crate) fn template(errors: &mut ErrorList, at: &Path<'_>, template: &Value) 
 }
 
 /// Validates a template of pods that are always restarted; `owner` is the kind that requires it.
-pub(crate) fn of_services(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, owner: &str) {
+pub(crate) fn restarting_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, owner: &str) {
     template(errors, &at.child("template"), &spec["template"]);
-    runs_for_good(errors, at, spec, owner);
+    always_restarts(errors, at, spec, owner);
 }
 
 /// Validates the restart policy and deadline of pods that are always restarted.
-pub(crate) fn runs_for_good(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, owner: &str) {
+pub(crate) fn always_restarts(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, owner: &str) {
     let at = at.child("template");
     let (at, pod) = (at.child("spec"), &spec["template"]["spec"]);
     if !matches!(text(pod, "restartPolicy"), "Always") {

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::downward::{self, Shown};
+use super::downward::{self, Exposure};
 use super::error_list::{ErrorList, Path, is_set, list, number, text};
-use super::mount::{inside_volume, no_way_up};
+use super::mount::{inside_volume, no_parent_segments};
 use super::names::label;
 use crate::strategies::storage::validation::{Holder, device};
 
@@ -121,7 +121,7 @@ pub(crate) fn host_path(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
     if path.is_empty() {
         return errors.required(&at.child("path"), "");
     }
-    no_way_up(errors, &at.child("path"), path);
+    no_parent_segments(errors, &at.child("path"), path);
     errors.one_of_if_set(&at.child("type"), &source["type"], &HOST_PATH_TYPES);
 }
 
@@ -207,14 +207,14 @@ fn downward(errors: &mut ErrorList, at: &Path<'_>, files: &[Value]) {
         let (field, resource) = (&file["fieldRef"], &file["resourceFieldRef"]);
         match (field.is_null(), resource.is_null()) {
             (false, is_alone) => {
-                downward::field(errors, &at.child("fieldRef"), field, Shown::InFile);
+                downward::field(errors, &at.child("fieldRef"), field, Exposure::InFile);
                 if !is_alone {
                     let why = "fieldRef and resourceFieldRef can not be specified simultaneously";
                     errors.invalid(at, &json!("resource"), why);
                 }
             }
             (true, false) => {
-                downward::resource(errors, &at.child("resourceFieldRef"), resource, Shown::InFile);
+                downward::resource(errors, &at.child("resourceFieldRef"), resource, Exposure::InFile);
             }
             (true, true) => errors.required(at, "one of fieldRef and resourceFieldRef is required"),
         }

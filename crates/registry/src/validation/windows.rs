@@ -168,7 +168,7 @@ pub(crate) fn not_on_linux(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) 
 /// Reports fields of the security context that a Windows pod cannot have.
 pub(crate) fn not_on_windows(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let context = &spec["securityContext"];
-    for field in NOT_IN_POD.into_iter().filter(|field| is_given(&context[*field])) {
+    for field in NOT_IN_POD.into_iter().filter(|field| is_not_empty(&context[*field])) {
         errors.forbidden(&at.child("securityContext").child(field), NOT_FOR_WINDOWS);
     }
     for field in ["hostUsers", "hostPID", "hostIPC", "shareProcessNamespace"] {
@@ -178,13 +178,13 @@ pub(crate) fn not_on_windows(errors: &mut ErrorList, at: &Path<'_>, spec: &Value
         }
     }
     for_each_context(at, spec, |at, context| {
-        for field in NOT_IN_CONTAINER.into_iter().filter(|field| is_given(&context[*field])) {
+        for field in NOT_IN_CONTAINER.into_iter().filter(|field| is_not_empty(&context[*field])) {
             errors.forbidden(&at.child(field), NOT_FOR_WINDOWS);
         }
     });
 }
 
-fn is_given(value: &Value) -> bool {
+fn is_not_empty(value: &Value) -> bool {
     !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())
 }
 

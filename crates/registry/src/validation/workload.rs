@@ -10,7 +10,7 @@ use crate::validation::{selector, semantically_equal, template};
 pub(crate) const SELECTOR: &str = "meta/v1.LabelSelector";
 
 /// Reports a change of the selector.
-pub(crate) fn keeps_selector(errors: &mut ErrorList, old: &Value, new: &Value) {
+pub(crate) fn immutable_selector(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (old, new) = (&old["selector"], &new["selector"]);
     if old.is_null() != new.is_null() || !semantically_equal(SELECTOR, old, new) {
         let shown = if new.is_null() { "null".to_owned() } else { ordered_json(SELECTOR, new) };
@@ -34,7 +34,7 @@ pub(crate) fn count_or_percent(errors: &mut ErrorList, at: &Path<'_>, value: &Va
 }
 
 /// Reports a percentage of more than 100%.
-pub(crate) fn at_most_all(errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
+pub(crate) fn at_most_100_percent(errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
     if value.as_str().and_then(percentage).is_some_and(|percentage| percentage > 100) {
         errors.invalid(at, value, "must not be greater than 100%");
     }
@@ -44,7 +44,7 @@ pub(crate) fn selector_and_template(errors: &mut ErrorList, at: &Path<'_>, spec:
     // Kubernetes says deployment for ReplicaSets too.
     if selector::of_template(errors, at, spec, "deployment") {
         selector::matches_template(errors, at, spec);
-        template::of_services(errors, at, spec, "ReplicaSet");
+        template::restarting_template(errors, at, spec, "ReplicaSet");
     }
 }
 

@@ -23,7 +23,7 @@ pub fn wanted(quota: &Value, kind: &Kind, object: &Value) -> Result<Option<Usage
     }
     let hard = Usage::parse(&quota["spec"]["hard"]);
     let wanted = Usage::of(kind, object).within(&hard);
-    let silent = usage::silent_containers(kind, object, &hard);
+    let silent = usage::unspecified_resources(kind, object, &hard);
     if !silent.is_empty() {
         let missing: Vec<_> =
             silent.iter().map(|(resource, names)| format!("{resource} for: {}", names.join(","))).collect();

@@ -177,7 +177,11 @@ pub(super) fn is_of(name: &str, kind: &Kind) -> bool {
 }
 
 /// Returns the limited resources that containers do not specify, with the names of those containers.
-pub(super) fn silent_containers(kind: &Kind, pod: &Value, limits: &Usage) -> BTreeMap<String, Vec<String>> {
+pub(super) fn unspecified_resources(
+    kind: &Kind,
+    pod: &Value,
+    limits: &Usage,
+) -> BTreeMap<String, Vec<String>> {
     let mut silent = BTreeMap::<String, Vec<String>>::new();
     if (kind.group, kind.kind) != ("", "Pod") || is_done(pod) {
         return silent;

@@ -4,7 +4,7 @@
 //! The addresses and ports of a service are its [`claims`]; the caller stores them with it, so that no other service gets
 //! them.
 
-mod choice;
+mod allocation;
 mod families;
 mod ranges;
 
@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 
 use crate::defaults::setting::{Object, each, ensure, is_empty, object, text};
 use crate::refusal::FieldError;
-use choice::Choice;
+use allocation::Allocation;
 
-pub use ranges::{AddressRange, NotARange, ServiceRanges};
+pub use ranges::{AddressRange, InvalidRange, ServiceRanges};
 
 /// An address or port that at most one service has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,7 +81,7 @@ pub(crate) fn complete(service: &mut Value, stored: Option<&Value>) {
 
 /// Allocates the addresses and ports that a service lacks.
 ///
-/// Requested ones must be within the ranges and not in use. The choice depends on the uid, so that two services rarely
+/// Requested ones must be within the ranges and not in use. The allocation depends on the uid, so that two services rarely
 /// want the same. Validation refuses a change of an address that a service has.
 pub fn allocate(
     ranges: &ServiceRanges,
@@ -97,12 +97,12 @@ pub fn allocate(
     if !has_address(text(spec, "type")) {
         return Ok(());
     }
-    let choice = Choice { ranges, uid: &uid, taken: &taken, held: &held, mode };
+    let allocation = Allocation { ranges, uid: &uid, taken: &taken, held: &held, mode };
     let had_address = stored.is_some_and(|stored| has_address(text_of(&stored["spec"], "type")));
     if !had_address {
-        choice.address(spec)?;
+        allocation.address(spec)?;
     }
-    choice.ports(spec, stored.is_some())
+    allocation.ports(spec, stored.is_some())
 }
 
 /// Whether a service is of a type other than `ExternalName`.

@@ -23,7 +23,7 @@ pub struct AddressRange {
 
 /// The text is not a valid range of cluster IPs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotARange(String);
+pub struct InvalidRange(String);
 
 /// The longest prefix; a longer one leaves no usable addresses.
 const PREFIX_LENGTH_MAX: u32 = 30;
@@ -63,10 +63,10 @@ impl Default for ServiceRanges {
 }
 
 impl FromStr for AddressRange {
-    type Err = NotARange;
+    type Err = InvalidRange;
 
-    fn from_str(text: &str) -> Result<Self, NotARange> {
-        let not = || NotARange(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, InvalidRange> {
+        let not = || InvalidRange(text.to_owned());
         let (address, length) = text.split_once('/').ok_or_else(not)?;
         let address: Ipv4Addr = address.parse().map_err(|_| not())?;
         let prefix_length: u32 = length.parse().map_err(|_| not())?;
@@ -83,7 +83,7 @@ impl fmt::Display for AddressRange {
     }
 }
 
-impl fmt::Display for NotARange {
+impl fmt::Display for InvalidRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(text) = self;
         write!(
@@ -93,7 +93,7 @@ impl fmt::Display for NotARange {
     }
 }
 
-impl std::error::Error for NotARange {}
+impl std::error::Error for InvalidRange {}
 
 #[cfg(test)]
 mod tests {

@@ -31,7 +31,7 @@ pub(crate) fn definition(definition: &mut Object) {
 }
 
 /// Returns the initial status of a definition: no conditions, and the stored version.
-pub(crate) fn first_status(definition: &Object) -> Value {
+pub(crate) fn initial_status(definition: &Object) -> Value {
     let names = json!({"plural": "", "kind": ""});
     json!({"conditions": null, "acceptedNames": names, "storedVersions": stored_version(definition)})
 }

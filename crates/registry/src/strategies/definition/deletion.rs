@@ -43,7 +43,7 @@ fn begin_deletion(stored: &Value, now: Moment) -> Value {
 }
 
 /// Adds the storage version to the list of stored versions.
-pub(crate) fn remember_stored_version(object: &mut Value) {
+pub(crate) fn add_stored_version(object: &mut Value) {
     let storage = storage_version(&object["spec"]);
     let Some(name) = storage.and_then(|version| version["name"].as_str()).map(str::to_owned) else { return };
     if !object["status"].is_object() {

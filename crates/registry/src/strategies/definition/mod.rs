@@ -26,10 +26,10 @@ const COLUMNS: &[Column] = &[
 
 pub(super) const STRATEGY: Strategy = Strategy {
     defaults: defaults::definition,
-    initial_status: |definition| Some(defaults::first_status(definition)),
+    initial_status: |definition| Some(defaults::initial_status(definition)),
     prepare: |part, old, new| {
         if let (Part::Main, Some(_)) = (part, old) {
-            deletion::remember_stored_version(new);
+            deletion::add_stored_version(new);
         }
     },
     validate: |errors, _, old, new| match old {

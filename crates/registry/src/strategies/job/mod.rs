@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Strategy, replica_set};
 use crate::Moment;
 use crate::defaults::setting::{Object, child, default, default_text, each, ensure, is_unset, object};
-use crate::defaults::workload::{label_if_bare, template_labels};
+use crate::defaults::workload::{default_labels, template_labels};
 use crate::defaults::{pod, setting};
 use crate::lifecycle::disabled_fields;
 use crate::selector::fields::{NAME, NAMESPACE, SelectableFields, Source, field};
@@ -117,7 +117,7 @@ pub(super) fn set_defaults(job: &mut Object) {
     }
     pod::template(spec);
     if let Some(labels) = template_labels(spec) {
-        label_if_bare(job, labels);
+        default_labels(job, labels);
     }
 }
 
@@ -147,7 +147,7 @@ fn select_own_pods(job: &mut Value) {
         default(chosen, "batch.kubernetes.io/controller-uid", uid);
     }
     if let Some(labels) = template_labels(spec) {
-        label_if_bare(job, labels);
+        default_labels(job, labels);
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn job(errors: &mut ErrorList, object: &Value) {
     if !is_set(spec, "selector") {
         errors.required(&at.child("selector"), "");
     }
-    selector::understood_and_matching(errors, &at, spec);
+    selector::valid_and_matching(errors, &at, spec);
     host_names(errors, object);
 }
 

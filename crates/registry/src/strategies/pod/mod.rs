@@ -17,7 +17,7 @@ use crate::{defaults, lifecycle, pods, validation};
 
 pub(super) const STRATEGY: Strategy = Strategy {
     defaults: defaults::pod::pod,
-    initial_status: |pod| Some(defaults::pod::first_status(pod)),
+    initial_status: |pod| Some(defaults::pod::initial_status(pod)),
     prepare: |part, old, new| {
         disabled_fields::drop(old, new, |pod, visit| disabled_fields::pod(pod, "/spec", visit));
         if let (Part::Status, Some(old)) = (part, old) {
@@ -26,7 +26,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
         }
     },
     admit: |old, new| {
-        tolerations::tolerate_lost_nodes(new);
+        tolerations::add_default_tolerations(new);
         if let Some(old) = old {
             priority::keep(old, new);
         }

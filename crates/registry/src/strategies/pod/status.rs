@@ -20,7 +20,7 @@ pub(crate) fn pod(errors: &mut ErrorList, at: &Path<'_>, old: &Value, new: &Valu
         errors.immutable(&at.child("qosClass"), false, &json!(text(now, "qosClass")));
     }
     for field in ["containerStatuses", "initContainerStatuses"] {
-        stays_ended(errors, &at.child(field), list(before, field), list(now, field), &old["spec"]);
+        stays_terminated(errors, &at.child(field), list(before, field), list(now, field), &old["spec"]);
     }
     for (index, address) in list(now, "podIPs").iter().enumerate() {
         let ip = text(address, "ip");
@@ -61,7 +61,7 @@ fn pod_address_families(errors: &mut ErrorList, at: &Path<'_>, addresses: &[Valu
 }
 
 /// Validates that terminated containers that are not restarted stay terminated.
-fn stays_ended(errors: &mut ErrorList, at: &Path<'_>, old: &[Value], new: &[Value], spec: &Value) {
+fn stays_terminated(errors: &mut ErrorList, at: &Path<'_>, old: &[Value], new: &[Value], spec: &Value) {
     let policy = text(spec, "restartPolicy");
     if policy == "Always" {
         return;

@@ -43,7 +43,7 @@ pub(crate) fn cells(pod: &Value, now: Moment) -> Vec<Value> {
         json!(name(pod)),
         json!(format!("{ready}/{total}")),
         json!(reason),
-        json!(restarts.told(now)),
+        json!(restarts.format(now)),
         json!(age(pod, now)),
         json!(first_ip.unwrap_or(text_or(pod, "status.podIP", "<none>"))),
         json!(text_or(pod, "spec.nodeName", "<none>")),
@@ -182,7 +182,7 @@ impl Restarts {
         self.last = self.last.max(ended);
     }
 
-    fn told(self, now: Moment) -> String {
+    fn format(self, now: Moment) -> String {
         match self.last.filter(|_| self.count != 0) {
             Some(last) => format!("{} ({} ago)", self.count, short(now.seconds_after(last))),
             None => self.count.to_string(),

@@ -11,7 +11,7 @@ const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 const TOLERATED_SECONDS: i64 = 300;
 
 /// Adds tolerations of nodes that are not ready or unreachable, unless the pod has some.
-pub(crate) fn tolerate_lost_nodes(pod: &mut Value) {
+pub(crate) fn add_default_tolerations(pod: &mut Value) {
     let Some(spec) = pod.get_mut("spec").and_then(object) else { return };
     default(spec, "tolerations", json!([]));
     let Some(Value::Array(tolerations)) = spec.get_mut("tolerations") else { return };

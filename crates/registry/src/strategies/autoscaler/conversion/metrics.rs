@@ -3,17 +3,17 @@
 use serde_json::{Map, Value, json};
 
 /// The path of a field in each version, below the member of the metric's type.
-struct Place {
+struct FieldPaths {
     first: &'static str,
     second: &'static [&'static str],
 }
 
-const fn place(first: &'static str, second: &'static [&'static str]) -> Place {
-    Place { first, second }
+const fn place(first: &'static str, second: &'static [&'static str]) -> FieldPaths {
+    FieldPaths { first, second }
 }
 
 /// The types of metrics, the member of each, and its fields in a spec.
-const WANTED: [(&str, &str, &[Place]); 5] = [
+const WANTED: [(&str, &str, &[FieldPaths]); 5] = [
     (
         "Resource",
         "resource",
@@ -66,7 +66,7 @@ const WANTED: [(&str, &str, &[Place]); 5] = [
 ];
 
 /// The same in a status.
-const CURRENT: [(&str, &str, &[Place]); 5] = [
+const CURRENT: [(&str, &str, &[FieldPaths]); 5] = [
     (
         "Resource",
         "resource",
@@ -146,7 +146,7 @@ pub(super) fn wanted_to_second(metric: &Value) -> Value {
     metric
 }
 
-fn to_first(metric: &Value, sorts: &[(&str, &str, &[Place])]) -> Value {
+fn to_first(metric: &Value, sorts: &[(&str, &str, &[FieldPaths])]) -> Value {
     let Some((sort, member, places)) = sorts.iter().find(|(sort, _, _)| metric["type"] == json!(sort)) else {
         return metric.clone();
     };
@@ -160,7 +160,7 @@ fn to_first(metric: &Value, sorts: &[(&str, &str, &[Place])]) -> Value {
     json!({"type": sort, *member: flat})
 }
 
-fn to_second(metric: &Value, sorts: &[(&str, &str, &[Place])]) -> Value {
+fn to_second(metric: &Value, sorts: &[(&str, &str, &[FieldPaths])]) -> Value {
     let Some((sort, member, places)) = sorts.iter().find(|(sort, _, _)| metric["type"] == json!(sort)) else {
         return metric.clone();
     };

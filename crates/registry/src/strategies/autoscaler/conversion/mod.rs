@@ -15,14 +15,14 @@ const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
 pub(crate) fn to_first(mut autoscaler: Value) -> Value {
     let mut notes = Vec::new();
     if let Some(spec) = part(&mut autoscaler, "spec") {
-        let (processor, others) = take_processor(spec.remove("metrics"), "target");
+        let (processor, others) = take_cpu_metric(spec.remove("metrics"), "target");
         insert(spec, "targetCPUUtilizationPercentage", processor);
         let others: Vec<Value> = others.iter().map(metrics::wanted_to_first).collect();
         notes.push((METRICS, list(others)));
         notes.push((BEHAVIOR, spec.remove("behavior")));
     }
     if let Some(status) = part(&mut autoscaler, "status") {
-        let (processor, others) = take_processor(status.remove("currentMetrics"), "current");
+        let (processor, others) = take_cpu_metric(status.remove("currentMetrics"), "current");
         insert(status, "currentCPUUtilizationPercentage", processor);
         let others: Vec<Value> = others.iter().map(metrics::current_to_first).collect();
         notes.push((CURRENT_METRICS, list(others)));
@@ -39,7 +39,7 @@ pub(crate) fn to_first(mut autoscaler: Value) -> Value {
 /// Converts v1 to v2.
 pub(crate) fn to_second(mut autoscaler: Value) -> Value {
     let [wanted, current, conditions, behavior] =
-        [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR].map(|name| take_note(&mut autoscaler, name));
+        [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR].map(|name| take_annotation(&mut autoscaler, name));
     if let Some(spec) = part(&mut autoscaler, "spec") {
         let processor = spec.remove("targetCPUUtilizationPercentage").map(|percent| {
             let target = json!({"type": "Utilization", "averageUtilization": percent});
@@ -66,7 +66,7 @@ pub(crate) fn to_second(mut autoscaler: Value) -> Value {
 }
 
 /// Splits metrics into the CPU utilization and the others.
-fn take_processor(metrics: Option<Value>, amount: &str) -> (Option<Value>, Vec<Value>) {
+fn take_cpu_metric(metrics: Option<Value>, amount: &str) -> (Option<Value>, Vec<Value>) {
     let mut others = elements(metrics);
     let is_processor = |metric: &Value| {
         metric["type"] == json!("Resource")
@@ -107,7 +107,7 @@ fn annotate(autoscaler: &mut Value, name: &str, note: &Value) {
 }
 
 /// Removes and parses an annotation; leaves an invalid one in place.
-fn take_note(autoscaler: &mut Value, name: &str) -> Option<Value> {
+fn take_annotation(autoscaler: &mut Value, name: &str) -> Option<Value> {
     let metadata = autoscaler.get_mut("metadata").and_then(object)?;
     let annotations = metadata.get_mut("annotations").and_then(object)?;
     let note = serde_json::from_str(annotations.get(name)?.as_str()?).ok()?;

@@ -18,7 +18,7 @@ pub(super) enum Bundles {
     /// Any: a controller may set a valid one later.
     Any,
     /// Valid ones.
-    Good,
+    Valid,
 }
 
 impl Bundles {
@@ -26,7 +26,7 @@ impl Bundles {
     pub(super) fn of(old: &Value) -> Self {
         let bundle = old["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"].as_str();
         let was_bad = certificates::problem(bundle.unwrap_or_default()).is_some();
-        if was_bad || !condition::holds(old, condition::ESTABLISHED) { Self::Any } else { Self::Good }
+        if was_bad || !condition::holds(old, condition::ESTABLISHED) { Self::Any } else { Self::Valid }
     }
 }
 
@@ -62,7 +62,7 @@ fn client(errors: &mut ErrorList, at: &Path<'_>, config: &Value, bundles: Bundle
         (None, true) => service(errors, &at.child("service"), &config["service"]),
         _ => errors.required(at, "exactly one of url or service is required"),
     }
-    if bundles == Bundles::Good
+    if bundles == Bundles::Valid
         && let Some(problem) = certificates::problem(text(config, "caBundle"))
     {
         errors.invalid(&at.child("caBundle"), &config["caBundle"], problem);

@@ -10,38 +10,38 @@ const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 /// Validates all defaults of an otherwise valid schema.
 pub(super) fn defaults(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
-    each(errors, at, schema, Around { is_resource: true, in_metadata: false });
+    each(errors, at, schema, Context { is_resource: true, in_metadata: false });
 }
 
 #[derive(Clone, Copy)]
-struct Around {
+struct Context {
     is_resource: bool,
     in_metadata: bool,
 }
 
-fn each(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, around: Around) {
+fn each(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, context: Context) {
     if !schema.is_object() {
         return;
     }
     if let Some(default) = schema.get("default").filter(|default| !default.is_null()) {
-        one(errors, &at.child("default"), schema, default, around);
+        one(errors, &at.child("default"), schema, default, context);
     }
-    let in_metadata = around.in_metadata && !around.is_resource;
+    let in_metadata = context.in_metadata && !context.is_resource;
     let within = |schema: &Value, in_metadata: bool| {
         let is_resource = schema["x-kubernetes-embedded-resource"] == true;
-        Around { is_resource, in_metadata: in_metadata && !is_resource }
+        Context { is_resource, in_metadata: in_metadata && !is_resource }
     };
     let items = &schema["items"];
     each(errors, &at.child("items"), items, within(items, in_metadata));
     for (name, inner) in members(schema, "properties") {
-        let is_meta = around.is_resource && META.contains(&name.as_str());
+        let is_meta = context.is_resource && META.contains(&name.as_str());
         each(errors, &at.child("properties").key(name), inner, within(inner, in_metadata || is_meta));
     }
 }
 
-fn one(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, default: &Value, around: Around) {
+fn one(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, default: &Value, context: Context) {
     let structure = Structure::read(schema);
-    if !around.in_metadata && !structure.declares(default) {
+    if !context.in_metadata && !structure.declares(default) {
         errors.invalid(at, default, "must not have unknown fields");
     }
     // Errors about the whole object do not apply to a part of it.

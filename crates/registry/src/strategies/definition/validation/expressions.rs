@@ -11,10 +11,10 @@ use crate::validation::error_list::{ErrorList, Path, is_set, list, members, text
 
 /// The context of a schema.
 #[derive(Clone, Copy)]
-struct Around<'a> {
+struct Context<'a> {
     is_resource: bool,
     /// The enclosing list, if its elements cannot be correlated with old ones.
-    forgets: Option<&'a str>,
+    uncorrelated: Option<&'a str>,
 }
 
 /// Validates all rules of an otherwise valid schema.
@@ -22,15 +22,15 @@ pub(super) fn expressions(errors: &mut ErrorList, at: &Path<'_>, schema: &Value)
     // Parsing a schema is expensive, and most have no rules.
     if schema::any(schema, &|schema| is_set(schema, "x-kubernetes-validations")) {
         let structure = Structure::read(schema);
-        each(errors, at, schema, &structure, Around { is_resource: true, forgets: None });
+        each(errors, at, schema, &structure, Context { is_resource: true, uncorrelated: None });
     }
 }
 
-fn each(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, structure: &Structure, around: Around<'_>) {
+fn each(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, structure: &Structure, context: Context<'_>) {
     if !structure.is_ruled {
         return;
     }
-    let within = |inner: &Structure| Around { is_resource: inner.embedded, ..around };
+    let within = |inner: &Structure| Context { is_resource: inner.embedded, ..context };
     if let Values::Like(values) = &structure.values {
         let at = at.child("additionalProperties");
         each(errors, &at, &schema["additionalProperties"], values, within(values));
@@ -43,24 +43,25 @@ fn each(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, structure: &Struc
     if let Some(items) = &structure.items {
         let here = at.to_string();
         let knows = schema["x-kubernetes-list-type"] == "map";
-        let forgets = if knows { around.forgets } else { Some(around.forgets.unwrap_or(&here)) };
-        let around = Around { is_resource: items.embedded, forgets };
-        each(errors, &at.child("items"), &schema["items"], items, around);
+        let uncorrelated =
+            if knows { context.uncorrelated } else { Some(context.uncorrelated.unwrap_or(&here)) };
+        let context = Context { is_resource: items.embedded, uncorrelated };
+        each(errors, &at.child("items"), &schema["items"], items, context);
     }
     let at = at.child("x-kubernetes-validations");
     let rules = list(schema, "x-kubernetes-validations");
-    if !rules.is_empty() && !cel::sees(structure, around.is_resource) {
+    if !rules.is_empty() && !cel::sees(structure, context.is_resource) {
         let why = "internal error: failed to retrieve type information for x-kubernetes-validations";
         return errors.internal(&at, why);
     }
     for (index, rule) in rules.iter().enumerate() {
-        one(errors, &at.index(index), rule, structure, around);
+        one(errors, &at.index(index), rule, structure, context);
     }
 }
 
-fn one(errors: &mut ErrorList, at: &Path<'_>, rule: &Value, structure: &Structure, around: Around<'_>) {
+fn one(errors: &mut ErrorList, at: &Path<'_>, rule: &Value, structure: &Structure, context: Context<'_>) {
     let said = text(rule, "rule");
-    let about = (structure, around.is_resource);
+    let about = (structure, context.is_resource);
     let compiled = |text: &str, wanted: Wanted| {
         let program = Program::read(text).map_err(Unfit::Text)?;
         program.check(text, about, Before::read(rule), wanted).map(|()| program)
@@ -79,7 +80,7 @@ fn one(errors: &mut ErrorList, at: &Path<'_>, rule: &Value, structure: &Structur
             errors.invalid_formatted(&at.child("rule"), go_format::rule(rule), &why);
         }
     }
-    match around.forgets.filter(|_| compares) {
+    match context.uncorrelated.filter(|_| compares) {
         Some(list) => {
             let why =
                 format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {list}");

@@ -11,7 +11,7 @@ const REASONS: [&str; 4] =
     ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
 /// Validates list and map types.
-pub(super) fn merging(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
+pub(super) fn list_and_map_types(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
     const MAP: &str = "x-kubernetes-map-type";
     const LIST: &str = "x-kubernetes-list-type";
     const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";

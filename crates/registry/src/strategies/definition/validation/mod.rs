@@ -33,7 +33,7 @@ pub(crate) fn steps_to(path: &str, schema: &Value) -> Result<Vec<String>, String
 
 /// Validates a new definition.
 pub(crate) fn create(errors: &mut ErrorList, definition: &Value) {
-    named_after_its_kind(errors, definition);
+    definition_name(errors, definition);
     spec(errors, &Path::new("spec"), &definition["spec"], conversion::Bundles::Any);
     status(errors, definition);
     stored_versions(errors, definition);
@@ -75,7 +75,7 @@ pub(crate) fn status(errors: &mut ErrorList, definition: &Value) {
 }
 
 /// Validates the name of a definition. Its error comes after other errors about the name.
-fn named_after_its_kind(errors: &mut ErrorList, definition: &Value) {
+fn definition_name(errors: &mut ErrorList, definition: &Value) {
     let (spec, name) = (&definition["spec"], &definition["metadata"]["name"]);
     let wanted = format!("{}.{}", text(&spec["names"], "plural"), text(spec, "group"));
     if name.as_str().is_none_or(|name| name.is_empty() || name == wanted) {

@@ -57,7 +57,7 @@ pub(super) fn schema(errors: &mut ErrorList, at: &Path<'_>, validation: &Value, 
             defaults::defaults(errors, &here, root);
         }
     }
-    open_api(errors, &here, root, Around { is_root: true, in_metadata: false, no_defaults: None });
+    open_api(errors, &here, root, Context { is_root: true, in_metadata: false, no_defaults: None });
     if unsupported.is_none() && errors.all.len() == before_it {
         expressions::expressions(errors, &here, root);
     }
@@ -91,7 +91,7 @@ pub(super) fn each(schema: &Value, look: &mut dyn FnMut(&Value)) {
 
 /// The context of a schema.
 #[derive(Clone, Copy)]
-struct Around {
+struct Context {
     is_root: bool,
     in_metadata: bool,
     /// The error for defaults, if they are not allowed here.
@@ -118,26 +118,26 @@ fn root_with_status(errors: &mut ErrorList, at: &Path<'_>, root: &Value) {
     }
 }
 
-fn open_api(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, around: Around) {
+fn open_api(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, context: Context) {
     if !schema.is_object() {
         return;
     }
-    standard(errors, at, schema, around);
+    standard(errors, at, schema, context);
     if schema["uniqueItems"] == true {
         let why = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
         errors.forbidden(&at.child("uniqueItems"), why);
     }
-    let within = Around { is_root: false, ..around };
+    let within = Context { is_root: false, ..context };
     let additional = &schema["additionalProperties"];
     if !additional.is_null() {
         let here = at.child("additionalProperties");
         if *additional != true && members(schema, "properties").next().is_some() {
             errors.forbidden(&here, "additionalProperties and properties are mutual exclusive");
         }
-        let why = around.in_metadata.then_some("inside additionalProperties applying to object metadata");
-        open_api(errors, &here, additional, Around { no_defaults: why.or(within.no_defaults), ..within });
+        let why = context.in_metadata.then_some("inside additionalProperties applying to object metadata");
+        open_api(errors, &here, additional, Context { no_defaults: why.or(within.no_defaults), ..within });
     }
-    properties(errors, &at.child("properties"), schema, around);
+    properties(errors, &at.child("properties"), schema, context);
     open_api(errors, &at.child("not"), &schema["not"], within);
     for field in ["allOf", "oneOf", "anyOf"] {
         for (index, inner) in list(schema, field).iter().enumerate() {
@@ -154,17 +154,17 @@ fn open_api(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, around: Aroun
     for (name, inner) in members(schema, "dependencies") {
         open_api(errors, &at.child("dependencies").key(name), inner, within);
     }
-    extensions::merging(errors, at, schema);
+    extensions::list_and_map_types(errors, at, schema);
     extensions::rules(errors, &at.child("x-kubernetes-validations"), schema);
 }
 
 /// Validates the OpenAPI fields of a schema.
-fn standard(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, around: Around) {
+fn standard(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, context: Context) {
     let kind = text(schema, "type");
     if !kind.is_empty() && !TYPES.contains(&kind) {
         errors.unsupported(&at.child("type"), &schema["type"], &TYPES);
     }
-    if let Some(why) = around.no_defaults.filter(|_| is_set(schema, "default")) {
+    if let Some(why) = context.no_defaults.filter(|_| is_set(schema, "default")) {
         errors.forbidden(&at.child("default"), format!("must not be set {why}"));
     }
     for field in UNSUPPORTED.into_iter().filter(|field| is_set(schema, field)) {
@@ -176,14 +176,14 @@ fn standard(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, around: Aroun
     if !list(schema, "items").is_empty() {
         errors.forbidden(&at.child("items"), "items must be a schema object and not an array");
     }
-    if around.in_metadata && schema["x-kubernetes-embedded-resource"] == true {
+    if context.in_metadata && schema["x-kubernetes-embedded-resource"] == true {
         let at = at.child("x-kubernetes-embedded-resource");
         errors.forbidden(&at, "must not be used inside of resource meta");
     }
 }
 
-fn properties(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, around: Around) {
-    let is_resource = around.is_root || schema["x-kubernetes-embedded-resource"] == true;
+fn properties(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, context: Context) {
+    let is_resource = context.is_root || schema["x-kubernetes-embedded-resource"] == true;
     for (name, inner) in members(schema, "properties") {
         let top_level = match name.as_str() {
             "metadata" => Some("in top-level metadata"),
@@ -191,8 +191,8 @@ fn properties(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, around: Aro
             "apiVersion" => Some("in top-level apiVersion"),
             _ => None,
         };
-        let no_defaults = top_level.filter(|_| around.is_root).or(around.no_defaults);
-        let in_metadata = around.in_metadata || (is_resource && top_level.is_some());
-        open_api(errors, &at.key(name), inner, Around { is_root: false, in_metadata, no_defaults });
+        let no_defaults = top_level.filter(|_| context.is_root).or(context.no_defaults);
+        let in_metadata = context.in_metadata || (is_resource && top_level.is_some());
+        open_api(errors, &at.key(name), inner, Context { is_root: false, in_metadata, no_defaults });
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::volume::{Place, volume_spec};
+use super::volume::{SpecOf, volume_spec};
 use crate::validation::error_list::{ErrorList, Path, is_set, members, number, text};
 use crate::validation::names::{csi_driver_name, subdomain};
 use crate::validation::semantically_equal;
@@ -39,7 +39,7 @@ fn source(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
         (false, Some(_)) => {}
         (true, None) => {
             let spec = &source["inlineVolumeSpec"];
-            volume_spec(errors, &at.child("inlineVolumeSpec"), spec, Place::Inline);
+            volume_spec(errors, &at.child("inlineVolumeSpec"), spec, SpecOf::Inline);
         }
     }
 }

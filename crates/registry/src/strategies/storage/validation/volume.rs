@@ -44,7 +44,7 @@ const SOURCES: [&str; 22] = [
 const WITHOUT_OPTIONS: [&str; 9] =
     ["hostPath", "flocker", "fc", "flexVolume", "portworxVolume", "scaleIO", "local", "storageos", "csi"];
 /// Removed sources, with the version that deprecated them and the first one without them.
-const GONE: [(&str, &str, &str, &str); 6] = [
+const REMOVED: [(&str, &str, &str, &str); 6] = [
     ("cephfs", "cephfs", "v1.28", "v1.31"),
     ("photonPersistentDisk", "photonPersistentDisk", "v1.11", "v1.16"),
     ("scaleIO", "scaleIO", "v1.16", "v1.22"),
@@ -55,7 +55,7 @@ const GONE: [(&str, &str, &str, &str); 6] = [
 
 /// Where the spec is: inline ones belong to a VolumeAttachment and have only a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place<'a> {
+pub(crate) enum SpecOf<'a> {
     /// In a PersistentVolume of this name.
     Object(&'a str),
     /// Inline in a VolumeAttachment.
@@ -65,7 +65,7 @@ pub(crate) enum Place<'a> {
 /// Validates a PersistentVolume.
 pub(crate) fn volume(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
-    volume_spec(errors, &at, spec, Place::Object(text(&object["metadata"], "name")));
+    volume_spec(errors, &at, spec, SpecOf::Object(text(&object["metadata"], "name")));
     let has_options = is_set(&object["metadata"]["annotations"], MOUNT_ANNOTATION);
     let takes_options = SOURCES.iter().any(|name| is_set(spec, name) && !WITHOUT_OPTIONS.contains(name));
     if has_options && !takes_options {
@@ -76,8 +76,8 @@ pub(crate) fn volume(errors: &mut ErrorList, object: &Value) {
 }
 
 /// Validates the spec of a PersistentVolume.
-pub(crate) fn volume_spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, place: Place<'_>) {
-    let is_inline = place == Place::Inline;
+pub(crate) fn volume_spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, place: SpecOf<'_>) {
+    let is_inline = place == SpecOf::Inline;
     if is_inline {
         only_a_source(errors, at, spec);
     }
@@ -153,8 +153,8 @@ fn affinity(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, is_inline: bool
     }
 }
 
-fn sources(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, place: Place<'_>) {
-    let holder = Holder::Volume(if let Place::Object(name) = place { name } else { "" });
+fn sources(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, place: SpecOf<'_>) {
+    let holder = Holder::Volume(if let SpecOf::Object(name) = place { name } else { "" });
     let mut has_one = false;
     for name in SOURCES.into_iter().filter(|name| is_set(spec, name)) {
         // The names of the fields are upstream's, odd ones included.
@@ -183,13 +183,13 @@ fn is_root(path: &str) -> bool {
     path.starts_with('/') && path.split('/').all(|part| matches!(part, "" | "." | ".."))
 }
 
-fn local(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, place: Place<'_>) {
+fn local(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, place: SpecOf<'_>) {
     let path_at = at.child("local");
     match text(&spec["local"], "path") {
         "" => errors.required(&path_at.child("path"), ""),
-        path => mount::no_way_up(errors, &path_at.child("path"), path),
+        path => mount::no_parent_segments(errors, &path_at.child("path"), path),
     }
-    if place == Place::Inline || !is_set(spec, "nodeAffinity") {
+    if place == SpecOf::Inline || !is_set(spec, "nodeAffinity") {
         errors.required(&at.child("nodeAffinity"), "Local volume requires node affinity");
     }
 }
@@ -287,7 +287,7 @@ pub(crate) fn volume_warnings(warnings: &mut Vec<String>, object: &Value) {
     let at = at.child("required");
     let terms = list(&spec["nodeAffinity"]["required"], "nodeSelectorTerms");
     node_terms(warnings, &at.child("nodeSelectorTerms"), terms);
-    for (_, field, since, gone) in GONE.iter().filter(|(name, ..)| is_set(spec, name)) {
+    for (_, field, since, gone) in REMOVED.iter().filter(|(name, ..)| is_set(spec, name)) {
         warnings.push(format!("spec.{field}: deprecated in {since}, non-functional in {gone}+"));
     }
 }

@@ -14,7 +14,7 @@ const PLACEHOLDERS_ABOVE: u16 = 32_768;
 
 /// The input of an allocation.
 #[derive(Clone, Copy)]
-pub(super) struct Choice<'a> {
+pub(super) struct Allocation<'a> {
     pub(super) ranges: &'a ServiceRanges,
     pub(super) uid: &'a str,
     /// The addresses and ports of other services.
@@ -25,12 +25,12 @@ pub(super) struct Choice<'a> {
 }
 
 /// The node ports that are allocated to one service.
-struct Given<'a> {
-    choice: Choice<'a>,
+struct NodePorts<'a> {
+    allocation: Allocation<'a>,
     numbers: BTreeSet<u16>,
 }
 
-impl Choice<'_> {
+impl Allocation<'_> {
     /// Allocates a cluster IP to a service that needs one.
     pub(super) fn address(self, spec: &mut Object) -> Result<(), AllocationError> {
         let given = text(spec, "clusterIP");
@@ -80,7 +80,7 @@ impl Choice<'_> {
 
     /// Allocates node ports to a service of a type that needs them.
     pub(super) fn ports(self, spec: &mut Object, is_update: bool) -> Result<(), AllocationError> {
-        let mut given = Given { choice: self, numbers: BTreeSet::new() };
+        let mut given = NodePorts { allocation: self, numbers: BTreeSet::new() };
         let is_allocating = has_node_ports(&Value::Object(spec.clone()));
         match text(spec, "type") {
             "NodePort" | "LoadBalancer" if is_update => given.changed_ports(spec, is_allocating)?,
@@ -105,7 +105,7 @@ impl Choice<'_> {
     }
 }
 
-impl Given<'_> {
+impl NodePorts<'_> {
     /// Allocates the ports of a new service: the same port with another protocol gets the same node port.
     fn new_ports(&mut self, spec: &mut Object, is_allocating: bool) -> Result<(), AllocationError> {
         let asked: Vec<(Value, Option<u16>)> = each(spec, "ports").map(|port| numbers_of(port)).collect();
@@ -140,7 +140,7 @@ impl Given<'_> {
         for (index, port) in each(spec, "ports").enumerate() {
             match port_number(port.get("nodePort")) {
                 Some(number) => {
-                    let is_held = self.choice.held.contains(&Claim::Port(number));
+                    let is_held = self.allocation.held.contains(&Claim::Port(number));
                     if !is_held && !self.numbers.contains(&number) {
                         self.take_for(index, number)?;
                     }
@@ -163,7 +163,7 @@ impl Given<'_> {
 
     /// Allocates a requested port, or returns why it is not available.
     fn take(&mut self, number: u16) -> Result<(), String> {
-        let Choice { ranges, taken, mode, .. } = self.choice;
+        let Allocation { ranges, taken, mode, .. } = self.allocation;
         if mode == AllocationMode::Real && !ranges.ports.contains(&number) {
             let (first, last) = (ranges.ports.start(), ranges.ports.end());
             return Err(format!(
@@ -178,7 +178,7 @@ impl Given<'_> {
 
     /// Allocates any port.
     fn next(&mut self) -> Result<u16, AllocationError> {
-        let Choice { ranges, uid, taken, held, mode } = self.choice;
+        let Allocation { ranges, uid, taken, held, mode } = self.allocation;
         if mode == AllocationMode::DryRun {
             let number = self.numbers.last().map_or(PLACEHOLDERS_ABOVE, |last| *last).saturating_add(1);
             self.numbers.insert(number);
