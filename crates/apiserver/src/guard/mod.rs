@@ -160,7 +160,7 @@ impl Rights {
         policy.map(Self::Granted).map_err(|error| failed(&error))
     }
 
-    pub(crate) fn judge(&self, user: &User, request: &RequestAttributes) -> Verdict {
+    pub(crate) fn authorize(&self, user: &User, request: &RequestAttributes) -> Verdict {
         match self {
             Self::Everything => Verdict::Allowed(None),
             Self::Granted(policy) => policy.authorize(user, request),
