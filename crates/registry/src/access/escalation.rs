@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::{GROUP, Policy, RequestAttributes, RequestTarget, Rule, User, Verdict};
 use crate::kinds::Kind;
-use crate::refusal::quoted;
 use crate::{Details, Refusal};
+use gantry_primitives::refusal::quoted;
 
 /// A write of a role or a binding by a user.
 #[derive(Clone, Copy, Debug)]

@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::Refusal;
 use crate::custom::FieldPath;
 use crate::kinds::{Kind, Nature, Scope};
-use crate::patch::printed::as_go_prints;
 use crate::strategies;
+use gantry_primitives::go_print::as_go_prints;
 
 /// Required values of fields; without terms everything matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

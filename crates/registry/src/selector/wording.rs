@@ -1,6 +1,6 @@
 //! Errors in the keys and values of label selectors, each as one line.
 
-use crate::validation::names::{label_value, qualified_name};
+use gantry_primitives::names::{label_value, qualified_name};
 
 /// Returns all errors in a label key as one line, or `None`.
 pub(super) fn key_error(key: &str) -> Option<String> {

@@ -7,7 +7,7 @@ use crate::FieldError;
 use crate::custom::Custom;
 use crate::kinds::{Kind, Nature};
 use crate::lifecycle::{self, Part};
-use crate::validation::metadata;
+use crate::validation::{custom_objects, metadata};
 
 pub(super) const STRATEGY: Strategy = Strategy {
     prepare: |part, old, new| {
@@ -18,17 +18,21 @@ pub(super) const STRATEGY: Strategy = Strategy {
     validate: |errors, kind, old, new| {
         let custom = custom(kind);
         let Some(old) = old else {
-            return errors.all.extend(custom.structure.judge(new, custom.scaling.as_ref()));
+            return errors.all.extend(custom_objects::create(
+                &custom.structure,
+                new,
+                custom.scaling.as_ref(),
+            ));
         };
-        let judged = custom.structure.judge_change(old, new, custom.scaling.as_ref());
-        errors.all.extend(judged.errors);
-        errors.warnings.extend(as_warnings(&judged.excused));
+        let result = custom_objects::update(&custom.structure, old, new, custom.scaling.as_ref());
+        errors.all.extend(result.errors);
+        errors.warnings.extend(as_warnings(&result.ratcheted));
     },
     validate_status: |errors, kind, old, new| {
         let custom = custom(kind);
-        let judged = custom.structure.judge_status(old, new, custom.scaling.as_ref());
-        errors.all.extend(judged.errors);
-        errors.warnings.extend(as_warnings(&judged.excused));
+        let result = custom_objects::update_status(&custom.structure, old, new, custom.scaling.as_ref());
+        errors.all.extend(result.errors);
+        errors.warnings.extend(as_warnings(&result.ratcheted));
     },
     warnings: |warnings, old, new| {
         warnings.extend(metadata::finalizer_warnings(old.unwrap_or(&Value::Null), new));

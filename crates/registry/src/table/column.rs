@@ -1,23 +1,8 @@
-//! The columns of a table.
+//! The columns of the tables of built-in kinds.
 
 use std::borrow::Cow;
 
-use serde_json::{Value, json};
-
-/// One column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// Its heading.
-    pub name: Cow<'static, str>,
-    /// `string`, `integer`, `number`, `date` or `boolean`; cells may have other types.
-    pub kind: Cow<'static, str>,
-    /// `name` for the object's name; most often empty.
-    pub format: Cow<'static, str>,
-    /// The description; empty for built-in kinds.
-    pub description: Cow<'static, str>,
-    /// 0 for columns that are always shown, higher for those of wide output.
-    pub priority: i64,
-}
+pub(crate) use super::Column;
 
 /// The object's name.
 pub(crate) const NAME: Column = known("Name", "string", "name", 0);
@@ -61,14 +46,5 @@ const fn known(name: &'static str, kind: &'static str, format: &'static str, pri
         format: Cow::Borrowed(format),
         description: Cow::Borrowed(""),
         priority,
-    }
-}
-
-impl Column {
-    pub(crate) fn definition(&self) -> Value {
-        json!({
-            "name": self.name, "type": self.kind, "format": self.format, "description": self.description,
-            "priority": self.priority,
-        })
     }
 }

@@ -4,7 +4,6 @@
 //! name and creation time by default, or by a custom resource definition. Rows always have all cells; clients omit those of
 //! low priority.
 
-pub(crate) mod age;
 pub(crate) mod cell;
 pub(crate) mod column;
 mod partial;
@@ -15,11 +14,11 @@ use crate::custom::Columns;
 use crate::kinds::{Kind, Nature};
 use crate::{FieldError, Moment, Refusal, strategies};
 use cell::{created, name};
-use column::CREATED;
+use column::{CREATED, NAME};
 
-pub use age::short;
-pub use column::Column;
-pub(crate) use column::NAME;
+pub(crate) use gantry_primitives::age;
+pub use gantry_primitives::age::short;
+pub use gantry_schema::custom::Column;
 pub use partial::{is_a_list, not_a_list, partial, partial_list};
 
 const ANY: &[Column] = &[NAME, CREATED];

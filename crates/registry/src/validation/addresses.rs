@@ -184,7 +184,7 @@ mod tests {
     fn wrong(rule: fn(&mut ErrorList, &Path<'_>, &str), text: &str) -> Vec<String> {
         let mut errors = ErrorList::default();
         rule(&mut errors, &Path::new("a"), text);
-        errors.all.iter().map(crate::refusal::FieldError::message).collect()
+        errors.all.iter().map(crate::FieldError::message).collect()
     }
 
     #[test]

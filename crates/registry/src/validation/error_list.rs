@@ -1,26 +1,11 @@
 //! Lists of validation errors, paths of fields, and accessors for values.
 
-use std::fmt;
-
 use serde_json::{Map, Value, json};
 
+pub(crate) use gantry_primitives::Path;
+
 use crate::decode::KeyOrder;
-use crate::refusal::{FieldError, Wrong};
-
-/// The path of a field; it allocates only when it is printed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Path<'a> {
-    parent: Option<&'a Path<'a>>,
-    step: Step<'a>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Step<'a> {
-    Root,
-    Field(&'a str),
-    Index(usize),
-    Key(&'a str),
-}
+use crate::{FieldError, Wrong};
 
 /// The errors of a validation so far.
 #[derive(Debug, Default)]
@@ -56,55 +41,6 @@ pub(crate) fn members<'a>(value: &'a Value, field: &str) -> impl Iterator<Item =
 /// Whether the field is present and not null.
 pub(crate) fn is_set(value: &Value, field: &str) -> bool {
     !value[field].is_null()
-}
-
-impl<'a> Path<'a> {
-    /// The object itself.
-    pub(crate) fn root() -> Self {
-        Self { parent: None, step: Step::Root }
-    }
-
-    /// Whether it is the object itself.
-    pub(crate) fn is_root(&self) -> bool {
-        matches!(self.step, Step::Root)
-    }
-
-    /// A field of the object itself.
-    pub(crate) fn new(field: &'a str) -> Self {
-        Self { parent: None, step: Step::Field(field) }
-    }
-
-    /// A field of the object at this path.
-    pub(crate) fn child<'b>(&'b self, field: &'b str) -> Path<'b> {
-        Path { parent: Some(self), step: Step::Field(field) }
-    }
-
-    /// An element of the list at this path.
-    pub(crate) fn index(&self, index: usize) -> Path<'_> {
-        Path { parent: Some(self), step: Step::Index(index) }
-    }
-
-    /// A member of the map at this path.
-    pub(crate) fn key<'b>(&'b self, key: &'b str) -> Path<'b> {
-        Path { parent: Some(self), step: Step::Key(key) }
-    }
-}
-
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(parent) = self.parent {
-            parent.fmt(f)?;
-        }
-        match self.step {
-            Step::Root => Ok(()),
-            Step::Field(field) if self.parent.is_some_and(|parent| !parent.is_root()) => {
-                write!(f, ".{field}")
-            }
-            Step::Field(field) => f.write_str(field),
-            Step::Index(index) => write!(f, "[{index}]"),
-            Step::Key(key) => write!(f, "[{key}]"),
-        }
-    }
 }
 
 impl ErrorList {

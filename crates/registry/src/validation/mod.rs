@@ -7,17 +7,18 @@
 pub(crate) mod addresses;
 pub(crate) mod config;
 pub(crate) mod container;
+pub mod custom_objects;
 pub(crate) mod downward;
 pub(crate) mod environment;
 pub(crate) mod error_list;
 pub(crate) mod go_format;
 pub(crate) mod metadata;
 pub(crate) mod mount;
-pub(crate) mod names;
 pub(crate) mod overlap;
 pub(crate) mod pod;
 pub(crate) mod pod_resources;
 pub(crate) mod pod_warnings;
+pub(crate) mod ports;
 pub(crate) mod probe;
 pub(crate) mod resource_names;
 pub(crate) mod resources;
@@ -25,7 +26,6 @@ pub(crate) mod restart;
 pub(crate) mod scheduling;
 pub(crate) mod security;
 pub(crate) mod selector;
-pub(crate) mod semantic_equality;
 pub(crate) mod status;
 pub(crate) mod template;
 pub(crate) mod unified_diff;
@@ -36,18 +36,19 @@ pub(crate) mod workload;
 
 use serde_json::Value;
 
+use crate::FieldError;
 use crate::decode::KeyOrder;
 use crate::kinds::Kind;
 use crate::lifecycle::Part;
-use crate::refusal::FieldError;
 use crate::strategies::{self, Strategy, pod as pod_strategy};
 use error_list::{ErrorList, Path};
 
-pub(crate) use semantic_equality::semantically_equal;
+pub(crate) use gantry_primitives::names;
+pub(crate) use gantry_schema::semantically_equal;
 
 /// The result of a validation.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ValidationResult {
+pub struct ValidationReport {
     /// Why the object cannot be stored; empty if it can.
     pub errors: Vec<FieldError>,
     /// What the client is warned about.
@@ -55,21 +56,21 @@ pub struct ValidationResult {
 }
 
 /// Validates a new object.
-pub fn create(kind: &Kind, object: &Value) -> ValidationResult {
+pub fn create(kind: &Kind, object: &Value) -> ValidationReport {
     create_in_order(kind, object, &KeyOrder::default())
 }
 
 /// Validates a new object whose maps were sent with their keys in this order.
-pub fn create_in_order(kind: &Kind, object: &Value, order: &KeyOrder) -> ValidationResult {
+pub fn create_in_order(kind: &Kind, object: &Value, order: &KeyOrder) -> ValidationReport {
     main(kind, None, object, order)
 }
 
 /// Validates a changed object; its uid and times are already those of the stored one where the client left them out.
-pub fn update(kind: &Kind, old: &Value, new: &Value) -> ValidationResult {
+pub fn update(kind: &Kind, old: &Value, new: &Value) -> ValidationReport {
     main(kind, Some(old), new, &KeyOrder::default())
 }
 
-fn main(kind: &Kind, old: Option<&Value>, new: &Value, order: &KeyOrder) -> ValidationResult {
+fn main(kind: &Kind, old: Option<&Value>, new: &Value, order: &KeyOrder) -> ValidationReport {
     let strategy = strategies::of(kind);
     let mut errors = ErrorList::in_order(order);
     (strategy.validate_first)(&mut errors, old, new);
@@ -95,7 +96,7 @@ pub fn is_addressable(kind: &Kind, service: &Value) -> bool {
 }
 
 /// Validates a write to one part of an object, whose maps were sent with their keys in this order.
-pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value, order: &KeyOrder) -> ValidationResult {
+pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value, order: &KeyOrder) -> ValidationReport {
     match part {
         Part::Main => main(kind, Some(old), new, order),
         Part::Status => status(kind, old, new),
@@ -106,17 +107,17 @@ pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value, order: &KeyOrder)
 }
 
 /// Validates a write to the subresource `status`.
-pub fn status(kind: &Kind, old: &Value, new: &Value) -> ValidationResult {
+pub fn status(kind: &Kind, old: &Value, new: &Value) -> ValidationReport {
     subresource(kind, old, new, |strategy, errors| (strategy.validate_status)(errors, kind, old, new))
 }
 
 /// Validates a write to a namespace's subresource `finalize`.
-pub fn finalize(kind: &Kind, old: &Value, new: &Value) -> ValidationResult {
+pub fn finalize(kind: &Kind, old: &Value, new: &Value) -> ValidationReport {
     subresource(kind, old, new, |strategy, errors| (strategy.validate)(errors, kind, Some(old), new))
 }
 
 /// Validates a write to a pod's subresource `resize`.
-pub fn resize(kind: &Kind, old: &Value, new: &Value) -> ValidationResult {
+pub fn resize(kind: &Kind, old: &Value, new: &Value) -> ValidationReport {
     subresource(kind, old, new, |_, errors| {
         pod::pod(errors, new);
         pod_strategy::resize::resize(errors, old, new);
@@ -124,7 +125,7 @@ pub fn resize(kind: &Kind, old: &Value, new: &Value) -> ValidationResult {
 }
 
 /// Validates a write to a pod's subresource `ephemeralcontainers`.
-pub fn ephemeral_containers(kind: &Kind, old: &Value, new: &Value) -> ValidationResult {
+pub fn ephemeral_containers(kind: &Kind, old: &Value, new: &Value) -> ValidationReport {
     subresource(kind, old, new, |_, errors| {
         pod::pod(errors, new);
         pod_strategy::update::ephemeral_containers(errors, old, new);
@@ -136,7 +137,7 @@ fn subresource(
     old: &Value,
     new: &Value,
     validate: impl FnOnce(&Strategy, &mut ErrorList),
-) -> ValidationResult {
+) -> ValidationReport {
     let mut errors = ErrorList::default();
     metadata::update(&mut errors, kind, old, new);
     validate(strategies::of(kind), &mut errors);
@@ -144,7 +145,7 @@ fn subresource(
 }
 
 /// Validates the `Scale` written to a subresource `scale`.
-pub fn scale(scale: &Value) -> ValidationResult {
+pub fn scale(scale: &Value) -> ValidationReport {
     let mut errors = ErrorList::default();
     errors.not_negative(&Path::new("spec"), &scale["spec"], "replicas");
     errors.into()
@@ -155,7 +156,7 @@ pub fn deduplicate_owners(object: &mut Value) -> Option<String> {
     metadata::deduplicate_owners(object)
 }
 
-impl From<ErrorList> for ValidationResult {
+impl From<ErrorList> for ValidationReport {
     fn from(list: ErrorList) -> Self {
         Self { errors: list.all, warnings: list.warnings }
     }

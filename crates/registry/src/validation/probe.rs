@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, is_set, list, number, text};
-use super::names::{header_name, port, port_number};
+use super::names::{header_name, port_number};
+use super::ports::port;
 
 /// Validates a handler.
 type Check = fn(&mut ErrorList, &Path<'_>, &Value, Option<i64>);

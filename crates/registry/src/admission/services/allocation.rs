@@ -6,8 +6,8 @@ use std::net::Ipv4Addr;
 use serde_json::{Value, json};
 
 use super::{AllocationError, AllocationMode, Claim, ServiceRanges, has_node_ports};
+use crate::FieldError;
 use crate::defaults::setting::{Object, each, text};
-use crate::refusal::FieldError;
 
 /// The placeholders of dry runs start above this port.
 const PLACEHOLDERS_ABOVE: u16 = 32_768;

@@ -14,8 +14,8 @@ use std::net::Ipv4Addr;
 
 use serde_json::{Value, json};
 
+use crate::FieldError;
 use crate::defaults::setting::{Object, each, ensure, is_empty, object, text};
-use crate::refusal::FieldError;
 use allocation::Allocation;
 
 pub use ranges::{AddressRange, InvalidRange, ServiceRanges};

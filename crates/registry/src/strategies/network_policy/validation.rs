@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::validation::addresses::{cidr, cidr_warning, parse_cidr};
 use crate::validation::error_list::{ErrorList, Path, is_set, list, number, text};
-use crate::validation::names::{port, port_number};
+use crate::validation::names::port_number;
+use crate::validation::ports::port;
 use crate::validation::selector;
 
 /// The directions of traffic, each with the field that lists its peers.

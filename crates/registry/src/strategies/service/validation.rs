@@ -8,7 +8,8 @@ use crate::strategies::ingress;
 use crate::validation::addresses;
 use crate::validation::error_list::{ErrorList, Path, is_set, list, number, text};
 use crate::validation::metadata::labels;
-use crate::validation::names::{label, port, port_number, qualified_name, subdomain};
+use crate::validation::names::{label, port_number, qualified_name, subdomain};
+use crate::validation::ports::port;
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const DISTRIBUTIONS: [&str; 3] = ["PreferClose", "PreferSameZone", "PreferSameNode"];

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::custom::Structure;
+use crate::validation::custom_objects;
 use crate::validation::error_list::{ErrorList, Path, members};
 
 /// Fields of every resource, which a schema does not declare.
@@ -45,7 +46,7 @@ fn one(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, default: &Value, c
         errors.invalid(at, default, "must not have unknown fields");
     }
     // Errors about the whole object do not apply to a part of it.
-    for mut error in structure.judge_part(default) {
+    for mut error in custom_objects::part(&structure, default) {
         error.field = match error.field.as_str() {
             "<nil>" => at.to_string(),
             field if field.starts_with('[') => format!("{at}{field}"),

@@ -5,9 +5,9 @@
 use serde_json::{Value, json};
 
 use super::{go_format, schema};
-use crate::cel::{self, Before, Program, Unfit, Wanted};
-use crate::custom::{Structure, Values};
+use crate::custom::{Structure, Values, before_of};
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, text};
+use gantry_cel::{self as cel, Program, Schema, Unfit, Wanted};
 
 /// The context of a schema.
 #[derive(Clone, Copy)]
@@ -61,10 +61,10 @@ fn each(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, structure: &Struc
 
 fn one(errors: &mut ErrorList, at: &Path<'_>, rule: &Value, structure: &Structure, context: Context<'_>) {
     let said = text(rule, "rule");
-    let about = (structure, context.is_resource);
+    let about: (&dyn Schema, bool) = (structure, context.is_resource);
     let compiled = |text: &str, wanted: Wanted| {
         let program = Program::read(text).map_err(Unfit::Text)?;
-        program.check(text, about, Before::read(rule), wanted).map(|()| program)
+        program.check(text, about, before_of(rule), wanted).map(|()| program)
     };
     let mut compares = false;
     match compiled(said, Wanted::Truth) {

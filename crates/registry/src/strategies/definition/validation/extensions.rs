@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::selectable::{Brackets, resolve};
+use crate::custom::{Brackets, resolve};
 use crate::validation::error_list::{ErrorList, Path, is_set, list, text};
 
 const REASONS: [&str; 4] =

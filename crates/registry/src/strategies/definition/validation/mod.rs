@@ -17,19 +17,14 @@ mod warnings;
 
 use serde_json::{Value, json};
 
+use crate::FieldError;
 use crate::custom::approval::{self, Approval};
 use crate::custom::condition;
-use crate::refusal::FieldError;
 use crate::validation::error_list::{ErrorList, Path, is_set, list, text};
 use crate::validation::names::{label_from_a_letter, subdomain};
 use versions::Shared;
 
 pub(crate) use warnings::warnings;
-
-/// Returns the names on a path such as `.spec['a key']` through a schema.
-pub(crate) fn steps_to(path: &str, schema: &Value) -> Result<Vec<String>, String> {
-    selectable::resolve(path, schema, selectable::Brackets::Allowed).map(|(steps, _)| steps)
-}
 
 /// Validates a new definition.
 pub(crate) fn create(errors: &mut ErrorList, definition: &Value) {

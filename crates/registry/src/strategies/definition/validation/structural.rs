@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::custom::check_pattern;
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, text};
+use gantry_primitives::check_pattern;
 
 /// Forbidden fields, in the order in which they are checked.
 const UNSUPPORTED: [&str; 7] =

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::driver::csi_driver_name;
 use super::volume::{SpecOf, volume_spec};
 use crate::validation::error_list::{ErrorList, Path, is_set, members, number, text};
-use crate::validation::names::{csi_driver_name, subdomain};
+use crate::validation::names::subdomain;
 use crate::validation::semantically_equal;
 
 const MOST_BYTES: usize = 256 * 1024;

@@ -6,18 +6,30 @@ use serde_json::{Value, json};
 
 use crate::validation::error_list::{ErrorList, Path, is_set, list, number, text};
 use crate::validation::go_format::ordered_json;
-use crate::validation::names::{csi_driver_name, qualified_name, subdomain};
+use crate::validation::names::{qualified_name, subdomain};
 use crate::validation::resource_names::parse;
 use crate::validation::unified_diff::on_one_line;
 use crate::validation::{selector, semantically_equal};
 
 const TOKENS_IN_SECRETS: &str = "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true \
      to prevent possible logging of tokens in volume attributes";
+const LONGEST_DRIVER_NAME: usize = 63;
 const LONGEST_NODE_ID: usize = 256;
 const GROUP_POLICIES: [&str; 3] = ["File", "None", "ReadWriteOnceWithFSType"];
 const SHORTEST_TOKEN: i64 = 600;
 const LONGEST_TOKEN: i64 = 1 << 32;
 const SHORTEST_PERIOD: i64 = 10;
+
+/// Reports a string that is not the name of a CSI driver.
+pub(super) fn csi_driver_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
+    if name.is_empty() {
+        return errors.required(at, "");
+    }
+    if name.len() > LONGEST_DRIVER_NAME {
+        errors.too_long(at, LONGEST_DRIVER_NAME);
+    }
+    errors.invalid_text(at, name, subdomain(&name.to_lowercase()));
+}
 
 /// Validates a CSIDriver.
 pub(crate) fn csi_driver(errors: &mut ErrorList, driver: &Value) {

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::driver::csi_driver_name;
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, number, text};
-use crate::validation::names::{Rule, csi_driver_name, label, subdomain, within};
+use crate::validation::names::{Rule, label, subdomain, within};
 
 /// What contains the source: in a PersistentVolume, references to secrets need a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
