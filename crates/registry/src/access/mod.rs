@@ -1,7 +1,8 @@
 //! RBAC as a pure function of roles, bindings and the attributes of a request.
 //!
 //! A [`Policy`] holds the roles and bindings; [`Policy::authorize`] decides on a request, and always allows members of
-//! `system:masters`. [`RequestAttributes::of`] parses a request, [`RequestAttributes::forbidden`] is the 403 for it.
+//! `system:masters`. [`RequestAttributes::for_objects`] and [`RequestAttributes::for_path`] make the attributes,
+//! [`RequestAttributes::forbidden`] is the 403 for them.
 //! [`EscalationCheck::check`] refuses roles and bindings that grant more than their writer holds.
 //!
 //! Not here: authentication, which results in a [`User`], and the aggregation of ClusterRoles, which is a controller's.
@@ -14,7 +15,7 @@ mod user;
 
 pub use escalation::EscalationCheck;
 pub use policy::{Policy, Verdict};
-pub use request_attributes::{RequestAttributes, RequestTarget};
+pub use request_attributes::{RequestAttributes, RequestTarget, verb};
 pub use rule::Rule;
 pub use user::User;
 

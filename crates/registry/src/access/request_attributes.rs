@@ -3,7 +3,7 @@
 use super::User;
 use crate::paging::flag;
 use crate::selector::fields::Terms;
-use crate::target::{Objects, Target};
+use crate::target::Objects;
 use crate::{Details, Refusal};
 
 /// The attributes of a request.
@@ -72,35 +72,35 @@ impl RequestAttributes {
     }
 }
 
+/// Returns the API verb of a request for objects; empty if the method has none.
+pub fn verb(method: &str, objects: &Objects<'_>, query: &[(String, String)]) -> &'static str {
+    let reads = matches!(method, "GET" | "HEAD");
+    match (method, objects.name) {
+        _ if objects.watch && reads => "watch",
+        ("POST", _) => "create",
+        ("PUT", _) => "update",
+        ("PATCH", _) => "patch",
+        ("DELETE", Some(_)) => "delete",
+        ("DELETE", None) => "deletecollection",
+        (_, Some(_)) if reads => "get",
+        (_, None) if reads => {
+            if first(query, "watch").is_some_and(flag) {
+                "watch"
+            } else {
+                "list"
+            }
+        }
+        _ => "",
+    }
+}
+
 impl RequestAttributes {
-    /// Parses the attributes from the method, the unescaped path and the unescaped query.
+    /// Returns the attributes of a request with this verb for objects; `query` is unescaped.
     ///
     /// Does not check whether the resource exists: authorization comes before 404.
-    pub fn of(method: &str, path: &str, query: &[(String, String)]) -> Self {
-        match Target::parse(path) {
-            Target::Objects(objects) => Self::of_objects(method, &objects, query),
-            _ => Self { verb: method.to_lowercase(), target: RequestTarget::Path(path.to_owned()) },
-        }
-    }
-
-    fn of_objects(method: &str, objects: &Objects<'_>, query: &[(String, String)]) -> Self {
-        let first = |key: &str| query.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
-        let mut name = objects.name.map(str::to_owned);
-        let reads = matches!(method, "GET" | "HEAD");
-        let verb = match (method, &name) {
-            _ if objects.watch && reads => "watch",
-            ("POST", _) => "create",
-            ("PUT", _) => "update",
-            ("PATCH", _) => "patch",
-            ("DELETE", Some(_)) => "delete",
-            ("DELETE", None) => "deletecollection",
-            (_, Some(_)) if reads => "get",
-            (_, None) if reads => {
-                name = first("fieldSelector").and_then(selected_name);
-                if first("watch").is_some_and(flag) { "watch" } else { "list" }
-            }
-            _ => "",
-        };
+    pub fn for_objects(verb: &str, objects: &Objects<'_>, query: &[(String, String)]) -> Self {
+        let lists = !objects.watch && matches!(verb, "list" | "watch");
+        let selected = || first(query, "fieldSelector").filter(|_| lists).and_then(selected_name);
         // A Namespace counts as inside itself, so that a Role in it can allow access to it.
         let itself = objects.resource == "namespaces" && objects.namespace.is_none();
         let namespace = objects.namespace.or(if itself { objects.name } else { None });
@@ -109,10 +109,19 @@ impl RequestAttributes {
             resource: objects.resource.to_owned(),
             subresource: objects.part.and_then(|part| part.split('/').next()).map(str::to_owned),
             namespace: namespace.map(str::to_owned),
-            name,
+            name: objects.name.map(str::to_owned).or_else(selected),
         };
         Self { verb: verb.to_owned(), target }
     }
+
+    /// Returns the attributes of a request for a non-resource path, which is unescaped.
+    pub fn for_path(method: &str, path: &str) -> Self {
+        Self { verb: method.to_lowercase(), target: RequestTarget::Path(path.to_owned()) }
+    }
+}
+
+fn first<'q>(query: &'q [(String, String)], key: &str) -> Option<&'q str> {
+    query.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
 }
 
 /// Returns the name that a field selector requires, if it is a valid path segment.
@@ -126,13 +135,19 @@ fn selected_name(selector: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Target;
 
     /// Verb, group, resource with subresource, namespace and name, `-` for none.
     fn attributes(method: &str, url: &str) -> String {
         let (path, query) = url.split_once('?').unwrap_or((url, ""));
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         let pairs: Vec<_> = pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
-        let request = RequestAttributes::of(method, path, &pairs);
+        let request = match Target::parse(path) {
+            Target::Objects(objects) => {
+                RequestAttributes::for_objects(verb(method, &objects, &pairs), &objects, &pairs)
+            }
+            _ => RequestAttributes::for_path(method, path),
+        };
         match request.target {
             RequestTarget::Path(path) => format!("{} {path}", request.verb),
             RequestTarget::Resource { group, resource, subresource, namespace, name } => {
