@@ -167,7 +167,7 @@ mod tests {
 
     /// A2.15, A2.22, A2.23: invalid options are rejected with their name.
     #[test]
-    fn options_that_make_no_sense_are_refused() {
+    fn invalid_options_are_refused() {
         let refused = |query: &str| {
             Query::parse(query).write_options("CreateOptions", "").unwrap_err().refusal().message
         };
