@@ -15,7 +15,7 @@ enum Check {
     Ping,
     /// Always passes: Kubernetes checks that the log is flushed.
     Log,
-    /// The store responds.
+    /// The store reads and writes.
     Store,
     /// The default objects exist.
     Startup,
@@ -118,7 +118,7 @@ impl Check {
     async fn passes(self, server: &ApiServer) -> bool {
         match self {
             Self::Ping | Self::Log => true,
-            Self::Store => server.objects.store.bounds().await.is_ok(),
+            Self::Store => server.objects.store.health().await.is_ok(),
             Self::Startup => server.health.get() != Health::Starting,
             Self::Shutdown => server.health.get() != Health::ShuttingDown,
         }

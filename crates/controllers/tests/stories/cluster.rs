@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use gantry_apiserver::{ApiServer, ApiService, ServiceAccounts, Settings, Environment};
+use gantry_apiserver::{ApiServer, ApiService, Environment, ServiceAccounts, Settings};
 use gantry_controllers::{ControllerPanicked, LeaseOptions, Options, run};
 use gantry_model::Timestamp;
 use gantry_registry::Moment;
