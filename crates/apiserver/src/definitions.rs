@@ -142,10 +142,9 @@ impl ApiServer {
             Ok(lifecycle::delete(stored, &options, kind, now).into())
         });
         match deleted.await {
-            Ok(ChangeResult::Removed(_)) => Ok(false),
+            // It was deleted, by this or by a concurrent request.
+            Ok(ChangeResult::Removed(_)) | Err(ApiError::NotFound(_)) => Ok(false),
             Ok(ChangeResult::Kept(_) | ChangeResult::Stored(_)) => Ok(true),
-            // It was deleted concurrently.
-            Err(ApiError::NotFound(_)) => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -179,8 +178,7 @@ impl ApiServer {
         match changed.await {
             // The cached definition was replaced by another one: it is read again.
             Ok(ChangeResult::Kept(_)) => Ok(is_another),
-            Ok(_) => Ok(true),
-            Err(ApiError::NotFound(_)) => Ok(true),
+            Ok(_) | Err(ApiError::NotFound(_)) => Ok(true),
             Err(error) => Err(error),
         }
     }

@@ -115,10 +115,8 @@ fn manager_of(user_agent: &str) -> String {
 
 /// Decodes `%41` and `+` in a query; malformed escapes stay unchanged.
 fn unescape(text: &str) -> String {
-    match text.contains('+') {
-        true => decode_percent(&text.replace('+', " ")).into_owned(),
-        false => decode_percent(text).into_owned(),
-    }
+    let spaced = if text.contains('+') { Cow::Owned(text.replace('+', " ")) } else { Cow::Borrowed(text) };
+    decode_percent(&spaced).into_owned()
 }
 
 /// Decodes `%41` in a path, where a `+` is literal; malformed escapes stay unchanged.

@@ -361,7 +361,7 @@ mod tests {
         let pods = kinds().resource("", "v1", "pods").unwrap();
         let bare = br#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}"#;
         assert_eq!(
-            self::decode(pods, bare, seven()).unwrap()["spec"]["restartPolicy"],
+            decode(pods, bare, seven()).unwrap()["spec"]["restartPolicy"],
             "Always",
             "defaults are for reads, too"
         );
@@ -379,7 +379,7 @@ mod tests {
             "spec": {"template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}},
         });
         let first = encode_new(jobs, &mut job);
-        let read = self::decode(jobs, &first, seven()).unwrap();
+        let read = decode(jobs, &first, seven()).unwrap();
         assert_eq!(read["metadata"]["labels"], labels);
         assert_ne!(
             encode(jobs, &mut read.clone()),
