@@ -1,74 +1,77 @@
-//! The subresource `scale`: the size of a workload, without the rest of it.
+//! The subresource `scale`.
 
+use gantry_managed_fields::apply;
+use gantry_managed_fields::ownership::{FieldSet, ManagedFields, ReplicasField, Write, track_update};
+use gantry_patch::{self as patch, PatchKind};
 use gantry_registry::custom::Scaling;
 use gantry_registry::decode::Finding;
 use gantry_registry::kinds::{Kind, Nature, Verb};
-use gantry_registry::ownership::{FieldSet, ManagedFields, ReplicasField, Write, track_update};
-use gantry_registry::patch::{self, PatchKind};
 use gantry_registry::schema::schema;
 use gantry_registry::selector::LabelSelector;
 use gantry_registry::table::{Headings, Layout, Printer, not_a_list, partial};
-use gantry_registry::{FieldError, Refusal, apply, decode, encode, validation};
+use gantry_registry::{FieldError, Refusal, decode, encode, validation};
 use http::Method;
 use serde_json::{Value, json};
 
 use super::call::Call;
-use super::stored::{Ownership, check_place, check_uid, settle};
-use super::write::{Part, Written, warn};
-use super::{allowed, method_not_allowed};
+use super::require_verb;
+use super::update::{Ownership, check_namespace, check_uid, plan_update};
+use super::write::{Part, WriteResult, warn};
 use crate::accept::View;
-use crate::answer::Answer;
+use crate::error::ApiError;
 use crate::query::{Validation, WriteOptions};
+use crate::response::ApiResponse;
 
 const VERSION: &str = "autoscaling/v1";
 const GVK: decode::Gvk<'_> = decode::Gvk { group: "autoscaling", version: "v1", kind: "Scale" };
 
 impl Call<'_> {
-    pub(super) async fn scale(&self, method: &Method) -> Result<Answer, Refusal> {
-        let message = schema().find("autoscaling/v1.Scale").ok_or_else(method_not_allowed)?;
+    pub(super) async fn scale(&self, method: &Method) -> Result<ApiResponse, ApiError> {
+        let message = schema().find("autoscaling/v1.Scale").ok_or(ApiError::MethodNotAllowed)?;
         let nature = &Nature::from(message);
         match *method {
             Method::GET => {
-                allowed(self.kind, Verb::Get)?;
-                let parent = self.server.objects.get(self.place()).await?;
+                require_verb(self.kind, Verb::Get)?;
+                let parent = self.server.objects.get(self.object_ref()).await?;
                 self.render_scale(nature, &parent)
             }
             Method::PUT => self.put_scale(nature).await,
             Method::PATCH => self.patch_scale(nature).await,
-            _ => Err(method_not_allowed()),
+            _ => Err(ApiError::MethodNotAllowed),
         }
     }
 
-    async fn put_scale(&self, nature: &Nature) -> Result<Answer, Refusal> {
-        let options = self.query.write_options("UpdateOptions", &self.user_agent)?;
-        let decoded = decode::object(&self.body, self.format()?, GVK).map_err(|why| self.not_a_scale(why))?;
+    async fn put_scale(&self, nature: &Nature) -> Result<ApiResponse, ApiError> {
+        let options = self.info.query.write_options("UpdateOptions", self.info.user_agent)?;
+        let decoded =
+            decode::object(&self.body, self.format()?, GVK).map_err(|error| self.undecodable_scale(error))?;
         let findings = decoded.findings.clone();
         let wanted =
             if options.validation == Validation::Strict { decoded.strict(GVK)? } else { decoded.object };
-        check_place(self, &mut wanted.clone())?;
+        check_namespace(self, &mut wanted.clone())?;
         self.check_name(&wanted)?;
         let written = self.resize(nature, &options, |_| Ok((wanted.clone(), Ownership::ByChange))).await?;
-        self.scaled(nature, &written, &options, &findings)
+        self.scale_response(nature, &written, &options, &findings)
     }
 
-    async fn patch_scale(&self, nature: &Nature) -> Result<Answer, Refusal> {
+    async fn patch_scale(&self, nature: &Nature) -> Result<ApiResponse, ApiError> {
         let kind = self.patch_kind()?;
-        let options = self.query.write_options("PatchOptions", &self.user_agent)?;
+        let options = self.info.query.write_options("PatchOptions", self.info.user_agent)?;
         let (body, mut findings) = self.patch_body(kind, &options)?;
-        let now = self.server.surroundings.now().to_string();
+        let now = self.server.environment.now().to_string();
         let reset = FieldSet::of_fields(&["status"]);
         let duplicates = findings.clone();
         let resized = self.resize(nature, &options, |scale| {
             let Some(kind) = kind else {
                 let write = scale_write(nature, &options, &reset, &now);
                 let applied = apply::apply(Some(scale), &body, &write, options.on_conflict())?;
-                return Ok((applied.object, Ownership::Settled));
+                return Ok((applied.object, Ownership::AlreadyTracked));
             };
             let mut patched = patch::apply(kind, scale, nature, &body)?;
             let shown = patched.clone();
             let undecodable = |why: &str| patch::undecodable(kind, &body, &shown, why);
             if kind == PatchKind::Strategic {
-                patched = patch::typed(patched, scale, nature).map_err(|why| undecodable(&why))?;
+                patched = decode::typed(patched, scale, nature).map_err(|why| undecodable(&why))?;
             } else {
                 decode::check_kind(&patched, GVK, nature).map_err(|why| undecodable(&why))?;
             }
@@ -80,50 +83,50 @@ impl Call<'_> {
             let unknown = unknown.into_iter().flatten();
             findings = duplicates.iter().cloned().chain(unknown).chain(decoded.findings).collect();
             match decode::strict_problem(&findings).filter(|_| options.validation == Validation::Strict) {
-                Some(problem) => Err(undecodable(&problem)),
+                Some(problem) => Err(undecodable(&problem).into()),
                 None => Ok((decoded.object, Ownership::ByChange)),
             }
         });
         match resized.await {
-            Ok(written) => self.scaled(nature, &written, &options, &findings),
-            Err(refusal) if findings.is_empty() => Err(refusal),
-            Err(refusal) => Ok(warn(Answer::refused(&refusal), &options, &findings)),
+            Ok(written) => self.scale_response(nature, &written, &options, &findings),
+            Err(error) if findings.is_empty() => Err(error),
+            Err(error) => Ok(warn(ApiResponse::error(&error), &options, &findings)),
         }
     }
 
-    /// The answer to a scaling, with all that is odd about it and about the parent.
-    fn scaled(
+    /// The response to a write of a scale, with its warnings.
+    fn scale_response(
         &self,
         nature: &Nature,
-        written: &Written,
+        written: &WriteResult,
         options: &WriteOptions,
         findings: &[Finding],
-    ) -> Result<Answer, Refusal> {
-        let answer = warn(self.render_scale(nature, &written.shown)?, options, findings);
-        Ok(written.tell(answer))
+    ) -> Result<ApiResponse, ApiError> {
+        let response = warn(self.render_scale(nature, &written.object)?, options, findings);
+        Ok(written.add_warnings(response))
     }
 
-    /// Changes the parent as a changed Scale says, and returns the parent.
+    /// Changes the parent according to a changed Scale; returns the parent.
     async fn resize(
         &self,
         nature: &Nature,
         options: &WriteOptions,
-        mut change: impl FnMut(&Value) -> Result<(Value, Ownership), Refusal>,
-    ) -> Result<Written, Refusal> {
-        let now = self.server.surroundings.now().to_string();
+        mut change: impl FnMut(&Value) -> Result<(Value, Ownership), ApiError>,
+    ) -> Result<WriteResult, ApiError> {
+        let now = self.server.environment.now().to_string();
         let reset = FieldSet::of_fields(&["status"]);
         let changed = self.change(options, |stored| {
             let mut scale = self.scale_to_change(stored)?;
-            let (owners, replicas) = (ManagedFields::of(stored), replicas_of(self.kind));
+            let (owners, replicas) = (ManagedFields::of(stored), ReplicasField::of(&self.kind.nature));
             replicas.to_scale(&owners).store(&mut scale);
             let (mut wanted, ownership) = change(&scale)?;
             self.check_name(&wanted)?;
-            check_place(self, &mut wanted)?;
+            check_namespace(self, &mut wanted)?;
             let mut parent = stored.clone();
             self.set_replicas(&mut parent, &wanted)?;
             let errors = validation::scale(&wanted).errors;
             if !errors.is_empty() {
-                return Err(Refusal::invalid("Scale", "autoscaling", self.place().name, &errors));
+                return Err(ApiError::invalid("Scale", "autoscaling", self.object_ref().name, &errors));
             }
             if ownership == Ownership::ByChange {
                 track_update(Some(&scale), &mut wanted, &scale_write(nature, options, &reset, &now));
@@ -133,23 +136,23 @@ impl Call<'_> {
                 parent["metadata"][precondition] = wanted["metadata"][precondition].clone();
             }
             owners.store(&mut parent);
-            check_uid(self.place(), stored, &parent)?;
-            settle(self, stored, parent, Part::Main, options, Ownership::Settled)
+            check_uid(self.object_ref(), stored, &parent)?;
+            plan_update(self, stored, parent, Part::Main, options, Ownership::AlreadyTracked)
         });
         changed.await
     }
 
-    /// The refusal of a body that is no Scale, which custom kinds word in their own way.
-    fn not_a_scale(&self, why: Refusal) -> Refusal {
+    /// Returns the error about a body that is no Scale; custom kinds have a message of their own.
+    fn undecodable_scale(&self, error: Refusal) -> ApiError {
         match &self.kind.nature {
-            Nature::BuiltIn(_) => why,
-            Nature::Custom(_) => Refusal::bad_request(
+            Nature::BuiltIn(_) => error.into(),
+            Nature::Custom(_) => ApiError::bad_request(
                 "no kind is registered for the type v1.Scale in scheme \"pkg/apiserver/customresource_handler.go:781\"",
             ),
         }
     }
 
-    /// Where a custom kind has its replicas; the others all have them in the same place.
+    /// Where a custom kind has its replicas; built-in kinds have them in `spec.replicas`.
     fn scaling(&self) -> Option<&Scaling> {
         match &self.kind.nature {
             Nature::BuiltIn(_) => None,
@@ -157,39 +160,41 @@ impl Call<'_> {
         }
     }
 
-    fn scale_to_change(&self, parent: &Value) -> Result<Value, Refusal> {
-        self.scaling()
-            .map_or_else(|| Ok(scale_of(self.kind, parent)), |scaling| scaling.scale_to_change(parent))
+    fn scale_to_change(&self, parent: &Value) -> Result<Value, ApiError> {
+        Ok(match self.scaling() {
+            Some(scaling) => scaling.scale_to_change(parent)?,
+            None => scale_of(self.kind, parent),
+        })
     }
 
-    fn set_replicas(&self, parent: &mut Value, scale: &Value) -> Result<(), Refusal> {
+    fn set_replicas(&self, parent: &mut Value, scale: &Value) -> Result<(), ApiError> {
         if let Some(scaling) = self.scaling() {
-            return scaling.resize(parent, scale);
+            return Ok(scaling.resize(parent, scale)?);
         }
         parent["spec"]["replicas"] = json!(scale["spec"]["replicas"].as_i64().unwrap_or(0));
         Ok(())
     }
 
-    /// The Scale of a workload in the form that was asked for.
-    fn render_scale(&self, nature: &Nature, parent: &Value) -> Result<Answer, Refusal> {
+    /// Renders the Scale of a workload in the negotiated representation.
+    fn render_scale(&self, nature: &Nature, parent: &Value) -> Result<ApiResponse, ApiError> {
         let scale = match self.scaling() {
             Some(scaling) => scaling.scale_of(parent)?,
             None => scale_of(self.kind, parent),
         };
         Ok(match self.view {
-            View::Plain | View::Discovery => Answer::json(200, encode::object(&scale, nature)),
-            View::Partial(version) => Answer::value(200, &partial(&scale, version)),
-            View::PartialList(_) => return Err(not_a_list("autoscaling", "Scale")),
+            View::Plain | View::Discovery => ApiResponse::json(200, encode::object(&scale, nature)),
+            View::Partial(version) => ApiResponse::value(200, &partial(&scale, version)),
+            View::PartialList(_) => return Err(not_a_list("autoscaling", "Scale").into()),
             View::Table(version) => {
                 let layout = Layout { version, include: self.include()?, headings: Headings::Shown };
                 let printer = Printer::of("autoscaling", "Scale");
-                Answer::value(200, &printer.table_of_one(&scale, layout, self.server.surroundings.now()))
+                ApiResponse::value(200, &printer.table_of_one(&scale, layout, self.server.environment.now()))
             }
         })
     }
 }
 
-/// A write to a Scale, as ownership sees it.
+/// The field ownership of a write to a Scale.
 fn scale_write<'w>(
     nature: &'w Nature,
     options: &'w WriteOptions,
@@ -198,14 +203,6 @@ fn scale_write<'w>(
 ) -> Write<'w> {
     let manager = &options.manager;
     Write { kind: "Scale", nature, api_version: VERSION, subresource: "scale", manager, reset, now }
-}
-
-/// Where the owners of replicas have them.
-fn replicas_of(kind: &Kind) -> &ReplicasField {
-    match &kind.nature {
-        Nature::BuiltIn(_) => &ReplicasField::Usual,
-        Nature::Custom(custom) => &custom.replicas,
-    }
 }
 
 /// The Scale of a workload.
@@ -228,7 +225,7 @@ fn scale_of(kind: &Kind, parent: &Value) -> Value {
     scale
 }
 
-/// A ReplicationController selects by plain labels, everybody else by a selector.
+/// A ReplicationController has a map of labels, other kinds a label selector.
 fn selector_of(kind: &Kind, parent: &Value) -> Result<LabelSelector, FieldError> {
     let selector = &parent["spec"]["selector"];
     if kind.kind == "ReplicationController" {

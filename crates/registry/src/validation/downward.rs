@@ -1,20 +1,20 @@
-//! What a pod shows of itself to its containers: its own fields, and the resources of a container.
+//! Validates the downward API: fields of a pod and resources of containers as variables and files.
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, text};
+use super::error_list::{ErrorList, Path, text};
 use super::names::qualified_name;
 
-/// Where something is shown.
+/// How a value is exposed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Shown {
-    /// In a variable of a container.
+pub(crate) enum Exposure {
+    /// As an environment variable.
     InVariable,
-    /// In a file of a volume.
+    /// As a file in a volume.
     InFile,
 }
 
-/// Fields that a variable can show.
+/// Fields that a variable can expose.
 const IN_VARIABLE: [&str; 9] = [
     "metadata.name",
     "metadata.namespace",
@@ -26,10 +26,10 @@ const IN_VARIABLE: [&str; 9] = [
     "status.podIP",
     "status.podIPs",
 ];
-/// Fields that a file can show.
+/// Fields that a file can expose.
 const IN_FILE: [&str; 5] =
     ["metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"];
-/// Fields that are known beyond those two lists, and shown nowhere.
+/// Further valid field labels, which neither can expose.
 const KNOWN: [&str; 4] = ["spec.host", "spec.restartPolicy", "spec.schedulerName", "status.phase"];
 const RESOURCES: [&str; 6] = [
     "limits.cpu",
@@ -42,47 +42,47 @@ const RESOURCES: [&str; 6] = [
 const BYTE_UNITS: [&str; 13] =
     ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 
-/// A field of the pod.
-pub(super) fn field(found: &mut Found, at: &Path<'_>, field: &Value, shown: Shown) {
+/// Validates a reference to a field of the pod.
+pub(crate) fn field(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown: Exposure) {
     let (version, path) = (text(field, "apiVersion"), text(field, "fieldPath"));
     if version.is_empty() {
-        return found.required(&at.child("apiVersion"), "");
+        return errors.required(&at.child("apiVersion"), "");
     }
     if path.is_empty() {
-        return found.required(&at.child("fieldPath"), "");
+        return errors.required(&at.child("fieldPath"), "");
     }
     if let Some(why) = unknown(version, path) {
         let why = format!("error converting fieldPath: {why}");
-        return found.invalid(&at.child("fieldPath"), &json!(path), why);
+        return errors.invalid(&at.child("fieldPath"), &json!(path), why);
     }
     if let Some((map, key)) = subscript(path) {
         let key = if map == "metadata.annotations" { key.to_lowercase() } else { key.to_owned() };
-        return found.invalid_text(at, &key, qualified_name(&key));
+        return errors.invalid_text(at, &key, qualified_name(&key));
     }
     let supported: &[&str] = match shown {
-        Shown::InVariable => &IN_VARIABLE,
-        Shown::InFile => &IN_FILE,
+        Exposure::InVariable => &IN_VARIABLE,
+        Exposure::InFile => &IN_FILE,
     };
     let path = if path == "spec.host" { "spec.nodeName" } else { path };
     if !supported.contains(&path) {
-        found.unsupported(&at.child("fieldPath"), &json!(path), supported);
+        errors.unsupported(&at.child("fieldPath"), &json!(path), supported);
     }
 }
 
-/// A resource of a container; a file must say of which one.
-pub(super) fn resource(found: &mut Found, at: &Path<'_>, field: &Value, shown: Shown) {
+/// Validates a reference to a resource of a container; a file must name the container.
+pub(crate) fn resource(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown: Exposure) {
     let name = text(field, "resource");
-    if shown == Shown::InFile && text(field, "containerName").is_empty() {
-        found.required(&at.child("containerName"), "");
+    if shown == Exposure::InFile && text(field, "containerName").is_empty() {
+        errors.required(&at.child("containerName"), "");
     } else if name.is_empty() {
-        found.required(&at.child("resource"), "");
+        errors.required(&at.child("resource"), "");
     } else if !RESOURCES.contains(&name) && !is_huge_pages(name) {
-        found.unsupported(&at.child("resource"), &json!(name), &RESOURCES);
+        errors.unsupported(&at.child("resource"), &json!(name), &RESOURCES);
     }
-    divisor(found, &at.child("divisor"), name, text(field, "divisor"));
+    divisor(errors, &at.child("divisor"), name, text(field, "divisor"));
 }
 
-fn divisor(found: &mut Found, at: &Path<'_>, name: &str, divisor: &str) {
+fn divisor(errors: &mut ErrorList, at: &Path<'_>, name: &str, divisor: &str) {
     if matches!(divisor, "" | "0") {
         return;
     }
@@ -101,7 +101,7 @@ fn divisor(found: &mut Found, at: &Path<'_>, name: &str, divisor: &str) {
         _ => return,
     };
     if !units.contains(&divisor) {
-        found.invalid(at, &json!(name), why);
+        errors.invalid(at, &json!(name), why);
     }
 }
 
@@ -109,7 +109,7 @@ fn is_huge_pages(name: &str) -> bool {
     name.starts_with("requests.hugepages-") || name.starts_with("limits.hugepages-")
 }
 
-/// Why a pod has no such field, if it has none.
+/// Returns the error for an unknown field label.
 fn unknown(version: &str, path: &str) -> Option<String> {
     if version != "v1" {
         return Some(format!("unsupported pod version: {version}"));
@@ -124,7 +124,7 @@ fn unknown(version: &str, path: &str) -> Option<String> {
     }
 }
 
-/// `metadata.labels['app']` is the label `app`.
+/// Splits `metadata.labels['app']` into `metadata.labels` and `app`.
 fn subscript(path: &str) -> Option<(&str, &str)> {
     let (map, key) = path.strip_suffix("']")?.split_once("['")?;
     (!map.is_empty()).then_some((map, key))

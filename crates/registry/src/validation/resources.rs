@@ -1,67 +1,67 @@
-//! Requests and limits.
+//! Validates requests and limits.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, list, members, text};
+use super::error_list::{ErrorList, Path, list, members, text};
 use super::names::{label, qualified_name};
 use crate::quantity::Quantity;
 
 const STANDARD: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
-/// Judges the name of a resource in this place.
-pub(super) type NameRule = fn(&mut Found, &Path<'_>, &str);
+/// Validates the name of a resource at this path.
+pub(crate) type NameRule = fn(&mut ErrorList, &Path<'_>, &str);
 
-/// What a container requests and is limited to.
-pub(super) fn requirements(found: &mut Found, at: &Path<'_>, resources: &Value) {
-    amounts(found, at, resources, container_resource);
+/// Validates the resources of a container.
+pub(crate) fn requirements(errors: &mut ErrorList, at: &Path<'_>, resources: &Value) {
+    amounts(errors, at, resources, container_resource);
     let is_named = |wanted: fn(&str) -> bool| {
         ["limits", "requests"].iter().any(|list| members(resources, list).any(|(name, _)| wanted(name)))
     };
     if is_named(is_huge_pages) && !is_named(|name| matches!(name, "cpu" | "memory")) {
-        found.forbidden(at, "HugePages require cpu or memory");
+        errors.forbidden(at, "HugePages require cpu or memory");
     }
 }
 
-/// Limits, and requests that stay within them.
-pub(super) fn amounts(found: &mut Found, at: &Path<'_>, resources: &Value, name_rule: NameRule) {
+/// Validates limits, and requests against them.
+pub(crate) fn amounts(errors: &mut ErrorList, at: &Path<'_>, resources: &Value, name_rule: NameRule) {
     let (limits_at, requests_at) = (at.child("limits"), at.child("requests"));
-    for (name, amount) in found.members(&limits_at, resources, "limits") {
+    for (name, amount) in errors.members(&limits_at, resources, "limits") {
         let at = limits_at.key(name);
-        name_rule(found, &at, name);
-        quantity(found, &at, name, amount);
-        huge_pages(found, &at, name, amount);
+        name_rule(errors, &at, name);
+        quantity(errors, &at, name, amount);
+        huge_pages(errors, &at, name, amount);
     }
-    for (name, amount) in found.members(&requests_at, resources, "requests") {
+    for (name, amount) in errors.members(&requests_at, resources, "requests") {
         let at = requests_at.key(name);
-        name_rule(found, &at, name);
-        quantity(found, &at, name, amount);
-        within_limit(found, (&requests_at, &limits_at), name, (amount, &resources["limits"][name.as_str()]));
-        huge_pages(found, &at, name, amount);
+        name_rule(errors, &at, name);
+        quantity(errors, &at, name, amount);
+        within_limit(errors, (&requests_at, &limits_at), name, (amount, &resources["limits"][name.as_str()]));
+        huge_pages(errors, &at, name, amount);
     }
 }
 
 fn within_limit(
-    found: &mut Found,
+    errors: &mut ErrorList,
     (requests_at, limits_at): (&Path<'_>, &Path<'_>),
     name: &str,
     (amount, limit): (&Value, &Value),
 ) {
     if limit.is_null() {
         if !can_overcommit(name) {
-            found.required(limits_at, "Limit must be set for non overcommitable resources");
+            errors.required(limits_at, "Limit must be set for non overcommitable resources");
         }
         return;
     }
     let shown = limit.as_str().unwrap_or("");
     match compare(amount, limit) {
         Some(Ordering::Less | Ordering::Greater) if !can_overcommit(name) => {
-            found.invalid(requests_at, amount, format!("must be equal to {name} limit of {shown}"));
+            errors.invalid(requests_at, amount, format!("must be equal to {name} limit of {shown}"));
         }
         Some(Ordering::Greater) => {
-            found.invalid(
+            errors.invalid(
                 requests_at,
                 amount,
                 format!("must be less than or equal to {name} limit of {shown}"),
@@ -71,8 +71,8 @@ fn within_limit(
     }
 }
 
-/// Pages of a size come whole.
-fn huge_pages(found: &mut Found, at: &Path<'_>, name: &str, amount: &Value) {
+/// Validates that huge pages are multiples of their size.
+fn huge_pages(errors: &mut ErrorList, at: &Path<'_>, name: &str, amount: &Value) {
     let Some(size) = name.strip_prefix("hugepages-") else { return };
     let page = billionths(size).filter(|page| *page > 0);
     let is_whole = match (page, amount.as_str().and_then(billionths)) {
@@ -81,27 +81,27 @@ fn huge_pages(found: &mut Found, at: &Path<'_>, name: &str, amount: &Value) {
     };
     if !is_whole {
         let shown = amount.as_str().unwrap_or("");
-        found.invalid(at, amount, format!("{shown} is not positive integer multiple of {name}"));
+        errors.invalid(at, amount, format!("{shown} is not positive integer multiple of {name}"));
     }
 }
 
-/// Claims on devices, which the pod must have made.
-pub(super) fn claims(found: &mut Found, at: &Path<'_>, container: &Value, spec: &Value) {
+/// Validates references to resource claims of the pod.
+pub(crate) fn claims(errors: &mut ErrorList, at: &Path<'_>, container: &Value, spec: &Value) {
     let made: BTreeSet<_> = list(spec, "resourceClaims").iter().map(|claim| text(claim, "name")).collect();
     let mut seen = BTreeSet::new();
     for (index, claim) in list(&container["resources"], "claims").iter().enumerate() {
         let (at, name) = (at.index(index), text(claim, "name"));
         if name.is_empty() {
-            found.required(&at, "");
+            errors.required(&at, "");
             continue;
         }
         let request = text(claim, "request");
         if !request.is_empty() && !seen.contains(name) {
-            found.invalid_text(&at.child("request"), request, label(request));
+            errors.invalid_text(&at.child("request"), request, label(request));
         }
         let key = if request.is_empty() { name.to_owned() } else { format!("{name}/{request}") };
         if seen.contains(name) || seen.contains(&key) {
-            found.duplicate(&at, &json!(if seen.contains(name) { name } else { &key }));
+            errors.duplicate(&at, &json!(if seen.contains(name) { name } else { &key }));
         }
         seen.insert(key);
         if !made.contains(name) {
@@ -111,13 +111,13 @@ pub(super) fn claims(found: &mut Found, at: &Path<'_>, container: &Value, spec: 
                 names => format!(": {names}"),
             };
             let why = format!("must be one of the names in pod.spec.resourceClaims{which}");
-            found.not_found_because(&at, &json!(name), &why);
+            errors.not_found_because(&at, &json!(name), &why);
         }
     }
 }
 
-/// Warnings about amounts of bytes that are no whole number.
-pub(super) fn fractions(warnings: &mut Vec<String>, at: &Path<'_>, resources: &Value) {
+/// Warns about fractional numbers of bytes.
+pub(crate) fn fractions(warnings: &mut Vec<String>, at: &Path<'_>, resources: &Value) {
     for name in ["memory", "ephemeral-storage"] {
         for list in ["limits", "requests"] {
             let amount = resources[list][name].as_str().unwrap_or("");
@@ -134,42 +134,42 @@ pub(super) fn fractions(warnings: &mut Vec<String>, at: &Path<'_>, resources: &V
 
 const BILLION: i128 = 1_000_000_000;
 
-/// The name of a resource: standard, or with a domain.
-pub(super) fn resource_name(found: &mut Found, at: &Path<'_>, name: &str) {
+/// Validates the name of a resource: standard, or with a domain.
+pub(crate) fn resource_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     let wrong = qualified_name(name);
     if wrong.is_empty() && !name.contains('/') && !is_standard(name) {
-        found.invalid(at, &json!(name), "must be a standard resource type or fully qualified");
+        errors.invalid(at, &json!(name), "must be a standard resource type or fully qualified");
     }
-    found.invalid_text(at, name, wrong);
+    errors.invalid_text(at, name, wrong);
 }
 
-/// The name of a resource that a container can have.
-fn container_resource(found: &mut Found, at: &Path<'_>, name: &str) {
-    resource_name(found, at, name);
+/// Validates the name of a resource of a container.
+fn container_resource(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
+    resource_name(errors, at, name);
     if !name.contains('/') {
         if !STANDARD.contains(&name) && !is_huge_pages(name) {
-            found.invalid(at, &json!(name), "must be a standard resource for containers");
+            errors.invalid(at, &json!(name), "must be a standard resource for containers");
         }
     } else if !is_native(name) && !is_extended(name) {
-        found.invalid(at, &json!(name), "doesn't follow extended resource name standard");
+        errors.invalid(at, &json!(name), "doesn't follow extended resource name standard");
     }
 }
 
-fn quantity(found: &mut Found, at: &Path<'_>, name: &str, amount: &Value) {
+fn quantity(errors: &mut ErrorList, at: &Path<'_>, name: &str, amount: &Value) {
     let Some(value) = amount.as_str().and_then(billionths) else { return };
     if value < 0 {
-        found.invalid(at, amount, "must be greater than or equal to 0");
+        errors.invalid(at, amount, "must be greater than or equal to 0");
     }
     if name.contains('/') && !is_native(name) && value % BILLION != 0 {
-        found.invalid(at, amount, "must be an integer");
+        errors.invalid(at, amount, "must be an integer");
     }
 }
 
-pub(super) fn is_huge_pages(name: &str) -> bool {
+pub(crate) fn is_huge_pages(name: &str) -> bool {
     name.starts_with("hugepages-")
 }
 
-/// Names without a domain that are known: of containers, of nodes and of quotas.
+/// Standard names without a domain: of containers, of nodes and of quotas.
 fn is_standard(name: &str) -> bool {
     let of_quotas = [
         "pods",
@@ -195,19 +195,19 @@ fn is_standard(name: &str) -> bool {
         || ["hugepages-", "requests.hugepages-"].iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Resources of Kubernetes itself.
+/// Whether the resource is a native one.
 fn is_native(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }
 
-/// Resources of others, which a quota must be able to name too.
+/// Whether the resource is an extended one, which a quota can limit too.
 fn is_extended(name: &str) -> bool {
     !is_native(name)
         && !name.starts_with("requests.")
         && qualified_name(&format!("requests.{name}")).is_empty()
 }
 
-/// Only resources of Kubernetes itself can be promised more than once, and of those not huge pages.
+/// Whether the resource can be overcommitted: native ones except huge pages.
 fn can_overcommit(name: &str) -> bool {
     is_native(name) && !is_huge_pages(name)
 }
@@ -216,7 +216,7 @@ fn compare(left: &Value, right: &Value) -> Option<Ordering> {
     Some(billionths(left.as_str()?)?.cmp(&billionths(right.as_str()?)?))
 }
 
-/// An amount in billionths.
+/// Parses a quantity in billionths.
 fn billionths(text: &str) -> Option<i128> {
     Quantity::parse(text).ok().map(Quantity::billionths)
 }

@@ -1,4 +1,4 @@
-//! How much an object uses, by the names that quotas know.
+//! The usage of an object, by the resource names of quotas.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,13 @@ use serde_json::{Map, Value, json};
 
 use crate::kinds::Kind;
 use crate::quantity::Quantity;
+use crate::strategies;
 
 /// Amounts by name: `pods`, `requests.cpu`, `count/jobs.batch`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usage(BTreeMap<String, Quantity>);
 
-/// Objects that quotas counted before they could count any.
+/// Resources that quotas count without `count/`.
 const COUNTED: [&str; 7] = [
     "pods",
     "services",
@@ -21,29 +22,19 @@ const COUNTED: [&str; 7] = [
     "resourcequotas",
     "persistentvolumeclaims",
 ];
-/// Amounts that mean what a container requests when a quota names them alone.
+/// Names that mean requests when a quota uses them without a prefix.
 const PLAIN_REQUESTS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
 impl Usage {
-    /// What an object uses.
+    /// Returns the usage of an object.
     pub fn of(kind: &Kind, object: &Value) -> Self {
         let mut usage = Self::default();
-        // A pod that is done uses nothing but its place in the list.
-        usage.add(&format!("count/{}", kind.group_resource()), Quantity::ONE);
-        if kind.group.is_empty() {
-            match kind.kind {
-                "Pod" if is_done(object) => {}
-                "Pod" => usage.add_pod(&object["spec"]),
-                "Service" => usage.add_service(&object["spec"]),
-                "PersistentVolumeClaim" => usage.add_claim(object),
-                _ if COUNTED.contains(&kind.resource) => usage.add(kind.resource, Quantity::ONE),
-                _ => {}
-            }
-        }
+        usage.count(&format!("count/{}", kind.group_resource()));
+        (strategies::of(kind).quota_usage)(&mut usage, object);
         usage
     }
 
-    /// Reads a map of amounts; what is none is left out.
+    /// Parses a map of quantities; ignores invalid ones.
     pub(super) fn parse(amounts: &Value) -> Self {
         let amounts = amounts.as_object().into_iter().flatten();
         let read = |(name, amount): (&String, &Value)| {
@@ -69,24 +60,24 @@ impl Usage {
         self.0.is_empty()
     }
 
-    /// Amounts compare by their billionths.
+    /// Returns an amount in billionths.
     pub(super) fn amount(&self, name: &str) -> i128 {
         self.0.get(name).copied().unwrap_or(Quantity::ZERO).billionths()
     }
 
-    /// Those of the amounts that are limited.
+    /// Keeps the amounts that are limited.
     pub(super) fn within(mut self, limits: &Self) -> Self {
         self.0.retain(|name, _| limits.has(name));
         self
     }
 
-    /// The same, with zero of everything that is limited and not used.
+    /// Adds zero for everything that is limited and not used.
     pub(super) fn filled(&self, limits: &Self) -> Self {
         let amounts = limits.names().map(|name| (name.to_owned(), self.0.get(name).copied()));
         Self(amounts.map(|(name, amount)| (name, amount.unwrap_or(Quantity::ZERO))).collect())
     }
 
-    /// Both together.
+    /// Returns the sum.
     pub fn plus(&self, other: &Self) -> Self {
         let mut sum = self.clone();
         for (name, amount) in &other.0 {
@@ -95,7 +86,7 @@ impl Usage {
         sum
     }
 
-    /// What is more than in the other, and less where it is negative; nothing of what is the same.
+    /// Returns the difference without zeros.
     pub(super) fn minus(&self, other: &Self) -> Self {
         let mut difference = self.clone();
         for (name, amount) in &other.0 {
@@ -105,7 +96,7 @@ impl Usage {
         difference
     }
 
-    /// `pods=1,requests.cpu=500m` of these names.
+    /// Formats these names: `pods=1,requests.cpu=500m`.
     pub(super) fn shown(&self, names: &[&str]) -> String {
         let amount = |name: &&str| self.0.get(*name).copied().unwrap_or(Quantity::ZERO);
         let shown: Vec<_> = names.iter().map(|name| format!("{name}={}", amount(name))).collect();
@@ -117,8 +108,18 @@ impl Usage {
         self.0.insert(name.to_owned(), before.plus(amount));
     }
 
-    fn add_pod(&mut self, spec: &Value) {
-        self.add("pods", Quantity::ONE);
+    /// Adds one object.
+    pub(crate) fn count(&mut self, name: &str) {
+        self.add(name, Quantity::ONE);
+    }
+
+    /// Adds a pod, unless it has terminated, and what it requests.
+    pub(crate) fn add_pod(&mut self, pod: &Value) {
+        if is_done(pod) {
+            return;
+        }
+        let spec = &pod["spec"];
+        self.count("pods");
         for (list, prefix) in [("requests", "requests."), ("limits", "limits.")] {
             for (resource, amount) in needed(spec, list) {
                 if list == "requests" && PLAIN_REQUESTS.contains(&resource.as_str()) {
@@ -129,24 +130,26 @@ impl Usage {
         }
     }
 
-    fn add_service(&mut self, spec: &Value) {
-        self.add("services", Quantity::ONE);
+    /// Adds a Service and the ports and load balancers that it uses.
+    pub(crate) fn add_service(&mut self, spec: &Value) {
+        self.count("services");
         let ports = spec["ports"].as_array().map_or(0, Vec::len);
         let opens_ports = match spec["type"].as_str() {
             Some("NodePort") => true,
             Some("LoadBalancer") => {
-                self.add("services.loadbalancers", Quantity::ONE);
+                self.count("services.loadbalancers");
                 spec["allocateLoadBalancerNodePorts"] != json!(false)
             }
             _ => false,
         };
         if opens_ports {
-            (0..ports).for_each(|_| self.add("services.nodeports", Quantity::ONE));
+            (0..ports).for_each(|_| self.count("services.nodeports"));
         }
     }
 
-    fn add_claim(&mut self, claim: &Value) {
-        self.add("persistentvolumeclaims", Quantity::ONE);
+    /// Adds a PersistentVolumeClaim and the storage that it requests.
+    pub(crate) fn add_claim(&mut self, claim: &Value) {
+        self.count("persistentvolumeclaims");
         let spec = &claim["spec"];
         let room = quantity(&spec["resources"]["requests"]["storage"]).unwrap_or(Quantity::ZERO);
         self.add("requests.storage", room);
@@ -158,7 +161,7 @@ impl Usage {
     }
 }
 
-/// Whether what a quota calls by this name is used by objects of the kind.
+/// Whether objects of the kind use the resource of this name.
 pub(super) fn is_of(name: &str, kind: &Kind) -> bool {
     if let Some(counted) = name.strip_prefix("count/") {
         return counted == kind.group_resource();
@@ -173,8 +176,12 @@ pub(super) fn is_of(name: &str, kind: &Kind) -> bool {
     kind.group.is_empty() && kind.resource == owner
 }
 
-/// Limited amounts of which a container says nothing, with the names of those containers.
-pub(super) fn silent_containers(kind: &Kind, pod: &Value, limits: &Usage) -> BTreeMap<String, Vec<String>> {
+/// Returns the limited resources that containers do not specify, with the names of those containers.
+pub(super) fn unspecified_resources(
+    kind: &Kind,
+    pod: &Value,
+    limits: &Usage,
+) -> BTreeMap<String, Vec<String>> {
     let mut silent = BTreeMap::<String, Vec<String>>::new();
     if (kind.group, kind.kind) != ("", "Pod") || is_done(pod) {
         return silent;
@@ -188,7 +195,7 @@ pub(super) fn silent_containers(kind: &Kind, pod: &Value, limits: &Usage) -> BTr
                 None if PLAIN_REQUESTS.contains(&limited) => ("requests", limited),
                 _ => continue,
             };
-            // Of what is not every container's business, nobody needs to say anything.
+            // Only CPU, memory and ephemeral storage must be specified.
             if !PLAIN_REQUESTS.contains(&resource) || !container["resources"][list][resource].is_null() {
                 continue;
             }
@@ -206,7 +213,7 @@ fn is_done(pod: &Value) -> bool {
     matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"))
 }
 
-/// What a pod needs: all its containers together, or the hungriest of those that run before them.
+/// Returns the resources of a pod: the sum of its containers, or the maximum of its init containers if that is more.
 fn needed(spec: &Value, list: &str) -> BTreeMap<String, Quantity> {
     let amounts = |container: &Value| -> Vec<(String, Quantity)> {
         let amounts = container["resources"][list].as_object().into_iter().flatten();

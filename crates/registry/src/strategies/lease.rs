@@ -1,0 +1,39 @@
+//! Leases.
+
+use serde_json::{Value, json};
+
+use super::Strategy;
+use crate::Moment;
+use crate::lifecycle::disabled_fields;
+use crate::table::column::Column;
+use crate::table::{Rows, cell, column};
+use crate::validation::error_list::{ErrorList, Path, number};
+
+const COLUMNS: &[Column] = &[column::NAME, column::text("Holder"), column::AGE];
+
+pub(super) const STRATEGY: Strategy = Strategy {
+    prepare: |_, old, new| {
+        disabled_fields::drop(old, new, |lease, visit| {
+            disabled_fields::fields(lease, "/spec", &["strategy", "preferredHolder"], visit);
+        });
+    },
+    validate: |errors, _, _, new| validate(errors, &Path::new("spec"), &new["spec"]),
+    any_finalizers: true,
+    rows: Rows::new(COLUMNS, cells),
+    ..Strategy::DEFAULT
+};
+
+fn validate(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+    if let Some(seconds) = number(spec, "leaseDurationSeconds").filter(|seconds| *seconds <= 0) {
+        errors.invalid(&at.child("leaseDurationSeconds"), &json!(seconds), "must be greater than 0");
+    }
+    errors.not_negative(at, spec, "leaseTransitions");
+}
+
+fn cells(object: &Value, now: Moment) -> Vec<Value> {
+    vec![
+        json!(cell::name(object)),
+        json!(cell::text(object, "spec.holderIdentity")),
+        json!(cell::age(object, now)),
+    ]
+}
