@@ -93,7 +93,7 @@ fn unknown_strategies_are_shown_whole() {
 #[test]
 fn a_rollback_goes_to_no_negative_revision() {
     let deployment = kind("apps", "deployments");
-    let mut object = super::object(deployment, &selecting(&json!({"matchLabels": {"a": "b"}})));
+    let mut object = object(deployment, &selecting(&json!({"matchLabels": {"a": "b"}})));
     object["metadata"]["annotations"] = json!({"deprecated.deployment.rollback.to": "-5"});
     let errors = gantry_registry::validation::create(deployment, &object).errors;
     assert_eq!(
