@@ -6,7 +6,7 @@ use super::{content_fields, finalizers, generation, metadata, metadata_mut, text
 use crate::empties::{self, Form};
 use crate::kinds::{Generation, Kind};
 use crate::pods;
-use crate::strategies::{self, Strategy};
+use crate::strategies::{self, KindStrategy};
 
 /// Which part of an object a request writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub fn update(stored: &Value, mut object: Value, part: Part, kind: &Kind) -> Upd
     }
 }
 
-fn keep_servers_metadata(stored: &Value, object: &mut Value, part: Part, strategy: &Strategy) {
+fn keep_servers_metadata(stored: &Value, object: &mut Value, part: Part, strategy: &KindStrategy) {
     let mut fields: Vec<&str> = SERVER_METADATA.to_vec();
     if part == Part::Status {
         let reset = strategy.status_reset_fields.iter();
