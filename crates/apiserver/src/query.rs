@@ -115,10 +115,8 @@ fn manager_of(user_agent: &str) -> String {
 
 /// Decodes `%41` and `+` in a query; malformed escapes stay unchanged.
 fn unescape(text: &str) -> String {
-    match text.contains('+') {
-        true => decode_percent(&text.replace('+', " ")).into_owned(),
-        false => decode_percent(text).into_owned(),
-    }
+    let spaced = if text.contains('+') { Cow::Owned(text.replace('+', " ")) } else { Cow::Borrowed(text) };
+    decode_percent(&spaced).into_owned()
 }
 
 /// Decodes `%41` in a path, where a `+` is literal; malformed escapes stay unchanged.
@@ -167,7 +165,7 @@ mod tests {
 
     /// A2.15, A2.22, A2.23: invalid options are rejected with their name.
     #[test]
-    fn options_that_make_no_sense_are_refused() {
+    fn invalid_options_are_refused() {
         let refused = |query: &str| {
             Query::parse(query).write_options("CreateOptions", "").unwrap_err().refusal().message
         };
