@@ -114,13 +114,12 @@ pub(crate) fn keep_all_but_managed_fields(stored: &Value, object: &mut Value) {
 fn keep_other_part(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
     match part {
         Part::Main if !kind.has_status() => {}
-        Part::Main => keep(stored, object, "status"),
+        Part::Main | Part::Finalize => keep(stored, object, "status"),
         Part::Status => {
             let Value::Object(after) = &mut *object else { return };
             after.retain(|field, _| matches!(field.as_str(), "metadata" | "status" | "kind" | "apiVersion"));
             after.extend(content_fields(stored).map(|(field, value)| (field.clone(), value.clone())));
         }
-        Part::Finalize => keep(stored, object, "status"),
         Part::EphemeralContainers => *object = pods::parts::with_ephemeral_containers(stored, object),
         Part::Resize => *object = pods::parts::with_resources(stored, object),
     }

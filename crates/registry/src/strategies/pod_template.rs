@@ -17,7 +17,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: defaults::pod::template,
     prepare: |_, old, new| {
         disabled_fields::drop(old, new, |object, visit| {
-            disabled_fields::pod(object, "/template/spec", visit)
+            disabled_fields::pod(object, "/template/spec", visit);
         });
     },
     validate: |errors, _, _, new| template::template(errors, &Path::new("template"), &new["template"]),
