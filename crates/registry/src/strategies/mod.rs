@@ -1,4 +1,4 @@
-//! What each kind does differently: a [`Strategy`] per kind, one file per kind or family.
+//! What each kind does differently: a [`KindStrategy`] per kind, one file per kind or family.
 //!
 //! A strategy is a set of plain functions that the rest of the crate calls at fixed points: [`defaults`](crate::defaults),
 //! [`lifecycle`](crate::lifecycle), [`admission`](crate::admission), [`validation`](crate::validation),
@@ -62,7 +62,7 @@ pub struct KindStrategy {
     /// Prepares an object for being stored: drops fields that are not stored and restores those that the written part
     /// does not contain.
     pub(crate) prepare: fn(Part, old: Option<&Value>, new: &mut Value),
-    /// Adds what the server itself sets, as far as it depends on no other object. Nobody owns these fields.
+    /// Adds what the server itself sets, as far as it depends on no other object. No manager owns these fields.
     pub(crate) admit: fn(old: Option<&Value>, new: &mut Value),
     /// Reports errors that are returned alone, before anything else is validated.
     pub(crate) validate_first: fn(&mut ErrorList, old: Option<&Value>, new: &Value),
