@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gantry_registry::admission::ServiceRanges;
-use gantry_registry::admission::services::Allotment;
+use gantry_registry::admission::services::AllocationMode;
 use gantry_registry::kinds::{Kind, Scope};
 use gantry_registry::lifecycle::Deletion;
 use gantry_store::{Error, Key, Op, Prefix, Revision, Store, Transaction, Versioned};
@@ -132,11 +132,11 @@ impl Objects {
         let unallocated = needs_allocation(object_ref).then(|| object.clone());
         for _ in 0..ATTEMPTS_MAX {
             if let Err(why) =
-                self.allocate(object_ref, None, &mut object, &Allocated::default(), Allotment::Real)
+                self.allocate(object_ref, None, &mut object, &Allocated::default(), AllocationMode::Real)
             {
                 // Of several invalid ports the first one is reported, be it in use or out of range.
                 let refused = RejectedObject { object: unallocated.unwrap_or(object), why };
-                return Err(self.refusal(object_ref, None, refused, Allotment::Real).await);
+                return Err(self.refusal(object_ref, None, refused, AllocationMode::Real).await);
             }
             let value = storage_codec::encode_new(object_ref.kind, &mut object);
             let transaction = Transaction::create(key.clone(), value.clone());
@@ -152,7 +152,7 @@ impl Objects {
                 Err(Error::Conflict { key: conflicting, .. }) if is_allocation(&conflicting) => {
                     let allocated = self.allocated().await?;
                     object = unallocated.clone().unwrap_or(object);
-                    self.allocate(object_ref, None, &mut object, &allocated, Allotment::Real)?;
+                    self.allocate(object_ref, None, &mut object, &allocated, AllocationMode::Real)?;
                 }
                 Err(Error::Conflict { key: conflicting, .. }) if preconditions.contains(&conflicting) => {
                     return Ok(CreateResult::PreconditionFailed(object));
@@ -180,7 +180,7 @@ impl Objects {
             let mut change = decide(&object)?;
             let mut charges = Vec::new();
             if let Change::Store(wanted) = &mut change {
-                self.allocate(object_ref, Some(&object), wanted, &allocated, Allotment::Real)?;
+                self.allocate(object_ref, Some(&object), wanted, &allocated, AllocationMode::Real)?;
                 charges = admission::quota::differences(self, object_ref, &object, wanted).await?;
             }
             match self.attempt(object_ref, &key, found, object, change, &charges).await {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use gantry_managed_fields::apply::OnConflict;
-use gantry_registry::admission::services::Allotment;
+use gantry_registry::admission::services::AllocationMode;
 use gantry_registry::{FieldError, Wrong};
 use serde_json::json;
 
@@ -96,8 +96,8 @@ impl Query {
 
 impl WriteOptions {
     /// Whether addresses and ports of services are allocated or only checked.
-    pub(crate) fn allotment(&self) -> Allotment {
-        if self.dry_run { Allotment::DryRun } else { Allotment::Real }
+    pub(crate) fn allotment(&self) -> AllocationMode {
+        if self.dry_run { AllocationMode::DryRun } else { AllocationMode::Real }
     }
 
     /// The handling of conflicts in server-side apply.

@@ -34,7 +34,7 @@ pub(crate) async fn create(
     object_ref: ObjectRef<'_>,
     object: &mut Value,
 ) -> Result<(), ApiError> {
-    admission::prepare_new(object_ref.kind, object);
+    admission::admit_create(object_ref.kind, object);
     match (object_ref.kind.group, object_ref.kind.kind) {
         ("", "Pod") => {
             accounts::admit(server, object_ref, object).await?;
@@ -84,7 +84,7 @@ pub(crate) async fn dry_run_store(
 
 /// Sets the fields of a changed object that the server maintains.
 pub(crate) fn update(kind: &Kind, stored: &Value, object: &mut Value) {
-    admission::prepare_changed(kind, stored, object);
+    admission::admit_update(kind, stored, object);
 }
 
 /// Lists all objects of a resource, or of one namespace.

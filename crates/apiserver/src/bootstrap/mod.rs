@@ -143,8 +143,8 @@ impl DefaultObject {
         };
         track_update(None, &mut object, &write);
         let mut object = lifecycle::create(object, self.kind, &Stamp { uid: &uid, now, name_suffix: "" });
-        admission::prepare_new(self.kind, &mut object);
-        defaults::on_create(self.kind, &mut object);
+        admission::admit_create(self.kind, &mut object);
+        defaults::set_initial_status(self.kind, &mut object);
         let value = storage_codec::encode(self.kind, &mut object);
         (object, Op::Create { value })
     }

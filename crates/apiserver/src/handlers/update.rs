@@ -40,9 +40,9 @@ pub(super) fn plan_update(
     check_version(call.object_ref(), stored, &wanted)?;
     call.check_escalation(Some(stored), &wanted)?;
     if !options.dry_run {
-        lifecycle::forget_link(&mut wanted);
+        lifecycle::drop_self_link(&mut wanted);
     }
-    let mut warnings: Vec<String> = validation::fold_owners(&mut wanted).into_iter().collect();
+    let mut warnings: Vec<String> = validation::deduplicate_owners(&mut wanted).into_iter().collect();
     if ownership == Ownership::ByChange {
         let now = call.server.environment.now().to_string();
         let reset = reset_fields(call.kind, part);

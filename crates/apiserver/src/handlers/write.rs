@@ -4,7 +4,7 @@ use gantry_managed_fields::ownership::track_update;
 use gantry_registry::decode::{self, Finding, Format, KeyOrder, strict_problem};
 use gantry_registry::kinds::{BlindPut, Nature, PutAbsent, Scope, Verb};
 use gantry_registry::lifecycle::{self, Stamp};
-use gantry_registry::validation::{self, Judged};
+use gantry_registry::validation::{self, ValidationReport};
 use gantry_registry::{FieldError, conversion, defaults};
 use serde_json::{Value, json};
 
@@ -59,11 +59,11 @@ impl Call<'_> {
         ownership: Ownership,
     ) -> Result<WriteResult, ApiError> {
         check_namespace(self, &mut object)?;
-        lifecycle::disown(&mut object);
+        lifecycle::drop_server_metadata(&mut object);
         let preconditions =
             admission::preconditions(&self.server.objects, self.object_ref(), &object).await?;
         self.check_creation(&object)?;
-        let duplicate_owners = validation::fold_owners(&mut object);
+        let duplicate_owners = validation::deduplicate_owners(&mut object);
         if ownership == Ownership::ByChange {
             defaults::apply(self.kind, &mut object);
         }
@@ -85,7 +85,7 @@ impl Call<'_> {
             let name = Metadata::of(&stamped).name().to_owned();
             let object_ref = self.object_ref_of(&name);
             admission::create(self.server, object_ref, &mut stamped).await?;
-            defaults::on_create(self.kind, &mut stamped);
+            defaults::set_initial_status(self.kind, &mut stamped);
             let mut warnings: Vec<String> = duplicate_owners.iter().cloned().collect();
             let check = |order: &KeyOrder| validation::create_in_order(self.kind, &stamped, order);
             match self.validate(&name, check) {
@@ -246,7 +246,7 @@ impl Call<'_> {
     pub(super) fn validate(
         &self,
         name: &str,
-        check: impl Fn(&KeyOrder) -> Judged,
+        check: impl Fn(&KeyOrder) -> ValidationReport,
     ) -> Result<Vec<String>, ApiError> {
         let mut validated = check(&KeyOrder::default());
         if validated.errors.is_empty() {

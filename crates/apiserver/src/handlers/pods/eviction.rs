@@ -3,7 +3,7 @@
 use gantry_registry::decode::Gvk;
 use gantry_registry::kinds::{Kind, kinds};
 use gantry_registry::lifecycle::DeleteOptions;
-use gantry_registry::pods::eviction::{self, Judgement};
+use gantry_registry::pods::eviction::{self, EvictionCost};
 use gantry_store::ListRequest;
 use serde_json::{Value, json};
 
@@ -47,13 +47,13 @@ impl Call<'_> {
     async fn try_to_evict(&self, wanted: &DeleteOptions) -> Result<(), EvictionError> {
         let pod = self.server.objects.get(self.object_ref()).await?;
         let budgets = self.budgets().await?;
-        let judgement = eviction::judge(&pod, &budgets)?;
-        if let Judgement::Spends(budget) = &judgement {
+        let judgement = eviction::check(&pod, &budgets)?;
+        if let EvictionCost::Spends(budget) = &judgement {
             self.spend(budget, wanted.dry_run).await?;
         }
         let (version, budget) = match judgement {
-            Judgement::FreeAt { version, budget } => (Some(version), budget),
-            Judgement::Free | Judgement::Spends(_) => (None, None),
+            EvictionCost::FreeAt { version, budget } => (Some(version), budget),
+            EvictionCost::Free | EvictionCost::Spends(_) => (None, None),
         };
         match self.mark_and_delete(wanted, version.as_deref()).await {
             Err(EvictionError::Changed) => Err(match budget {
