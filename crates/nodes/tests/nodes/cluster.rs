@@ -17,7 +17,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// A cluster of so many nodes and a scheduler.
+    /// Starts a cluster of that many nodes and a scheduler.
     pub(crate) async fn start(nodes: usize) -> Self {
         Self::start_on(Server::start().await, nodes)
     }

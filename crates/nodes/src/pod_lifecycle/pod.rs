@@ -1,15 +1,16 @@
-//! A pod as its node sees it.
+//! A pod as its node sees it: its spec and its simulated behaviour.
 
 use std::time::Duration;
 
 use gantry_model::{Event, Timestamp};
+use gantry_rng::Rng;
 use k8s_openapi::api::core::v1 as wire;
 
 use super::dependencies::{self, Environment, Volume};
-use super::words;
-use crate::behaviour::{ANNOTATION_PREFIX, Dice, Profile, Pull, Ready, Span, Traits};
+use super::messages;
+use crate::behaviour::{ANNOTATION_PREFIX, DurationRange, Profile, Pull, Ready, Traits};
 
-/// A pod as its node sees it: what is asked of it, and how it behaves.
+/// A pod as its node sees it: its spec and its simulated behaviour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pod {
     pub(super) namespace: String,
@@ -18,29 +19,29 @@ pub struct Pod {
     pub(super) generation: Option<i64>,
     pub(super) network: Network,
     pub(super) restart: RestartPolicy,
-    /// How long a container that is asked to stop may take.
+    /// The termination grace period.
     pub(super) grace: Duration,
-    /// How long the pod may be active on its node.
+    /// `spec.activeDeadlineSeconds`.
     pub(super) active_deadline: Option<Duration>,
     /// The volumes that containers mount.
     pub(super) volumes: Vec<Volume>,
     /// The names of the Secrets that images are pulled with.
     pub(super) pull_secrets: Vec<String>,
-    /// Init containers first, as they stand, then the others.
+    /// The init containers in their order, then the others.
     pub(super) containers: Vec<Container>,
-    /// Conditions that somebody else must set for the pod to be ready, and what they are.
+    /// The readiness gates, each with the current status of its condition.
     pub(super) gates: Vec<(String, Option<String>)>,
     pub(super) deletion: Option<Deletion>,
 }
 
-/// Whose network a pod uses.
+/// The network that a pod uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Network {
     Own,
     Host,
 }
 
-/// Whether containers that exited are started again.
+/// Whether containers that exited are restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RestartPolicy {
     Always,
@@ -48,23 +49,23 @@ pub(super) enum RestartPolicy {
     Never,
 }
 
-/// A deletion that was asked for.
+/// A requested deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Deletion {
-    /// When patience ends.
+    /// When the grace period ends.
     pub(super) deadline: Timestamp,
-    /// How long it was in all.
+    /// The grace period.
     pub(super) grace: Duration,
 }
 
-/// One container and how it behaves.
+/// One container and its behaviour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Container {
     pub(super) name: String,
     pub(super) image: String,
     pub(super) role: Role,
     pub(super) pull_policy: PullPolicy,
-    /// What its environment is read from.
+    /// The objects that its environment is read from.
     pub(super) environment: Environment,
     pub(super) startup: Option<Probe>,
     pub(super) readiness: Option<Probe>,
@@ -80,30 +81,30 @@ pub(super) enum PullPolicy {
     Never,
 }
 
-/// What a container is for.
+/// The role of a container in its pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Runs to its end before what follows.
+    /// Runs to completion before the next container starts.
     Init,
-    /// Starts before what follows and goes on beside it.
+    /// Starts before the next container and keeps running.
     Sidecar,
-    /// One of those the pod is there for.
+    /// A regular container.
     Main,
 }
 
-/// When a probe is tried.
+/// The timing of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Probe {
     pub(super) initial_delay: Duration,
     pub(super) period: Duration,
     pub(super) successes: u32,
-    /// So many failures in a row are one too many.
+    /// The failure threshold.
     pub(super) failures: u32,
-    /// How long a container may take to stop that is killed because of this probe, if not as long as its pod.
+    /// The grace period of a container that is killed because of this probe, if it differs from the pod's.
     pub(super) grace: Option<Duration>,
 }
 
-/// How one container behaves, decided.
+/// The behaviour of one container, with the durations picked for its pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Behaviour {
     pub(super) pull: Pull,
@@ -114,50 +115,50 @@ pub(super) struct Behaviour {
     pub(super) flap: Option<Duration>,
     /// Whether its startup probe passes.
     pub(super) startup: Ready,
-    /// How long it runs before its liveness probe fails; it always passes if there is none.
+    /// How long it runs before its liveness probe fails; `None` if it always passes.
     pub(super) liveness_fails: Option<Duration>,
-    /// How long it runs and how it then exits; it runs on if there is none.
+    /// When and how it exits by itself; `None` if it keeps running.
     pub(super) exits: Option<PlannedExit>,
     pub(super) stop_takes: Duration,
 }
 
-/// An exit that a container is going to make by itself.
+/// An exit of a container by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PlannedExit {
-    /// So long after its start.
+    /// The time from its start.
     pub(super) after: Duration,
     pub(super) code: i32,
-    /// Whether it is killed because it uses too much memory.
+    /// Whether it is killed for exceeding its memory limit.
     pub(super) out_of_memory: bool,
 }
 
 /// The exit code of a container that was killed.
 pub(super) const KILLED: i32 = 137;
-/// How long a pod may take to stop unless it says; Kubernetes' number.
+/// Kubernetes' default of `terminationGracePeriodSeconds`.
 const GRACE_SECONDS: i64 = 30;
 
-/// How long a container with work to finish runs: an init container, and any that is not to be restarted always.
-const TASK: Duration = Duration::from_secs(2);
+/// How long a container runs that is expected to complete: an init container, or one that is not always restarted.
+const TASK_DURATION: Duration = Duration::from_secs(2);
 
 impl Pod {
-    /// Reads a pod that was bound to a node, and how it behaves.
+    /// Parses a pod that is bound to a node, and determines its behaviour.
     ///
-    /// Annotations that make no sense are ignored, and told about.
+    /// Invalid annotations are ignored; an event is returned for each.
     pub fn parse(pod: &wire::Pod, profile: &Profile) -> (Self, Vec<Event>) {
         let fallback = wire::PodSpec::default();
         let spec = pod.spec.as_ref().unwrap_or(&fallback);
         let meta = &pod.metadata;
         let uid = meta.uid.clone().unwrap_or_default();
         let restart = RestartPolicy::parse(spec.restart_policy.as_deref());
-        let (said, complaints) = annotated(meta.annotations.iter().flatten());
+        let (annotated, problems) = annotated_traits(meta.annotations.iter().flatten());
         let container = |container: &wire::Container, role: Role| {
             let traits = profile.traits_of(container.image.as_deref().unwrap_or_default());
             let traits = match role {
                 Role::Init => {
-                    let own = traits.about_init_containers();
-                    traits.overlaid(&own).overlaid(&said.about_init_containers())
+                    let own = traits.for_init_containers();
+                    traits.overlaid(&own).overlaid(&annotated.for_init_containers())
                 }
-                Role::Sidecar | Role::Main => traits.overlaid(&said),
+                Role::Sidecar | Role::Main => traits.overlaid(&annotated),
             };
             Container::parse(container, role, restart, &traits, &uid)
         };
@@ -184,10 +185,10 @@ impl Pod {
             deletion: Deletion::parse(pod),
             uid: uid.clone(),
         };
-        (parsed, complaints)
+        (parsed, problems)
     }
 
-    /// The name it goes by in messages: `web-1_shop(uid)`.
+    /// Returns its name in messages: `web-1_shop(uid)`.
     pub(super) fn long_name(&self) -> String {
         format!("{}_{}({})", self.name, self.namespace, self.uid)
     }
@@ -197,16 +198,16 @@ impl Pod {
     }
 }
 
-/// What the annotations say, and what is wrong with them.
-fn annotated<'a>(annotations: impl Iterator<Item = (&'a String, &'a String)>) -> (Traits, Vec<Event>) {
-    let (mut traits, mut complaints) = (Traits::default(), Vec::new());
+/// Parses the traits in annotations. Returns an event for each invalid one.
+fn annotated_traits<'a>(annotations: impl Iterator<Item = (&'a String, &'a String)>) -> (Traits, Vec<Event>) {
+    let (mut traits, mut problems) = (Traits::default(), Vec::new());
     for (key, value) in annotations {
         let Some(name) = key.strip_prefix(ANNOTATION_PREFIX) else { continue };
         if let Err(problem) = traits.set(name, value) {
-            complaints.push(words::invalid_annotation(&problem));
+            problems.push(messages::invalid_annotation(&problem));
         }
     }
-    (traits, complaints)
+    (traits, problems)
 }
 
 fn seconds(count: i64) -> Duration {
@@ -243,8 +244,8 @@ impl Deletion {
         Some(Self { deadline, grace: seconds(grace) })
     }
 
-    /// When it was asked for.
-    pub(super) fn asked(self) -> Timestamp {
+    /// Returns when the deletion was requested.
+    pub(super) fn requested_at(self) -> Timestamp {
         let grace = i64::try_from(self.grace.as_nanos()).unwrap_or(i64::MAX);
         Timestamp::from_nanos(self.deadline.as_nanos().saturating_sub(grace))
     }
@@ -258,7 +259,7 @@ impl Container {
         traits: &Traits,
         uid: &str,
     ) -> Self {
-        let runs_on = match role {
+        let keeps_running = match role {
             Role::Init => false,
             Role::Sidecar => true,
             Role::Main => restart == RestartPolicy::Always,
@@ -272,7 +273,7 @@ impl Container {
             startup: container.startup_probe.as_ref().map(Probe::parse),
             readiness: container.readiness_probe.as_ref().map(Probe::parse),
             liveness: container.liveness_probe.as_ref().map(Probe::parse),
-            behaviour: Behaviour::new(traits, runs_on, uid, &container.name),
+            behaviour: Behaviour::new(traits, keeps_running, uid, &container.name),
         }
     }
 }
@@ -303,10 +304,10 @@ impl Probe {
 }
 
 impl Behaviour {
-    fn new(traits: &Traits, runs_on: bool, uid: &str, container: &str) -> Self {
-        let pick = |span: Option<Span>, purpose: &str| {
-            let dice = Dice::of(uid, &format!("{container}/{purpose}"));
-            span.map(|span| span.pick(dice))
+    fn new(traits: &Traits, keeps_running: bool, uid: &str, container: &str) -> Self {
+        let pick = |range: Option<DurationRange>, purpose: &str| {
+            let rng = Rng::keyed(uid, &format!("{container}/{purpose}"));
+            range.map(|range| range.pick(rng))
         };
         let crash = |after: Duration, default: i32| PlannedExit {
             after,
@@ -321,8 +322,8 @@ impl Behaviour {
         let crashes = pick(traits.crash_after, "exit").map(|after| crash(after, 1));
         let exits = match out_of_memory.into_iter().chain(crashes).min_by_key(|exit| exit.after) {
             Some(exit) => Some(exit),
-            None if runs_on => None,
-            None => Some(crash(TASK, 0)),
+            None if keeps_running => None,
+            None => Some(crash(TASK_DURATION, 0)),
         };
         Self {
             pull: traits.pull.unwrap_or(Pull::Works),

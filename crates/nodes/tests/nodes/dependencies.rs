@@ -1,10 +1,10 @@
-//! What pods need besides their images, and nodes that fail.
+//! Objects that pods depend on, and nodes that fail.
 
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, seconds};
 
-/// A pod whose container reads its environment from a ConfigMap waits for it, and goes on by itself.
+/// A pod whose container reads its environment from a ConfigMap waits for it and then continues.
 #[tokio::test(start_paused = true)]
 async fn a_pod_waits_for_the_config_map_it_needs() {
     let mut cluster = Cluster::start(1).await;
@@ -22,9 +22,9 @@ async fn a_pod_waits_for_the_config_map_it_needs() {
         waiting,
         &json!({"reason": "CreateContainerConfigError", "message": "configmap \"settings\" not found"})
     );
-    let told = "Failed Error: configmap \"settings\" not found".to_owned();
+    let event = "Failed Error: configmap \"settings\" not found".to_owned();
     let events = cluster.server.events("web").await;
-    assert_eq!(events.iter().filter(|event| **event == told).count(), 1, "they are folded: {events:?}");
+    assert_eq!(events.iter().filter(|it| **it == event).count(), 1, "aggregated: {events:?}");
     let settings = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"a": "b"}});
     cluster.server.create("configmaps", &settings).await;
     seconds(20).await;
@@ -32,7 +32,7 @@ async fn a_pod_waits_for_the_config_map_it_needs() {
     cluster.stop().await;
 }
 
-/// The token of a service account that is gone cannot be mounted.
+/// The token of a deleted service account cannot be mounted.
 #[tokio::test(start_paused = true)]
 async fn a_pod_waits_for_its_service_account() {
     let mut cluster = Cluster::start(1).await;
@@ -62,9 +62,9 @@ async fn a_pod_waits_for_its_service_account() {
     cluster.stop().await;
 }
 
-/// A node that fails says nothing any more, and nothing happens on it until it is back.
+/// A failed node sends no heartbeats, and its pods do not change until it recovers.
 #[tokio::test(start_paused = true)]
-async fn a_node_can_fail_and_come_back() {
+async fn a_node_can_fail_and_recover() {
     let mut cluster = Cluster::start(1).await;
     cluster.pod("web", "nginx:1", &json!({})).await;
     seconds(10).await;
@@ -94,9 +94,9 @@ async fn a_node_can_fail_and_come_back() {
     cluster.stop().await;
 }
 
-/// What others say of a pod that its node knows better is put right.
+/// A status that another client wrote is corrected.
 #[tokio::test(start_paused = true)]
-async fn a_pod_that_is_said_not_to_be_ready_is_reported_again() {
+async fn a_pod_that_was_set_to_not_ready_is_reported_again() {
     let mut cluster = Cluster::start(1).await;
     cluster.pod("web", "nginx:1", &json!({})).await;
     seconds(10).await;

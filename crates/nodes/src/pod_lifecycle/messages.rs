@@ -1,22 +1,23 @@
-//! What a kubelet tells about pods, in its words.
+//! The events and messages of a kubelet.
 
 use std::time::Duration;
 
 use gantry_model::Event;
+use gantry_rng::Rng;
 
-use super::containers::Problem;
+use super::container_run::CreateError;
 use super::dependencies::{MountProblems, ReferenceKind, References, aggregated};
 use super::pod::{Container, Role};
-use super::{Pod, Told};
-use crate::behaviour::{Dice, InvalidTrait};
+use super::{Pod, PodEvent};
+use crate::behaviour::InvalidTrait;
 
-/// An event about one container.
-pub(super) fn about(container: &Container, event: Event) -> Told {
+/// Returns an event about one container.
+pub(super) fn container_event(container: &Container, event: Event) -> PodEvent {
     let list = if container.role == Role::Main { "containers" } else { "initContainers" };
-    Told { event, field: Some(format!("spec.{list}{{{}}}", container.name)) }
+    PodEvent { event, field: Some(format!("spec.{list}{{{}}}", container.name)) }
 }
 
-/// Ours alone: no kubelet knows these annotations.
+/// Returns the event about an invalid annotation, which a kubelet does not have.
 pub(crate) fn invalid_annotation(problem: &InvalidTrait) -> Event {
     Event::warning(
         "InvalidSimulation",
@@ -37,7 +38,7 @@ pub(super) fn pulled(image: &str, took: Duration) -> Event {
     Event::normal("Pulled", message)
 }
 
-pub(super) fn present(image: &str) -> Event {
+pub(super) fn image_present(image: &str) -> Event {
     let message =
         format!("Container image \"{image}\" already present on machine and can be accessed by the pod");
     Event::normal("Pulled", message)
@@ -51,19 +52,19 @@ pub(super) fn pull_failed(image: &str) -> [Event; 2] {
     ]
 }
 
-pub(super) fn pull_backs_off(image: &str) -> [Event; 2] {
+pub(super) fn pull_back_off_events(image: &str) -> [Event; 2] {
     [
         Event::normal("BackOff", format!("Back-off pulling image \"{image}\"")),
         Event::warning("Failed", "Error: ImagePullBackOff".to_owned()),
     ]
 }
 
-/// About the pod: Secrets for pulling images that do not exist. The pull is tried all the same.
-pub(super) fn missing_pull_secrets(pod: &Pod, found: &References) -> Option<Told> {
+/// Returns the event about missing image pull secrets; the image is pulled regardless.
+pub(super) fn missing_pull_secrets(pod: &Pod, found: &References) -> Option<PodEvent> {
     let missing: Vec<_> = pod
         .pull_secrets
         .iter()
-        .filter(|name| found.lacks(ReferenceKind::Secret, name))
+        .filter(|name| found.is_missing(ReferenceKind::Secret, name))
         .map(String::as_str)
         .collect();
     let message = format!(
@@ -71,40 +72,40 @@ pub(super) fn missing_pull_secrets(pod: &Pod, found: &References) -> Option<Told
         missing.join(", ")
     );
     let event = Event::warning("FailedToRetrieveImagePullSecret", message);
-    (!missing.is_empty()).then_some(Told { event, field: None })
+    (!missing.is_empty()).then_some(PodEvent { event, field: None })
 }
 
-/// About a container that could not be created.
-pub(super) fn held(problem: &Problem, image: &str) -> Vec<Event> {
+/// Returns the events about a container that could not be created.
+pub(super) fn create_failed(error: &CreateError, image: &str) -> Vec<Event> {
     let failed = |why: &str| Event::warning("Failed", format!("Error: {why}"));
-    match problem {
-        Problem::ImageName(why) => {
+    match error {
+        CreateError::ImageName(why) => {
             vec![Event::warning("InspectFailed", why.clone()), failed("InvalidImageName")]
         }
-        Problem::NeverPulled => {
-            vec![Event::warning("ErrImageNeverPull", never_pulled(image)), failed("ErrImageNeverPull")]
+        CreateError::NeverPulled => {
+            vec![Event::warning("ErrImageNeverPull", never_pull(image)), failed("ErrImageNeverPull")]
         }
-        Problem::Configuration(why) => vec![failed(why)],
+        CreateError::Configuration(why) => vec![failed(why)],
     }
 }
 
-/// What a waiting container says of an image that is not on the node and may not be pulled.
-pub(super) fn never_pulled(image: &str) -> String {
+/// Returns the message about an image that is not on the node and whose pull policy is `Never`.
+pub(super) fn never_pull(image: &str) -> String {
     format!("Container image \"{image}\" is not present with pull policy of Never")
 }
 
-/// About the pod: volumes that could not be mounted.
-pub(super) fn mounts_failed(problems: &MountProblems) -> Vec<Told> {
-    let told = |message: String| Told { event: Event::warning("FailedMount", message), field: None };
+/// Returns the events about volumes that could not be mounted.
+pub(super) fn mounts_failed(problems: &MountProblems) -> Vec<PodEvent> {
+    let event = |message: String| PodEvent { event: Event::warning("FailedMount", message), field: None };
     let contents = problems.contents.iter();
     let mut events: Vec<_> = contents
-        .map(|(volume, why)| told(format!("MountVolume.SetUp failed for volume \"{volume}\" : {why}")))
+        .map(|(volume, why)| event(format!("MountVolume.SetUp failed for volume \"{volume}\" : {why}")))
         .collect();
     let volumes: Vec<_> = problems.claims.iter().map(|(volume, _)| volume.as_str()).collect();
     let volumes = volumes.join(" ");
     let why = aggregated(problems.claims.iter().map(|(_, why)| why.clone()));
     events.extend(why.map(|why| {
-        told(format!(
+        event(format!(
             "Unable to attach or mount volumes: unmounted volumes=[{volumes}], unattached volumes=[], \
              failed to process volumes=[{volumes}]: {why}"
         ))
@@ -124,12 +125,12 @@ pub(super) fn killing(container: &str) -> Event {
     Event::normal("Killing", format!("Stopping container {container}"))
 }
 
-pub(super) fn backs_off(container: &str, pod: &Pod) -> Event {
+pub(super) fn restart_back_off(container: &str, pod: &Pod) -> Event {
     let message = format!("Back-off restarting failed container {container} in pod {}", pod.long_name());
     Event::warning("BackOff", message)
 }
 
-pub(super) fn unready() -> Event {
+pub(super) fn readiness_failed() -> Event {
     Event::warning("Unhealthy", "Readiness probe failed: the simulated container is not ready".to_owned())
 }
 
@@ -141,31 +142,31 @@ pub(super) fn liveness_failed() -> Event {
     Event::warning("Unhealthy", "Liveness probe failed: the simulated container does not answer".to_owned())
 }
 
-/// What the pod says that was active for too long.
+/// The reason and message of a pod whose active deadline has passed.
 pub(super) const DEADLINE_EXCEEDED: &str = "DeadlineExceeded";
 pub(super) const DEADLINE_MESSAGE: &str = "Pod was active on the node longer than the specified deadline";
 
-/// About the pod: it was active for too long.
-pub(super) fn deadline_exceeded() -> Told {
-    Told { event: Event::normal(DEADLINE_EXCEEDED, DEADLINE_MESSAGE.to_owned()), field: None }
+/// Returns the event about a pod whose active deadline has passed.
+pub(super) fn deadline_exceeded() -> PodEvent {
+    PodEvent { event: Event::normal(DEADLINE_EXCEEDED, DEADLINE_MESSAGE.to_owned()), field: None }
 }
 
 pub(super) fn failed_probe(container: &str, probe: &str) -> Event {
     Event::normal("Killing", format!("Container {container} failed {probe} probe, will be restarted"))
 }
 
-/// What a waiting container says while it is not started again yet.
+/// Returns the message of a container that waits to be restarted.
 pub(super) fn crash_loop(container: &str, pod: &Pod, delay: Duration) -> String {
     let delay = go_duration(delay);
     format!("back-off {delay} restarting failed container={container} pod={}", pod.long_name())
 }
 
-/// What a waiting container says while its image is not tried again yet.
+/// Returns the message of a container that waits for the next pull.
 pub(super) fn pull_back_off(image: &str) -> String {
     format!("Back-off pulling image \"{image}\": ErrImagePull: {}", pull_error(image))
 }
 
-/// What containerd says of an image that its registry does not have.
+/// Returns containerd's message about an image that its registry does not have.
 pub(super) fn pull_error(image: &str) -> String {
     let full = full_name(image);
     format!(
@@ -174,7 +175,7 @@ pub(super) fn pull_error(image: &str) -> String {
     )
 }
 
-/// The image with its registry and tag: `docker.io/library/nginx:latest`.
+/// Returns the image with its registry and tag: `docker.io/library/nginx:latest`.
 pub(super) fn full_name(image: &str) -> String {
     let (first, _) = image.split_once('/').unwrap_or(("", image));
     let has_registry = first.contains('.') || first.contains(':') || first == "localhost";
@@ -188,7 +189,7 @@ pub(super) fn full_name(image: &str) -> String {
     format!("{registry}{image}{tag}")
 }
 
-/// What an image is known by: its repository and a digest of our own making.
+/// Returns an image ID: the repository and a made-up digest.
 pub(super) fn image_id(image: &str) -> String {
     let full = full_name(image);
     let name_ends = full.rfind('/').map_or(0, |slash| slash + 1);
@@ -196,11 +197,11 @@ pub(super) fn image_id(image: &str) -> String {
         Some(at) => &full[..name_ends + at],
         None => &full,
     };
-    format!("{repository}@sha256:{}", Dice::of(&full, "digest").hex(64))
+    format!("{repository}@sha256:{}", Rng::keyed(&full, "digest").hex(64))
 }
 
 fn image_bytes(image: &str) -> u64 {
-    5_000_000 + Dice::of(image, "size").below(95_000_000)
+    5_000_000 + Rng::keyed(image, "size").below(95_000_000)
 }
 
 /// A duration as Go prints it, in milliseconds: `1.25s`, `320ms`, `2m40s`.

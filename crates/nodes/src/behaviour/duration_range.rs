@@ -1,46 +1,46 @@
-//! How long something takes: seconds, or a range of seconds.
+//! Durations of simulated steps: seconds, or a range of seconds.
 
 use std::time::Duration;
 
-use super::Dice;
+use gantry_rng::Rng;
 
-/// How long something takes, at least and at most.
+/// The minimum and maximum duration of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct DurationRange {
     from: Duration,
     to: Duration,
 }
 
-/// No simulated step is longer; it keeps arithmetic on time far from its ends.
+/// The longest allowed duration, which keeps arithmetic on timestamps from overflowing.
 const SECONDS_MAX: f64 = 365.0 * 24.0 * 3600.0;
 
-impl Span {
-    /// Exactly so many milliseconds.
+impl DurationRange {
+    /// Exactly that many milliseconds.
     pub const fn millis(millis: u64) -> Self {
         Self::between(millis, millis)
     }
 
-    /// Between so many milliseconds.
+    /// A range of milliseconds.
     pub const fn between(from: u64, to: u64) -> Self {
         Self { from: Duration::from_millis(from), to: Duration::from_millis(to) }
     }
 
-    /// Reads `2`, `0.5` or `1..3`, in seconds.
+    /// Parses `2`, `0.5` or `1..3`, in seconds.
     pub fn parse(text: &str) -> Option<Self> {
         let (from, to) = text.split_once("..").unwrap_or((text, text));
         let (from, to) = (seconds(from)?, seconds(to)?);
         (from <= to).then_some(Self { from, to })
     }
 
-    /// Whether it takes any time at all.
-    pub(crate) fn is_some_time(&self) -> bool {
+    /// Whether the minimum is greater than 0.
+    pub(crate) fn is_positive(&self) -> bool {
         self.from > Duration::ZERO
     }
 
-    /// The duration that falls to these dice.
-    pub(crate) fn pick(self, dice: Dice) -> Duration {
+    /// Picks a duration in the range.
+    pub(crate) fn pick(self, mut rng: Rng) -> Duration {
         let width = u64::try_from(self.to.saturating_sub(self.from).as_millis()).unwrap_or(0);
-        self.from + Duration::from_millis(dice.below(width.saturating_add(1)))
+        self.from + Duration::from_millis(rng.below(width.saturating_add(1)))
     }
 }
 

@@ -1,7 +1,7 @@
-//! A run had back from the status that was reported of it last.
+//! Recovers the run of a pod from its last reported status.
 //!
-//! A kubelet that is restarted asks its container runtime; a simulated one has nothing but what it told the server. That
-//! is in whole seconds and does not say how far a pull has come, so pulls begin again.
+//! A restarted kubelet asks its container runtime; a simulated one has only the reported status. Its times are in whole
+//! seconds and it does not contain the progress of pulls, so these start again.
 
 use std::collections::BTreeMap;
 
@@ -9,64 +9,65 @@ use gantry_model::Timestamp;
 use k8s_openapi::api::core::v1 as wire;
 
 use super::Pod;
-use super::containers::{Course, Phase};
-use super::exits::{Cause, Exit};
+use super::container_run::{ContainerRun, Phase};
+use super::exits::{Exit, ExitCause};
+use super::messages;
 use super::pod::{Container, Deletion};
-use super::run::{Run, Sandbox};
-use super::words;
+use super::pod_run::{PodRun, Sandbox};
 
-impl Run {
-    /// The run that a status tells of; a new one if no node ever reported anything.
+impl PodRun {
+    /// Recovers a run from a status; returns a new run if no node has reported yet.
     pub fn recover(pod: &Pod, status: &wire::PodStatus, now: Timestamp) -> Self {
         let mut run = Self::begin(pod, now);
         run.conditions = conditions(status);
-        let Some(began) = &status.start_time else { return run };
-        run.began = Timestamp::parse(began);
+        let Some(started) = &status.start_time else { return run };
+        run.started = Timestamp::parse(started);
         if status.pod_ip.as_ref().is_some_and(|ip| !ip.is_empty()) {
-            run.sandbox = Sandbox::Up;
+            run.sandbox = Sandbox::Ready;
         }
         let reported: Vec<_> =
             status.init_container_statuses.iter().chain(&status.container_statuses).flatten().collect();
-        let course = |container: &Container| {
+        let container_run = |container: &Container| {
             let status = reported.iter().find(|status| status.name == container.name);
-            status.map_or_else(Course::default, |status| Course::recover(status))
+            status.map_or_else(ContainerRun::default, |status| ContainerRun::recover(status))
         };
-        run.courses = pod.containers.iter().map(course).collect();
+        run.containers = pod.containers.iter().map(container_run).collect();
         if matches!(status.phase.as_deref(), Some("Succeeded" | "Failed")) {
-            run.courses.iter_mut().for_each(Course::give_up);
+            run.containers.iter_mut().for_each(ContainerRun::stop_restarting);
         }
-        run.deadline_exceeded = status.reason.as_deref() == Some(words::DEADLINE_EXCEEDED);
+        run.deadline_exceeded = status.reason.as_deref() == Some(messages::DEADLINE_EXCEEDED);
         if run.deadline_exceeded {
-            run.stopping = Some(run.began);
+            run.stopping = Some(run.started);
             return run;
         }
-        // It was asked to stop when its deletion was, not when we look.
-        let asked = pod.deletion.map(Deletion::asked);
-        run.stopping = asked.filter(|_| run.courses.iter().any(Course::is_running));
+        // It is being stopped since its deletion was requested, not since now.
+        let requested = pod.deletion.map(Deletion::requested_at);
+        run.stopping = requested.filter(|_| run.containers.iter().any(ContainerRun::is_running));
         if run.stopping.is_some() {
-            run.courses.iter_mut().for_each(Course::give_up);
+            run.containers.iter_mut().for_each(ContainerRun::stop_restarting);
         }
         run
     }
 }
 
-impl Course {
+impl ContainerRun {
     fn recover(status: &wire::ContainerStatus) -> Self {
         let last = status.last_state.as_ref().and_then(exit);
         let restarts = status.restart_count.max(0);
-        let mut course = Self { restarts, strikes: restarts.unsigned_abs(), last, ..Self::default() };
-        let Some(state) = &status.state else { return course };
+        let mut container_run =
+            Self { restarts, recent_restarts: restarts.unsigned_abs(), last, ..Self::default() };
+        let Some(state) = &status.state else { return container_run };
         let crash_loop =
             |waiting: &wire::ContainerStateWaiting| waiting.reason.as_deref() == Some("CrashLoopBackOff");
-        course.phase = match (&state.running, exit(state), last) {
+        container_run.phase = match (&state.running, exit(state), last) {
             (Some(running), ..) => Phase::Running {
                 since: running.started_at.as_ref().map_or(Timestamp::EPOCH, Timestamp::parse),
             },
             (None, Some(exit), _) => Phase::Exited(exit),
             (None, None, Some(exit)) if state.waiting.as_ref().is_some_and(crash_loop) => Phase::Exited(exit),
-            _ => Phase::Idle,
+            _ => Phase::Pending,
         };
-        course
+        container_run
     }
 }
 
@@ -74,8 +75,11 @@ fn exit(state: &wire::ContainerState) -> Option<Exit> {
     let terminated = state.terminated.as_ref()?;
     let time = |field: &Option<_>| field.as_ref().map_or(Timestamp::EPOCH, Timestamp::parse);
     let (started, finished) = (time(&terminated.started_at), time(&terminated.finished_at));
-    let cause =
-        if terminated.reason.as_deref() == Some("OOMKilled") { Cause::OutOfMemory } else { Cause::Exit };
+    let cause = if terminated.reason.as_deref() == Some("OOMKilled") {
+        ExitCause::OutOfMemory
+    } else {
+        ExitCause::Exit
+    };
     Some(Exit { code: terminated.exit_code, cause, started, finished })
 }
 

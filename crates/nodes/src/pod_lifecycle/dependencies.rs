@@ -1,4 +1,4 @@
-//! What a pod depends on besides its images: the objects that its environment and its volumes are read from.
+//! The objects that the environment and the volumes of a pod are read from.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,13 +7,13 @@ use k8s_openapi::api::core::v1 as wire;
 /// An object in the pod's namespace that the pod depends on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reference {
-    /// What it is.
+    /// Its kind.
     pub kind: ReferenceKind,
     /// Its name.
     pub name: String,
 }
 
-/// What a pod can depend on.
+/// A kind of object that a pod can depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReferenceKind {
     /// A ConfigMap.
@@ -26,31 +26,31 @@ pub enum ReferenceKind {
     Claim,
 }
 
-/// What was found when an object was looked up.
+/// The result of looking up an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lookup {
-    /// It exists and holds values under these keys; ServiceAccounts hold none.
+    /// It exists and has these keys; ServiceAccounts have none.
     Keys(BTreeSet<String>),
-    /// It is a claim that has a volume, or has none yet.
+    /// It is a claim.
     Claim {
-        /// Whether it has one.
+        /// Whether it is bound to a volume.
         bound: bool,
     },
     /// It does not exist.
     Missing,
-    /// The server refused to return it, in these words.
-    Refused(String),
+    /// The server denied access to it, with this message.
+    Denied(String),
 }
 
-/// The objects that were looked up for one look at a pod.
+/// The objects that were looked up for one sync of a pod.
 #[derive(Clone, Debug, Default)]
 pub struct References(BTreeMap<Reference, Lookup>);
 
-/// What the environment of a container is read from, in the order in which a kubelet reads it.
+/// The sources of a container's environment, in the order in which a kubelet reads them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Environment(Vec<Source>);
 
-/// A volume that a container mounts, as far as its content comes from other objects.
+/// A mounted volume whose content comes from other objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Volume {
     pub(super) name: String,
@@ -63,7 +63,7 @@ enum Content {
     Claim(String),
 }
 
-/// An object, and the keys that it must have.
+/// An object and the keys that are required of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Source {
     reference: Reference,
@@ -74,26 +74,26 @@ struct Source {
 /// Why volumes cannot be mounted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct MountProblems {
-    /// By volume, what its content lacks.
+    /// By volume, what is missing of its content.
     pub(super) contents: Vec<(String, String)>,
     /// By volume, what is wrong with its claim.
     pub(super) claims: Vec<(String, String)>,
 }
 
 impl References {
-    /// Records what was found.
+    /// Adds the result of a lookup.
     pub fn insert(&mut self, reference: Reference, found: Lookup) {
         self.0.insert(reference, found);
     }
 
-    /// Whether the object is known not to exist.
-    pub(super) fn lacks(&self, kind: ReferenceKind, name: &str) -> bool {
+    /// Whether the object was looked up and not found.
+    pub(super) fn is_missing(&self, kind: ReferenceKind, name: &str) -> bool {
         let reference = Reference { kind, name: name.to_owned() };
-        matches!(self.0.get(&reference), Some(Lookup::Missing | Lookup::Refused(_)))
+        matches!(self.0.get(&reference), Some(Lookup::Missing | Lookup::Denied(_)))
     }
 
     fn get(&self, reference: &Reference) -> &Lookup {
-        // What was not looked up was not asked for by `needed`, so it counts as missing.
+        // References that `needed` did not list count as missing.
         self.0.get(reference).unwrap_or(&Lookup::Missing)
     }
 }
@@ -121,7 +121,7 @@ impl Environment {
         self.0.iter().map(|source| &source.reference)
     }
 
-    /// Why the environment cannot be built, in a kubelet's words: its first problem.
+    /// Returns the kubelet's message if the environment cannot be built: its first problem.
     pub(super) fn problem(&self, namespace: &str, found: &References) -> Option<String> {
         self.0.iter().find_map(|source| {
             source.problem(found, |key, kind| {
@@ -131,7 +131,7 @@ impl Environment {
     }
 }
 
-/// The volumes of a pod that a container mounts and whose content comes from other objects.
+/// Returns the volumes of a pod that a container mounts and whose content comes from other objects.
 pub(super) fn volumes(pod: &str, spec: &wire::PodSpec) -> Vec<Volume> {
     let containers = || spec.init_containers.iter().flatten().chain(&spec.containers);
     let is_used = |name: &str| {
@@ -150,14 +150,14 @@ pub(super) fn volumes(pod: &str, spec: &wire::PodSpec) -> Vec<Volume> {
         .collect()
 }
 
-/// What is wrong with any of these volumes.
+/// Returns why any of these volumes cannot be mounted.
 pub(super) fn mount_problems(volumes: &[Volume], namespace: &str, found: &References) -> MountProblems {
     let mut problems = MountProblems::default();
     for volume in volumes {
         match &volume.content {
             Content::Sources(sources) => {
-                let lacking = sources.iter().filter_map(|source| source.mount_problem(found));
-                if let Some(problem) = aggregated(lacking) {
+                let missing = sources.iter().filter_map(|source| source.mount_problem(found));
+                if let Some(problem) = aggregated(missing) {
                     problems.contents.push((volume.name.clone(), problem));
                 }
             }
@@ -171,15 +171,15 @@ pub(super) fn mount_problems(volumes: &[Volume], namespace: &str, found: &Refere
     problems
 }
 
-/// Several problems are one list without repetitions, one problem stands for itself.
+/// Joins several problems to a list without duplicates; a single one is returned as it is.
 pub(super) fn aggregated(problems: impl Iterator<Item = String>) -> Option<String> {
-    let mut said: Vec<String> = Vec::new();
+    let mut distinct: Vec<String> = Vec::new();
     for problem in problems {
-        if !said.contains(&problem) {
-            said.push(problem);
+        if !distinct.contains(&problem) {
+            distinct.push(problem);
         }
     }
-    if said.len() > 1 { Some(format!("[{}]", said.join(", "))) } else { said.pop() }
+    if distinct.len() > 1 { Some(format!("[{}]", distinct.join(", "))) } else { distinct.pop() }
 }
 
 fn claim_problem(claim: &str, namespace: &str, found: &References) -> Option<String> {
@@ -190,7 +190,7 @@ fn claim_problem(claim: &str, namespace: &str, found: &References) -> Option<Str
         Lookup::Missing => {
             format!("failed to fetch PVC from API server: persistentvolumeclaims \"{claim}\" not found")
         }
-        Lookup::Refused(words) => format!("failed to fetch PVC from API server: {words}"),
+        Lookup::Denied(message) => format!("failed to fetch PVC from API server: {message}"),
     };
     Some(format!("error processing PVC {namespace}/{claim}: {problem}"))
 }
@@ -278,7 +278,7 @@ impl Source {
         })
     }
 
-    /// What is wrong with the object; `no_key` words what is said of a key that it lacks.
+    /// Returns why the object cannot be used; `no_key` formats the message about a missing key.
     fn problem(&self, found: &References, no_key: impl Fn(&str, &str) -> String) -> Option<String> {
         let Reference { kind, name } = &self.reference;
         match found.get(&self.reference) {
@@ -291,7 +291,7 @@ impl Source {
                 }
                 ReferenceKind::Claim => format!("persistentvolumeclaims \"{name}\" not found"),
             }),
-            Lookup::Refused(words) => Some(words.clone()),
+            Lookup::Denied(message) => Some(message.clone()),
             Lookup::Keys(keys) if !self.optional => {
                 let kind = if *kind == ReferenceKind::ConfigMap { "ConfigMap" } else { "Secret" };
                 self.keys.iter().find(|key| !keys.contains(*key)).map(|key| no_key(key, kind))

@@ -1,23 +1,23 @@
-//! Whether the name of an image can be one, as container runtimes read it: `[registry/]repository[:tag][@digest]`.
+//! Checks image names as container runtimes parse them: `[registry/]repository[:tag][@digest]`.
 
-/// What Docker Hub is called, the registry of images that name none.
+/// The registry of images without one.
 const DOCKER_HUB: &str = "docker.io";
-/// Tags are no longer.
+/// The maximum length of a tag.
 const TAG_LENGTH_MAX: usize = 128;
-/// Repositories are no longer, their registry included.
+/// The maximum length of a repository with its registry.
 const NAME_LENGTH_MAX: usize = 255;
-/// Digests are no shorter.
+/// The minimum length of a digest.
 const DIGEST_LENGTH_MIN: usize = 32;
 
-/// Why this is no name of an image, in a kubelet's words; `None` if it is one.
-pub(super) fn problem(image: &str) -> Option<String> {
-    let why = reference_problem(image)?;
+/// Returns the kubelet's message if an image name is invalid.
+pub(super) fn parse_error(image: &str) -> Option<String> {
+    let why = reference_error(image)?;
     Some(format!(
         "Failed to apply default image tag \"{image}\": couldn't parse image name \"{image}\": {why}"
     ))
 }
 
-fn reference_problem(image: &str) -> Option<String> {
+fn reference_error(image: &str) -> Option<String> {
     const FORMAT: &str = "invalid reference format";
     if image.len() == 64 && image.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte)) {
         return Some(format!(
@@ -49,7 +49,7 @@ fn reference_problem(image: &str) -> Option<String> {
         .then(|| format!("repository name must not be more than {NAME_LENGTH_MAX} characters"))
 }
 
-/// The registry, and the rest of the name with what Docker Hub's short names leave out.
+/// Splits a name into registry and rest, with the parts that short names of Docker Hub omit.
 fn with_registry(image: &str) -> (String, String) {
     let is_registry = |first: &str| {
         first.contains(['.', ':']) || first == "localhost" || first.chars().any(char::is_uppercase)
@@ -66,8 +66,8 @@ fn with_registry(image: &str) -> (String, String) {
 }
 
 fn is_registry(registry: &str) -> bool {
-    let (host, port) = match registry.rsplit_once(':') {
-        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+    let (node, port) = match registry.rsplit_once(':') {
+        Some((node, port)) if !port.ends_with(']') => (node, Some(port)),
         _ => (registry, None),
     };
     let bytes_fit = |label: &str| label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
@@ -76,9 +76,9 @@ fn is_registry(registry: &str) -> bool {
     };
     let is_address =
         |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b':');
-    let host_fits = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+    let host_fits = match node.strip_prefix('[').and_then(|node| node.strip_suffix(']')) {
         Some(address) => is_address(address),
-        None => host.split('.').all(is_label),
+        None => node.split('.').all(is_label),
     };
     host_fits && port.is_none_or(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
 }
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_a_runtime_reads_are_taken() {
+    fn valid_names_have_no_error() {
         let digest = format!("nginx@sha256:{}", "ab".repeat(32));
         for image in [
             "nginx",
@@ -130,12 +130,12 @@ mod tests {
             "[::1]:5000/app",
             digest.as_str(),
         ] {
-            assert_eq!(problem(image), None, "{image}");
+            assert_eq!(parse_error(image), None, "{image}");
         }
     }
 
     #[test]
-    fn names_that_no_runtime_reads_are_refused_in_its_words() {
+    fn invalid_names_have_the_message_of_the_runtime() {
         let long = "a".repeat(300);
         for (image, why) in [
             ("nginx::bad", "invalid reference format"),
@@ -153,7 +153,7 @@ mod tests {
             let expected = format!(
                 "Failed to apply default image tag \"{image}\": couldn't parse image name \"{image}\": {why}"
             );
-            assert_eq!(problem(image), Some(expected));
+            assert_eq!(parse_error(image), Some(expected));
         }
     }
 }

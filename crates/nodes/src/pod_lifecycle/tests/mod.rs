@@ -1,10 +1,10 @@
-//! Stories of pods and what their nodes report.
+//! Stories of pods: what their nodes report over time.
 
-mod anything;
 mod dependencies;
-mod ending;
-mod starting;
-mod trouble;
+mod failures;
+mod properties;
+mod startup;
+mod termination;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -13,27 +13,30 @@ use gantry_model::Timestamp;
 use k8s_openapi::api::core::v1 as wire;
 use serde_json::{Value, json};
 
-use super::{End, Host, Lookup, Pod, Reference, ReferenceKind, References, Run, look, needed};
+use super::{
+    Completion, Lookup, NodeContext, Pod, PodRun, Reference, ReferenceKind, References, needed, sync,
+};
 use crate::behaviour::Profile;
 
-/// A pod on its node, and a clock that stands at zero seconds after this.
+/// The time at which stories start.
 const START: i64 = 1_767_268_800;
 
-struct Life {
+/// A pod on its node, with a virtual clock.
+struct TestPod {
     object: Value,
     profile: Profile,
-    run: Option<Run>,
+    run: Option<PodRun>,
     images: BTreeSet<String>,
     /// The objects that exist in the namespace.
     objects: Vec<(Reference, Lookup)>,
     status: wire::PodStatus,
-    end: End,
+    completion: Completion,
     wake: Option<Timestamp>,
     story: String,
 }
 
-impl Life {
-    /// A pod whose steps take whole seconds: one to pull, one to start, two to stop.
+impl TestPod {
+    /// Creates a pod whose steps take whole seconds: one to pull, one to start, two to stop.
     fn of(spec: &Value) -> Self {
         let mut object = json!({
             "metadata": {"name": "web-1", "namespace": "shop", "uid": "u1", "generation": 1, "annotations": {}},
@@ -51,7 +54,7 @@ impl Life {
             images: BTreeSet::new(),
             objects: Vec::new(),
             status: wire::PodStatus::default(),
-            end: End::NotYet,
+            completion: Completion::Active,
             wake: None,
             story: String::new(),
         }
@@ -64,7 +67,7 @@ impl Life {
         self
     }
 
-    /// A ConfigMap or Secret with these keys exists from now on.
+    /// Creates a ConfigMap or Secret with these keys.
     fn with(&mut self, kind: ReferenceKind, name: &str, keys: &[&str]) -> &mut Self {
         let keys = keys.iter().map(|key| (*key).to_owned()).collect();
         self.objects.push((Reference { kind, name: name.to_owned() }, Lookup::Keys(keys)));
@@ -76,22 +79,22 @@ impl Life {
         known.map_or(Lookup::Missing, |(_, found)| found.clone())
     }
 
-    /// Asks for the deletion, so many seconds into the story, with so many seconds of patience.
+    /// Requests the deletion at that second of the story, with that grace period.
     fn deleted(&mut self, at: i64, grace: i64) {
         let deadline = Timestamp::from_secs(START + at + grace).to_string();
         self.object["metadata"]["deletionTimestamp"] = json!(deadline);
         self.object["metadata"]["deletionGracePeriodSeconds"] = json!(grace);
     }
 
-    /// Looks at the pod whenever it asks to be looked at, until so many seconds into the story.
+    /// Syncs the pod whenever it is due, until that second of the story.
     fn until(&mut self, seconds: i64) -> &mut Self {
         let end = Timestamp::from_secs(START + seconds);
         let mut now = self.wake.unwrap_or(Timestamp::from_secs(START)).min(end);
         loop {
-            self.look(now);
+            self.sync(now);
             match self.wake {
                 Some(wake) if wake <= end => {
-                    assert!(wake > now, "a look at {now} wants to be taken again at {wake}");
+                    assert!(wake > now, "a sync at {now} asks for another one at {wake}");
                     now = wake;
                 }
                 _ => return self,
@@ -99,39 +102,40 @@ impl Life {
         }
     }
 
-    fn look(&mut self, now: Timestamp) {
+    fn sync(&mut self, now: Timestamp) {
         let object: wire::Pod = serde_json::from_value(self.object.clone()).unwrap();
-        let (pod, complaints) = Pod::parse(&object, &self.profile);
-        let run = self.run.take().unwrap_or_else(|| Run::recover(&pod, &self.status, now));
+        let (pod, problems) = Pod::parse(&object, &self.profile);
+        let run = self.run.take().unwrap_or_else(|| PodRun::recover(&pod, &self.status, now));
         let mut references = References::default();
         for reference in needed(&pod, &run, now) {
             let found = self.look_up(&reference);
             references.insert(reference, found);
         }
-        let host = Host {
+        let node = NodeContext {
             address: "172.18.0.2",
             pod_address: "10.128.0.7",
             images: &self.images,
             references: &references,
         };
-        let next = look(&pod, run, &host, now);
-        let mut lines = complaints
+        let synced = sync(&pod, run, &node, now);
+        let mut lines = problems
             .into_iter()
             .map(|event| format!("{} {}", event.reason, event.message))
             .collect::<Vec<_>>();
-        lines.extend(next.events.iter().map(|told| format!("{} {}", told.event.reason, told.event.message)));
-        if next.status != self.status {
-            lines.push(shown(&next.status));
+        lines.extend(synced.events.iter().map(|it| format!("{} {}", it.event.reason, it.event.message)));
+        if synced.status != self.status {
+            lines.push(shown(&synced.status));
         }
         let time = (now.as_nanos() - START * 1_000_000_000) / 100_000_000;
         for line in lines {
             writeln!(self.story, "{:>3}.{} {line}", time / 10, time % 10).unwrap();
         }
-        self.images.extend(next.pulled);
-        (self.status, self.run, self.wake, self.end) = (next.status, Some(next.run), next.wake, next.end);
+        self.images.extend(synced.pulled);
+        (self.status, self.run) = (synced.status, Some(synced.run));
+        (self.wake, self.completion) = (synced.wake, synced.completion);
     }
 
-    /// The node's process is replaced: only what it reported is left.
+    /// Restarts the node's process: only the reported status is left.
     fn restarted(&mut self) -> &mut Self {
         self.run = None;
         self.wake = None;

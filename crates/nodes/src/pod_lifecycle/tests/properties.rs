@@ -1,24 +1,24 @@
-//! What holds for every life, however it goes and whenever it is looked at.
+//! Properties of all pods, whenever they are synced.
 
 use proptest::prelude::*;
 
 use super::*;
 
 #[derive(Clone, Debug)]
-enum Happening {
-    /// Time passes, in milliseconds, and the pod is looked at whether or not it asked to be.
-    Look(i64),
-    /// The node's process is replaced.
+enum Step {
+    /// Milliseconds pass, and the pod is synced, due or not.
+    Sync(i64),
+    /// The node's process restarts.
     Restart,
-    /// Somebody deletes the pod, with so many seconds of patience.
+    /// The pod is deleted with that many seconds of grace.
     Delete(i64),
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
+fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        8 => (1_i64..40_000).prop_map(Happening::Look),
-        1 => Just(Happening::Restart),
-        1 => (1_i64..60).prop_map(Happening::Delete),
+        8 => (1_i64..40_000).prop_map(Step::Sync),
+        1 => Just(Step::Restart),
+        1 => (1_i64..60).prop_map(Step::Delete),
     ]
 }
 
@@ -69,37 +69,37 @@ fn is_over(status: &wire::PodStatus) -> bool {
 
 proptest! {
     #[test]
-    fn restarts_only_grow_ends_are_final_and_a_deletion_is_heard(
+    fn restarts_only_grow_ends_are_final_and_deletions_are_carried_out(
         spec in spec(),
         annotations in annotations(),
-        happenings in prop::collection::vec(happening(), 1..40),
+        steps in prop::collection::vec(step(), 1..40),
     ) {
-        let mut life = Life::of(&spec).annotated(&annotations);
+        let mut pod = TestPod::of(&spec).annotated(&annotations);
         let mut now = Timestamp::from_secs(START);
-        life.look(now);
+        pod.sync(now);
         let mut deadline = None;
-        for happening in happenings {
-            let before = life.status.clone();
-            match happening {
-                Happening::Look(millis) => now = Timestamp::from_nanos(now.as_nanos() + millis * 1_000_000),
-                Happening::Restart => drop(life.restarted()),
-                Happening::Delete(grace) if deadline.is_none() && !is_over(&before) => {
+        for step in steps {
+            let before = pod.status.clone();
+            match step {
+                Step::Sync(millis) => now = Timestamp::from_nanos(now.as_nanos() + millis * 1_000_000),
+                Step::Restart => drop(pod.restarted()),
+                Step::Delete(grace) if deadline.is_none() && !is_over(&before) => {
                     let at = now.as_nanos() / 1_000_000_000 - START;
-                    life.deleted(at, grace);
+                    pod.deleted(at, grace);
                     deadline = Some(Timestamp::from_secs(START + at + grace));
                 }
-                Happening::Delete(_) => {}
+                Step::Delete(_) => {}
             }
-            life.look(now);
-            let (shown, ready) = (shown(&life.status), life.condition("Ready").status == "True");
-            prop_assert!(life.wake.is_none_or(|wake| wake > now), "{shown} is to be looked at again at once");
-            prop_assert!(restarts(&life.status) >= restarts(&before), "{shown} has fewer restarts than before");
-            prop_assert!(!is_over(&before) || is_over(&life.status), "{shown} lives again");
-            prop_assert!(!(is_over(&life.status) && ready), "{shown} is over and ready");
-            prop_assert!(life.end != End::NotYet || life.wake.is_some() || life.condition("ContainersReady").status == "True" || shown.contains("running"),
+            pod.sync(now);
+            let (shown, ready) = (shown(&pod.status), pod.condition("Ready").status == "True");
+            prop_assert!(pod.wake.is_none_or(|wake| wake > now), "{shown} is due again at once");
+            prop_assert!(restarts(&pod.status) >= restarts(&before), "{shown} has fewer restarts than before");
+            prop_assert!(!is_over(&before) || is_over(&pod.status), "{shown} runs again");
+            prop_assert!(!(is_over(&pod.status) && ready), "{shown} is over and ready");
+            prop_assert!(pod.completion != Completion::Active || pod.wake.is_some() || pod.condition("ContainersReady").status == "True" || shown.contains("running"),
                 "{shown} waits for nothing");
             if deadline.is_some_and(|deadline| now >= deadline) {
-                prop_assert_eq!(life.end, End::Remove, "{} outlives its deletion", shown);
+                prop_assert_eq!(pod.completion, Completion::Remove, "{} outlives its deletion", shown);
             }
         }
     }

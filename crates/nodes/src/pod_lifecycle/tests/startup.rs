@@ -1,13 +1,13 @@
-//! How pods come to life.
+//! How pods start.
 
 use super::*;
 
 #[test]
 fn a_pod_is_prepared_pulled_started_and_ready() {
-    let mut life = Life::of(&json!({}));
-    life.until(60);
+    let mut pod = TestPod::of(&json!({}));
+    pod.until(60);
     assert_story(
-        &life.take_story(),
+        &pod.take_story(),
         r#"
         0.0 Pending initialized web:ContainerCreating
         0.1 Pulling Pulling image "nginx:1"
@@ -18,8 +18,8 @@ fn a_pod_is_prepared_pulled_started_and_ready() {
         2.1 Running up initialized ready web:running
         "#,
     );
-    assert_eq!((life.wake, life.end), (None, End::NotYet), "a pod that runs well is left alone");
-    let status = &life.status;
+    assert_eq!((pod.wake, pod.completion), (None, Completion::Active), "a healthy pod needs no further sync");
+    let status = &pod.status;
     assert_eq!(status.pod_ip.as_deref(), Some("10.128.0.7"));
     assert_eq!(status.host_ip.as_deref(), Some("172.18.0.2"));
     assert_eq!(status.observed_generation, Some(1));
@@ -38,47 +38,47 @@ fn a_pod_is_prepared_pulled_started_and_ready() {
 }
 
 #[test]
-fn an_unready_pod_says_which_containers() {
-    let mut life =
-        Life::of(&json!({"containers": [{"name": "a", "image": "x:1"}, {"name": "b", "image": "y:1"}]}));
-    life.until(0);
+fn an_unready_pod_names_its_unready_containers() {
+    let mut pod =
+        TestPod::of(&json!({"containers": [{"name": "a", "image": "x:1"}, {"name": "b", "image": "y:1"}]}));
+    pod.until(0);
     for name in ["Ready", "ContainersReady"] {
-        let condition = life.condition(name);
+        let condition = pod.condition(name);
         assert_eq!(condition.reason.as_deref(), Some("ContainersNotReady"));
         assert_eq!(condition.message.as_deref(), Some("containers with unready status: [a b]"));
     }
-    let unready_since = life.condition("Ready").last_transition_time.clone();
-    life.until(60);
-    assert_eq!(life.condition("Ready").reason, None);
-    assert_ne!(life.condition("Ready").last_transition_time, unready_since);
+    let unready_since = pod.condition("Ready").last_transition_time.clone();
+    pod.until(60);
+    assert_eq!(pod.condition("Ready").reason, None);
+    assert_ne!(pod.condition("Ready").last_transition_time, unready_since);
 }
 
 #[test]
 fn an_image_on_the_node_is_not_pulled_again_unless_asked() {
-    let mut life = Life::of(&json!({}));
-    life.images.insert("nginx:1".to_owned());
-    let story = life.until(10).take_story();
+    let mut pod = TestPod::of(&json!({}));
+    pod.images.insert("nginx:1".to_owned());
+    let story = pod.until(10).take_story();
     assert!(
         story.contains(
             "Container image \"nginx:1\" already present on machine and can be accessed by the pod"
         )
     );
     assert!(!story.contains("Pulling"));
-    let mut life =
-        Life::of(&json!({"containers": [{"name": "web", "image": "nginx", "imagePullPolicy": "Always"}]}));
-    life.images.insert("nginx".to_owned());
-    assert!(life.until(10).take_story().contains("Pulling image \"nginx\""));
+    let mut pod =
+        TestPod::of(&json!({"containers": [{"name": "web", "image": "nginx", "imagePullPolicy": "Always"}]}));
+    pod.images.insert("nginx".to_owned());
+    assert!(pod.until(10).take_story().contains("Pulling image \"nginx\""));
 }
 
 #[test]
 fn init_containers_run_to_their_end_one_by_one_beside_sidecars() {
-    let mut life = Life::of(&json!({"initContainers": [
+    let mut pod = TestPod::of(&json!({"initContainers": [
         {"name": "first", "image": "x:1"},
         {"name": "proxy", "image": "p:1", "restartPolicy": "Always"},
         {"name": "second", "image": "x:1"},
     ]}));
-    life.until(30);
-    let story = life.take_story();
+    pod.until(30);
+    let story = pod.take_story();
     let states: Vec<_> = story.lines().filter(|line| line.contains("web:")).collect();
     assert_story(
         &states.join("\n"),
@@ -99,8 +99,8 @@ fn init_containers_run_to_their_end_one_by_one_beside_sidecars() {
 fn probes_decide_when_a_container_is_ready() {
     let probe = |delay: u32, period: u32, successes: u32| json!({"initialDelaySeconds": delay, "periodSeconds": period, "successThreshold": successes});
     let ready_at = |container: Value, annotations: &[(&str, &str)]| {
-        let mut life = Life::of(&json!({"containers": [container]})).annotated(annotations);
-        let story = life.until(120).take_story();
+        let mut pod = TestPod::of(&json!({"containers": [container]})).annotated(annotations);
+        let story = pod.until(120).take_story();
         let shown = story.lines().find(|line| line.contains(" ready ")).map(str::trim);
         shown.map(|line| line.split(' ').next().unwrap().to_owned())
     };
@@ -122,25 +122,25 @@ fn probes_decide_when_a_container_is_ready() {
 
 #[test]
 fn readiness_gates_are_kept() {
-    let mut life = Life::of(&json!({"readinessGates": [{"conditionType": "shop.io/open"}]}));
-    life.until(10);
-    let ready = life.condition("Ready");
+    let mut pod = TestPod::of(&json!({"readinessGates": [{"conditionType": "shop.io/open"}]}));
+    pod.until(10);
+    let ready = pod.condition("Ready");
     assert_eq!(ready.reason.as_deref(), Some("ReadinessGatesNotReady"));
     let message = "corresponding condition of pod readiness gate \"shop.io/open\" does not exist.";
     assert_eq!(ready.message.as_deref(), Some(message));
-    assert_eq!(life.condition("ContainersReady").status, "True");
-    life.object["status"] = json!({"conditions": [{"type": "shop.io/open", "status": "True"}]});
-    life.until(11);
-    assert_eq!(life.condition("Ready").status, "True");
+    assert_eq!(pod.condition("ContainersReady").status, "True");
+    pod.object["status"] = json!({"conditions": [{"type": "shop.io/open", "status": "True"}]});
+    pod.until(11);
+    assert_eq!(pod.condition("Ready").status, "True");
 }
 
 #[test]
-fn the_same_pod_has_the_same_life_and_another_pod_another() {
+fn durations_depend_on_the_uid() {
     let story = |uid: &str| {
-        let mut life = Life::of(&json!({}));
-        life.profile = Profile::built_in();
-        life.object["metadata"]["uid"] = json!(uid);
-        life.until(30).take_story()
+        let mut pod = TestPod::of(&json!({}));
+        pod.profile = Profile::built_in();
+        pod.object["metadata"]["uid"] = json!(uid);
+        pod.until(30).take_story()
     };
     assert_eq!(story("u1"), story("u1"));
     assert_ne!(story("u1"), story("u2"));
