@@ -10,7 +10,7 @@
 mod compaction;
 mod lists;
 mod races;
-mod rng;
+mod seeds;
 mod watches;
 pub mod workload;
 mod writes;
@@ -19,9 +19,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use compaction::*;
+pub use gantry_rng::Rng;
 pub use lists::*;
 pub use races::*;
-pub use rng::{Rng, is_long_run, seeds};
+pub use seeds::{is_long_run, seeds};
 pub use watches::*;
 pub use writes::*;
 
