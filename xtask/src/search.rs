@@ -43,7 +43,24 @@ struct Search {
 const SEARCHES: &[Search] = &[
     Search { name: "worlds", words: &["--package", "gantry-sim", "--test", "properties"], cases: 100_000 },
     Search { name: "decisions", words: &["--package", "gantry-decide"], cases: 50_000 },
-    Search { name: "registry", words: &["--package", "gantry-registry"], cases: 50_000 },
+    Search {
+        name: "registry",
+        words: &[
+            "--package",
+            "gantry-primitives",
+            "--package",
+            "gantry-cel",
+            "--package",
+            "gantry-schema",
+            "--package",
+            "gantry-patch",
+            "--package",
+            "gantry-managed-fields",
+            "--package",
+            "gantry-registry",
+        ],
+        cases: 50_000,
+    },
     Search {
         name: "store",
         words: &["--package", "gantry-store", "--package", "gantry-store-embedded"],

@@ -1,7 +1,7 @@
 //! Query strings, and the options that every write understands.
 
+use gantry_managed_fields::apply::OnConflict;
 use gantry_registry::admission::services::Allotment;
-use gantry_registry::apply::OnConflict;
 use gantry_registry::{FieldError, Refusal, Wrong};
 use serde_json::json;
 

@@ -7,6 +7,7 @@ mod words;
 
 use gantry_registry::FieldError;
 use gantry_registry::custom::Structure;
+use gantry_registry::validation::custom_objects;
 use serde_json::{Value, json};
 
 /// A kind whose spec looks like that.
@@ -20,11 +21,11 @@ fn texts(errors: &[FieldError]) -> Vec<String> {
 
 /// What a new object hears.
 fn created(structure: &Structure, spec: &Value) -> Vec<String> {
-    texts(&structure.judge(&json!({"metadata": {"name": "one"}, "spec": spec}), None))
+    texts(&custom_objects::create(&structure, &json!({"metadata": {"name": "one"}, "spec": spec}), None))
 }
 
 /// What a changed object hears.
 fn changed(structure: &Structure, old: &Value, new: &Value) -> Vec<String> {
     let object = |spec: &Value| json!({"metadata": {"name": "one"}, "spec": spec});
-    texts(&structure.judge_change(&object(old), &object(new), None).errors)
+    texts(&custom_objects::update(&structure, &object(old), &object(new), None).errors)
 }

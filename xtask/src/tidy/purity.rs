@@ -6,7 +6,20 @@ use super::{Finding, Repository, numbered};
 use crate::workspace::{Package, Purpose};
 
 /// The crates that know no clock, client, async, randomness or I/O.
-const PURE: [&str; 6] = ["model", "decide", "check", "sim", "registry", "view"];
+const PURE: [&str; 12] = [
+    "model",
+    "decide",
+    "check",
+    "sim",
+    "primitives",
+    "cel",
+    "schema",
+    "patch",
+    "managed-fields",
+    "openapi",
+    "registry",
+    "view",
+];
 
 /// Crates through which a clock, a client, async, randomness or logging would come in.
 const IMPURE_DEPENDENCIES: &[&str] = &[

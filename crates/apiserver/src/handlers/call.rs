@@ -144,17 +144,3 @@ impl<'a> Call<'a> {
         }
     }
 }
-
-/// What whoever uses a kind is told every time.
-pub(super) fn advice(kind: &Kind) -> Option<&str> {
-    if let Nature::Custom(custom) = &kind.nature {
-        return custom.deprecation.as_deref();
-    }
-    match (kind.group, kind.kind) {
-        ("", "Endpoints") => {
-            Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")
-        }
-        ("", "ComponentStatus") => Some("v1 ComponentStatus is deprecated in v1.19+"),
-        _ => None,
-    }
-}

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 
 use aws_lc_rs::digest::{SHA512, digest};
 use bytes::Bytes;
+use gantry_openapi as openapi;
 use gantry_registry::kinds::discovery as render;
 use gantry_registry::kinds::{Kinds, kinds};
-use gantry_registry::{Refusal, encode, openapi};
+use gantry_registry::{Refusal, encode};
 use http::Method;
 use http::header::{ACCEPT, CACHE_CONTROL, ETAG, HOST, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;

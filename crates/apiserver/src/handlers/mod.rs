@@ -21,9 +21,9 @@ mod watch;
 mod write;
 
 use bytes::Bytes;
-use gantry_registry::Refusal;
 use gantry_registry::kinds::{Kind, Verb, kinds};
 use gantry_registry::target::{Objects as Path, Target};
+use gantry_registry::{Refusal, strategies};
 use http::Method;
 use http::request::Parts;
 
@@ -105,7 +105,7 @@ async fn objects(server: &ApiServer, path: &Path<'_>, parts: &Parts, body: Bytes
         // The write is done, whatever comes of this. Whoever runs the server tries again, and says why it does not work.
         let _ = server.follow_write(kind).await;
     }
-    answer.map(|answer| call::advice(kind).into_iter().fold(answer, Answer::warning))
+    answer.map(|answer| (strategies::of(kind).deprecation)(kind).into_iter().fold(answer, Answer::warning))
 }
 
 fn allowed(kind: &Kind, verb: Verb) -> Result<(), Refusal> {

@@ -9,8 +9,9 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use flate2::read::GzDecoder;
+use gantry_openapi as openapi;
+use gantry_registry::encode;
 use gantry_registry::kinds::{GroupVersion, Kinds};
-use gantry_registry::{encode, openapi};
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, ETAG, EXPIRES, LAST_MODIFIED, LOCATION, VARY};
 use http::request::Parts;
 use serde_json::{Map, Value, json};

@@ -1,9 +1,9 @@
 //! Patches of all four kinds.
 
-use gantry_registry::apply;
+use gantry_managed_fields::apply;
+use gantry_patch::{self as patch, PatchKind};
 use gantry_registry::decode::{self, Finding, Format, strict_problem};
 use gantry_registry::kinds::{Nature, Verb};
-use gantry_registry::patch::{self, PatchKind};
 use gantry_registry::{FieldError, Refusal, defaults};
 use serde_json::{Value, json};
 
@@ -108,10 +108,10 @@ impl Call<'_> {
         };
         decode::check_kind(&patched, self.gvk(), &self.kind.nature).map_err(|why| undecodable(&why))?;
         if kind == PatchKind::Strategic {
-            if let Some(why) = patch::misfit(&patched, &self.kind.nature) {
+            if let Some(why) = decode::type_mismatch(&patched, &self.kind.nature) {
                 return Err(undecodable(&why));
             }
-            patched = patch::wrapped(patched, &self.kind.nature);
+            patched = decode::wrap_int32(patched, &self.kind.nature);
         }
         let decoded = decode::assembled(patched, &self.kind.nature).map_err(|why| undecodable(&why))?;
         findings.extend(decoded.findings);

@@ -1,7 +1,7 @@
 //! Reviews: questions that are asked by creating an object, which is answered and not kept.
 
+use gantry_managed_fields::ownership::track_update;
 use gantry_registry::access::{Request, Rule, Target, User, Verdict};
-use gantry_registry::ownership::track_update;
 use gantry_registry::{FieldError, Refusal};
 use serde_json::{Map, Value, json};
 

@@ -1,14 +1,15 @@
 //! The subresource `scale`: the size of a workload, without the rest of it.
 
+use gantry_managed_fields::apply;
+use gantry_managed_fields::ownership::{FieldSet, ManagedFields, ReplicasField, Write, track_update};
+use gantry_patch as patch;
 use gantry_registry::custom::Scaling;
 use gantry_registry::decode::Finding;
 use gantry_registry::kinds::{Kind, Nature, Verb};
-use gantry_registry::ownership::{FieldSet, ManagedFields, ReplicasField, Write, track_update};
-use gantry_registry::patch;
 use gantry_registry::schema::schema;
 use gantry_registry::selector::LabelSelector;
 use gantry_registry::table::{Headings, Layout, Printer, not_a_list, partial};
-use gantry_registry::{FieldError, Refusal, apply, decode, encode, validation};
+use gantry_registry::{FieldError, Refusal, decode, encode, validation};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -99,7 +100,7 @@ impl Call<'_> {
         let reset = FieldSet::of_fields(&["status"]);
         let changed = self.change(options, |stored| {
             let mut scale = self.scale_to_change(stored)?;
-            let (owners, replicas) = (ManagedFields::of(stored), replicas_of(self.kind));
+            let (owners, replicas) = (ManagedFields::of(stored), ReplicasField::of(&self.kind.nature));
             replicas.to_scale(&owners).store(&mut scale);
             let (mut wanted, ownership) = change(&scale)?;
             self.check_name(&wanted)?;
@@ -181,14 +182,6 @@ fn scale_write<'w>(
 ) -> Write<'w> {
     let manager = &options.manager;
     Write { kind: "Scale", nature, api_version: VERSION, subresource: "scale", manager, reset, now }
-}
-
-/// Where the owners of replicas have them.
-fn replicas_of(kind: &Kind) -> &ReplicasField {
-    match &kind.nature {
-        Nature::BuiltIn(_) => &ReplicasField::Usual,
-        Nature::Custom(custom) => &custom.replicas,
-    }
 }
 
 /// The Scale of a workload.

@@ -1,12 +1,12 @@
 //! The last steps of every write: who owns what, what the server itself writes, whether it may be stored.
 
+use gantry_managed_fields::ownership::{FieldSet, Write, differ_only_in_times, track_update};
 use gantry_registry::Refusal;
 use gantry_registry::decode::KeyOrder;
 use gantry_registry::empties::{self, Form};
-use gantry_registry::kinds::{Kind, Nature};
+use gantry_registry::kinds::Kind;
 use gantry_registry::lifecycle::{self, Updated};
-use gantry_registry::ownership::{FieldSet, Write, differ_only_in_times, track_update};
-use gantry_registry::validation;
+use gantry_registry::{strategies, validation};
 use serde_json::{Value, json};
 
 use super::call::Call;
@@ -121,15 +121,8 @@ pub(super) fn writing<'w>(
 
 /// What a write cannot change, and so cannot own.
 pub(crate) fn reset_fields(kind: &Kind, part: Part) -> FieldSet {
-    if let (Part::Status, Nature::Custom(_)) = (part, &kind.nature) {
-        return FieldSet::of_fields(&["metadata", "spec"]);
-    }
-    match (part, kind.group, kind.kind) {
-        (Part::Status, "apps", "Deployment") => FieldSet::of_fields(&["spec", "metadata.labels"]),
-        (Part::Status, "", "Pod") => {
-            FieldSet::of_fields(&["spec", "metadata.deletionTimestamp", "metadata.ownerReferences"])
-        }
-        (Part::Status, ..) => FieldSet::of_fields(&["spec"]),
+    match part {
+        Part::Status => FieldSet::of_fields(strategies::of(kind).status_reset_fields),
         _ if kind.has_status() => FieldSet::of_fields(&["status"]),
         _ => FieldSet::new(),
     }

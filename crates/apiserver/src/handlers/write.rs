@@ -1,9 +1,9 @@
 //! Create and update.
 
+use gantry_managed_fields::ownership::track_update;
 use gantry_registry::decode::{self, Finding, Format, KeyOrder, strict_problem};
 use gantry_registry::kinds::{BlindPut, Nature, PutAbsent, Scope, Verb};
 use gantry_registry::lifecycle::{self, Stamp};
-use gantry_registry::ownership::track_update;
 use gantry_registry::validation::{self, Judged};
 use gantry_registry::{Details, FieldError, Refusal, conversion, defaults};
 use serde_json::{Value, json};

@@ -148,7 +148,7 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gantry_registry::patch::{self, PatchKind};
+    use gantry_patch::{self as patch, PatchKind};
     use proptest::prelude::*;
 
     #[expect(clippy::needless_pass_by_value, reason = "so that `json!` can stand in the call")]

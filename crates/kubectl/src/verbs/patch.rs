@@ -1,7 +1,7 @@
 //! `patch`: changes of an object, sent as they are written. What they mean is the server's business.
 
+use gantry_patch as patch;
 use gantry_registry::decode::{Format, plain};
-use gantry_registry::patch;
 use serde_json::Value;
 
 use super::result_printer::ResultPrinter;

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::{GROUP, Policy, Request, Rule, Target, User, Verdict};
 use crate::kinds::Kind;
-use crate::refusal::quoted;
 use crate::{Details, Refusal};
+use gantry_primitives::refusal::quoted;
 
 /// The write of a role or a binding by somebody.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use crate::defaults::setting::{ensure, object};
 use crate::defaults::workload::TEMPLATE_GENERATION;
 
 /// Numbers the template: the first is 1, and every other one is one more.
-pub(super) fn count_template(set: &mut Value, stored: Option<&Value>) {
+pub(crate) fn count_template(set: &mut Value, stored: Option<&Value>) {
     let number = match stored {
         None => 1,
         Some(stored) => {

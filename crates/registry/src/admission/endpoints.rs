@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::validation::same;
 
 /// Drops the topology of endpoints, which only older versions could write, unless the endpoints stay as they are.
-pub(super) fn drop_topology(slice: &mut Value, stored: Option<&Value>) {
+pub(crate) fn drop_topology(slice: &mut Value, stored: Option<&Value>) {
     let endpoints = |slice: &Value| json!({"endpoints": slice["endpoints"]});
     let is_kept = |stored: &Value| same("discovery/v1.EndpointSlice", &endpoints(stored), &endpoints(slice));
     if stored.is_some_and(is_kept) {

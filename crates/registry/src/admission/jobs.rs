@@ -6,7 +6,7 @@ use crate::defaults::setting::{child, default, ensure, object, text};
 use crate::defaults::workload::{label_if_bare, template_labels};
 
 /// Labels the pods that a new job will make with its uid and its name, and selects them.
-pub(super) fn select_own_pods(job: &mut Value) {
+pub(crate) fn select_own_pods(job: &mut Value) {
     let Some(job) = object(job) else { return };
     let Some(metadata) = child(job, "metadata") else { return };
     let (name, uid) = (text(metadata, "name").to_owned(), text(metadata, "uid").to_owned());

@@ -7,55 +7,33 @@
 //! [`prepare_new`] and [`prepare_changed`] need nothing but the object; the rest is one file a rule.
 
 pub mod accounts;
-mod daemon_sets;
-mod endpoints;
-mod jobs;
+pub(crate) mod daemon_sets;
+pub(crate) mod endpoints;
+pub(crate) mod jobs;
 pub mod limits;
-mod nodes;
+pub(crate) mod nodes;
 pub mod priority;
 pub mod quota;
 pub mod services;
-mod storage;
-mod tolerations;
+pub(crate) mod storage;
+pub(crate) mod tolerations;
 
 use serde_json::Value;
 
 use crate::kinds::Kind;
+use crate::strategies;
 
 pub use services::{AddressRange, Claim, ServiceRanges};
 
 /// Why something is not allowed: the end of a sentence.
 pub type Denied = String;
 
-/// Adds to a new object, stamped and named, what needs no look at others.
+/// Adds to a new object, stamped and named, what depends on no other object.
 pub fn prepare_new(kind: &Kind, object: &mut Value) {
-    match (kind.group, kind.kind) {
-        ("", "Pod") => tolerations::tolerate_lost_nodes(object),
-        ("", "Node") => nodes::keep_pods_away(object),
-        ("", "Service") => services::complete(object, None),
-        ("apps", "DaemonSet") => daemon_sets::count_template(object, None),
-        ("batch", "Job") => jobs::select_own_pods(object),
-        ("", "PersistentVolume") => storage::protect_volume(object),
-        ("", "PersistentVolumeClaim") => {
-            storage::protect_claim(object);
-            storage::unify_data_sources(object, None);
-        }
-        ("discovery.k8s.io", "EndpointSlice") => endpoints::drop_topology(object, None),
-        _ => {}
-    }
+    (strategies::of(kind).admit)(None, object);
 }
 
-/// Adds to a changed object what needs no look at others.
+/// Adds to a changed object what depends on no other object.
 pub fn prepare_changed(kind: &Kind, stored: &Value, object: &mut Value) {
-    match (kind.group, kind.kind) {
-        ("", "Pod") => {
-            tolerations::tolerate_lost_nodes(object);
-            priority::keep(stored, object);
-        }
-        ("", "Service") => services::complete(object, Some(stored)),
-        ("apps", "DaemonSet") => daemon_sets::count_template(object, Some(stored)),
-        ("", "PersistentVolumeClaim") => storage::unify_data_sources(object, Some(stored)),
-        ("discovery.k8s.io", "EndpointSlice") => endpoints::drop_topology(object, Some(stored)),
-        _ => {}
-    }
+    (strategies::of(kind).admit)(Some(stored), object);
 }

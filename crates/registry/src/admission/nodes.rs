@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::defaults::setting::{default, ensure, object};
 
 /// Taints a new node as not ready.
-pub(super) fn keep_pods_away(node: &mut Value) {
+pub(crate) fn keep_pods_away(node: &mut Value) {
     let Some(spec) = object(node).and_then(|node| ensure(node, "spec")) else { return };
     default(spec, "taints", json!([]));
     let taint = json!({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"});

@@ -61,7 +61,7 @@ pub fn prioritize(pod: &mut Value, class: Option<&Value>) -> Result<(), Denied> 
 }
 
 /// A change that says nothing of the priority leaves it.
-pub(super) fn keep(stored: &Value, pod: &mut Value) {
+pub(crate) fn keep(stored: &Value, pod: &mut Value) {
     let Some(spec) = pod.get_mut("spec").and_then(object) else { return };
     for field in ["priority", "preemptionPolicy"] {
         let before = &stored["spec"][field];

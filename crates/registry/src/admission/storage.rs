@@ -7,12 +7,12 @@ const VOLUME_PROTECTION: &str = "kubernetes.io/pv-protection";
 const SNAPSHOTS: &str = "snapshot.storage.k8s.io";
 
 /// Protects a new volume until no claim is bound to it.
-pub(super) fn protect_volume(volume: &mut Value) {
+pub(crate) fn protect_volume(volume: &mut Value) {
     add_finalizer(volume, VOLUME_PROTECTION);
 }
 
 /// Protects a new claim until no pod uses it.
-pub(super) fn protect_claim(claim: &mut Value) {
+pub(crate) fn protect_claim(claim: &mut Value) {
     add_finalizer(claim, CLAIM_PROTECTION);
 }
 
@@ -20,7 +20,7 @@ pub(super) fn protect_claim(claim: &mut Value) {
 ///
 /// A source in another namespace is dropped, because reading across namespaces is not switched on. So is one of a kind
 /// that `dataSource` alone cannot have, unless the stored claim has a source already.
-pub(super) fn unify_data_sources(claim: &mut Value, stored: Option<&Value>) {
+pub(crate) fn unify_data_sources(claim: &mut Value, stored: Option<&Value>) {
     let had = |field: &str| stored.is_some_and(|stored| !stored["spec"][field].is_null());
     let (had_source, had_reference) = (had("dataSource"), had("dataSourceRef"));
     let Some(spec) = claim.get_mut("spec").and_then(Value::as_object_mut) else { return };

@@ -11,7 +11,7 @@ const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 const TOLERATED_SECONDS: i64 = 300;
 
 /// Lets a pod stay a while on a node that is not ready or unreachable.
-pub(super) fn tolerate_lost_nodes(pod: &mut Value) {
+pub(crate) fn tolerate_lost_nodes(pod: &mut Value) {
     let Some(spec) = pod.get_mut("spec").and_then(object) else { return };
     default(spec, "tolerations", json!([]));
     let Some(Value::Array(tolerations)) = spec.get_mut("tolerations") else { return };

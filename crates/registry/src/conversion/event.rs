@@ -14,12 +14,12 @@ const NAMES: [(&str, &str); 7] = [
 ];
 
 /// The event under the names of the core group.
-pub(super) fn to_core(event: Value) -> Value {
+pub(crate) fn to_core(event: Value) -> Value {
     renamed(event, |(core, new)| (new, core))
 }
 
 /// The event under the names of events.k8s.io.
-pub(super) fn from_core(event: Value) -> Value {
+pub(crate) fn from_core(event: Value) -> Value {
     renamed(event, |(core, new)| (core, new))
 }
 

@@ -4,59 +4,52 @@
 //! forms; [`to_storage`] and [`from_storage`] go between that and the form in which a request speaks. Every other kind
 //! is stored as it is served, which costs nothing.
 
-mod autoscaler;
-mod event;
+pub(crate) mod autoscaler;
+pub(crate) mod event;
 
 use serde_json::{Value, json};
 
-use crate::kinds::{Kind, kinds};
+use crate::kinds::{GroupVersion, Kind, kinds};
+use crate::strategies;
 
-/// How a kind differs from what is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Stored,
-    NewEvent,
-    OldAutoscaler,
+/// The form in which objects of a kind are stored.
+pub(crate) struct StorageForm {
+    pub(crate) group: &'static str,
+    pub(crate) version: &'static str,
+    pub(crate) kind: &'static str,
+    pub(crate) to_storage: fn(Value) -> Value,
+    pub(crate) from_storage: fn(Value) -> Value,
 }
 
-/// The kind as which objects of this kind are stored, if that is another one: what refusals call them, too.
+/// The kind as which objects of this kind are stored, if that is another one. Errors use its name.
 pub fn stored_kind(kind: &Kind) -> Option<&'static Kind> {
-    match form(kind) {
-        Form::Stored => None,
-        Form::NewEvent => kinds().kind("", "v1", "Event"),
-        Form::OldAutoscaler => kinds().kind("autoscaling", "v2", "HorizontalPodAutoscaler"),
-    }
+    let form = strategies::of(kind).storage.as_ref()?;
+    kinds().kind(form.group, form.version, form.kind)
 }
 
-/// An object of this kind as it is stored.
+/// Converts an object of this kind to the form in which it is stored.
 pub fn to_storage(kind: &Kind, object: Value) -> Value {
-    match form(kind) {
-        Form::Stored => object,
-        Form::NewEvent => named(event::to_core(object), "v1"),
-        Form::OldAutoscaler => named(autoscaler::to_second(object), "autoscaling/v2"),
+    match &strategies::of(kind).storage {
+        Some(form) => {
+            named((form.to_storage)(object), GroupVersion { group: form.group, version: form.version })
+        }
+        None => object,
     }
 }
 
-/// A stored object as this kind shows it.
+/// Converts a stored object to this kind.
 pub fn from_storage(kind: &Kind, object: Value) -> Value {
-    match form(kind) {
-        Form::Stored => object,
-        Form::NewEvent => named(event::from_core(object), "events.k8s.io/v1"),
-        Form::OldAutoscaler => named(autoscaler::to_first(object), "autoscaling/v1"),
+    match &strategies::of(kind).storage {
+        Some(form) => {
+            named((form.from_storage)(object), GroupVersion { group: kind.group, version: kind.version })
+        }
+        None => object,
     }
 }
 
-fn form(kind: &Kind) -> Form {
-    match (kind.group, kind.version, kind.kind) {
-        ("events.k8s.io", _, "Event") => Form::NewEvent,
-        ("autoscaling", "v1", "HorizontalPodAutoscaler") => Form::OldAutoscaler,
-        _ => Form::Stored,
-    }
-}
-
-fn named(mut object: Value, api_version: &str) -> Value {
+fn named(mut object: Value, version: GroupVersion) -> Value {
     if let Value::Object(members) = &mut object {
-        members.insert("apiVersion".to_owned(), json!(api_version));
+        members.insert("apiVersion".to_owned(), json!(version.to_string()));
     }
     object
 }

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use super::setting::{Object, child, default, ensure, is_empty, is_unset};
 
 /// An autoscaler in the old version, whose one metric may be absent.
-pub(super) fn first_version(autoscaler: &mut Object) {
+pub(crate) fn first_version(autoscaler: &mut Object) {
     if let Some(spec) = ensure(autoscaler, "spec") {
         default(spec, "minReplicas", 1);
     }
 }
 
 /// An autoscaler: without metrics it looks at the processor.
-pub(super) fn autoscaler(autoscaler: &mut Object) {
+pub(crate) fn autoscaler(autoscaler: &mut Object) {
     let Some(spec) = ensure(autoscaler, "spec") else { return };
     default(spec, "minReplicas", 1);
     if is_empty(spec, "metrics") {

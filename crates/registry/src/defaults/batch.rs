@@ -5,7 +5,7 @@ use super::setting::{Object, child, default, default_text, each, ensure, is_unse
 use super::workload::{label_if_bare, template_labels};
 
 /// A Job.
-pub(super) fn job(job: &mut Object) {
+pub(crate) fn job(job: &mut Object) {
     let Some(spec) = ensure(job, "spec") else { return };
     if is_unset(spec, "completions") && is_unset(spec, "parallelism") {
         default(spec, "completions", 1);
@@ -30,7 +30,7 @@ pub(super) fn job(job: &mut Object) {
 }
 
 /// A CronJob; the job in it gets its defaults when it is made.
-pub(super) fn cron_job(cron_job: &mut Object) {
+pub(crate) fn cron_job(cron_job: &mut Object) {
     let Some(spec) = ensure(cron_job, "spec") else { return };
     default_text(spec, "concurrencyPolicy", "Allow");
     default(spec, "suspend", false);

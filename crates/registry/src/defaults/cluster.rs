@@ -8,7 +8,7 @@ const RBAC: &str = "rbac.authorization.k8s.io";
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// A Namespace carries its name as a label, whatever the client says.
-pub(super) fn namespace(namespace: &mut Object) {
+pub(crate) fn namespace(namespace: &mut Object) {
     let Some(metadata) = child(namespace, "metadata") else { return };
     let name = text(metadata, "name").to_owned();
     if name.is_empty() {
@@ -20,7 +20,7 @@ pub(super) fn namespace(namespace: &mut Object) {
 }
 
 /// A new Namespace is held by the finalizer `kubernetes`, after those given.
-pub(super) fn finalized_namespace(namespace: &mut Object) {
+pub(crate) fn finalized_namespace(namespace: &mut Object) {
     let Some(spec) = ensure(namespace, "spec") else { return };
     default(spec, "finalizers", json!([]));
     if let Some(Value::Array(finalizers)) = spec.get_mut("finalizers")
@@ -31,7 +31,7 @@ pub(super) fn finalized_namespace(namespace: &mut Object) {
 }
 
 /// A Node: all that it has can be allocated, and its first pod range is among its pod ranges.
-pub(super) fn node(node: &mut Object) {
+pub(crate) fn node(node: &mut Object) {
     if let Some(spec) = child(node, "spec") {
         let range = text(spec, "podCIDR").to_owned();
         let first = spec.get("podCIDRs").and_then(|ranges| ranges.get(0)).cloned();
@@ -55,7 +55,7 @@ pub(super) fn node(node: &mut Object) {
 }
 
 /// A binding speaks of roles, users and groups of RBAC.
-pub(super) fn role_binding(binding: &mut Object) {
+pub(crate) fn role_binding(binding: &mut Object) {
     if let Some(role) = child(binding, "roleRef") {
         default_text(role, "apiGroup", RBAC);
     }
@@ -67,13 +67,13 @@ pub(super) fn role_binding(binding: &mut Object) {
 }
 
 /// A StorageClass.
-pub(super) fn storage_class(class: &mut Object) {
+pub(crate) fn storage_class(class: &mut Object) {
     default(class, "reclaimPolicy", "Delete");
     default(class, "volumeBindingMode", "Immediate");
 }
 
 /// A CSIDriver.
-pub(super) fn csi_driver(driver: &mut Object) {
+pub(crate) fn csi_driver(driver: &mut Object) {
     let Some(spec) = ensure(driver, "spec") else { return };
     default(spec, "attachRequired", true);
     let switches = [
@@ -93,6 +93,6 @@ pub(super) fn csi_driver(driver: &mut Object) {
 }
 
 /// A PriorityClass.
-pub(super) fn priority_class(class: &mut Object) {
+pub(crate) fn priority_class(class: &mut Object) {
     default(class, "preemptionPolicy", "PreemptLowerPriority");
 }

@@ -6,7 +6,7 @@ use super::image::pull_policy;
 use super::setting::{Object, child, default, default_number, default_text, each, ensure, text};
 
 /// A container of any sort.
-pub(super) fn container(container: &mut Object) {
+pub(crate) fn container(container: &mut Object) {
     let policy = pull_policy(text(container, "image"));
     default_text(container, "imagePullPolicy", policy);
     default_text(container, "terminationMessagePath", "/dev/termination-log");
@@ -35,7 +35,7 @@ pub(super) fn container(container: &mut Object) {
 }
 
 /// Where a value comes from: a field of the pod, or its resources.
-pub(super) fn value_source(source: &mut Object) {
+pub(crate) fn value_source(source: &mut Object) {
     if let Some(field) = child(source, "fieldRef") {
         default_text(field, "apiVersion", "v1");
     }

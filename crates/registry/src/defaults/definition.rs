@@ -7,7 +7,7 @@ use crate::custom::storage_version;
 use super::setting::{Object, child, default, default_text, ensure, is_empty, text};
 
 /// A definition: the names that follow from others, and what is stored so far.
-pub(super) fn definition(definition: &mut Object) {
+pub(crate) fn definition(definition: &mut Object) {
     let Some(spec) = ensure(definition, "spec") else { return };
     if let Some(names) = child(spec, "names") {
         let kind = text(names, "kind").to_owned();
@@ -31,7 +31,7 @@ pub(super) fn definition(definition: &mut Object) {
 }
 
 /// The status of a new definition: nothing is decided yet, but what is stored is known.
-pub(super) fn first_status(definition: &Object) -> Value {
+pub(crate) fn first_status(definition: &Object) -> Value {
     let names = json!({"plural": "", "kind": ""});
     json!({"conditions": null, "acceptedNames": names, "storedVersions": stored_version(definition)})
 }

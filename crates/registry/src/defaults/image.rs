@@ -5,7 +5,7 @@
 //! ```
 
 /// When an image is pulled if nobody says: always, if its tag moves. What is no reference has no tag that could.
-pub(super) fn pull_policy(image: &str) -> &'static str {
+pub(crate) fn pull_policy(image: &str) -> &'static str {
     let (name, digest) = image.split_once('@').map_or((image, None), |(name, digest)| (name, Some(digest)));
     // A colon before the last slash is a port.
     let last_slash = name.rfind('/').map_or(0, |slash| slash + 1);

@@ -8,7 +8,7 @@ use super::setting::{Object, child, default, default_text, each, ensure, is_empt
 const STICKY_SECONDS: i64 = 10800;
 
 /// A Service.
-pub(super) fn service(service: &mut Object) {
+pub(crate) fn service(service: &mut Object) {
     let Some(spec) = ensure(service, "spec") else { return };
     default_text(spec, "sessionAffinity", "None");
     default_text(spec, "type", "ClusterIP");
@@ -27,7 +27,7 @@ pub(super) fn service(service: &mut Object) {
 }
 
 /// Endpoints.
-pub(super) fn endpoints(endpoints: &mut Object) {
+pub(crate) fn endpoints(endpoints: &mut Object) {
     for subset in each(endpoints, "subsets") {
         for port in each(subset, "ports") {
             default_text(port, "protocol", "TCP");
@@ -36,7 +36,7 @@ pub(super) fn endpoints(endpoints: &mut Object) {
 }
 
 /// An EndpointSlice.
-pub(super) fn endpoint_slice(slice: &mut Object) {
+pub(crate) fn endpoint_slice(slice: &mut Object) {
     for port in each(slice, "ports") {
         default(port, "name", "");
         default(port, "protocol", "TCP");
@@ -44,7 +44,7 @@ pub(super) fn endpoint_slice(slice: &mut Object) {
 }
 
 /// A NetworkPolicy: it is about what comes in, and about what goes out if it says so.
-pub(super) fn policy(policy: &mut Object) {
+pub(crate) fn policy(policy: &mut Object) {
     let Some(spec) = ensure(policy, "spec") else { return };
     for direction in ["ingress", "egress"] {
         for rule in each(spec, direction) {

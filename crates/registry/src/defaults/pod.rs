@@ -8,7 +8,7 @@ use super::{container, quality, resources, volume};
 const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
 
 /// A pod: what a template gets, and what only pods get.
-pub(super) fn pod(pod: &mut Object) {
+pub(crate) fn pod(pod: &mut Object) {
     if let Some(spec) = ensure(pod, "spec") {
         pod_spec(spec);
         default(spec, "enableServiceLinks", true);
@@ -37,14 +37,14 @@ pub(super) fn pod(pod: &mut Object) {
 }
 
 /// Whatever has a field `template` with a pod template.
-pub(super) fn template(owner: &mut Object) {
+pub(crate) fn template(owner: &mut Object) {
     if let Some(spec) = ensure(owner, "template").and_then(|template| ensure(template, "spec")) {
         pod_spec(spec);
     }
 }
 
 /// The first status of a new pod.
-pub(super) fn first_status(pod: &Object) -> Value {
+pub(crate) fn first_status(pod: &Object) -> Value {
     let mut status = json!({"phase": "Pending", "qosClass": quality::class(pod)});
     let gates = pod.get("spec").and_then(|spec| spec.get("schedulingGates")).and_then(Value::as_array);
     if gates.is_some_and(|gates| !gates.is_empty()) {

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use super::setting::{Object, default, each, ensure, text};
 
 /// A limit without a request is a request as well.
-pub(super) fn request_limits(resources: &mut Object) {
+pub(crate) fn request_limits(resources: &mut Object) {
     copy_missing(resources, "limits", "requests");
 }
 
 /// A limit range: what containers get is the default, the default is the maximum.
-pub(super) fn limit_range(range: &mut Object) {
+pub(crate) fn limit_range(range: &mut Object) {
     let Some(spec) = range.get_mut("spec").and_then(Value::as_object_mut) else { return };
     for limit in each(spec, "limits").filter(|limit| text(limit, "type") == "Container") {
         copy_missing(limit, "max", "default");

@@ -7,7 +7,7 @@ use super::setting::{Object, default_text, ensure};
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// A Secret: what was given as text wins over data of the same key, and is never kept as text.
-pub(super) fn secret(secret: &mut Object) {
+pub(crate) fn secret(secret: &mut Object) {
     default_text(secret, "type", "Opaque");
     let Some(Value::Object(texts)) = secret.remove("stringData") else { return };
     if texts.is_empty() {

@@ -10,7 +10,7 @@ use super::setting::{Object, child, default, default_text, each, ensure, text};
 const FILE_MODE: i64 = 0o644;
 
 /// A volume of a pod.
-pub(super) fn volume(volume: &mut Object) {
+pub(crate) fn volume(volume: &mut Object) {
     let has_source = volume.iter().any(|(field, source)| field != "name" && !source.is_null());
     if !has_source {
         default(volume, "emptyDir", json!({}));
@@ -40,7 +40,7 @@ pub(super) fn volume(volume: &mut Object) {
 }
 
 /// A claim on its own, or in a StatefulSet.
-pub(super) fn claim(claim: &mut Object) {
+pub(crate) fn claim(claim: &mut Object) {
     claim_spec(claim);
     if let Some(status) = ensure(claim, "status") {
         default_text(status, "phase", "Pending");
@@ -48,7 +48,7 @@ pub(super) fn claim(claim: &mut Object) {
 }
 
 /// A persistent volume.
-pub(super) fn persistent_volume(volume: &mut Object) {
+pub(crate) fn persistent_volume(volume: &mut Object) {
     if let Some(spec) = child(volume, "spec") {
         default_text(spec, "persistentVolumeReclaimPolicy", "Retain");
         default(spec, "volumeMode", "Filesystem");

@@ -6,7 +6,7 @@ use super::setting::{Object, child, default, default_text, each, ensure, is_empt
 use super::{pod, volume};
 
 /// A Deployment.
-pub(super) fn deployment(deployment: &mut Object) {
+pub(crate) fn deployment(deployment: &mut Object) {
     let Some(spec) = ensure(deployment, "spec") else { return };
     default(spec, "replicas", 1);
     default(spec, "revisionHistoryLimit", 10);
@@ -19,14 +19,14 @@ pub(super) fn deployment(deployment: &mut Object) {
 }
 
 /// A ReplicaSet.
-pub(super) fn replica_set(set: &mut Object) {
+pub(crate) fn replica_set(set: &mut Object) {
     let Some(spec) = ensure(set, "spec") else { return };
     default(spec, "replicas", 1);
     pod::template(spec);
 }
 
 /// A ReplicationController, which takes selector and labels from its template.
-pub(super) fn replication_controller(controller: &mut Object) {
+pub(crate) fn replication_controller(controller: &mut Object) {
     let Some(spec) = ensure(controller, "spec") else { return };
     default(spec, "replicas", 1);
     if child(spec, "template").is_some() {
@@ -40,7 +40,7 @@ pub(super) fn replication_controller(controller: &mut Object) {
 }
 
 /// A StatefulSet.
-pub(super) fn stateful_set(set: &mut Object) {
+pub(crate) fn stateful_set(set: &mut Object) {
     let Some(spec) = ensure(set, "spec") else { return };
     default_text(spec, "podManagementPolicy", "OrderedReady");
     default(spec, "replicas", 1);
@@ -65,7 +65,7 @@ pub(super) fn stateful_set(set: &mut Object) {
 pub(crate) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 /// A DaemonSet.
-pub(super) fn daemon_set(set: &mut Object) {
+pub(crate) fn daemon_set(set: &mut Object) {
     if let Some(annotations) = ensure(set, "metadata").and_then(|metadata| ensure(metadata, "annotations")) {
         default(annotations, TEMPLATE_GENERATION, "0");
     }

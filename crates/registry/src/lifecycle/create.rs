@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::unserved::drop_unserved;
-use super::{metadata_mut, text};
+use super::{Part, metadata_mut, text};
 use crate::kinds::{Generation, Kind};
 use crate::moment::Moment;
+use crate::strategies;
 
 /// What the server gives to a new object.
 #[derive(Clone, Debug)]
@@ -40,7 +40,8 @@ pub fn forget_link(object: &mut Value) {
 /// its first content is the kind's own business. Only Nodes bring theirs.
 pub fn create(mut object: Value, kind: &Kind, stamp: &Stamp<'_>) -> Value {
     disown(&mut object);
-    drop_unserved(&mut object, None, kind);
+    let strategy = strategies::of(kind);
+    (strategy.prepare)(Part::Main, None, &mut object);
     let name = text(&object, "name").unwrap_or_default();
     let generate = text(&object, "generateName").unwrap_or_default();
     let name = (name.is_empty() && !generate.is_empty()).then(|| generated_name(generate, stamp.name_suffix));
@@ -54,7 +55,7 @@ pub fn create(mut object: Value, kind: &Kind, stamp: &Stamp<'_>) -> Value {
         metadata.insert("generation".to_owned(), json!(1));
     }
     if kind.has_status()
-        && kind.kind != "Node"
+        && !strategy.keeps_sent_status
         && let Value::Object(whole) = &mut object
     {
         whole.remove("status");

@@ -6,20 +6,24 @@
 
 use serde_json::{Value, json};
 
-use super::deletion::set_finalizers;
-use super::{finalizers, metadata_mut};
+use super::deletion::{Deletion, delete_at_once, set_finalizers};
+use super::options::DeleteOptions;
+use super::{finalizers, metadata_mut, text};
 use crate::custom::condition::{Condition, Truth};
 use crate::custom::{CLEANUP, condition, storage_version};
 use crate::kinds::Kind;
 use crate::moment::Moment;
 
-/// Whether objects define kinds.
-pub(super) fn is_definition(kind: &Kind) -> bool {
-    (kind.group, kind.kind) == ("apiextensions.k8s.io", "CustomResourceDefinition")
+/// Decides on a request to delete a definition.
+pub(crate) fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
+    if text(stored, "deletionTimestamp").is_none() {
+        return Deletion::Linger(begin_deletion(stored, now));
+    }
+    delete_at_once(stored, options, kind, now)
 }
 
 /// The definition as the first request to delete it leaves it, whatever was said about dependents.
-pub(super) fn begin_deletion(stored: &Value, now: Moment) -> Value {
+fn begin_deletion(stored: &Value, now: Moment) -> Value {
     let mut object = stored.clone();
     let mut held: Vec<String> = finalizers(stored).into_iter().map(str::to_owned).collect();
     if !held.iter().any(|finalizer| finalizer == CLEANUP) {
@@ -39,7 +43,7 @@ pub(super) fn begin_deletion(stored: &Value, now: Moment) -> Value {
 }
 
 /// Adds the version in which objects are stored from now on to those in which some may be.
-pub(super) fn remember_stored_version(object: &mut Value) {
+pub(crate) fn remember_stored_version(object: &mut Value) {
     let storage = storage_version(&object["spec"]);
     let Some(name) = storage.and_then(|version| version["name"].as_str()).map(str::to_owned) else { return };
     if !object["status"].is_object() {

@@ -2,14 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::definition::{self, is_definition};
 use super::options::{DeleteOptions, Propagation};
-use super::{
-    FOREGROUND, ORPHAN, finalizers, generation, is_graceful, is_namespace, metadata, metadata_mut, namespace,
-    text,
-};
+use super::{FOREGROUND, ORPHAN, finalizers, generation, metadata, metadata_mut, text};
 use crate::kinds::{DefaultPropagation, Kind};
 use crate::moment::Moment;
+use crate::strategies;
 
 /// What a request to delete comes to.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,30 +19,13 @@ pub enum Deletion {
     Remove(Option<Value>),
 }
 
-/// Decides about a request to delete an object, whose preconditions hold.
+/// Decides on a request to delete an object, whose preconditions hold.
 pub fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
-    if is_namespace(kind) && text(stored, "deletionTimestamp").is_none() {
-        return Deletion::Linger(namespace::begin_deletion(
-            stored,
-            &finalizers_after(stored, options, kind),
-            now,
-        ));
-    }
-    if is_definition(kind) && text(stored, "deletionTimestamp").is_none() {
-        return Deletion::Linger(definition::begin_deletion(stored, now));
-    }
-    if namespace::is_held(stored, kind) {
-        return Deletion::Unchanged;
-    }
-    match pending_grace(stored) {
-        None if is_graceful(kind) => delete_gracefully(stored, options, kind, now),
-        Some(pending @ 1..) if is_graceful(kind) => hurry(stored, pending, options, now),
-        // A pod whose time is over is held by finalizers alone, like anything else.
-        _ => delete_at_once(stored, options, kind, now),
-    }
+    (strategies::of(kind).delete)(stored, options, kind, now)
 }
 
-fn delete_at_once(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
+/// Removes an object unless finalizers hold it.
+pub(crate) fn delete_at_once(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
     let kept = finalizers_after(stored, options, kind);
     if kept.is_empty() {
         return Deletion::Remove(None);
@@ -56,7 +36,22 @@ fn delete_at_once(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Mom
     if object == *stored { Deletion::Unchanged } else { Deletion::Linger(object) }
 }
 
-fn delete_gracefully(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
+/// Removes a pod after its grace period.
+pub(crate) fn delete_gracefully(
+    stored: &Value,
+    options: &DeleteOptions,
+    kind: &Kind,
+    now: Moment,
+) -> Deletion {
+    match pending_grace(stored) {
+        None => begin_grace(stored, options, kind, now),
+        Some(pending @ 1..) => hurry(stored, pending, options, now),
+        // A pod whose grace period is over is held by finalizers alone, like any other object.
+        Some(_) => delete_at_once(stored, options, kind, now),
+    }
+}
+
+fn begin_grace(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
     let grace = grace(stored, options);
     let mut object = stored.clone();
     set_finalizers(&mut object, &finalizers_after(stored, options, kind));
@@ -129,7 +124,7 @@ fn mark(object: &mut Value, ends: Moment, grace: i64) {
 }
 
 /// The finalizers that a deletion leaves: those of the garbage collector follow what becomes of the dependents.
-fn finalizers_after(stored: &Value, options: &DeleteOptions, kind: &Kind) -> Vec<String> {
+pub(super) fn finalizers_after(stored: &Value, options: &DeleteOptions, kind: &Kind) -> Vec<String> {
     let before = finalizers(stored);
     let held = |finalizer: &str| before.contains(&finalizer);
     let propagation = match options.propagation {
@@ -150,7 +145,7 @@ fn finalizers_after(stored: &Value, options: &DeleteOptions, kind: &Kind) -> Vec
     if is_same_set { before.into_iter().map(str::to_owned).collect() } else { after }
 }
 
-pub(super) fn set_finalizers(object: &mut Value, kept: &[String]) {
+pub(crate) fn set_finalizers(object: &mut Value, kept: &[String]) {
     let metadata = metadata_mut(object);
     if kept.is_empty() {
         metadata.remove("finalizers");

@@ -4,23 +4,23 @@
 //! before, storage comes after. The resource version belongs to the store and is not touched here.
 
 mod create;
-mod definition;
+pub(crate) mod definition;
 mod deletion;
+pub(crate) mod disabled_fields;
 mod expiry;
-mod namespace;
+pub(crate) mod namespace;
 mod options;
-mod unserved;
 mod update;
 
 pub use create::{Stamp, create, disown, forget_link, generated_name};
 pub use deletion::{Deletion, delete};
+pub(crate) use deletion::{delete_at_once, delete_gracefully};
 pub use expiry::is_expired;
 pub use options::{DeleteOptions, Propagation};
 pub use update::{Part, Updated, update};
+pub(crate) use update::{keep, keep_all_but_managed_fields, keep_metadata};
 
 use serde_json::{Map, Value};
-
-use crate::kinds::Kind;
 
 /// The finalizer of an object that goes after its dependents.
 const FOREGROUND: &str = "foregroundDeletion";
@@ -67,14 +67,4 @@ fn generation(object: &Value) -> i64 {
 fn asked_for(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
     let fields = object.as_object().into_iter().flatten();
     fields.filter(|(field, _)| !matches!(field.as_str(), "metadata" | "status" | "kind" | "apiVersion"))
-}
-
-/// Whether objects are given time to end: pods are.
-fn is_graceful(kind: &Kind) -> bool {
-    (kind.group, kind.kind) == ("", "Pod")
-}
-
-/// Whether objects hold others, and go only when they hold none any more.
-fn is_namespace(kind: &Kind) -> bool {
-    (kind.group, kind.kind) == ("", "Namespace")
 }

@@ -6,19 +6,31 @@
 
 use serde_json::{Value, json};
 
-use super::deletion::set_finalizers;
-use super::{is_namespace, metadata_mut};
+use super::deletion::{Deletion, delete_at_once, finalizers_after, set_finalizers};
+use super::options::DeleteOptions;
+use super::{metadata_mut, text};
 use crate::kinds::Kind;
 use crate::moment::Moment;
 
-/// Whether its own finalizers hold a namespace: somebody has still to empty it.
-pub(super) fn is_held(object: &Value, kind: &Kind) -> bool {
-    let own = object.pointer("/spec/finalizers").and_then(Value::as_array);
-    is_namespace(kind) && own.is_some_and(|own| !own.is_empty())
+/// Decides on a request to delete a namespace.
+pub(crate) fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
+    if text(stored, "deletionTimestamp").is_none() {
+        return Deletion::Linger(begin_deletion(stored, &finalizers_after(stored, options, kind), now));
+    }
+    if is_held(stored) {
+        return Deletion::Unchanged;
+    }
+    delete_at_once(stored, options, kind, now)
+}
+
+/// Whether the finalizers of its spec hold a namespace: it has not been emptied.
+pub(crate) fn is_held(namespace: &Value) -> bool {
+    let own = namespace.pointer("/spec/finalizers").and_then(Value::as_array);
+    own.is_some_and(|own| !own.is_empty())
 }
 
 /// The namespace as the first request to delete it leaves it. It has no time to end in, and nothing new was asked for.
-pub(super) fn begin_deletion(stored: &Value, finalizers: &[String], now: Moment) -> Value {
+fn begin_deletion(stored: &Value, finalizers: &[String], now: Moment) -> Value {
     let mut object = stored.clone();
     set_finalizers(&mut object, finalizers);
     metadata_mut(&mut object).insert("deletionTimestamp".to_owned(), json!(now.to_string()));

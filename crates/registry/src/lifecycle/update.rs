@@ -2,14 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::definition::{is_definition, remember_stored_version};
-use super::unserved::drop_unserved;
-use super::{
-    asked_for, finalizers, generation, is_graceful, is_namespace, metadata, metadata_mut, namespace, text,
-};
+use super::{asked_for, finalizers, generation, metadata, metadata_mut, text};
 use crate::empties::{self, Form};
-use crate::kinds::{Generation, Kind, Nature};
+use crate::kinds::{Generation, Kind};
 use crate::pods;
+use crate::strategies::{self, Strategy};
 
 /// Which part of an object a request writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +39,6 @@ pub enum Updated {
 const SERVERS_OWN: [&str; 2] = ["creationTimestamp", "generation"];
 /// When an object goes. Whoever leaves it out means what is stored; whoever writes something else is refused later.
 const END: [&str; 2] = ["deletionTimestamp", "deletionGracePeriodSeconds"];
-/// What writes to a pod's status leave as it is, besides.
-const KEPT_BY_POD_STATUS: [&str; 3] = ["ownerReferences", "deletionTimestamp", "deletionGracePeriodSeconds"];
-
 impl Part {
     /// The last segment of its path; empty for the object itself.
     pub fn subresource(self) -> &'static str {
@@ -60,31 +54,26 @@ impl Part {
 
 /// Makes an object that was put or patched one that can be stored in place of another.
 pub fn update(stored: &Value, mut object: Value, part: Part, kind: &Kind) -> Updated {
-    drop_unserved(&mut object, Some(stored), kind);
-    keep_metadata(stored, &mut object, part, kind);
+    let strategy = strategies::of(kind);
+    keep_servers_metadata(stored, &mut object, part, strategy);
     keep_other_part(stored, &mut object, part, kind);
+    (strategy.prepare)(part, Some(stored), &mut object);
     count_generation(stored, &mut object, part, kind);
     if object == *stored {
         return Updated::Unchanged;
     }
-    if may_go(stored) && finalizers(&object).is_empty() && !namespace::is_held(&object, kind) {
+    if may_go(stored) && finalizers(&object).is_empty() && !(strategy.is_held)(&object) {
         Updated::Remove(object)
     } else {
         Updated::Store(object)
     }
 }
 
-fn keep_metadata(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
-    if part == Part::Status && matches!(kind.nature, Nature::Custom(_)) {
-        return keep_all_but_owners(stored, object);
-    }
-    let kept = |field: &str| metadata(stored).and_then(|metadata| metadata.get(field)).cloned();
+fn keep_servers_metadata(stored: &Value, object: &mut Value, part: Part, strategy: &Strategy) {
     let mut fields: Vec<&str> = SERVERS_OWN.to_vec();
-    if part == Part::Status && (kind.group, kind.kind) == ("apps", "Deployment") {
-        fields.push("labels");
-    }
-    if part == Part::Status && is_graceful(kind) {
-        fields.extend(KEPT_BY_POD_STATUS);
+    if part == Part::Status {
+        let reset = strategy.status_reset_fields.iter();
+        fields.extend(reset.filter_map(|field| field.strip_prefix("metadata.")));
     }
     let is_ending = text(stored, "deletionTimestamp").is_some();
     let left_out =
@@ -96,21 +85,26 @@ fn keep_metadata(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
     );
     // A patch without a version, or an update that does not care, is of the stored version.
     fields.push("resourceVersion");
-    let metadata = metadata_mut(object);
     for field in fields {
-        match kept(field) {
-            Some(value) => metadata.insert(field.to_owned(), value),
-            None => metadata.remove(field),
-        };
+        keep_metadata(stored, object, field);
     }
 }
 
-/// Whoever reports on an object of a custom kind changes nothing of its metadata, but is noted as an owner.
-fn keep_all_but_owners(stored: &Value, object: &mut Value) {
-    let owners = metadata_mut(object).remove("managedFields");
+/// Restores a field of the metadata.
+pub(crate) fn keep_metadata(stored: &Value, object: &mut Value, field: &str) {
+    let kept = metadata(stored).and_then(|metadata| metadata.get(field)).cloned();
+    match kept {
+        Some(value) => metadata_mut(object).insert(field.to_owned(), value),
+        None => metadata_mut(object).remove(field),
+    };
+}
+
+/// Restores all metadata but `managedFields`.
+pub(crate) fn keep_all_but_managed_fields(stored: &Value, object: &mut Value) {
+    let managed = metadata_mut(object).remove("managedFields");
     keep(stored, object, "metadata");
-    match owners {
-        Some(owners) => metadata_mut(object).insert("managedFields".to_owned(), owners),
+    match managed {
+        Some(managed) => metadata_mut(object).insert("managedFields".to_owned(), managed),
         None => metadata_mut(object).remove("managedFields"),
     };
 }
@@ -119,22 +113,11 @@ fn keep_all_but_owners(stored: &Value, object: &mut Value) {
 fn keep_other_part(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
     match part {
         Part::Main if !kind.has_status() => {}
-        Part::Main => {
-            keep(stored, object, "status");
-            if is_namespace(kind) {
-                keep(stored, object, "spec");
-            }
-            if is_definition(kind) {
-                remember_stored_version(object);
-            }
-        }
+        Part::Main => keep(stored, object, "status"),
         Part::Status => {
             let Value::Object(after) = &mut *object else { return };
             after.retain(|field, _| matches!(field.as_str(), "metadata" | "status" | "kind" | "apiVersion"));
             after.extend(asked_for(stored).map(|(field, value)| (field.clone(), value.clone())));
-            if is_graceful(kind) {
-                pods::status::keep(stored, object);
-            }
         }
         Part::Finalize => keep(stored, object, "status"),
         Part::EphemeralContainers => *object = pods::parts::with_ephemeral_containers(stored, object),
@@ -142,7 +125,8 @@ fn keep_other_part(stored: &Value, object: &mut Value, part: Part, kind: &Kind) 
     }
 }
 
-fn keep(stored: &Value, object: &mut Value, field: &str) {
+/// Restores a field of the object.
+pub(crate) fn keep(stored: &Value, object: &mut Value, field: &str) {
     let Value::Object(after) = object else { return };
     match stored.get(field) {
         Some(value) => after.insert(field.to_owned(), value.clone()),

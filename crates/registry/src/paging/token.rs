@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::Refusal;
-use crate::base64url::{decode, encode};
+use gantry_primitives::base64url::{decode, encode};
 
 const FORMAT: &str = "meta.k8s.io/v1";
 

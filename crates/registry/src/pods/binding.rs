@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{condition, node};
 use crate::moment::Moment;
-use crate::validation::names::subdomain;
 use crate::{Details, FieldError, Refusal};
+use gantry_primitives::names::subdomain;
 
 /// Refuses a Binding that names no node.
 pub fn check(binding: &Value) -> Result<(), Refusal> {

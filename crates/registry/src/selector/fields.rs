@@ -4,19 +4,18 @@
 //! request is judged in that order: first its grammar ([`Terms`]), later whether the kind has such fields
 //! ([`FieldSelector`]).
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use crate::Refusal;
 use crate::custom::FieldPath;
 use crate::kinds::{Kind, Nature, Scope};
-use crate::patch::printed::as_go_prints;
+use crate::strategies;
+use gantry_primitives::go_print::as_go_prints;
 
 /// What some fields of an object have to be; without terms everything matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSelector {
-    terms: Vec<(Field, Comparison, String)>,
+    terms: Vec<(Selected, Comparison, String)>,
 }
 
 /// A field selector as typed; the fields need not exist.
@@ -25,7 +24,11 @@ pub struct Terms(Vec<(String, Comparison, String)>);
 
 /// The fields by which objects of a kind can be selected.
 #[derive(Clone, Copy, Debug)]
-pub struct Selectable<'k>(Fields<'k>);
+pub struct Selectable<'k> {
+    known: SelectableFields,
+    /// Those that a custom resource definition adds.
+    custom: &'k [FieldPath],
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Comparison {
@@ -33,16 +36,16 @@ enum Comparison {
     NotEqual,
 }
 
-/// A field that can be selected by.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Field {
-    label: Cow<'static, str>,
+/// A field of a built-in kind that can be selected by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Field {
+    label: &'static str,
     source: Source,
 }
 
-/// Where a field's value comes from; what is absent is empty, `false` or `0`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Source {
+/// Where a field's value comes from; an absent one is empty, `false` or `0`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
     /// The text at this dotted path.
     Text(&'static str),
     Flag(&'static str),
@@ -53,21 +56,39 @@ enum Source {
     Origin,
     /// Accepted, and always empty.
     Nothing,
-    /// Whatever a definition points to, as text.
+}
+
+/// A field that a selector names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Selected {
+    Known(Field),
+    /// A field that a definition declares selectable.
     Custom(FieldPath),
 }
 
-/// The fields of a kind.
+/// The fields of a kind that selectors can use.
 #[derive(Clone, Copy, Debug)]
-enum Fields<'k> {
-    /// A list of its own.
-    Own(&'static [Field]),
-    /// Those of a Job, which refuses others in words of its own.
-    Job,
-    /// Its name and namespace only.
-    Others,
-    /// What its definition says, besides its name and where it is.
-    Custom(&'k [FieldPath], Scope),
+pub(crate) struct SelectableFields {
+    pub(crate) fields: &'static [Field],
+    /// The message about any other field.
+    pub(crate) unknown: fn(&str) -> String,
+}
+
+impl SelectableFields {
+    /// Name and namespace.
+    pub(crate) const DEFAULT: Self = Self {
+        fields: &[NAME, NAMESPACE],
+        unknown: |label| {
+            format!(
+                "\"{label}\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+            )
+        },
+    };
+
+    /// These fields.
+    pub(crate) const fn new(fields: &'static [Field]) -> Self {
+        Self { fields, unknown: |label| format!("field label not supported: {label}") }
+    }
 }
 
 impl Terms {
@@ -112,14 +133,14 @@ impl FieldSelector {
 
     /// The selector for the object of this name alone.
     pub fn for_name(name: &str) -> Self {
-        Self { terms: vec![(NAME, Comparison::Equal, name.to_owned())] }
+        Self { terms: vec![(Selected::Known(NAME), Comparison::Equal, name.to_owned())] }
     }
 
     /// Whether an object's fields are as wanted.
     pub fn matches(&self, object: &Value) -> bool {
         self.terms.iter().all(|(field, comparison, value)| match comparison {
-            Comparison::Equal => field.source.is(object, value),
-            Comparison::NotEqual => !field.source.is(object, value),
+            Comparison::Equal => field.is(object, value),
+            Comparison::NotEqual => !field.is(object, value),
         })
     }
 
@@ -132,7 +153,7 @@ impl FieldSelector {
     pub fn required(&self, label: &str) -> Option<&str> {
         let mut terms = self.terms.iter();
         let term =
-            terms.find(|(field, comparison, _)| field.label == label && *comparison == Comparison::Equal);
+            terms.find(|(field, comparison, _)| field.has_label(label) && *comparison == Comparison::Equal);
         term.map(|(_, _, value)| value.as_str())
     }
 }
@@ -146,57 +167,53 @@ impl<'k> Selectable<'k> {
         }
     }
 
-    /// The fields of a kind that everybody knows, or of one that is not known.
+    /// The fields of a built-in kind, or of an unknown one.
     pub fn of(group: &str, kind: &str) -> Self {
-        Self(match (group, kind) {
-            ("", "Pod") => Fields::Own(POD),
-            ("", "Node") => Fields::Own(NODE),
-            ("", "Namespace") => Fields::Own(CLUSTER_NAMESPACE),
-            ("", "Event") => Fields::Own(CORE_EVENT),
-            ("events.k8s.io", "Event") => Fields::Own(NEW_EVENT),
-            ("", "Secret") => Fields::Own(SECRET),
-            ("", "Service") => Fields::Own(SERVICE),
-            ("", "ReplicationController") => Fields::Own(REPLICATION_CONTROLLER),
-            ("batch", "Job") => Fields::Job,
-            _ => Fields::Others,
-        })
+        Self { known: strategies::built_in(group, "", kind).selectable, custom: &[] }
     }
 
-    /// The fields of a kind that users defined, with [what one of its versions says](FieldPath::selectable).
-    pub fn custom(fields: &'k [FieldPath], scope: Scope) -> Self {
-        Self(Fields::Custom(fields, scope))
-    }
-
-    fn field(&self, label: &str) -> Option<Field> {
-        let known = match self.0 {
-            Fields::Own(known) => known,
-            Fields::Job => JOB,
-            Fields::Others | Fields::Custom(_, Scope::Namespaced) => OTHER,
-            Fields::Custom(_, Scope::Cluster) => WITHOUT_NAMESPACE,
+    /// The fields of a custom resource, with [those of its version](FieldPath::selectable).
+    pub fn custom(custom: &'k [FieldPath], scope: Scope) -> Self {
+        let fields: &[Field] = match scope {
+            Scope::Namespaced => &[NAME, NAMESPACE],
+            Scope::Cluster => &[NAME],
         };
-        let custom = || match self.0 {
-            Fields::Custom(paths, _) => paths.iter().find(|path| path.label() == label),
-            Fields::Own(_) | Fields::Job | Fields::Others => None,
-        };
-        known.iter().find(|field| field.label == label).cloned().or_else(|| {
-            let source = Source::Custom(custom()?.clone());
-            Some(Field { label: Cow::Owned(label.to_owned()), source })
-        })
+        Self { known: SelectableFields::new(fields), custom }
     }
 
-    fn unknown(&self, path: &str) -> Refusal {
-        Refusal::bad_request(match self.0 {
-            Fields::Own(_) | Fields::Custom(..) => format!("field label not supported: {path}"),
-            Fields::Job => format!("field label \"{path}\" not supported for Job"),
-            Fields::Others => format!(
-                "\"{path}\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
-            ),
-        })
+    fn field(&self, label: &str) -> Option<Selected> {
+        let known = || self.known.fields.iter().find(|field| field.label == label);
+        let custom = || self.custom.iter().find(|path| path.label() == label);
+        known().copied().map(Selected::Known).or_else(|| custom().cloned().map(Selected::Custom))
+    }
+
+    fn unknown(&self, label: &str) -> Refusal {
+        Refusal::bad_request((self.known.unknown)(label))
+    }
+}
+
+impl Selected {
+    fn has_label(&self, label: &str) -> bool {
+        match self {
+            Self::Known(field) => field.label == label,
+            Self::Custom(path) => path.label() == label,
+        }
+    }
+
+    fn is(&self, object: &Value, value: &str) -> bool {
+        match self {
+            Self::Known(field) => field.source.is(object, value),
+            Self::Custom(path) => match path.get(object) {
+                None | Some(Value::Null) => value.is_empty(),
+                Some(Value::String(text)) => text == value,
+                Some(other) => as_go_prints(other) == value,
+            },
+        }
     }
 }
 
 impl Source {
-    fn is(&self, object: &Value, value: &str) -> bool {
+    fn is(self, object: &Value, value: &str) -> bool {
         match self {
             Source::Text(path) => at(object, path).as_str().unwrap_or("") == value,
             Source::Flag(path) => {
@@ -210,11 +227,6 @@ impl Source {
             }
             Source::Origin => event_source(object) == value,
             Source::Nothing => value.is_empty(),
-            Source::Custom(path) => match path.get(object) {
-                None | Some(Value::Null) => value.is_empty(),
-                Some(Value::String(text)) => text == value,
-                Some(other) => as_go_prints(other) == value,
-            },
         }
     }
 }
@@ -234,70 +246,18 @@ fn at<'o>(object: &'o Value, path: &str) -> &'o Value {
     path.split('.').fold(object, |value, member| &value[member])
 }
 
-const fn text(label: &'static str) -> Field {
+/// The text at a path.
+pub(crate) const fn text(label: &'static str) -> Field {
     field(label, Source::Text(label))
 }
 
-const fn field(label: &'static str, source: Source) -> Field {
-    Field { label: Cow::Borrowed(label), source }
+/// A field with this label.
+pub(crate) const fn field(label: &'static str, source: Source) -> Field {
+    Field { label, source }
 }
 
-const NAME: Field = text("metadata.name");
-const NAMESPACE: Field = text("metadata.namespace");
-
-const POD: &[Field] = &[
-    NAME,
-    NAMESPACE,
-    text("spec.nodeName"),
-    field("spec.host", Source::Text("spec.nodeName")),
-    text("spec.restartPolicy"),
-    text("spec.schedulerName"),
-    text("spec.serviceAccountName"),
-    field("spec.hostNetwork", Source::Flag("spec.hostNetwork")),
-    text("status.phase"),
-    field("status.podIP", Source::PodIp),
-    field("status.podIPs", Source::Nothing),
-    text("status.nominatedNodeName"),
-];
-const CORE_EVENT: &[Field] = &[
-    NAME,
-    NAMESPACE,
-    text("involvedObject.kind"),
-    text("involvedObject.namespace"),
-    text("involvedObject.name"),
-    text("involvedObject.uid"),
-    text("involvedObject.apiVersion"),
-    text("involvedObject.resourceVersion"),
-    text("involvedObject.fieldPath"),
-    text("reason"),
-    text("reportingComponent"),
-    field("source", Source::Origin),
-    text("type"),
-];
-const NEW_EVENT: &[Field] = &[
-    NAME,
-    NAMESPACE,
-    text("regarding.kind"),
-    text("regarding.namespace"),
-    text("regarding.name"),
-    text("regarding.uid"),
-    text("regarding.apiVersion"),
-    text("regarding.resourceVersion"),
-    text("regarding.fieldPath"),
-    text("reason"),
-    text("reportingController"),
-    text("type"),
-];
-
-const NODE: &[Field] = &[NAME, NAMESPACE, field("spec.unschedulable", Source::Flag("spec.unschedulable"))];
-const CLUSTER_NAMESPACE: &[Field] = &[NAME, NAMESPACE, text("status.phase")];
-const SECRET: &[Field] = &[NAME, NAMESPACE, text("type")];
-const SERVICE: &[Field] = &[NAME, NAMESPACE, text("spec.clusterIP"), text("spec.type")];
-const REPLICATION_CONTROLLER: &[Field] =
-    &[NAME, NAMESPACE, field("status.replicas", Source::Number("status.replicas"))];
-const JOB: &[Field] = &[NAME, NAMESPACE, field("status.successful", Source::Number("status.succeeded"))];
-const OTHER: &[Field] = &[NAME, NAMESPACE];
-const WITHOUT_NAMESPACE: &[Field] = &[NAME];
+pub(crate) const NAME: Field = text("metadata.name");
+pub(crate) const NAMESPACE: Field = text("metadata.namespace");
 
 /// Splits where the separator stands without a backslash before it.
 fn split_unescaped(text: &str, separator: char) -> Vec<&str> {

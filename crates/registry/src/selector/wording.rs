@@ -1,6 +1,6 @@
 //! What is wrong with a label's key or value in a selector, in one line; nothing is wrong with most.
 
-use crate::validation::names::{label_value, qualified_name};
+use gantry_primitives::names::{label_value, qualified_name};
 
 /// Everything that is wrong with a label key, or `None`.
 pub(super) fn wrong_with_key(key: &str) -> Option<String> {

@@ -12,9 +12,9 @@ use crate::Moment;
 
 const ROLE_LABEL: &str = "node-role.kubernetes.io/";
 
-pub(super) const ANY: &[Column] = &[NAME, CREATED];
-pub(super) const NAMESPACE: &[Column] = &[NAME, column("Status"), AGE];
-pub(super) const NODE: &[Column] = &[
+pub(crate) const ANY: &[Column] = &[NAME, CREATED];
+pub(crate) const NAMESPACE: &[Column] = &[NAME, column("Status"), AGE];
+pub(crate) const NODE: &[Column] = &[
     NAME,
     column("Status"),
     column("Roles"),
@@ -26,14 +26,14 @@ pub(super) const NODE: &[Column] = &[
     wide("Kernel-Version"),
     wide("Container-Runtime"),
 ];
-pub(super) const CONFIG_MAP: &[Column] = &[NAME, column("Data"), AGE];
-pub(super) const SECRET: &[Column] = &[NAME, column("Type"), column("Data"), AGE];
-pub(super) const SERVICE_ACCOUNT: &[Column] = &[NAME, AGE];
-pub(super) const LEASE: &[Column] = &[NAME, column("Holder"), AGE];
-pub(super) const ROLE_BINDING: &[Column] =
+pub(crate) const CONFIG_MAP: &[Column] = &[NAME, column("Data"), AGE];
+pub(crate) const SECRET: &[Column] = &[NAME, column("Type"), column("Data"), AGE];
+pub(crate) const SERVICE_ACCOUNT: &[Column] = &[NAME, AGE];
+pub(crate) const LEASE: &[Column] = &[NAME, column("Holder"), AGE];
+pub(crate) const ROLE_BINDING: &[Column] =
     &[NAME, column("Role"), AGE, wide("Users"), wide("Groups"), wide("ServiceAccounts")];
-pub(super) const RESOURCE_QUOTA: &[Column] = &[NAME, column("Request"), column("Limit"), AGE];
-pub(super) const VOLUME_CLAIM: &[Column] = &[
+pub(crate) const RESOURCE_QUOTA: &[Column] = &[NAME, column("Request"), column("Limit"), AGE];
+pub(crate) const VOLUME_CLAIM: &[Column] = &[
     NAME,
     column("Status"),
     column("Volume"),
@@ -44,7 +44,7 @@ pub(super) const VOLUME_CLAIM: &[Column] = &[
     AGE,
     wide("VolumeMode"),
 ];
-pub(super) const RESOURCE_DEFINITION: &[Column] = &[
+pub(crate) const RESOURCE_DEFINITION: &[Column] = &[
     NAME,
     column("Scope"),
     column("Versions"),
@@ -55,15 +55,15 @@ pub(super) const RESOURCE_DEFINITION: &[Column] = &[
     wide("Established"),
 ];
 
-pub(super) fn any(object: &Value, _: Moment) -> Vec<Value> {
+pub(crate) fn any(object: &Value, _: Moment) -> Vec<Value> {
     vec![json!(name(object)), json!(created(object))]
 }
 
-pub(super) fn namespace(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn namespace(object: &Value, now: Moment) -> Vec<Value> {
     vec![json!(name(object)), json!(text(object, "status.phase")), json!(age(object, now))]
 }
 
-pub(super) fn node(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn node(object: &Value, now: Moment) -> Vec<Value> {
     let address = |kind: &str| {
         let found = list(object, "status.addresses").iter().find(|address| address["type"] == kind);
         found.map_or("<none>", |address| text(address, "address"))
@@ -83,12 +83,12 @@ pub(super) fn node(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn config_map(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn config_map(object: &Value, now: Moment) -> Vec<Value> {
     let keys = members(object, "data") + members(object, "binaryData");
     vec![json!(name(object)), json!(keys), json!(age(object, now))]
 }
 
-pub(super) fn secret(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn secret(object: &Value, now: Moment) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(text(object, "type")),
@@ -97,15 +97,15 @@ pub(super) fn secret(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn service_account(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn service_account(object: &Value, now: Moment) -> Vec<Value> {
     vec![json!(name(object)), json!(age(object, now))]
 }
 
-pub(super) fn lease(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn lease(object: &Value, now: Moment) -> Vec<Value> {
     vec![json!(name(object)), json!(text(object, "spec.holderIdentity")), json!(age(object, now))]
 }
 
-pub(super) fn role_binding(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn role_binding(object: &Value, now: Moment) -> Vec<Value> {
     let subjects = |kind: &str| {
         let chosen = list(object, "subjects").iter().filter(|subject| subject["kind"] == kind);
         let names = chosen.map(|subject| match kind {
@@ -125,7 +125,7 @@ pub(super) fn role_binding(object: &Value, now: Moment) -> Vec<Value> {
 }
 
 /// Used and allowed amounts, as the status has them: what is not counted yet does not show.
-pub(super) fn resource_quota(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn resource_quota(object: &Value, now: Moment) -> Vec<Value> {
     let (mut requests, mut limits) = (Vec::new(), Vec::new());
     for (resource, hard) in at(object, "status.hard").as_object().into_iter().flatten() {
         let used = plain(&object["status"]["used"][resource]).unwrap_or_else(|| "0".to_owned());
@@ -135,7 +135,7 @@ pub(super) fn resource_quota(object: &Value, now: Moment) -> Vec<Value> {
     vec![json!(name(object)), json!(requests.join(", ")), json!(limits.join(", ")), json!(age(object, now))]
 }
 
-pub(super) fn volume_claim(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn volume_claim(object: &Value, now: Moment) -> Vec<Value> {
     let deleted = !at(object, "metadata.deletionTimestamp").is_null();
     let bound = !text(object, "spec.volumeName").is_empty();
     let capacity = || plain(at(object, "status.capacity.storage")).unwrap_or_else(|| "0".to_owned());
@@ -152,7 +152,7 @@ pub(super) fn volume_claim(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn resource_definition(object: &Value, _: Moment) -> Vec<Value> {
+pub(crate) fn resource_definition(object: &Value, _: Moment) -> Vec<Value> {
     let versions: Vec<_> = list(object, "spec.versions").iter().map(name_of).collect();
     let short: Vec<_> = list(object, "spec.names.shortNames").iter().filter_map(Value::as_str).collect();
     let established = if has_condition(object, "Established", "True") { "True" } else { "False" };

@@ -1,55 +1,40 @@
-//! The columns of a table.
+//! The columns of the tables of built-in kinds.
 
 use std::borrow::Cow;
 
-use serde_json::{Value, json};
-
-/// One column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// Its heading.
-    pub name: Cow<'static, str>,
-    /// `string`, `integer`, `number`, `date` or `boolean`; cells do not always obey.
-    pub kind: Cow<'static, str>,
-    /// `name` for the object's name; most often empty.
-    pub format: Cow<'static, str>,
-    /// What it shows, in a sentence; empty for kinds that everybody knows.
-    pub description: Cow<'static, str>,
-    /// 0 is always shown, more only when there is space.
-    pub priority: i64,
-}
+pub(crate) use super::Column;
 
 /// The object's name.
 pub(crate) const NAME: Column = known("Name", "string", "name", 0);
 /// The object's name where other things matter more.
-pub(super) const WIDE_NAME: Column = known("Name", "string", "name", 1);
+pub(crate) const WIDE_NAME: Column = known("Name", "string", "name", 1);
 /// How old the object is.
-pub(super) const AGE: Column = text("Age");
+pub(crate) const AGE: Column = text("Age");
 /// When the object was created.
-pub(super) const CREATED: Column = known("Created At", "date", "", 0);
+pub(crate) const CREATED: Column = known("Created At", "date", "", 0);
 
 /// A column of text.
-pub(super) const fn text(name: &'static str) -> Column {
+pub(crate) const fn text(name: &'static str) -> Column {
     known(name, "string", "", 0)
 }
 
 /// A column of names of other things.
-pub(super) const fn named(name: &'static str) -> Column {
+pub(crate) const fn named(name: &'static str) -> Column {
     known(name, "string", "name", 0)
 }
 
 /// A column of numbers.
-pub(super) const fn number(name: &'static str) -> Column {
+pub(crate) const fn number(name: &'static str) -> Column {
     known(name, "integer", "", 0)
 }
 
 /// A column of `true` and `false`.
-pub(super) const fn truth(name: &'static str) -> Column {
+pub(crate) const fn truth(name: &'static str) -> Column {
     known(name, "boolean", "", 0)
 }
 
 /// A column of text that is shown when there is space.
-pub(super) const fn wide(name: &'static str) -> Column {
+pub(crate) const fn wide(name: &'static str) -> Column {
     known(name, "string", "", 1)
 }
 
@@ -61,14 +46,5 @@ const fn known(name: &'static str, kind: &'static str, format: &'static str, pri
         format: Cow::Borrowed(format),
         description: Cow::Borrowed(""),
         priority,
-    }
-}
-
-impl Column {
-    pub(super) fn definition(&self) -> Value {
-        json!({
-            "name": self.name, "type": self.kind, "format": self.format, "description": self.description,
-            "priority": self.priority,
-        })
     }
 }

@@ -7,7 +7,7 @@ use super::column::{Column, WIDE_NAME, text as column, wide};
 use super::field::{at, name, number, text};
 use crate::Moment;
 
-pub(super) const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     column("Last Seen"),
     column("Type"),
     column("Reason"),
@@ -20,7 +20,7 @@ pub(super) const COLUMNS: &[Column] = &[
     WIDE_NAME,
 ];
 
-pub(super) fn cells(event: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn cells(event: &Value, now: Moment) -> Vec<Value> {
     let object = either(event, ["involvedObject", "regarding"]);
     let first = [either(event, ["firstTimestamp", "deprecatedFirstTimestamp"]), at(event, "eventTime")];
     let first = first.into_iter().find(|time| !time.is_null()).unwrap_or(&Value::Null);

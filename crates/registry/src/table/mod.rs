@@ -4,27 +4,27 @@
 //! name and a time, kinds that users defined what their definition says. Rows always have all cells; leaving out those
 //! of low priority is up to the client.
 
-mod age;
-mod cluster;
+pub(crate) mod cluster;
 mod column;
-mod devices;
-mod events;
+pub(crate) mod devices;
+pub(crate) mod events;
 mod field;
-mod network;
+pub(crate) mod network;
 mod partial;
-mod pods;
-mod storage;
-mod workloads;
+pub(crate) mod pods;
+pub(crate) mod storage;
+pub(crate) mod workloads;
 
 use serde_json::{Value, json};
 
-pub use age::short;
-pub use column::Column;
-pub(crate) use column::NAME;
+use gantry_primitives::age;
+pub use gantry_primitives::age::short;
+pub use gantry_schema::custom::Column;
 pub use partial::{is_a_list, not_a_list, partial, partial_list};
 
 use crate::custom::Columns;
 use crate::kinds::{Kind, Nature};
+use crate::strategies;
 use crate::{FieldError, Moment, Refusal};
 
 /// How objects of one kind become rows.
@@ -38,10 +38,29 @@ pub struct Printer<'k> {
 /// How an object becomes cells.
 #[derive(Clone, Copy)]
 enum Cells<'k> {
-    /// By code, for a kind that everybody knows; some rows have conditions.
-    Known { cells: fn(&Value, Moment) -> Vec<Value>, conditions: fn(&Value) -> Option<Value> },
+    /// By the strategy of a built-in kind.
+    Known(&'static Rows),
     /// By the paths of a definition.
     Custom(&'k Columns),
+}
+
+/// The columns of a built-in kind, and how its objects become rows.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows {
+    pub(crate) columns: &'static [Column],
+    pub(crate) cells: fn(&Value, Moment) -> Vec<Value>,
+    /// The conditions of a row, which clients use to style it.
+    pub(crate) conditions: fn(&Value) -> Option<Value>,
+}
+
+impl Rows {
+    /// A name and a time.
+    pub(crate) const DEFAULT: Self = Self::new(cluster::ANY, cluster::any);
+
+    /// Rows without conditions.
+    pub(crate) const fn new(columns: &'static [Column], cells: fn(&Value, Moment) -> Vec<Value>) -> Self {
+        Self { columns, cells, conditions: |_| None }
+    }
 }
 
 /// The version of `meta.k8s.io` that was asked for.
@@ -95,58 +114,8 @@ impl<'k> Printer<'k> {
 
     /// The printer for a kind; it is the default one for kinds that are not known.
     pub fn of(group: &str, kind: &str) -> Self {
-        let (columns, cells): (_, fn(&Value, Moment) -> Vec<Value>) = match (group, kind) {
-            ("", "Pod") => {
-                let cells = Cells::Known { cells: pods::cells, conditions: pods::conditions };
-                return Self { columns: pods::COLUMNS, cells };
-            }
-            ("apps", "Deployment") => (workloads::DEPLOYMENT, workloads::deployment),
-            ("apps", "ReplicaSet") => (workloads::REPLICA_SET, workloads::replica_set),
-            ("", "ReplicationController") => (workloads::REPLICA_SET, workloads::replication_controller),
-            ("apps", "StatefulSet") => (workloads::STATEFUL_SET, workloads::stateful_set),
-            ("apps", "DaemonSet") => (workloads::DAEMON_SET, workloads::daemon_set),
-            ("apps", "ControllerRevision") => {
-                (workloads::CONTROLLER_REVISION, workloads::controller_revision)
-            }
-            ("batch", "Job") => (workloads::JOB, workloads::job),
-            ("batch", "CronJob") => (workloads::CRON_JOB, workloads::cron_job),
-            ("autoscaling", "Scale") => (workloads::SCALE, workloads::scale),
-            ("autoscaling", "HorizontalPodAutoscaler") => (workloads::AUTOSCALER, workloads::autoscaler),
-            ("policy", "PodDisruptionBudget") => (workloads::DISRUPTION_BUDGET, workloads::disruption_budget),
-            ("", "Service") => (network::SERVICE, network::service),
-            ("", "Endpoints") => (network::ENDPOINTS, network::endpoints),
-            ("discovery.k8s.io", "EndpointSlice") => (network::ENDPOINT_SLICE, network::endpoint_slice),
-            ("networking.k8s.io", "Ingress") => (network::INGRESS, network::ingress),
-            ("networking.k8s.io", "NetworkPolicy") => (network::NETWORK_POLICY, network::network_policy),
-            ("", "Namespace") => (cluster::NAMESPACE, cluster::namespace),
-            ("", "Node") => (cluster::NODE, cluster::node),
-            ("", "ConfigMap") => (cluster::CONFIG_MAP, cluster::config_map),
-            ("", "Secret") => (cluster::SECRET, cluster::secret),
-            ("", "ServiceAccount") => (cluster::SERVICE_ACCOUNT, cluster::service_account),
-            ("", "ResourceQuota") => (cluster::RESOURCE_QUOTA, cluster::resource_quota),
-            ("", "PersistentVolumeClaim") => (cluster::VOLUME_CLAIM, cluster::volume_claim),
-            ("" | "events.k8s.io", "Event") => (events::COLUMNS, events::cells),
-            ("coordination.k8s.io", "Lease") => (cluster::LEASE, cluster::lease),
-            ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => {
-                (cluster::ROLE_BINDING, cluster::role_binding)
-            }
-            ("apiextensions.k8s.io", "CustomResourceDefinition") => {
-                (cluster::RESOURCE_DEFINITION, cluster::resource_definition)
-            }
-            ("", "PersistentVolume") => (storage::VOLUME, storage::volume),
-            ("", "PodTemplate") => (storage::POD_TEMPLATE, storage::pod_template),
-            ("", "ComponentStatus") => (storage::COMPONENT, storage::component),
-            ("storage.k8s.io", "StorageClass") => (storage::STORAGE_CLASS, storage::storage_class),
-            ("storage.k8s.io", "CSIDriver") => (storage::STORAGE_DRIVER, storage::storage_driver),
-            ("resource.k8s.io", "DeviceClass" | "ResourceClaimTemplate") => (devices::NAMED, devices::named),
-            ("resource.k8s.io", "ResourceClaim") => (devices::CLAIM, devices::claim),
-            ("resource.k8s.io", "ResourceSlice") => (devices::SLICE, devices::slice),
-            ("storage.k8s.io", "VolumeAttachment") => (storage::ATTACHMENT, storage::attachment),
-            ("storage.k8s.io", "CSINode") => (storage::STORAGE_NODE, storage::storage_node),
-            ("scheduling.k8s.io", "PriorityClass") => (storage::PRIORITY_CLASS, storage::priority_class),
-            _ => (cluster::ANY, cluster::any),
-        };
-        Self { columns, cells: Cells::Known { cells, conditions: |_| None } }
+        let rows = &strategies::built_in(group, "", kind).rows;
+        Self { columns: rows.columns, cells: Cells::Known(rows) }
     }
 
     /// The printer for a kind that users defined, with the columns of one of its versions.
@@ -200,9 +169,9 @@ impl<'k> Printer<'k> {
         let mut row = json!({"object": included});
         match self.cells {
             Cells::Custom(columns) => row["cells"] = Value::Array(columns.cells(object, now)),
-            Cells::Known { cells, conditions } => {
-                row["cells"] = Value::Array(cells(object, now));
-                if let Some(conditions) = conditions(object) {
+            Cells::Known(rows) => {
+                row["cells"] = Value::Array((rows.cells)(object, now));
+                if let Some(conditions) = (rows.conditions)(object) {
                     row["conditions"] = conditions;
                 }
             }

@@ -11,7 +11,7 @@ use crate::Moment;
 /// How many addresses, ports or hosts are shown.
 const MOST: usize = 3;
 
-pub(super) const SERVICE: &[Column] = &[
+pub(crate) const SERVICE: &[Column] = &[
     NAME,
     column("Type"),
     column("Cluster-IP"),
@@ -20,14 +20,14 @@ pub(super) const SERVICE: &[Column] = &[
     AGE,
     wide("Selector"),
 ];
-pub(super) const ENDPOINTS: &[Column] = &[NAME, column("Endpoints"), AGE];
-pub(super) const ENDPOINT_SLICE: &[Column] =
+pub(crate) const ENDPOINTS: &[Column] = &[NAME, column("Endpoints"), AGE];
+pub(crate) const ENDPOINT_SLICE: &[Column] =
     &[NAME, column("AddressType"), column("Ports"), column("Endpoints"), AGE];
-pub(super) const INGRESS: &[Column] =
+pub(crate) const INGRESS: &[Column] =
     &[NAME, column("Class"), column("Hosts"), column("Address"), column("Ports"), AGE];
-pub(super) const NETWORK_POLICY: &[Column] = &[NAME, column("Pod-Selector"), AGE];
+pub(crate) const NETWORK_POLICY: &[Column] = &[NAME, column("Pod-Selector"), AGE];
 
-pub(super) fn service(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn service(object: &Value, now: Moment) -> Vec<Value> {
     let first_ip = at(object, "spec.clusterIPs")[0].as_str();
     vec![
         json!(name(object)),
@@ -40,7 +40,7 @@ pub(super) fn service(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn endpoints(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn endpoints(object: &Value, now: Moment) -> Vec<Value> {
     let mut all = Vec::new();
     for subset in list(object, "subsets") {
         let addresses = || list(subset, "addresses").iter().map(|address| text(address, "ip"));
@@ -55,7 +55,7 @@ pub(super) fn endpoints(object: &Value, now: Moment) -> Vec<Value> {
     vec![json!(name(object)), json!(or(few(&all, MOST, ","), "<none>")), json!(age(object, now))]
 }
 
-pub(super) fn endpoint_slice(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn endpoint_slice(object: &Value, now: Moment) -> Vec<Value> {
     let port = |port: &Value| {
         plain(&port["port"]).or_else(|| plain(&port["name"])).unwrap_or_else(|| "*".to_owned())
     };
@@ -71,7 +71,7 @@ pub(super) fn endpoint_slice(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn ingress(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn ingress(object: &Value, now: Moment) -> Vec<Value> {
     let hosts = list(object, "spec.rules").iter().map(|rule| text(rule, "host"));
     let hosts: Vec<_> = hosts.filter(|host| !host.is_empty()).map(str::to_owned).collect();
     let ports = if list(object, "spec.tls").is_empty() { "80" } else { "80, 443" };
@@ -85,7 +85,7 @@ pub(super) fn ingress(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn network_policy(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn network_policy(object: &Value, now: Moment) -> Vec<Value> {
     vec![json!(name(object)), json!(selector(object, "spec.podSelector")), json!(age(object, now))]
 }
 

@@ -7,7 +7,7 @@ use super::column::{AGE, Column, NAME, text as column, wide};
 use super::field::{age, at, has_condition, list, name, number, text, text_or};
 use crate::Moment;
 
-pub(super) const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     NAME,
     column("Ready"),
     column("Status"),
@@ -34,7 +34,7 @@ struct Restarts {
     last: Option<Moment>,
 }
 
-pub(super) fn cells(pod: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn cells(pod: &Value, now: Moment) -> Vec<Value> {
     let Summary { reason, ready, restarts } = summarize(pod);
     let sidecars = list(pod, "spec.initContainers").iter().filter(|container| is_sidecar(container)).count();
     let total = list(pod, "spec.containers").len() + sidecars;
@@ -53,7 +53,7 @@ pub(super) fn cells(pod: &Value, now: Moment) -> Vec<Value> {
 }
 
 /// What a client that counts finished Pods needs to know of the row.
-pub(super) fn conditions(pod: &Value) -> Option<Value> {
+pub(crate) fn conditions(pod: &Value) -> Option<Value> {
     let (reason, message) = match text(pod, "status.phase") {
         "Succeeded" => ("Succeeded", "The pod has completed successfully."),
         "Failed" => ("Failed", "The pod failed."),

@@ -12,7 +12,7 @@ use crate::Moment;
 
 const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
 
-pub(super) const VOLUME: &[Column] = &[
+pub(crate) const VOLUME: &[Column] = &[
     NAME,
     column("Capacity"),
     column("Access Modes"),
@@ -25,7 +25,7 @@ pub(super) const VOLUME: &[Column] = &[
     AGE,
     wide("VolumeMode"),
 ];
-pub(super) const STORAGE_CLASS: &[Column] = &[
+pub(crate) const STORAGE_CLASS: &[Column] = &[
     NAME,
     column("Provisioner"),
     column("ReclaimPolicy"),
@@ -33,9 +33,9 @@ pub(super) const STORAGE_CLASS: &[Column] = &[
     column("AllowVolumeExpansion"),
     AGE,
 ];
-pub(super) const ATTACHMENT: &[Column] =
+pub(crate) const ATTACHMENT: &[Column] =
     &[NAME, named("Attacher"), column("PV"), column("Node"), truth("Attached"), AGE];
-pub(super) const STORAGE_DRIVER: &[Column] = &[
+pub(crate) const STORAGE_DRIVER: &[Column] = &[
     NAME,
     truth("AttachRequired"),
     truth("PodInfoOnMount"),
@@ -45,14 +45,14 @@ pub(super) const STORAGE_DRIVER: &[Column] = &[
     column("Modes"),
     AGE,
 ];
-pub(super) const STORAGE_NODE: &[Column] = &[NAME, count("Drivers"), AGE];
-pub(super) const PRIORITY_CLASS: &[Column] =
+pub(crate) const STORAGE_NODE: &[Column] = &[NAME, count("Drivers"), AGE];
+pub(crate) const PRIORITY_CLASS: &[Column] =
     &[NAME, count("Value"), truth("Global-Default"), AGE, column("PreemptionPolicy")];
-pub(super) const POD_TEMPLATE: &[Column] =
+pub(crate) const POD_TEMPLATE: &[Column] =
     &[NAME, column("Containers"), column("Images"), column("Pod Labels")];
-pub(super) const COMPONENT: &[Column] = &[NAME, column("Status"), column("Message"), column("Error")];
+pub(crate) const COMPONENT: &[Column] = &[NAME, column("Status"), column("Message"), column("Error")];
 
-pub(super) fn storage_driver(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn storage_driver(object: &Value, now: Moment) -> Vec<Value> {
     let is = |field: &str, absent: bool| json!(at(object, field).as_bool().unwrap_or(absent));
     let tokens = match list(object, "spec.tokenRequests") {
         [] => "<unset>".to_owned(),
@@ -72,7 +72,7 @@ pub(super) fn storage_driver(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn volume(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn volume(object: &Value, now: Moment) -> Vec<Value> {
     let deleted = !at(object, "metadata.deletionTimestamp").is_null();
     let claim = match text(object, "spec.claimRef.name") {
         "" => String::new(),
@@ -93,7 +93,7 @@ pub(super) fn volume(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn storage_class(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn storage_class(object: &Value, now: Moment) -> Vec<Value> {
     let is_default = object["metadata"]["annotations"][DEFAULT_CLASS] == "true";
     vec![
         json!(format!("{}{}", name(object), if is_default { " (default)" } else { "" })),
@@ -105,7 +105,7 @@ pub(super) fn storage_class(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn attachment(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn attachment(object: &Value, now: Moment) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(text(object, "spec.attacher")),
@@ -116,11 +116,11 @@ pub(super) fn attachment(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn storage_node(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn storage_node(object: &Value, now: Moment) -> Vec<Value> {
     vec![json!(name(object)), json!(list(object, "spec.drivers").len()), json!(age(object, now))]
 }
 
-pub(super) fn priority_class(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn priority_class(object: &Value, now: Moment) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(number(object, "value")),
@@ -130,7 +130,7 @@ pub(super) fn priority_class(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn pod_template(object: &Value, _: Moment) -> Vec<Value> {
+pub(crate) fn pod_template(object: &Value, _: Moment) -> Vec<Value> {
     let containers = list(object, "template.spec.containers");
     vec![
         json!(name(object)),
@@ -140,7 +140,7 @@ pub(super) fn pod_template(object: &Value, _: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn component(object: &Value, _: Moment) -> Vec<Value> {
+pub(crate) fn component(object: &Value, _: Moment) -> Vec<Value> {
     let mut conditions = list(object, "conditions").iter();
     let healthy = conditions.find(|condition| condition["type"] == "Healthy");
     let said = |member: &str| healthy.map_or("", |condition| text(condition, member));

@@ -12,7 +12,7 @@ use crate::{Moment, conversion};
 
 const TEMPLATE: &str = "spec.template.spec.containers";
 
-pub(super) const DEPLOYMENT: &[Column] = &[
+pub(crate) const DEPLOYMENT: &[Column] = &[
     NAME,
     column("Ready"),
     column("Up-to-date"),
@@ -22,7 +22,7 @@ pub(super) const DEPLOYMENT: &[Column] = &[
     wide("Images"),
     wide("Selector"),
 ];
-pub(super) const REPLICA_SET: &[Column] = &[
+pub(crate) const REPLICA_SET: &[Column] = &[
     NAME,
     count("Desired"),
     count("Current"),
@@ -32,8 +32,8 @@ pub(super) const REPLICA_SET: &[Column] = &[
     wide("Images"),
     wide("Selector"),
 ];
-pub(super) const STATEFUL_SET: &[Column] = &[NAME, column("Ready"), AGE, wide("Containers"), wide("Images")];
-pub(super) const DAEMON_SET: &[Column] = &[
+pub(crate) const STATEFUL_SET: &[Column] = &[NAME, column("Ready"), AGE, wide("Containers"), wide("Images")];
+pub(crate) const DAEMON_SET: &[Column] = &[
     NAME,
     count("Desired"),
     count("Current"),
@@ -46,8 +46,8 @@ pub(super) const DAEMON_SET: &[Column] = &[
     wide("Images"),
     wide("Selector"),
 ];
-pub(super) const CONTROLLER_REVISION: &[Column] = &[NAME, column("Controller"), column("Revision"), AGE];
-pub(super) const JOB: &[Column] = &[
+pub(crate) const CONTROLLER_REVISION: &[Column] = &[NAME, column("Controller"), column("Revision"), AGE];
+pub(crate) const JOB: &[Column] = &[
     NAME,
     column("Status"),
     column("Completions"),
@@ -57,7 +57,7 @@ pub(super) const JOB: &[Column] = &[
     wide("Images"),
     wide("Selector"),
 ];
-pub(super) const CRON_JOB: &[Column] = &[
+pub(crate) const CRON_JOB: &[Column] = &[
     NAME,
     column("Schedule"),
     column("Timezone"),
@@ -69,10 +69,10 @@ pub(super) const CRON_JOB: &[Column] = &[
     wide("Images"),
     wide("Selector"),
 ];
-pub(super) const SCALE: &[Column] = &[NAME, count("Desired"), count("Available"), AGE];
-pub(super) const DISRUPTION_BUDGET: &[Column] =
+pub(crate) const SCALE: &[Column] = &[NAME, count("Desired"), count("Available"), AGE];
+pub(crate) const DISRUPTION_BUDGET: &[Column] =
     &[NAME, column("Min Available"), column("Max Unavailable"), count("Allowed Disruptions"), AGE];
-pub(super) const AUTOSCALER: &[Column] = &[
+pub(crate) const AUTOSCALER: &[Column] = &[
     NAME,
     column("Reference"),
     column("Targets"),
@@ -82,7 +82,7 @@ pub(super) const AUTOSCALER: &[Column] = &[
     AGE,
 ];
 
-pub(super) fn deployment(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn deployment(object: &Value, now: Moment) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(ready(object)),
@@ -95,15 +95,15 @@ pub(super) fn deployment(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn replica_set(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn replica_set(object: &Value, now: Moment) -> Vec<Value> {
     replicas(object, now, &selector(object, "spec.selector"))
 }
 
-pub(super) fn replication_controller(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn replication_controller(object: &Value, now: Moment) -> Vec<Value> {
     replicas(object, now, &labels(object, "spec.selector"))
 }
 
-pub(super) fn stateful_set(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn stateful_set(object: &Value, now: Moment) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(ready(object)),
@@ -113,7 +113,7 @@ pub(super) fn stateful_set(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn daemon_set(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn daemon_set(object: &Value, now: Moment) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(number(object, "status.desiredNumberScheduled")),
@@ -129,13 +129,13 @@ pub(super) fn daemon_set(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn controller_revision(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn controller_revision(object: &Value, now: Moment) -> Vec<Value> {
     let owner = list(object, "metadata.ownerReferences").iter().find(|owner| owner["controller"] == true);
     let controller = owner.map_or_else(|| "<none>".to_owned(), owner_name);
     vec![json!(name(object)), json!(controller), json!(number(object, "revision")), json!(age(object, now))]
 }
 
-pub(super) fn job(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn job(object: &Value, now: Moment) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(job_status(object)),
@@ -148,7 +148,7 @@ pub(super) fn job(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn cron_job(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn cron_job(object: &Value, now: Moment) -> Vec<Value> {
     let last = at(object, "status.lastScheduleTime");
     let containers = list(object, "spec.jobTemplate.spec.template.spec.containers");
     let suspend = match at(object, "spec.suspend").as_bool() {
@@ -170,7 +170,7 @@ pub(super) fn cron_job(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn scale(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn scale(object: &Value, now: Moment) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(number(object, "spec.replicas")),
@@ -179,7 +179,7 @@ pub(super) fn scale(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn disruption_budget(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn disruption_budget(object: &Value, now: Moment) -> Vec<Value> {
     let bound = |path| plain(at(object, path)).unwrap_or_else(|| "N/A".to_owned());
     vec![
         json!(name(object)),
@@ -190,7 +190,7 @@ pub(super) fn disruption_budget(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(super) fn autoscaler(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn autoscaler(object: &Value, now: Moment) -> Vec<Value> {
     let target = at(object, "spec.scaleTargetRef");
     vec![
         json!(name(object)),

@@ -4,51 +4,51 @@ use std::net::IpAddr;
 
 use serde_json::json;
 
-use super::found::{Found, Path};
+use super::error_list::{ErrorList, Path};
 
 const NOT_AN_IP: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 const NOT_A_CIDR: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
 /// A CIDR block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Block {
+pub(crate) struct Block {
     address: IpAddr,
     prefix: u8,
 }
 
 /// The address in a text. Leading zeros in IPv4 octets are skipped, so that they get an error of their own.
-pub(super) fn parse_ip(text: &str) -> Option<IpAddr> {
+pub(crate) fn parse_ip(text: &str) -> Option<IpAddr> {
     text.parse().or_else(|_| without_leading_zeros(text).parse()).ok()
 }
 
 /// Reports a text that is not an IP address, or one that programs read differently.
-pub(super) fn ip(found: &mut Found, at: &Path<'_>, text: &str) {
+pub(crate) fn ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
     let Some(address) = parse_ip(text) else {
-        return found.invalid(at, &json!(text), NOT_AN_IP);
+        return errors.invalid(at, &json!(text), NOT_AN_IP);
     };
     if text.parse::<IpAddr>().is_err() {
-        found.invalid(at, &json!(text), "must not have leading 0s");
+        errors.invalid(at, &json!(text), "must not have leading 0s");
     } else if is_mapped(address) {
-        found.invalid(at, &json!(text), "must not be an IPv4-mapped IPv6 address");
+        errors.invalid(at, &json!(text), "must not be an IPv4-mapped IPv6 address");
     }
 }
 
 /// Reports a text that is not an IP address in canonical form.
-pub(super) fn canonical_ip(found: &mut Found, at: &Path<'_>, text: &str) {
-    let before = found.errors.len();
-    ip(found, at, text);
+pub(crate) fn canonical_ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
+    let before = errors.all.len();
+    ip(errors, at, text);
     if let Some(address) = parse_ip(text).filter(|address| address.to_string() != text)
-        && found.errors.len() == before
+        && errors.all.len() == before
     {
         let why = format!("must be in canonical form (\"{address}\")");
-        found.invalid(at, &json!(text), why);
+        errors.invalid(at, &json!(text), why);
     }
 }
 
 /// Reports an address that cannot be the address of an endpoint.
-pub(super) fn endpoint_ip(found: &mut Found, at: &Path<'_>, text: &str) {
+pub(crate) fn endpoint_ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
     let Some(address) = parse_ip(text).map(|address| address.to_canonical()) else {
-        return found.invalid(at, &json!(text), "must be a valid IP address");
+        return errors.invalid(at, &json!(text), "must be a valid IP address");
     };
     let (is_link_local, is_link_local_multicast) = match address {
         IpAddr::V4(four) => (four.is_link_local(), four.octets()[..3] == [224, 0, 0]),
@@ -58,16 +58,16 @@ pub(super) fn endpoint_ip(found: &mut Found, at: &Path<'_>, text: &str) {
         }
     };
     if address.is_unspecified() {
-        found.invalid(at, &json!(text), format!("may not be unspecified ({text})"));
+        errors.invalid(at, &json!(text), format!("may not be unspecified ({text})"));
     }
     if address.is_loopback() {
-        found.invalid(at, &json!(text), "may not be in the loopback range (127.0.0.0/8, ::1/128)");
+        errors.invalid(at, &json!(text), "may not be in the loopback range (127.0.0.0/8, ::1/128)");
     }
     if is_link_local {
-        found.invalid(at, &json!(text), "may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+        errors.invalid(at, &json!(text), "may not be in the link-local range (169.254.0.0/16, fe80::/10)");
     }
     if is_link_local_multicast {
-        found.invalid(
+        errors.invalid(
             at,
             &json!(text),
             "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)",
@@ -76,7 +76,7 @@ pub(super) fn endpoint_ip(found: &mut Found, at: &Path<'_>, text: &str) {
 }
 
 /// The block in a text, read as leniently as an address.
-pub(super) fn parse_cidr(text: &str) -> Option<Block> {
+pub(crate) fn parse_cidr(text: &str) -> Option<Block> {
     let (address, prefix) = text.split_once('/')?;
     let address = parse_ip(address)?;
     let is_number = !prefix.is_empty() && prefix.bytes().all(|digit| digit.is_ascii_digit());
@@ -85,22 +85,22 @@ pub(super) fn parse_cidr(text: &str) -> Option<Block> {
 }
 
 /// Reports a text that is not a CIDR block, or one that programs read differently.
-pub(super) fn cidr(found: &mut Found, at: &Path<'_>, text: &str) {
+pub(crate) fn cidr(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
     let Some(block) = parse_cidr(text) else {
-        return found.invalid(at, &json!(text), NOT_A_CIDR);
+        return errors.invalid(at, &json!(text), NOT_A_CIDR);
     };
     let (address, prefix) = text.split_once('/').unwrap_or((text, ""));
     if address.parse::<IpAddr>().is_err() || prefix.len() > 1 && prefix.starts_with('0') {
-        found.invalid(at, &json!(text), "must not have leading 0s in IP or prefix length");
+        errors.invalid(at, &json!(text), "must not have leading 0s in IP or prefix length");
     } else if is_mapped(block.address) {
-        found.invalid(at, &json!(text), "must not have an IPv4-mapped IPv6 address");
+        errors.invalid(at, &json!(text), "must not have an IPv4-mapped IPv6 address");
     } else if block.masked().address != block.address {
-        found.invalid(at, &json!(text), "must not have bits set beyond the prefix length");
+        errors.invalid(at, &json!(text), "must not have bits set beyond the prefix length");
     }
 }
 
 /// Whether of these addresses or blocks no two are of one family.
-pub(super) fn are_of_different_families<'a>(texts: impl Iterator<Item = &'a str>) -> bool {
+pub(crate) fn are_of_different_families<'a>(texts: impl Iterator<Item = &'a str>) -> bool {
     let mut seen = [false; 2];
     for text in texts {
         let Some(address) = parse_ip(text.split_once('/').map_or(text, |(address, _)| address)) else {
@@ -114,7 +114,7 @@ pub(super) fn are_of_different_families<'a>(texts: impl Iterator<Item = &'a str>
 }
 
 /// A warning about an IPv6 address that is not in canonical form.
-pub(super) fn ip_warning(at: &Path<'_>, text: &str) -> Option<String> {
+pub(crate) fn ip_warning(at: &Path<'_>, text: &str) -> Option<String> {
     let address: IpAddr = text.parse().ok()?;
     (address.is_ipv6() && address.to_string() != text).then(|| {
         format!("{at}: IPv6 address \"{text}\" should be in RFC 5952 canonical format (\"{address}\")")
@@ -122,7 +122,7 @@ pub(super) fn ip_warning(at: &Path<'_>, text: &str) -> Option<String> {
 }
 
 /// A warning about an IPv6 block that is not in canonical form.
-pub(super) fn cidr_warning(at: &Path<'_>, text: &str) -> Option<String> {
+pub(crate) fn cidr_warning(at: &Path<'_>, text: &str) -> Option<String> {
     let block = parse_cidr(text)?;
     let canonical = format!("{}/{}", block.address, block.prefix);
     (block.address.is_ipv6() && canonical != text).then(|| {
@@ -132,7 +132,7 @@ pub(super) fn cidr_warning(at: &Path<'_>, text: &str) -> Option<String> {
 
 impl Block {
     /// Whether all of the other block is in this one, and the other one is smaller.
-    pub(super) fn strictly_contains(self, other: Self) -> bool {
+    pub(crate) fn strictly_contains(self, other: Self) -> bool {
         let shortened = Self { prefix: self.prefix.min(bits(other.address)), ..other };
         self.address.is_ipv4() == other.address.is_ipv4()
             && self.prefix < other.prefix
@@ -181,10 +181,10 @@ fn without_leading_zeros(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn wrong(rule: fn(&mut Found, &Path<'_>, &str), text: &str) -> Vec<String> {
-        let mut found = Found::default();
-        rule(&mut found, &Path::new("a"), text);
-        found.errors.iter().map(crate::refusal::FieldError::message).collect()
+    fn wrong(rule: fn(&mut ErrorList, &Path<'_>, &str), text: &str) -> Vec<String> {
+        let mut errors = ErrorList::default();
+        rule(&mut errors, &Path::new("a"), text);
+        errors.all.iter().map(crate::FieldError::message).collect()
     }
 
     #[test]

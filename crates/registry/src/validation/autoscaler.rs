@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, list, number, text};
+use super::error_list::{ErrorList, Path, is_set, list, number, text};
 use super::names::{label, path_segment};
 use super::resource_names::{for_container, parse};
 
@@ -30,48 +30,48 @@ enum Versions {
 }
 
 /// A HorizontalPodAutoscaler; `old` is the stored one if it is changed.
-pub(super) fn autoscaler(found: &mut Found, old: Option<&Value>, object: &Value) {
+pub(crate) fn autoscaler(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     let least = number(spec, "minReplicas");
     let (most_at, most) = (at.child("maxReplicas"), number(spec, "maxReplicas").unwrap_or(0));
     if least.is_some_and(|least| most < least) {
-        found.invalid(&most_at, &json!(most), "must be greater than or equal to `minReplicas`");
+        errors.invalid(&most_at, &json!(most), "must be greater than or equal to `minReplicas`");
     }
     let versions = target_versions(old, spec);
-    reference(found, &at.child("scaleTargetRef"), &spec["scaleTargetRef"], versions);
+    reference(errors, &at.child("scaleTargetRef"), &spec["scaleTargetRef"], versions);
     let described = described_versions(old);
     let metrics = list(spec, "metrics");
     for (index, metric) in metrics.iter().enumerate() {
-        one_metric(found, &at.child("metrics").index(index), metric, described);
+        one_metric(errors, &at.child("metrics").index(index), metric, described);
     }
     let can_scale_to_zero =
         metrics.iter().any(|metric| matches!(text(metric, "type"), "Object" | "External"));
     if number(spec, "minReplicas") == Some(0) && !can_scale_to_zero {
         let why = "must specify at least one Object or External metric to support scaling to zero replicas";
-        found.forbidden(&at.child("metrics"), why);
+        errors.forbidden(&at.child("metrics"), why);
     }
     for direction in ["scaleUp", "scaleDown"] {
         if is_set(&spec["behavior"], direction) {
             let at = at.child("behavior");
-            rules(found, &at.child(direction), &spec["behavior"][direction]);
+            rules(errors, &at.child(direction), &spec["behavior"][direction]);
         }
     }
-    found.not_negative(&at, spec, "minReplicas");
+    errors.not_negative(&at, spec, "minReplicas");
     match most {
-        0 => found.required(&most_at, ""),
-        ..0 => found.invalid(&most_at, &json!(most), "must be greater than or equal to 1"),
+        0 => errors.required(&most_at, ""),
+        ..0 => errors.invalid(&most_at, &json!(most), "must be greater than or equal to 1"),
         _ => {}
     }
 }
 
 /// The status of a HorizontalPodAutoscaler.
-pub(super) fn status(found: &mut Found, object: &Value) {
+pub(crate) fn status(errors: &mut ErrorList, object: &Value) {
     let (at, status) = (Path::new("status"), &object["status"]);
     for (index, condition) in list(status, "conditions").iter().enumerate() {
-        found.not_negative(&at.child("conditions").index(index), condition, "observedGeneration");
+        errors.not_negative(&at.child("conditions").index(index), condition, "observedGeneration");
     }
-    found.not_negative(&at, status, "currentReplicas");
-    found.not_negative(&at, status, "desiredReplicas");
+    errors.not_negative(&at, status, "currentReplicas");
+    errors.not_negative(&at, status, "desiredReplicas");
 }
 
 /// What was there stays allowed; only ReplicationControllers have no group.
@@ -99,16 +99,16 @@ fn described_versions(old: Option<&Value>) -> Versions {
     if metrics.iter().any(is_wrong) { Versions::Any } else { Versions::Parsed }
 }
 
-fn reference(found: &mut Found, at: &Path<'_>, reference: &Value, versions: Versions) {
+fn reference(errors: &mut ErrorList, at: &Path<'_>, reference: &Value, versions: Versions) {
     for field in ["kind", "name"] {
         match text(reference, field) {
-            "" => found.required(&at.child(field), ""),
-            name => found.invalid_text(&at.child(field), name, path_segment(name)),
+            "" => errors.required(&at.child(field), ""),
+            name => errors.invalid_text(&at.child(field), name, path_segment(name)),
         }
     }
     let version = text(reference, "apiVersion");
     if let Some(why) = wrong_version(version, versions) {
-        found.invalid(&at.child("apiVersion"), &json!(version), why);
+        errors.invalid(&at.child("apiVersion"), &json!(version), why);
     }
 }
 
@@ -125,130 +125,130 @@ fn wrong_version(version: &str, allowed: Versions) -> Option<String> {
     needs_group.then(|| "apiVersion must specify API group".to_owned())
 }
 
-fn one_metric(found: &mut Found, at: &Path<'_>, metric: &Value, versions: Versions) {
+fn one_metric(errors: &mut ErrorList, at: &Path<'_>, metric: &Value, versions: Versions) {
     let kind = text(metric, "type");
     let type_at = at.child("type");
     if kind.is_empty() {
-        found.required(&type_at, "must specify a metric source type");
+        errors.required(&type_at, "must specify a metric source type");
     }
     if !METRIC_TYPES.contains(&kind) {
-        found.unsupported(&type_at, &json!(kind), &METRIC_TYPES);
+        errors.unsupported(&type_at, &json!(kind), &METRIC_TYPES);
     }
     let present: Vec<_> = SOURCES.iter().filter(|(field, _)| is_set(metric, field)).collect();
     if let Some((field, _)) = present.first() {
-        source(found, &at.child(field), field, &metric[*field], versions);
+        source(errors, &at.child(field), field, &metric[*field], versions);
     }
     let expected = SOURCES.iter().find(|(_, name)| *name == kind).map(|(field, _)| *field);
     match expected {
         Some(field) if !is_set(metric, field) => {
-            found.required(&at.child(field), "must populate information for the given metric source");
+            errors.required(&at.child(field), "must populate information for the given metric source");
         }
         _ => {}
     }
     if present.len() > 1 {
         for (field, _) in present.iter().filter(|(field, _)| Some(*field) != expected) {
-            found.forbidden(&at.child(field), "must populate the given metric source only");
+            errors.forbidden(&at.child(field), "must populate the given metric source only");
         }
     }
 }
 
-fn source(found: &mut Found, at: &Path<'_>, field: &str, source: &Value, versions: Versions) {
+fn source(errors: &mut ErrorList, at: &Path<'_>, field: &str, source: &Value, versions: Versions) {
     let target = &source["target"];
     let (has_value, has_average) = (is_set(target, "value"), is_set(target, "averageValue"));
     let target_at = at.child("target");
     match field {
         "object" => {
-            reference(found, &at.child("describedObject"), &source["describedObject"], versions);
-            metric_name(found, at, source);
+            reference(errors, &at.child("describedObject"), &source["describedObject"], versions);
+            metric_name(errors, at, source);
         }
-        "external" | "pods" => metric_name(found, at, source),
-        _ => resource(found, at, field, source),
+        "external" | "pods" => metric_name(errors, at, source),
+        _ => resource(errors, at, field, source),
     }
-    one_target(found, &target_at, target);
+    one_target(errors, &target_at, target);
     match field {
         "object" if !has_value && !has_average => {
             let why = "must set either a target value or averageValue";
-            found.required(&target_at.child("averageValue"), why);
+            errors.required(&target_at.child("averageValue"), why);
         }
         "external" if !has_value && !has_average => {
             let why = "must set either a target value for metric or a per-pod target";
-            found.required(&target_at.child("averageValue"), why);
+            errors.required(&target_at.child("averageValue"), why);
         }
         "external" if has_value && has_average => {
             let why = "may not set both a target value for metric and a per-pod target";
-            found.forbidden(&target_at.child("value"), why);
+            errors.forbidden(&target_at.child("value"), why);
         }
         "pods" if !has_average => {
-            found.required(&target_at.child("averageValue"), "must specify a positive target averageValue");
+            errors.required(&target_at.child("averageValue"), "must specify a positive target averageValue");
         }
         "resource" | "containerResource" => {
-            utilization_or_value(found, &target_at, is_set(target, "averageUtilization"), has_average);
+            utilization_or_value(errors, &target_at, is_set(target, "averageUtilization"), has_average);
         }
         _ => {}
     }
 }
 
-fn metric_name(found: &mut Found, at: &Path<'_>, source: &Value) {
+fn metric_name(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
     let at = at.child("metric");
     match text(&source["metric"], "name") {
-        "" => found.required(&at.child("name"), "must specify a metric name"),
-        name => found.invalid_text(&at.child("name"), name, path_segment(name)),
+        "" => errors.required(&at.child("name"), "must specify a metric name"),
+        name => errors.invalid_text(&at.child("name"), name, path_segment(name)),
     }
 }
 
-fn resource(found: &mut Found, at: &Path<'_>, field: &str, source: &Value) {
+fn resource(errors: &mut ErrorList, at: &Path<'_>, field: &str, source: &Value) {
     let is_of_container = field == "containerResource";
     match text(source, "name") {
-        "" => found.required(&at.child("name"), "must specify a resource name"),
-        name if is_of_container => for_container(found, &at.child("name"), name),
+        "" => errors.required(&at.child("name"), "must specify a resource name"),
+        name if is_of_container => for_container(errors, &at.child("name"), name),
         _ => {}
     }
     match text(source, "container") {
-        "" if is_of_container => found.required(&at.child("container"), "must specify a container"),
-        name if is_of_container => found.invalid_text(&at.child("container"), name, label(name)),
+        "" if is_of_container => errors.required(&at.child("container"), "must specify a container"),
+        name if is_of_container => errors.invalid_text(&at.child("container"), name, label(name)),
         _ => {}
     }
 }
 
-fn utilization_or_value(found: &mut Found, at: &Path<'_>, has_utilization: bool, has_value: bool) {
+fn utilization_or_value(errors: &mut ErrorList, at: &Path<'_>, has_utilization: bool, has_value: bool) {
     match (has_utilization, has_value) {
         (false, false) => {
             let why = "must set either a target raw value or a target utilization";
-            found.required(&at.child("averageUtilization"), why);
+            errors.required(&at.child("averageUtilization"), why);
         }
         (true, true) => {
             let why = "may not set both a target raw value and a target utilization";
-            found.forbidden(&at.child("averageValue"), why);
+            errors.forbidden(&at.child("averageValue"), why);
         }
         _ => {}
     }
 }
 
-fn one_target(found: &mut Found, at: &Path<'_>, target: &Value) {
+fn one_target(errors: &mut ErrorList, at: &Path<'_>, target: &Value) {
     let kind = text(target, "type");
     if kind.is_empty() {
-        found.required(&at.child("type"), "must specify a metric target type");
+        errors.required(&at.child("type"), "must specify a metric target type");
     }
     if !matches!(kind, "Utilization" | "Value" | "AverageValue") {
-        found.invalid(&at.child("type"), &json!(kind), "must be either Utilization, Value, or AverageValue");
+        errors.invalid(&at.child("type"), &json!(kind), "must be either Utilization, Value, or AverageValue");
     }
     for field in ["value", "averageValue"] {
         if parse(&target[field]).is_some_and(|quantity| quantity.billionths() <= 0) {
-            found.invalid(&at.child(field), &target[field], "must be positive");
+            errors.invalid(&at.child(field), &target[field], "must be positive");
         }
     }
     if number(target, "averageUtilization").is_some_and(|percent| percent < 1) {
         let at = at.child("averageUtilization");
-        found.invalid(&at, &target["averageUtilization"], "must be greater than 0");
+        errors.invalid(&at, &target["averageUtilization"], "must be greater than 0");
     }
 }
 
-fn rules(found: &mut Found, at: &Path<'_>, rules: &Value) {
+fn rules(errors: &mut ErrorList, at: &Path<'_>, rules: &Value) {
     let (window_at, window) = (at.child("stabilizationWindowSeconds"), &rules["stabilizationWindowSeconds"]);
     match window.as_i64() {
-        Some(..0) => found.invalid(&window_at, window, "must be greater than or equal to zero"),
+        Some(..0) => errors.invalid(&window_at, window, "must be greater than or equal to zero"),
         Some(seconds) if seconds > LONGEST_WINDOW => {
-            found.invalid(&window_at, window, format!("must be less than or equal to {LONGEST_WINDOW}"));
+            errors.invalid(&window_at, window, format!("must be less than or equal to {LONGEST_WINDOW}"));
         }
         _ => {}
     }
@@ -256,34 +256,34 @@ fn rules(found: &mut Found, at: &Path<'_>, rules: &Value) {
         && !["Disabled", "Max", "Min"].contains(&policy)
     {
         let known = ["Disabled", "Max", "Min"];
-        found.unsupported(&at.child("selectPolicy"), &rules["selectPolicy"], &known);
+        errors.unsupported(&at.child("selectPolicy"), &rules["selectPolicy"], &known);
     }
     let (policies_at, policies) = (at.child("policies"), list(rules, "policies"));
     if policies.is_empty() {
-        found.required(&policies_at, "must specify at least one Policy");
+        errors.required(&policies_at, "must specify at least one Policy");
     }
     for (index, policy) in policies.iter().enumerate() {
-        one_policy(found, &policies_at.index(index), policy);
+        one_policy(errors, &policies_at.index(index), policy);
     }
     let tolerance = &rules["tolerance"];
     if parse(tolerance).is_some_and(|quantity| quantity.billionths() < 0) {
-        found.invalid(&at.child("tolerance"), tolerance, "must be greater than or equal to 0");
+        errors.invalid(&at.child("tolerance"), tolerance, "must be greater than or equal to 0");
     }
 }
 
-fn one_policy(found: &mut Found, at: &Path<'_>, policy: &Value) {
+fn one_policy(errors: &mut ErrorList, at: &Path<'_>, policy: &Value) {
     let kind = text(policy, "type");
     if !matches!(kind, "Percent" | "Pods") {
-        found.unsupported(&at.child("type"), &json!(kind), &["Percent", "Pods"]);
+        errors.unsupported(&at.child("type"), &json!(kind), &["Percent", "Pods"]);
     }
     for field in ["value", "periodSeconds"] {
         let value = number(policy, field).unwrap_or(0);
         if value <= 0 {
-            found.invalid(&at.child(field), &json!(value), "must be greater than zero");
+            errors.invalid(&at.child(field), &json!(value), "must be greater than zero");
         }
     }
     if let Some(seconds) = number(policy, "periodSeconds").filter(|seconds| *seconds > LONGEST_PERIOD) {
         let why = format!("must be less than or equal to {LONGEST_PERIOD}");
-        found.invalid(&at.child("periodSeconds"), &json!(seconds), why);
+        errors.invalid(&at.child("periodSeconds"), &json!(seconds), why);
     }
 }

@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, text};
+use super::error_list::{ErrorList, Path, text};
 use super::names::config_key;
-use crate::kinds::Kind;
 
 const MAX_BYTES: usize = 1_048_576;
 const FROZEN: &str = "field is immutable when `immutable` is set";
@@ -17,14 +16,14 @@ const NEEDED: [(&str, &[&str]); 4] = [
 ];
 
 /// A ConfigMap: keys, and no more than a mebibyte in all.
-pub(super) fn config_map(found: &mut Found, object: &Value) {
+pub(crate) fn config_map(errors: &mut ErrorList, object: &Value) {
     let mut bytes = 0_usize;
     for field in ["data", "binaryData"] {
         let at = Path::new(field);
-        for (key, value) in found.members(&at, object, field) {
-            found.invalid_text(&at.key(key), key, config_key(key));
+        for (key, value) in errors.members(&at, object, field) {
+            errors.invalid_text(&at.key(key), key, config_key(key));
             if field == "data" && object["binaryData"].get(key).is_some() {
-                found.invalid(&at.key(key), &json!(key), "duplicate of key present in binaryData");
+                errors.invalid(&at.key(key), &json!(key), "duplicate of key present in binaryData");
             }
             let length = value.as_str().map_or(0, str::len);
             bytes = bytes.saturating_add(if field == "data" { length } else { decoded(value) });
@@ -32,57 +31,54 @@ pub(super) fn config_map(found: &mut Found, object: &Value) {
     }
     if bytes > MAX_BYTES {
         // The place is that of nothing in particular, as in Kubernetes.
-        found.too_long(&Path::new("[]"), MAX_BYTES);
+        errors.too_long(&Path::new("[]"), MAX_BYTES);
     }
 }
 
 /// A Secret: keys, size, and what its type asks for.
-pub(super) fn secret(found: &mut Found, object: &Value) {
+pub(crate) fn secret(errors: &mut ErrorList, object: &Value) {
     let at = Path::new("data");
     let mut bytes = 0_usize;
-    for (key, value) in found.members(&at, object, "data") {
-        found.invalid_text(&at.key(key), key, config_key(key));
+    for (key, value) in errors.members(&at, object, "data") {
+        errors.invalid_text(&at.key(key), key, config_key(key));
         bytes = bytes.saturating_add(decoded(value));
     }
     if bytes > MAX_BYTES {
-        found.too_long(&at, MAX_BYTES);
+        errors.too_long(&at, MAX_BYTES);
     }
     let kind = text(object, "type");
     for key in NEEDED.iter().filter(|(name, _)| *name == kind).flat_map(|(_, keys)| *keys) {
         if object["data"].get(key).is_none() {
-            found.required(&at.key(key), "");
+            errors.required(&at.key(key), "");
         }
     }
     let has = |key: &str| object["data"].get(key).is_some();
     if kind == "kubernetes.io/basic-auth" && !has("username") && !has("password") {
-        found.required(&at.key("username"), "");
-        found.required(&at.key("password"), "");
+        errors.required(&at.key("username"), "");
+        errors.required(&at.key("password"), "");
     }
     if kind == "kubernetes.io/service-account-token" {
         let annotations = &object["metadata"]["annotations"];
         if text(annotations, "kubernetes.io/service-account.name").is_empty() {
             let metadata = Path::new("metadata");
-            found.required(&metadata.child("annotations").key("kubernetes.io/service-account.name"), "");
+            errors.required(&metadata.child("annotations").key("kubernetes.io/service-account.name"), "");
         }
     }
 }
 
-/// What was made immutable stays.
-pub(super) fn changes(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
-    if kind.kind == "Secret" {
-        found.immutable(&Path::new("type"), old["type"] == new["type"], &new["type"]);
-    }
+/// Validates a change to a ConfigMap or Secret that may be marked as immutable.
+pub(crate) fn immutable(errors: &mut ErrorList, old: &Value, new: &Value) {
     if old["immutable"].as_bool() != Some(true) {
         return;
     }
     if new["immutable"].as_bool() != Some(true) {
-        found.forbidden(&Path::new("immutable"), FROZEN);
+        errors.forbidden(&Path::new("immutable"), FROZEN);
     }
     for field in ["data", "binaryData"] {
         let no_members = |value: &Value| value.as_object().is_none_or(serde_json::Map::is_empty);
         let is_same = old[field] == new[field] || no_members(&old[field]) && no_members(&new[field]);
         if !is_same {
-            found.forbidden(&Path::new(field), FROZEN);
+            errors.forbidden(&Path::new(field), FROZEN);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, list, number, text};
+use super::error_list::{ErrorList, Path, is_set, list, number, text};
 use super::names::{label, port_name, port_number};
 use super::volume::Mountable;
 use super::{environment, mount, probe, resources, restart, security};
@@ -35,12 +35,12 @@ struct Around<'a> {
 }
 
 /// Every container of a spec; `volumes` are those that can be mounted.
-pub(super) fn all(found: &mut Found, at: &Path<'_>, spec: &Value, volumes: &Mountable<'_>) {
+pub(crate) fn all(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, volumes: &Mountable<'_>) {
     let around = Around { spec, volumes };
     let mut names = BTreeSet::new();
-    running(found, &at.child("containers"), list(spec, "containers"), around, &mut names);
-    first(found, &at.child("initContainers"), list(spec, "initContainers"), around, &mut names);
-    debugging(found, &at.child("ephemeralContainers"), around, &mut names);
+    running(errors, &at.child("containers"), list(spec, "containers"), around, &mut names);
+    first(errors, &at.child("initContainers"), list(spec, "initContainers"), around, &mut names);
+    debugging(errors, &at.child("ephemeralContainers"), around, &mut names);
 }
 
 impl Around<'_> {
@@ -51,30 +51,30 @@ impl Around<'_> {
 }
 
 fn running<'a>(
-    found: &mut Found,
+    errors: &mut ErrorList,
     at: &Path<'_>,
     containers: &'a [Value],
     around: Around<'_>,
     names: &mut BTreeSet<&'a str>,
 ) {
     if containers.is_empty() {
-        return found.required(at, "");
+        return errors.required(at, "");
     }
     for (index, container) in containers.iter().enumerate() {
         let at = at.index(index);
-        any(found, &at, container, around);
-        unique_name(found, &at, container, names);
-        probe::lifecycle(found, &at.child("lifecycle"), &container["lifecycle"], around.grace());
+        any(errors, &at, container, around);
+        unique_name(errors, &at, container, names);
+        probe::lifecycle(errors, &at.child("lifecycle"), &container["lifecycle"], around.grace());
         for name in PROBES {
-            probe::probe(found, &at, name, &container[name]);
+            probe::probe(errors, &at, name, &container[name]);
         }
-        restart::policy(found, &at, container);
+        restart::policy(errors, &at, container);
     }
-    host_port_conflicts(found, at, containers);
+    host_port_conflicts(errors, at, containers);
 }
 
 fn first<'a>(
-    found: &mut Found,
+    errors: &mut ErrorList,
     list_at: &Path<'_>,
     containers: &'a [Value],
     around: Around<'_>,
@@ -82,51 +82,51 @@ fn first<'a>(
 ) {
     for (index, container) in containers.iter().enumerate() {
         let at = list_at.index(index);
-        any(found, &at, container, around);
-        restart::policy(found, &at, container);
-        unique_name(found, &at, container, names);
+        any(errors, &at, container, around);
+        restart::policy(errors, &at, container);
+        unique_name(errors, &at, container, names);
         // Each by itself, as they run one after another; the place is the first, as in Kubernetes.
-        host_port_conflicts(found, list_at, std::slice::from_ref(container));
+        host_port_conflicts(errors, list_at, std::slice::from_ref(container));
         let stays = text(container, "restartPolicy") == "Always";
         let why = "may not be set for init containers without restartPolicy=Always";
         if stays {
-            probe::lifecycle(found, &at.child("lifecycle"), &container["lifecycle"], around.grace());
+            probe::lifecycle(errors, &at.child("lifecycle"), &container["lifecycle"], around.grace());
         } else if is_set(container, "lifecycle") {
-            found.forbidden(&at.child("lifecycle"), why);
+            errors.forbidden(&at.child("lifecycle"), why);
         }
         for name in PROBES {
             if stays {
-                probe::probe(found, &at, name, &container[name]);
+                probe::probe(errors, &at, name, &container[name]);
             } else if is_set(container, name) {
-                found.forbidden(&at.child(name), why);
+                errors.forbidden(&at.child(name), why);
             }
         }
         if !stays {
-            restart::resize_before(found, &at, container);
+            restart::resize_before(errors, &at, container);
         }
     }
 }
 
-fn debugging<'a>(found: &mut Found, at: &Path<'_>, around: Around<'a>, names: &mut BTreeSet<&'a str>) {
+fn debugging<'a>(errors: &mut ErrorList, at: &Path<'_>, around: Around<'a>, names: &mut BTreeSet<&'a str>) {
     for (index, container) in list(around.spec, "ephemeralContainers").iter().enumerate() {
         let at = at.index(index);
-        any(found, &at, container, around);
-        unique_name(found, &at, container, names);
+        any(errors, &at, container, around);
+        unique_name(errors, &at, container, names);
         let target = text(container, "targetContainerName");
         let known = |field: &str| list(around.spec, field).iter().any(|other| text(other, "name") == target);
         if !target.is_empty() && !known("containers") && !known("initContainers") {
-            found.not_found(&at.child("targetContainerName"), &json!(target));
+            errors.not_found(&at.child("targetContainerName"), &json!(target));
         }
         let why = "cannot be set for an Ephemeral Container";
         for field in NOT_FOR_DEBUGGING.into_iter().filter(|field| is_given(container, field)) {
-            found.forbidden(&at.child(field), why);
+            errors.forbidden(&at.child(field), why);
         }
         for (index, mount) in list(container, "volumeMounts").iter().enumerate() {
             let at = at.child("volumeMounts");
             let at = at.index(index);
             for field in ["subPath", "subPathExpr"].into_iter().filter(|field| !text(mount, field).is_empty())
             {
-                found.forbidden(&at.child(field), why);
+                errors.forbidden(&at.child(field), why);
             }
         }
     }
@@ -141,39 +141,44 @@ fn is_given(container: &Value, field: &str) -> bool {
 }
 
 /// What holds for every container.
-fn any(found: &mut Found, at: &Path<'_>, container: &Value, around: Around<'_>) {
+fn any(errors: &mut ErrorList, at: &Path<'_>, container: &Value, around: Around<'_>) {
     let name = text(container, "name");
     if name.is_empty() {
-        found.required(&at.child("name"), "");
+        errors.required(&at.child("name"), "");
     } else {
-        found.invalid_text(&at.child("name"), name, label(name));
+        errors.invalid_text(&at.child("name"), name, label(name));
     }
     if text(container, "image").is_empty() {
-        found.required(&at.child("image"), "");
+        errors.required(&at.child("image"), "");
     }
     let policy = &container["terminationMessagePolicy"];
-    found.one_of(&at.child("terminationMessagePolicy"), policy, &MESSAGE_POLICIES);
-    ports(found, &at.child("ports"), list(container, "ports"));
-    environment::variables(found, &at.child("env"), list(container, "env"));
-    environment::sources(found, &at.child("envFrom"), list(container, "envFrom"));
-    mount::mounts(found, at, container, around.volumes);
-    found.one_of(&at.child("imagePullPolicy"), &container["imagePullPolicy"], &PULL_POLICIES);
-    resources::requirements(found, &at.child("resources"), &container["resources"]);
-    resources::claims(found, &at.child("resources").child("claims"), container, around.spec);
+    errors.one_of(&at.child("terminationMessagePolicy"), policy, &MESSAGE_POLICIES);
+    ports(errors, &at.child("ports"), list(container, "ports"));
+    environment::variables(errors, &at.child("env"), list(container, "env"));
+    environment::sources(errors, &at.child("envFrom"), list(container, "envFrom"));
+    mount::mounts(errors, at, container, around.volumes);
+    errors.one_of(&at.child("imagePullPolicy"), &container["imagePullPolicy"], &PULL_POLICIES);
+    resources::requirements(errors, &at.child("resources"), &container["resources"]);
+    resources::claims(errors, &at.child("resources").child("claims"), container, around.spec);
     let policy = text(around.spec, "restartPolicy");
-    restart::resize(found, &at.child("resizePolicy"), container, policy);
+    restart::resize(errors, &at.child("resizePolicy"), container, policy);
     let (at, context) = (at.child("securityContext"), &container["securityContext"]);
-    security::of_container(found, &at, context, around.spec);
+    security::of_container(errors, &at, context, around.spec);
 }
 
-fn unique_name<'a>(found: &mut Found, at: &Path<'_>, container: &'a Value, names: &mut BTreeSet<&'a str>) {
+fn unique_name<'a>(
+    errors: &mut ErrorList,
+    at: &Path<'_>,
+    container: &'a Value,
+    names: &mut BTreeSet<&'a str>,
+) {
     let name = text(container, "name");
     if !names.insert(name) {
-        found.duplicate(&at.child("name"), &json!(name));
+        errors.duplicate(&at.child("name"), &json!(name));
     }
 }
 
-fn ports(found: &mut Found, at: &Path<'_>, ports: &[Value]) {
+fn ports(errors: &mut ErrorList, at: &Path<'_>, ports: &[Value]) {
     let mut names = BTreeSet::new();
     for (index, port) in ports.iter().enumerate() {
         let at = at.index(index);
@@ -181,29 +186,29 @@ fn ports(found: &mut Found, at: &Path<'_>, ports: &[Value]) {
         if !name.is_empty() {
             let wrong = port_name(name);
             if wrong.is_empty() && !names.insert(name) {
-                found.duplicate(&at.child("name"), &json!(name));
+                errors.duplicate(&at.child("name"), &json!(name));
             }
-            found.invalid_text(&at.child("name"), name, wrong);
+            errors.invalid_text(&at.child("name"), name, wrong);
         }
         match number(port, "containerPort").unwrap_or(0) {
-            0 => found.required(&at.child("containerPort"), ""),
-            number => in_range(found, &at.child("containerPort"), number),
+            0 => errors.required(&at.child("containerPort"), ""),
+            number => in_range(errors, &at.child("containerPort"), number),
         }
         match number(port, "hostPort").unwrap_or(0) {
             0 => {}
-            number => in_range(found, &at.child("hostPort"), number),
+            number => in_range(errors, &at.child("hostPort"), number),
         }
-        found.one_of(&at.child("protocol"), &port["protocol"], &PROTOCOLS);
+        errors.one_of(&at.child("protocol"), &port["protocol"], &PROTOCOLS);
     }
 }
 
-fn in_range(found: &mut Found, at: &Path<'_>, port: i64) {
+fn in_range(errors: &mut ErrorList, at: &Path<'_>, port: i64) {
     for why in port_number(port) {
-        found.invalid(at, &json!(port), why);
+        errors.invalid(at, &json!(port), why);
     }
 }
 
-fn host_port_conflicts(found: &mut Found, at: &Path<'_>, containers: &[Value]) {
+fn host_port_conflicts(errors: &mut ErrorList, at: &Path<'_>, containers: &[Value]) {
     let mut taken = BTreeSet::new();
     for (index, container) in containers.iter().enumerate() {
         for (port_index, port) in list(container, "ports").iter().enumerate() {
@@ -212,7 +217,7 @@ fn host_port_conflicts(found: &mut Found, at: &Path<'_>, containers: &[Value]) {
             if taken.contains(&place) {
                 let at = at.index(index);
                 let at = at.child("ports");
-                found.duplicate(&at.index(port_index).child("hostPort"), &json!(place));
+                errors.duplicate(&at.index(port_index).child("hostPort"), &json!(place));
             }
             taken.insert(place);
         }

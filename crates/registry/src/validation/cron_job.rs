@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, text};
+use super::error_list::{ErrorList, Path, is_set, text};
 use super::shown::in_order;
 use super::{job, schedule};
 
@@ -12,62 +12,62 @@ const NAME_MAX: usize = 52;
 const ZONES: &str = include_str!("time_zones.txt");
 
 /// The spec of a CronJob.
-pub(super) fn cron_job(found: &mut Found, object: &Value) {
+pub(crate) fn cron_job(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     let when = text(spec, "schedule");
     if let Some(why) = schedule::parse(when).err().filter(|_| !when.is_empty()) {
-        found.invalid(&at.child("schedule"), &spec["schedule"], why);
+        errors.invalid(&at.child("schedule"), &spec["schedule"], why);
     }
     if when.contains("TZ") {
         let why = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead";
-        found.invalid(&at.child("schedule"), &spec["schedule"], why);
+        errors.invalid(&at.child("schedule"), &spec["schedule"], why);
     }
-    found.not_negative(&at, spec, "startingDeadlineSeconds");
-    time_zone(found, &at.child("timeZone"), spec);
+    errors.not_negative(&at, spec, "startingDeadlineSeconds");
+    time_zone(errors, &at.child("timeZone"), spec);
     let policies = ["Allow", "Forbid", "Replace"];
-    found.one_of(&at.child("concurrencyPolicy"), &spec["concurrencyPolicy"], &policies);
-    job_template(found, &at.child("jobTemplate"), &spec["jobTemplate"]["spec"]);
-    found.not_negative(&at, spec, "successfulJobsHistoryLimit");
-    found.not_negative(&at, spec, "failedJobsHistoryLimit");
+    errors.one_of(&at.child("concurrencyPolicy"), &spec["concurrencyPolicy"], &policies);
+    job_template(errors, &at.child("jobTemplate"), &spec["jobTemplate"]["spec"]);
+    errors.not_negative(&at, spec, "successfulJobsHistoryLimit");
+    errors.not_negative(&at, spec, "failedJobsHistoryLimit");
     let name = text(&object["metadata"], "name");
     if name.len() > NAME_MAX {
         let why = format!("must be no more than {NAME_MAX} characters");
-        found.invalid(&Path::new("metadata").child("name"), &json!(name), why);
+        errors.invalid(&Path::new("metadata").child("name"), &json!(name), why);
     }
     if when.is_empty() {
-        found.required(&at.child("schedule"), "");
+        errors.required(&at.child("schedule"), "");
     }
 }
 
 /// Whether the time zone database has this name.
-pub(super) fn is_time_zone(name: &str) -> bool {
+pub(crate) fn is_time_zone(name: &str) -> bool {
     ZONES.lines().any(|zone| zone == name)
 }
 
 /// The Jobs that it makes get their selectors when they are made.
-fn job_template(found: &mut Found, at: &Path<'_>, job: &Value) {
+fn job_template(errors: &mut ErrorList, at: &Path<'_>, job: &Value) {
     let at = at.child("spec");
-    job::job_spec(found, &at, job);
+    job::job_spec(errors, &at, job);
     if is_set(job, "selector") {
         let shown = in_order("meta/v1.LabelSelector", &job["selector"]);
-        found.invalid_shown(&at.child("selector"), shown, "`selector` will be auto-generated");
+        errors.invalid_shown(&at.child("selector"), shown, "`selector` will be auto-generated");
     }
     if job["manualSelector"].as_bool() == Some(true) {
-        found.unsupported(&at.child("manualSelector"), &json!(true), &["nil", "false"]);
+        errors.unsupported(&at.child("manualSelector"), &json!(true), &["nil", "false"]);
     }
 }
 
-fn time_zone(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn time_zone(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let Some(zone) = spec["timeZone"].as_str() else { return };
     if zone.is_empty() {
-        return found.invalid(at, &json!(zone), "timeZone must be nil or non-empty string");
+        return errors.invalid(at, &json!(zone), "timeZone must be nil or non-empty string");
     }
     if zone.eq_ignore_ascii_case("Local") {
         let why = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones";
-        found.invalid(at, &json!(zone), why);
+        errors.invalid(at, &json!(zone), why);
     }
     // Go knows the local zone under its exact name.
     if zone != "Local" && !is_time_zone(zone) {
-        found.invalid(at, &json!(zone), format!("unknown time zone {zone}"));
+        errors.invalid(at, &json!(zone), format!("unknown time zone {zone}"));
     }
 }

@@ -2,106 +2,106 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, number};
+use super::error_list::{ErrorList, Path, is_set, number};
 use super::names::{percent, percentage};
 use super::shown::with_go_names;
 use super::{selector, template};
 
 /// The spec of a Deployment.
-pub(super) fn deployment(found: &mut Found, object: &Value) {
+pub(crate) fn deployment(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
-    found.not_negative(&at, spec, "replicas");
-    selector_and_template(found, &at, spec);
-    strategy(found, &at.child("strategy"), &spec["strategy"]);
-    found.not_negative(&at, spec, "minReadySeconds");
-    found.not_negative(&at, spec, "revisionHistoryLimit");
-    rollback(found, &at, object);
-    found.not_negative(&at, spec, "progressDeadlineSeconds");
+    errors.not_negative(&at, spec, "replicas");
+    selector_and_template(errors, &at, spec);
+    strategy(errors, &at.child("strategy"), &spec["strategy"]);
+    errors.not_negative(&at, spec, "minReadySeconds");
+    errors.not_negative(&at, spec, "revisionHistoryLimit");
+    rollback(errors, &at, object);
+    errors.not_negative(&at, spec, "progressDeadlineSeconds");
     if let Some(deadline) = number(spec, "progressDeadlineSeconds")
         && deadline <= number(spec, "minReadySeconds").unwrap_or(0)
     {
         let at = at.child("progressDeadlineSeconds");
-        found.invalid(&at, &json!(deadline), "must be greater than minReadySeconds");
+        errors.invalid(&at, &json!(deadline), "must be greater than minReadySeconds");
     }
 }
 
 /// The revision to go back to, which is a field of the spec inside Kubernetes.
-fn rollback(found: &mut Found, at: &Path<'_>, object: &Value) {
+fn rollback(errors: &mut ErrorList, at: &Path<'_>, object: &Value) {
     let revision = object["metadata"]["annotations"]["deprecated.deployment.rollback.to"].as_str();
     if let Some(revision) = revision.and_then(|text| text.parse::<i64>().ok()).filter(|number| *number < 0) {
         let why = "must be greater than or equal to 0";
-        found.invalid(&at.child("rollback").child("version"), &json!(revision), why);
+        errors.invalid(&at.child("rollback").child("version"), &json!(revision), why);
     }
 }
 
 /// The spec of a ReplicaSet.
-pub(super) fn replica_set(found: &mut Found, object: &Value) {
+pub(crate) fn replica_set(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
-    found.not_negative(&at, spec, "replicas");
-    found.not_negative(&at, spec, "minReadySeconds");
-    selector_and_template(found, &at, spec);
+    errors.not_negative(&at, spec, "replicas");
+    errors.not_negative(&at, spec, "minReadySeconds");
+    selector_and_template(errors, &at, spec);
 }
 
 /// A number or percentage that is not negative.
-pub(super) fn count_or_percent(found: &mut Found, at: &Path<'_>, value: &Value) {
+pub(crate) fn count_or_percent(errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
     match value {
         Value::String(text) => {
             for why in percent(text) {
-                found.invalid(at, value, why);
+                errors.invalid(at, value, why);
             }
         }
         number if number.as_i64().is_some_and(|number| number < 0) => {
-            found.invalid(at, value, "must be greater than or equal to 0");
+            errors.invalid(at, value, "must be greater than or equal to 0");
         }
         _ => {}
     }
 }
 
 /// A percentage of no more than all.
-pub(super) fn at_most_all(found: &mut Found, at: &Path<'_>, value: &Value) {
+pub(crate) fn at_most_all(errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
     if value.as_str().and_then(percentage).is_some_and(|percentage| percentage > 100) {
-        found.invalid(at, value, "must not be greater than 100%");
+        errors.invalid(at, value, "must not be greater than 100%");
     }
 }
 
-fn selector_and_template(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn selector_and_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     // The text says deployment for ReplicaSets too.
-    if selector::of_template(found, at, spec, "deployment") {
-        selector::matches_template(found, at, spec);
-        template::of_services(found, at, spec, "ReplicaSet");
+    if selector::of_template(errors, at, spec, "deployment") {
+        selector::matches_template(errors, at, spec);
+        template::of_services(errors, at, spec, "ReplicaSet");
     }
 }
 
-fn strategy(found: &mut Found, at: &Path<'_>, strategy: &Value) {
+fn strategy(errors: &mut ErrorList, at: &Path<'_>, strategy: &Value) {
     match strategy["type"].as_str().unwrap_or("") {
         "Recreate" => {
             if is_set(strategy, "rollingUpdate") {
                 let why = "may not be specified when strategy `type` is 'Recreate'";
-                found.forbidden(&at.child("rollingUpdate"), why);
+                errors.forbidden(&at.child("rollingUpdate"), why);
             }
         }
         "RollingUpdate" if is_set(strategy, "rollingUpdate") => {
-            rolling_update(found, &at.child("rollingUpdate"), &strategy["rollingUpdate"]);
+            rolling_update(errors, &at.child("rollingUpdate"), &strategy["rollingUpdate"]);
         }
         "RollingUpdate" => {
-            found.required(&at.child("rollingUpdate"), "this should be defaulted and never be nil");
+            errors.required(&at.child("rollingUpdate"), "this should be defaulted and never be nil");
         }
-        _ => unknown_strategy(found, at, strategy),
+        _ => unknown_strategy(errors, at, strategy),
     }
 }
 
-fn rolling_update(found: &mut Found, at: &Path<'_>, limits: &Value) {
+fn rolling_update(errors: &mut ErrorList, at: &Path<'_>, limits: &Value) {
     let (unavailable, surge) = (&limits["maxUnavailable"], &limits["maxSurge"]);
-    count_or_percent(found, &at.child("maxUnavailable"), unavailable);
-    count_or_percent(found, &at.child("maxSurge"), surge);
+    count_or_percent(errors, &at.child("maxUnavailable"), unavailable);
+    count_or_percent(errors, &at.child("maxSurge"), surge);
     if is_nothing(unavailable) && is_nothing(surge) {
-        found.invalid(&at.child("maxUnavailable"), unavailable, "may not be 0 when `maxSurge` is 0");
+        errors.invalid(&at.child("maxUnavailable"), unavailable, "may not be 0 when `maxSurge` is 0");
     }
-    at_most_all(found, &at.child("maxUnavailable"), unavailable);
+    at_most_all(errors, &at.child("maxUnavailable"), unavailable);
 }
 
 /// What is no number at all counts as 0 here, as it does in Kubernetes.
-pub(super) fn is_nothing(limit: &Value) -> bool {
+pub(crate) fn is_nothing(limit: &Value) -> bool {
     match limit {
         Value::String(text) => percentage(text).unwrap_or_else(|| text.parse().unwrap_or(0)) == 0,
         other => other.as_i64().unwrap_or(0) == 0,
@@ -109,7 +109,7 @@ pub(super) fn is_nothing(limit: &Value) -> bool {
 }
 
 /// The value is shown as Go prints its structure.
-fn unknown_strategy(found: &mut Found, at: &Path<'_>, strategy: &Value) {
+fn unknown_strategy(errors: &mut ErrorList, at: &Path<'_>, strategy: &Value) {
     let supported = ["Recreate", "RollingUpdate"];
-    found.unsupported_shown(at, with_go_names("apps/v1.DeploymentStrategy", strategy), &supported);
+    errors.unsupported_shown(at, with_go_names("apps/v1.DeploymentStrategy", strategy), &supported);
 }

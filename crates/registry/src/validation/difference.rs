@@ -40,7 +40,7 @@ const GO_NAMES_OF_RBD: [(&str, &str); 4] =
     [("image", "RBDImage"), ("monitors", "CephMonitors"), ("pool", "RBDPool"), ("user", "RadosUser")];
 
 /// The unified diff between two values of this message.
-pub(super) fn difference(message: &str, old: &Value, new: &Value) -> String {
+pub(crate) fn difference(message: &str, old: &Value, new: &Value) -> String {
     let (old, new) = (lines(message, old), lines(message, new));
     let old: Vec<_> = old.lines().collect();
     let new: Vec<_> = new.lines().collect();
@@ -48,7 +48,7 @@ pub(super) fn difference(message: &str, old: &Value, new: &Value) -> String {
 }
 
 /// The value on one line, with all fields of its message under their Go names.
-pub(super) fn on_one_line(message: &str, value: &Value) -> String {
+pub(crate) fn on_one_line(message: &str, value: &Value) -> String {
     let lines = lines(message, value);
     let compact = lines.lines().map(|line| line.trim_start().replacen("\": ", "\":", 1));
     compact.collect()

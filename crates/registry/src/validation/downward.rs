@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, text};
+use super::error_list::{ErrorList, Path, text};
 use super::names::qualified_name;
 
 /// Where something is shown.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Shown {
+pub(crate) enum Shown {
     /// In a variable of a container.
     InVariable,
     /// In a file of a volume.
@@ -43,21 +43,21 @@ const BYTE_UNITS: [&str; 13] =
     ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 
 /// A field of the pod.
-pub(super) fn field(found: &mut Found, at: &Path<'_>, field: &Value, shown: Shown) {
+pub(crate) fn field(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown: Shown) {
     let (version, path) = (text(field, "apiVersion"), text(field, "fieldPath"));
     if version.is_empty() {
-        return found.required(&at.child("apiVersion"), "");
+        return errors.required(&at.child("apiVersion"), "");
     }
     if path.is_empty() {
-        return found.required(&at.child("fieldPath"), "");
+        return errors.required(&at.child("fieldPath"), "");
     }
     if let Some(why) = unknown(version, path) {
         let why = format!("error converting fieldPath: {why}");
-        return found.invalid(&at.child("fieldPath"), &json!(path), why);
+        return errors.invalid(&at.child("fieldPath"), &json!(path), why);
     }
     if let Some((map, key)) = subscript(path) {
         let key = if map == "metadata.annotations" { key.to_lowercase() } else { key.to_owned() };
-        return found.invalid_text(at, &key, qualified_name(&key));
+        return errors.invalid_text(at, &key, qualified_name(&key));
     }
     let supported: &[&str] = match shown {
         Shown::InVariable => &IN_VARIABLE,
@@ -65,24 +65,24 @@ pub(super) fn field(found: &mut Found, at: &Path<'_>, field: &Value, shown: Show
     };
     let path = if path == "spec.host" { "spec.nodeName" } else { path };
     if !supported.contains(&path) {
-        found.unsupported(&at.child("fieldPath"), &json!(path), supported);
+        errors.unsupported(&at.child("fieldPath"), &json!(path), supported);
     }
 }
 
 /// A resource of a container; a file must say of which one.
-pub(super) fn resource(found: &mut Found, at: &Path<'_>, field: &Value, shown: Shown) {
+pub(crate) fn resource(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown: Shown) {
     let name = text(field, "resource");
     if shown == Shown::InFile && text(field, "containerName").is_empty() {
-        found.required(&at.child("containerName"), "");
+        errors.required(&at.child("containerName"), "");
     } else if name.is_empty() {
-        found.required(&at.child("resource"), "");
+        errors.required(&at.child("resource"), "");
     } else if !RESOURCES.contains(&name) && !is_huge_pages(name) {
-        found.unsupported(&at.child("resource"), &json!(name), &RESOURCES);
+        errors.unsupported(&at.child("resource"), &json!(name), &RESOURCES);
     }
-    divisor(found, &at.child("divisor"), name, text(field, "divisor"));
+    divisor(errors, &at.child("divisor"), name, text(field, "divisor"));
 }
 
-fn divisor(found: &mut Found, at: &Path<'_>, name: &str, divisor: &str) {
+fn divisor(errors: &mut ErrorList, at: &Path<'_>, name: &str, divisor: &str) {
     if matches!(divisor, "" | "0") {
         return;
     }
@@ -101,7 +101,7 @@ fn divisor(found: &mut Found, at: &Path<'_>, name: &str, divisor: &str) {
         _ => return,
     };
     if !units.contains(&divisor) {
-        found.invalid(at, &json!(name), why);
+        errors.invalid(at, &json!(name), why);
     }
 }
 

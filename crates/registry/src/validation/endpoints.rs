@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::addresses::{canonical_ip, endpoint_ip, ip, ip_warning, parse_ip};
-use super::found::{Found, Path, is_set, list, members, number, text};
+use super::error_list::{ErrorList, Path, is_set, list, members, number, text};
 use super::metadata::labels;
 use super::names::{Rule, label, label_value, port_number, qualified_name, subdomain};
 use super::same;
@@ -21,37 +21,37 @@ const MOST_TOPOLOGY_LABELS: usize = 16;
 const MOST_HINTS: usize = 8;
 
 /// An EndpointSlice; `old` is the stored one if it is changed.
-pub(super) fn slice(found: &mut Found, old: Option<&Value>, slice: &Value) {
+pub(crate) fn slice(errors: &mut ErrorList, old: Option<&Value>, slice: &Value) {
     let at = Path::new("ports");
     let ports = list(slice, "ports");
     if ports.len() > MOST_PORTS {
-        found.too_many(&at, ports.len(), MOST_PORTS);
+        errors.too_many(&at, ports.len(), MOST_PORTS);
     } else {
-        slice_ports(found, &at, ports);
+        slice_ports(errors, &at, ports);
     }
     // What was stored by a more lenient version stays valid until it is changed.
     let is_same =
         |old: &Value| same("discovery/v1.EndpointSlice", &only_endpoints(old), &only_endpoints(slice));
     let is_kept = old.is_some_and(is_same);
     if !is_kept {
-        endpoints_of_slice(found, slice);
+        endpoints_of_slice(errors, slice);
     }
     let (at, kind) = (Path::new("addressType"), text(slice, "addressType"));
     if kind.is_empty() {
-        found.required(&at, "");
+        errors.required(&at, "");
     } else if !ADDRESS_TYPES.contains(&kind) {
-        found.unsupported(&at, &json!(kind), &ADDRESS_TYPES);
+        errors.unsupported(&at, &json!(kind), &ADDRESS_TYPES);
     }
     if let Some(old) = old {
-        found.unchanged(&at, text(old, "addressType") == kind);
+        errors.unchanged(&at, text(old, "addressType") == kind);
     }
     if !is_kept {
-        counts(found, list(slice, "endpoints"));
+        counts(errors, list(slice, "endpoints"));
     }
 }
 
 /// Endpoints; `old` are the stored ones if they are changed.
-pub(super) fn endpoints(found: &mut Found, old: Option<&Value>, object: &Value) {
+pub(crate) fn endpoints(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
     let is_kept = |old: &Value| {
         let subsets = |object: &Value| json!({"subsets": object["subsets"]});
         same("core/v1.Endpoints", &subsets(old), &subsets(object))
@@ -61,12 +61,12 @@ pub(super) fn endpoints(found: &mut Found, old: Option<&Value>, object: &Value) 
     }
     let at = Path::new("subsets");
     for (index, subset) in list(object, "subsets").iter().enumerate() {
-        one_subset(found, &at.index(index), subset);
+        one_subset(errors, &at.index(index), subset);
     }
 }
 
 /// Warnings about a new EndpointSlice.
-pub(super) fn slice_warnings(warnings: &mut Vec<String>, slice: &Value) {
+pub(crate) fn slice_warnings(warnings: &mut Vec<String>, slice: &Value) {
     if text(slice, "addressType") == "FQDN" {
         warnings.push("spec.addressType: FQDN endpoints are deprecated".to_owned());
     }
@@ -74,7 +74,7 @@ pub(super) fn slice_warnings(warnings: &mut Vec<String>, slice: &Value) {
 }
 
 /// Warnings about a changed EndpointSlice; controllers of Kubernetes are not warned.
-pub(super) fn slice_change_warnings(slice: &Value) -> Vec<String> {
+pub(crate) fn slice_change_warnings(slice: &Value) -> Vec<String> {
     let manager = text(&slice["metadata"]["labels"], "endpointslice.kubernetes.io/managed-by");
     let mut warnings = Vec::new();
     if MANAGERS.contains(&manager) {
@@ -92,7 +92,7 @@ pub(super) fn slice_change_warnings(slice: &Value) -> Vec<String> {
 }
 
 /// Warnings about Endpoints; the controller of Kubernetes is not warned.
-pub(super) fn warnings(warnings: &mut Vec<String>, object: &Value) {
+pub(crate) fn warnings(warnings: &mut Vec<String>, object: &Value) {
     if text(&object["metadata"]["labels"], "endpoints.kubernetes.io/managed-by") == "endpoint-controller" {
         return;
     }
@@ -112,176 +112,176 @@ fn only_endpoints(slice: &Value) -> Value {
     json!({"endpoints": slice["endpoints"]})
 }
 
-fn slice_ports(found: &mut Found, at: &Path<'_>, ports: &[Value]) {
+fn slice_ports(errors: &mut ErrorList, at: &Path<'_>, ports: &[Value]) {
     let mut names = BTreeSet::new();
     for (index, port) in ports.iter().enumerate() {
         let at = at.index(index);
         let name = text(port, "name");
         if !name.is_empty() {
-            found.invalid_text(&at.child("name"), name, label(name));
+            errors.invalid_text(&at.child("name"), name, label(name));
         }
         if !names.insert(name) {
-            found.duplicate(&at.child("name"), &json!(name));
+            errors.duplicate(&at.child("name"), &json!(name));
         }
         let protocol = text(port, "protocol");
         if !PROTOCOLS.contains(&protocol) {
-            found.unsupported(&at.child("protocol"), &json!(protocol), &PROTOCOLS);
+            errors.unsupported(&at.child("protocol"), &json!(protocol), &PROTOCOLS);
         }
-        app_protocol(found, &at, port);
+        app_protocol(errors, &at, port);
     }
 }
 
-fn app_protocol(found: &mut Found, at: &Path<'_>, port: &Value) {
+fn app_protocol(errors: &mut ErrorList, at: &Path<'_>, port: &Value) {
     if let Some(name) = port["appProtocol"].as_str() {
-        found.invalid_text(&at.child("appProtocol"), name, qualified_name(name));
+        errors.invalid_text(&at.child("appProtocol"), name, qualified_name(name));
     }
 }
 
-fn endpoints_of_slice(found: &mut Found, slice: &Value) {
+fn endpoints_of_slice(errors: &mut ErrorList, slice: &Value) {
     let (at, endpoints) = (Path::new("endpoints"), list(slice, "endpoints"));
     if endpoints.len() > MOST_ENDPOINTS {
-        return found.too_many(&at, endpoints.len(), MOST_ENDPOINTS);
+        return errors.too_many(&at, endpoints.len(), MOST_ENDPOINTS);
     }
     for (index, endpoint) in endpoints.iter().enumerate() {
-        one_endpoint(found, &at.index(index), endpoint, text(slice, "addressType"));
+        one_endpoint(errors, &at.index(index), endpoint, text(slice, "addressType"));
     }
 }
 
 /// Reports endpoints with no address or too many; Kubernetes does so after all else.
-fn counts(found: &mut Found, endpoints: &[Value]) {
+fn counts(errors: &mut ErrorList, endpoints: &[Value]) {
     let at = Path::new("endpoints");
     for (index, endpoint) in endpoints.iter().enumerate() {
         let at = at.index(index);
         let (at, count) = (at.child("addresses"), list(endpoint, "addresses").len());
         if count == 0 {
-            found.required(&at, "");
+            errors.required(&at, "");
         } else if count > MOST_ADDRESSES {
-            found.too_many(&at, count, MOST_ADDRESSES);
+            errors.too_many(&at, count, MOST_ADDRESSES);
         }
     }
 }
 
-fn one_endpoint(found: &mut Found, at: &Path<'_>, endpoint: &Value, kind: &str) {
+fn one_endpoint(errors: &mut ErrorList, at: &Path<'_>, endpoint: &Value, kind: &str) {
     let addresses_at = at.child("addresses");
     for (index, address) in list(endpoint, "addresses").iter().filter_map(Value::as_str).enumerate() {
-        one_address(found, &addresses_at, index, address, kind);
+        one_address(errors, &addresses_at, index, address, kind);
     }
     if let Some(name) = endpoint["nodeName"].as_str() {
-        found.invalid_text(&at.child("nodeName"), name, subdomain(name));
+        errors.invalid_text(&at.child("nodeName"), name, subdomain(name));
     }
     let topology_at = at.child("deprecatedTopology");
     let count = members(endpoint, "deprecatedTopology").count();
     if count > MOST_TOPOLOGY_LABELS {
-        found.too_many(&topology_at, count, MOST_TOPOLOGY_LABELS);
+        errors.too_many(&topology_at, count, MOST_TOPOLOGY_LABELS);
     }
-    labels(found, &topology_at, endpoint, "deprecatedTopology");
+    labels(errors, &topology_at, endpoint, "deprecatedTopology");
     if let Some(name) = endpoint["hostname"].as_str() {
-        found.invalid_text(&at.child("hostname"), name, label(name));
+        errors.invalid_text(&at.child("hostname"), name, label(name));
     }
     if is_set(endpoint, "hints") {
-        hints(found, &at.child("hints"), &endpoint["hints"]);
+        hints(errors, &at.child("hints"), &endpoint["hints"]);
     }
 }
 
-fn one_address(found: &mut Found, at: &Path<'_>, index: usize, address: &str, kind: &str) {
-    let (one_at, before) = (at.index(index), found.errors.len());
+fn one_address(errors: &mut ErrorList, at: &Path<'_>, index: usize, address: &str, kind: &str) {
+    let (one_at, before) = (at.index(index), errors.all.len());
     match kind {
-        "IPv4" => ip(found, &one_at, address),
-        "IPv6" => canonical_ip(found, &one_at, address),
-        "FQDN" => return full_name(found, &one_at, address),
+        "IPv4" => ip(errors, &one_at, address),
+        "IPv6" => canonical_ip(errors, &one_at, address),
+        "FQDN" => return full_name(errors, &one_at, address),
         _ => return,
     }
-    if found.errors.len() > before {
+    if errors.all.len() > before {
         return;
     }
     let is_four = parse_ip(address).is_some_and(|address| address.is_ipv4());
     if is_four != (kind == "IPv4") {
-        found.invalid(at, &json!(address), format!("must be an {kind} address"));
+        errors.invalid(at, &json!(address), format!("must be an {kind} address"));
     }
-    endpoint_ip(found, &one_at, address);
+    endpoint_ip(errors, &one_at, address);
 }
 
 /// A domain name of at least two labels; it may end in a dot.
-fn full_name(found: &mut Found, at: &Path<'_>, name: &str) {
+fn full_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     if name.is_empty() {
-        return found.required(at, "");
+        return errors.required(at, "");
     }
     let name = name.strip_suffix('.').unwrap_or(name);
     let wrong = subdomain(name);
     if !wrong.is_empty() {
-        return found.invalid(at, &json!(name), wrong.join(","));
+        return errors.invalid(at, &json!(name), wrong.join(","));
     }
     if !name.contains('.') {
-        found.invalid(at, &json!(name), "should be a domain with at least two segments separated by dots");
+        errors.invalid(at, &json!(name), "should be a domain with at least two segments separated by dots");
         return;
     }
     let wrong = name.split('.').map(|part| (part, label(part))).find(|(_, wrong)| !wrong.is_empty());
     if let Some((part, wrong)) = wrong {
-        found.invalid(at, &json!(part), wrong.join(","));
+        errors.invalid(at, &json!(part), wrong.join(","));
     }
 }
 
-fn hints(found: &mut Found, at: &Path<'_>, hints: &Value) {
+fn hints(errors: &mut ErrorList, at: &Path<'_>, hints: &Value) {
     for (field, rule) in [("forZones", label_value as Rule), ("forNodes", subdomain)] {
         let (at, given) = (at.child(field), list(hints, field));
         if given.len() > MOST_HINTS {
-            return found.too_many(&at, given.len(), MOST_HINTS);
+            return errors.too_many(&at, given.len(), MOST_HINTS);
         }
         let mut names = BTreeSet::new();
         for (index, hint) in given.iter().enumerate() {
             let (at, name) = (at.index(index), text(hint, "name"));
             let at = at.child("name");
             if !names.insert(name) {
-                found.duplicate(&at, &json!(name));
+                errors.duplicate(&at, &json!(name));
             }
-            found.invalid_text(&at, name, rule(name));
+            errors.invalid_text(&at, name, rule(name));
         }
     }
 }
 
-fn one_subset(found: &mut Found, at: &Path<'_>, subset: &Value) {
+fn one_subset(errors: &mut ErrorList, at: &Path<'_>, subset: &Value) {
     let (ready, rest) = (list(subset, "addresses"), list(subset, "notReadyAddresses"));
     if ready.is_empty() && rest.is_empty() {
-        found.required(at, "must specify `addresses` or `notReadyAddresses`");
+        errors.required(at, "must specify `addresses` or `notReadyAddresses`");
     }
     for (field, addresses) in [("addresses", ready), ("notReadyAddresses", rest)] {
         for (index, address) in addresses.iter().enumerate() {
-            subset_address(found, &at.child(field).index(index), address);
+            subset_address(errors, &at.child(field).index(index), address);
         }
     }
     let ports = list(subset, "ports");
     for (index, port) in ports.iter().enumerate() {
-        subset_port(found, &at.child("ports").index(index), port, ports.len() > 1);
+        subset_port(errors, &at.child("ports").index(index), port, ports.len() > 1);
     }
 }
 
-fn subset_address(found: &mut Found, at: &Path<'_>, address: &Value) {
+fn subset_address(errors: &mut ErrorList, at: &Path<'_>, address: &Value) {
     let (ip_at, text_of_ip) = (at.child("ip"), text(address, "ip"));
-    ip(found, &ip_at, text_of_ip);
+    ip(errors, &ip_at, text_of_ip);
     let name = text(address, "hostname");
     if !name.is_empty() {
-        found.invalid_text(&at.child("hostname"), name, label(name));
+        errors.invalid_text(&at.child("hostname"), name, label(name));
     }
     if let Some(name) = address["nodeName"].as_str() {
-        found.invalid_text(&at.child("nodeName"), name, subdomain(name));
+        errors.invalid_text(&at.child("nodeName"), name, subdomain(name));
     }
-    endpoint_ip(found, &ip_at, text_of_ip);
+    endpoint_ip(errors, &ip_at, text_of_ip);
 }
 
-fn subset_port(found: &mut Found, at: &Path<'_>, port: &Value, needs_name: bool) {
+fn subset_port(errors: &mut ErrorList, at: &Path<'_>, port: &Value, needs_name: bool) {
     let name = text(port, "name");
     if name.is_empty() && needs_name {
-        found.required(&at.child("name"), "");
+        errors.required(&at.child("name"), "");
     } else if !name.is_empty() {
-        found.invalid_text(&at.child("name"), name, label(name));
+        errors.invalid_text(&at.child("name"), name, label(name));
     }
     let value = number(port, "port").unwrap_or(0);
     for why in port_number(value) {
-        found.invalid(&at.child("port"), &json!(value), why);
+        errors.invalid(&at.child("port"), &json!(value), why);
     }
     let protocol = text(port, "protocol");
     if !PROTOCOLS.contains(&protocol) {
-        found.unsupported(&at.child("protocol"), &json!(protocol), &PROTOCOLS);
+        errors.unsupported(&at.child("protocol"), &json!(protocol), &PROTOCOLS);
     }
-    app_protocol(found, at, port);
+    app_protocol(errors, at, port);
 }

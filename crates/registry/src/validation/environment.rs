@@ -3,78 +3,78 @@
 use serde_json::{Value, json};
 
 use super::downward::{self, Shown};
-use super::found::{Found, Path, is_set, list, text};
+use super::error_list::{ErrorList, Path, is_set, list, text};
 use super::mount::inside_volume;
 use super::names::{config_key, label, subdomain, variable_name};
 
 const SOURCES: [&str; 5] = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"];
 
 /// The variables of a container.
-pub(super) fn variables(found: &mut Found, at: &Path<'_>, variables: &[Value]) {
+pub(crate) fn variables(errors: &mut ErrorList, at: &Path<'_>, variables: &[Value]) {
     for (index, variable) in variables.iter().enumerate() {
         let at = at.index(index);
         let name = text(variable, "name");
         if name.is_empty() {
-            found.required(&at.child("name"), "");
+            errors.required(&at.child("name"), "");
         } else {
-            found.invalid_text(&at.child("name"), name, variable_name(name));
+            errors.invalid_text(&at.child("name"), name, variable_name(name));
         }
         if is_set(variable, "valueFrom") {
-            source(found, &at.child("valueFrom"), variable);
+            source(errors, &at.child("valueFrom"), variable);
         }
     }
 }
 
 /// Whole maps that become variables.
-pub(super) fn sources(found: &mut Found, at: &Path<'_>, sources: &[Value]) {
+pub(crate) fn sources(errors: &mut ErrorList, at: &Path<'_>, sources: &[Value]) {
     for (index, source) in sources.iter().enumerate() {
         let one = at.index(index);
         let prefix = text(source, "prefix");
-        found.invalid_text(&one.child("prefix"), prefix, variable_name(prefix));
+        errors.invalid_text(&one.child("prefix"), prefix, variable_name(prefix));
         let mut named = 0;
         for field in ["configMapRef", "secretRef"] {
             if is_set(source, field) {
                 named += 1;
                 let (at, name) = (one.child(field), text(&source[field], "name"));
                 if name.is_empty() {
-                    found.required(&at.child("name"), "");
+                    errors.required(&at.child("name"), "");
                 } else {
-                    found.invalid_text(&at.child("name"), name, subdomain(name));
+                    errors.invalid_text(&at.child("name"), name, subdomain(name));
                 }
             }
         }
         // The place is that of the whole list, as in Kubernetes.
         match named {
-            0 => found.invalid(at, &Value::from(""), "must specify one of: `configMapRef` or `secretRef`"),
+            0 => errors.invalid(at, &Value::from(""), "must specify one of: `configMapRef` or `secretRef`"),
             1 => {}
-            _ => found.invalid(at, &Value::from(""), "may not have more than one field specified at a time"),
+            _ => errors.invalid(at, &Value::from(""), "may not have more than one field specified at a time"),
         }
     }
 }
 
-fn source(found: &mut Found, at: &Path<'_>, variable: &Value) {
+fn source(errors: &mut ErrorList, at: &Path<'_>, variable: &Value) {
     let from = &variable["valueFrom"];
     let named = SOURCES.iter().filter(|source| is_set(from, source)).count();
     if is_set(from, "fieldRef") {
-        downward::field(found, &at.child("fieldRef"), &from["fieldRef"], Shown::InVariable);
+        downward::field(errors, &at.child("fieldRef"), &from["fieldRef"], Shown::InVariable);
     }
     if is_set(from, "resourceFieldRef") {
         let (at, field) = (at.child("resourceFieldRef"), &from["resourceFieldRef"]);
-        downward::resource(found, &at, field, Shown::InVariable);
+        downward::resource(errors, &at, field, Shown::InVariable);
     }
     for source in ["configMapKeyRef", "secretKeyRef"] {
         if is_set(from, source) {
             let (name, key) = (text(&from[source], "name"), text(&from[source], "key"));
-            found.invalid_text(&at.child(source).child("name"), name, subdomain(name));
+            errors.invalid_text(&at.child(source).child("name"), name, subdomain(name));
             if key.is_empty() {
-                found.required(&at.child(source).child("key"), "");
+                errors.required(&at.child(source).child("key"), "");
             } else {
-                found.invalid_text(&at.child(source).child("key"), key, config_key(key));
+                errors.invalid_text(&at.child(source).child("key"), key, config_key(key));
             }
         }
     }
     if is_set(from, "fileKeyRef") {
-        file_key(found, &at.child("fileKeyRef"), &from["fileKeyRef"]);
+        file_key(errors, &at.child("fileKeyRef"), &from["fileKeyRef"]);
     }
     let why = match named {
         0 => {
@@ -84,31 +84,31 @@ fn source(found: &mut Found, at: &Path<'_>, variable: &Value) {
         1 => return,
         _ => "may not have more than one field specified at a time",
     };
-    found.invalid(at, &Value::from(""), why);
+    errors.invalid(at, &Value::from(""), why);
 }
 
 /// A variable in a file of a volume.
-fn file_key(found: &mut Found, at: &Path<'_>, file: &Value) {
+fn file_key(errors: &mut ErrorList, at: &Path<'_>, file: &Value) {
     let (key, volume, path) = (text(file, "key"), text(file, "volumeName"), text(file, "path"));
     if key.is_empty() {
-        found.required(&at.child("key"), "");
+        errors.required(&at.child("key"), "");
     } else {
-        found.invalid_text(&at.child("key"), key, variable_name(key));
+        errors.invalid_text(&at.child("key"), key, variable_name(key));
     }
     if volume.is_empty() {
-        found.required(&at.child("volumeName"), "");
+        errors.required(&at.child("volumeName"), "");
     } else {
-        found.invalid_text(&at.child("volumeName"), volume, label(volume));
+        errors.invalid_text(&at.child("volumeName"), volume, label(volume));
     }
     if path.is_empty() {
-        found.required(&at.child("path"), "");
+        errors.required(&at.child("path"), "");
     } else {
-        inside_volume(found, &at.child("path"), path);
+        inside_volume(errors, &at.child("path"), path);
     }
 }
 
 /// The volumes in whose files variables are looked up must be there.
-pub(super) fn files(found: &mut Found, at: &Path<'_>, spec: &Value) {
+pub(crate) fn files(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let exists = |name: &str| list(spec, "volumes").iter().any(|volume| text(volume, "name") == name);
     for field in ["containers", "initContainers"] {
         for (index, container) in list(spec, field).iter().enumerate() {
@@ -122,7 +122,7 @@ pub(super) fn files(found: &mut Found, at: &Path<'_>, spec: &Value) {
                     let at = at.child("env");
                     let at = at.index(variable);
                     let at = at.child("valueFrom");
-                    found.not_found(&at.child("fileKeyRef").child("volumeName"), &json!(name));
+                    errors.not_found(&at.child("fileKeyRef").child("volumeName"), &json!(name));
                 }
             }
         }
@@ -130,7 +130,7 @@ pub(super) fn files(found: &mut Found, at: &Path<'_>, spec: &Value) {
 }
 
 /// Warnings about variables that hide others of the same name.
-pub(super) fn hidden(warnings: &mut Vec<String>, at: &Path<'_>, container: &Value) {
+pub(crate) fn hidden(warnings: &mut Vec<String>, at: &Path<'_>, container: &Value) {
     let variables = list(container, "env");
     for (index, variable) in variables.iter().enumerate() {
         let name = text(variable, "name");

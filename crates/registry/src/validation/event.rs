@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, number, text};
+use super::error_list::{ErrorList, Path, is_set, number, text};
 use super::names::{qualified_name, subdomain};
 use crate::conversion::to_storage;
 use crate::kinds::Kind;
@@ -33,39 +33,39 @@ const IMMUTABLE: [&str; 13] = [
 const OLD_FIELDS: [&str; 3] = ["firstTimestamp", "lastTimestamp", "count"];
 
 /// A new event: the new group wants to know when and what sort, and nothing in the fields of old.
-pub(super) fn create(found: &mut Found, kind: &Kind, object: &Value) {
+pub(crate) fn create(errors: &mut ErrorList, kind: &Kind, object: &Value) {
     let event = to_storage(kind, object.clone());
-    common(found, kind, &event);
+    common(errors, kind, &event);
     if !is_modern(kind) {
         return;
     }
     if !is_set(&event, "eventTime") {
-        found.required(&Path::new("eventTime"), "");
+        errors.required(&Path::new("eventTime"), "");
     }
     let sort = text(&event, "type");
     if !matches!(sort, "Normal" | "Warning") {
-        found.invalid(&Path::new("type"), &json!(""), format!("has invalid value: {sort}"));
+        errors.invalid(&Path::new("type"), &json!(""), format!("has invalid value: {sort}"));
     }
     let is_used = |value: &Value| !value.is_null() && *value != json!(0) && *value != json!({});
     for field in OLD_FIELDS.into_iter().chain(["source"]).filter(|field| is_used(&event[*field])) {
-        found.invalid(&Path::new(field), &json!(""), "needs to be unset");
+        errors.invalid(&Path::new(field), &json!(""), "needs to be unset");
     }
-    series(found, &event);
+    series(errors, &event);
 }
 
 /// A changed event: through the new group, it can only be counted on.
-pub(super) fn update(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
+pub(crate) fn update(errors: &mut ErrorList, kind: &Kind, old: &Value, new: &Value) {
     let (old, new) = (to_storage(kind, old.clone()), to_storage(kind, new.clone()));
-    common(found, kind, &new);
+    common(errors, kind, &new);
     if !is_modern(kind) {
         return;
     }
     if old["series"] != new["series"] {
-        series(found, &new);
+        series(errors, &new);
     }
     for field in IMMUTABLE {
         let shown = if field == "reportingComponent" { "reportingController" } else { field };
-        found.immutable(&Path::new(shown), old[field] == new[field], &new[field]);
+        errors.immutable(&Path::new(shown), old[field] == new[field], &new[field]);
     }
 }
 
@@ -74,7 +74,7 @@ fn is_modern(kind: &Kind) -> bool {
 }
 
 /// An event lives where its object lives; one with a time says who reports what.
-fn common(found: &mut Found, kind: &Kind, event: &Value) {
+fn common(errors: &mut ErrorList, kind: &Kind, event: &Value) {
     let (here, there) = (text(&event["metadata"], "namespace"), text(&event["involvedObject"], "namespace"));
     let timed = is_set(event, "eventTime");
     let is_near = match (there, here) {
@@ -84,47 +84,47 @@ fn common(found: &mut Found, kind: &Kind, event: &Value) {
     };
     if !is_near {
         let at = Path::new("involvedObject");
-        found.invalid(&at.child("namespace"), &json!(there), "does not match event.namespace");
+        errors.invalid(&at.child("namespace"), &json!(there), "does not match event.namespace");
     }
     if timed {
-        reporter(found, kind, event);
+        reporter(errors, kind, event);
     }
-    found.invalid_text(&Path::new("namespace"), here, subdomain(here));
+    errors.invalid_text(&Path::new("namespace"), here, subdomain(here));
 }
 
-fn reporter(found: &mut Found, kind: &Kind, event: &Value) {
+fn reporter(errors: &mut ErrorList, kind: &Kind, event: &Value) {
     let controller = text(event, "reportingComponent");
     let at = Path::new(if is_modern(kind) { "reportingController" } else { "reportingComponent" });
     if controller.is_empty() {
-        found.required(&at, "");
+        errors.required(&at, "");
     }
-    found.invalid_text(&at, controller, qualified_name(controller));
+    errors.invalid_text(&at, controller, qualified_name(controller));
     for field in ["reportingInstance", "action", "reason"] {
         let word = text(event, field);
         if word.is_empty() {
-            found.required(&Path::new(field), "");
+            errors.required(&Path::new(field), "");
         }
-        at_most(found, field, word, WORD_LENGTH_MAX);
+        at_most(errors, field, word, WORD_LENGTH_MAX);
     }
-    at_most(found, "message", text(event, "message"), MESSAGE_LENGTH_MAX);
+    at_most(errors, "message", text(event, "message"), MESSAGE_LENGTH_MAX);
 }
 
-fn at_most(found: &mut Found, field: &str, word: &str, most: usize) {
+fn at_most(errors: &mut ErrorList, field: &str, word: &str, most: usize) {
     if word.len() > most {
-        found.invalid(&Path::new(field), &json!(""), format!("can have at most {most} characters"));
+        errors.invalid(&Path::new(field), &json!(""), format!("can have at most {most} characters"));
     }
 }
 
-fn series(found: &mut Found, event: &Value) {
+fn series(errors: &mut ErrorList, event: &Value) {
     let series = &event["series"];
     if series.is_null() {
         return;
     }
     let at = Path::new("series");
     if number(series, "count").unwrap_or(0) < 2 {
-        found.invalid(&at.child("count"), &json!(""), "should be at least 2");
+        errors.invalid(&at.child("count"), &json!(""), "should be at least 2");
     }
     if !is_set(series, "lastObservedTime") {
-        found.required(&at.child("lastObservedTime"), "");
+        errors.required(&at.child("lastObservedTime"), "");
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::addresses::{ip, ip_warning, parse_ip};
-use super::found::{Found, Path, is_set, list, number, text};
+use super::error_list::{ErrorList, Path, is_set, list, number, text};
 use super::names::{label, path_segment, port_name, port_number, subdomain, wildcard_subdomain};
 
 const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
@@ -12,38 +12,38 @@ const NOT_IN_PATHS: [&str; 5] = ["//", "/./", "/../", "%2f", "%2F"];
 const NOT_AT_THE_END: [&str; 2] = ["/..", "/."];
 
 /// An Ingress; `old` is the stored one if it is changed.
-pub(super) fn ingress(found: &mut Found, old: Option<&Value>, object: &Value) {
+pub(crate) fn ingress(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     let (rules, default) = (list(spec, "rules"), &spec["defaultBackend"]);
     if rules.is_empty() && default.is_null() {
         let why = "either `defaultBackend` or `rules` must be specified";
-        found.invalid(&at, spec.get("rules").unwrap_or(&Value::Null), why);
+        errors.invalid(&at, spec.get("rules").unwrap_or(&Value::Null), why);
     }
     if !default.is_null() {
-        backend(found, &at.child("defaultBackend"), default);
+        backend(errors, &at.child("defaultBackend"), default);
     }
     for (index, rule) in rules.iter().enumerate() {
-        one_rule(found, &at.child("rules").index(index), rule);
+        one_rule(errors, &at.child("rules").index(index), rule);
     }
     let keeps_names = old.is_some_and(|old| list(&old["spec"], "tls").iter().any(has_wrong_secret));
     for (index, tls) in list(spec, "tls").iter().enumerate() {
-        certificates(found, &at.child("tls").index(index), tls, keeps_names);
+        certificates(errors, &at.child("tls").index(index), tls, keeps_names);
     }
     if let Some(class) = spec["ingressClassName"].as_str() {
-        found.invalid_text(&at.child("ingressClassName"), class, subdomain(class));
+        errors.invalid_text(&at.child("ingressClassName"), class, subdomain(class));
     }
     let annotation = &object["metadata"]["annotations"][CLASS_ANNOTATION];
     if old.is_none() && is_set(spec, "ingressClassName") && !annotation.is_null() {
         let at = Path::new("annotations");
         if annotation != &spec["ingressClassName"] {
             let why = "must match `ingressClassName` when both are specified";
-            found.invalid(&at.child(CLASS_ANNOTATION), annotation, why);
+            errors.invalid(&at.child(CLASS_ANNOTATION), annotation, why);
         }
     }
 }
 
 /// A warning about the annotation that `ingressClassName` replaced.
-pub(super) fn warnings(warnings: &mut Vec<String>, object: &Value) {
+pub(crate) fn warnings(warnings: &mut Vec<String>, object: &Value) {
     let annotations = &object["metadata"]["annotations"];
     if is_set(annotations, CLASS_ANNOTATION) && !is_set(&object["spec"], "ingressClassName") {
         warnings.push(format!(
@@ -53,7 +53,7 @@ pub(super) fn warnings(warnings: &mut Vec<String>, object: &Value) {
 }
 
 /// The addresses in the status of an Ingress or a Service.
-pub(super) fn balancer_addresses(found: &mut Found, old: &Value, new: &Value) {
+pub(crate) fn balancer_addresses(errors: &mut ErrorList, old: &Value, new: &Value) {
     let addresses = |object: &Value| list(&object["status"]["loadBalancer"], "ingress").to_vec();
     let stored: Vec<_> = addresses(old).iter().map(|one| text(one, "ip").to_owned()).collect();
     let at = Path::new("status");
@@ -62,18 +62,18 @@ pub(super) fn balancer_addresses(found: &mut Found, old: &Value, new: &Value) {
         let at = at.child("ingress");
         let (at, address) = (at.index(index), text(one, "ip"));
         if !address.is_empty() && !stored.iter().any(|stored| stored == address) {
-            ip(found, &at.child("ip"), address);
+            ip(errors, &at.child("ip"), address);
         }
         let name = text(one, "hostname");
         if !name.is_empty() {
-            found.invalid_text(&at.child("hostname"), name, subdomain(name));
-            not_an_address(found, &at.child("hostname"), name);
+            errors.invalid_text(&at.child("hostname"), name, subdomain(name));
+            not_an_address(errors, &at.child("hostname"), name);
         }
     }
 }
 
 /// Warnings about addresses in the status of an Ingress.
-pub(super) fn status_warnings(object: &Value) -> Vec<String> {
+pub(crate) fn status_warnings(object: &Value) -> Vec<String> {
     let at = Path::new("status");
     let (at, addresses) = (at.child("loadBalancer"), list(&object["status"]["loadBalancer"], "ingress"));
     let at = at.child("ingress");
@@ -83,23 +83,23 @@ pub(super) fn status_warnings(object: &Value) -> Vec<String> {
 }
 
 /// A reference to an object of any kind.
-fn reference(found: &mut Found, at: &Path<'_>, reference: &Value) {
+fn reference(errors: &mut ErrorList, at: &Path<'_>, reference: &Value) {
     if let Some(group) = reference["apiGroup"].as_str() {
-        found.invalid_text(&at.child("apiGroup"), group, subdomain(group));
+        errors.invalid_text(&at.child("apiGroup"), group, subdomain(group));
     }
     for field in ["kind", "name"] {
         match text(reference, field) {
-            "" => found.required(&at.child(field), ""),
-            name => found.invalid_text(&at.child(field), name, path_segment(name)),
+            "" => errors.required(&at.child(field), ""),
+            name => errors.invalid_text(&at.child(field), name, path_segment(name)),
         }
     }
 }
 
-fn one_rule(found: &mut Found, at: &Path<'_>, rule: &Value) {
+fn one_rule(errors: &mut ErrorList, at: &Path<'_>, rule: &Value) {
     let (host_at, host) = (at.child("host"), text(rule, "host"));
     if !host.is_empty() {
-        not_an_address(found, &host_at, host);
-        found.invalid_text(&host_at, host, host_name(host));
+        not_an_address(errors, &host_at, host);
+        errors.invalid_text(&host_at, host, host_name(host));
     }
     let http = &rule["http"];
     if http.is_null() {
@@ -108,16 +108,16 @@ fn one_rule(found: &mut Found, at: &Path<'_>, rule: &Value) {
     let paths_at = at.child("http");
     let (paths_at, paths) = (paths_at.child("paths"), list(http, "paths"));
     if paths.is_empty() {
-        found.required(&paths_at, "");
+        errors.required(&paths_at, "");
     }
     for (index, path) in paths.iter().enumerate() {
-        one_path(found, &paths_at.index(index), path);
+        one_path(errors, &paths_at.index(index), path);
     }
 }
 
-fn not_an_address(found: &mut Found, at: &Path<'_>, host: &str) {
+fn not_an_address(errors: &mut ErrorList, at: &Path<'_>, host: &str) {
     if parse_ip(host).is_some() {
-        found.invalid(at, &json!(host), "must be a DNS name, not an IP address");
+        errors.invalid(at, &json!(host), "must be a DNS name, not an IP address");
     }
 }
 
@@ -125,13 +125,13 @@ fn host_name(host: &str) -> Vec<String> {
     if host.contains('*') { wildcard_subdomain(host) } else { subdomain(host) }
 }
 
-fn certificates(found: &mut Found, at: &Path<'_>, tls: &Value, keeps_names: bool) {
+fn certificates(errors: &mut ErrorList, at: &Path<'_>, tls: &Value, keeps_names: bool) {
     for (index, host) in list(tls, "hosts").iter().filter_map(Value::as_str).enumerate() {
-        found.invalid_text(&at.child("hosts").index(index), host, host_name(host));
+        errors.invalid_text(&at.child("hosts").index(index), host, host_name(host));
     }
     if has_wrong_secret(tls) && !keeps_names {
         let name = text(tls, "secretName");
-        found.invalid_text(&at.child("secretName"), name, subdomain(name));
+        errors.invalid_text(&at.child("secretName"), name, subdomain(name));
     }
 }
 
@@ -140,59 +140,59 @@ fn has_wrong_secret(tls: &Value) -> bool {
     !name.is_empty() && !subdomain(name).is_empty()
 }
 
-fn one_path(found: &mut Found, at: &Path<'_>, rule: &Value) {
+fn one_path(errors: &mut ErrorList, at: &Path<'_>, rule: &Value) {
     let (path_at, path) = (at.child("path"), text(rule, "path"));
     if !is_set(rule, "pathType") {
-        return found.required(&at.child("pathType"), "pathType must be specified");
+        return errors.required(&at.child("pathType"), "pathType must be specified");
     }
     match text(rule, "pathType") {
         "Exact" | "Prefix" => {
             if !path.starts_with('/') {
-                found.invalid(&path_at, &json!(path), "must be an absolute path");
+                errors.invalid(&path_at, &json!(path), "must be an absolute path");
             }
             for part in NOT_IN_PATHS.into_iter().filter(|part| path.contains(part)) {
-                found.invalid(&path_at, &json!(path), format!("must not contain '{part}'"));
+                errors.invalid(&path_at, &json!(path), format!("must not contain '{part}'"));
             }
             for end in NOT_AT_THE_END.into_iter().filter(|end| path.ends_with(end)) {
-                found.invalid(&path_at, &json!(path), format!("cannot end with '{end}'"));
+                errors.invalid(&path_at, &json!(path), format!("cannot end with '{end}'"));
             }
         }
         "ImplementationSpecific" => {
             if !path.is_empty() && !path.starts_with('/') {
-                found.invalid(&path_at, &json!(path), "must be an absolute path");
+                errors.invalid(&path_at, &json!(path), "must be an absolute path");
             }
         }
-        _ => found.unsupported(&at.child("pathType"), &rule["pathType"], &PATH_TYPES),
+        _ => errors.unsupported(&at.child("pathType"), &rule["pathType"], &PATH_TYPES),
     }
-    backend(found, &at.child("backend"), &rule["backend"]);
+    backend(errors, &at.child("backend"), &rule["backend"]);
 }
 
-fn backend(found: &mut Found, at: &Path<'_>, backend: &Value) {
+fn backend(errors: &mut ErrorList, at: &Path<'_>, backend: &Value) {
     match (is_set(backend, "resource"), is_set(backend, "service")) {
-        (true, true) => found.invalid(at, &json!(""), "cannot set both resource and service backends"),
-        (false, false) => found.invalid(at, &json!(""), "resource or service backend is required"),
-        (true, false) => reference(found, &at.child("resource"), &backend["resource"]),
+        (true, true) => errors.invalid(at, &json!(""), "cannot set both resource and service backends"),
+        (false, false) => errors.invalid(at, &json!(""), "resource or service backend is required"),
+        (true, false) => reference(errors, &at.child("resource"), &backend["resource"]),
         (false, true) => {
             let (service_at, service) = (at.child("service"), &backend["service"]);
             match text(service, "name") {
-                "" => found.required(&service_at.child("name"), ""),
-                name => found.invalid_text(&service_at.child("name"), name, label(name)),
+                "" => errors.required(&service_at.child("name"), ""),
+                name => errors.invalid_text(&service_at.child("name"), name, label(name)),
             }
-            backend_port(found, at, &service_at.child("port"), &service["port"]);
+            backend_port(errors, at, &service_at.child("port"), &service["port"]);
         }
     }
 }
 
-fn backend_port(found: &mut Found, backend_at: &Path<'_>, at: &Path<'_>, port: &Value) {
+fn backend_port(errors: &mut ErrorList, backend_at: &Path<'_>, at: &Path<'_>, port: &Value) {
     let (name, number) = (text(port, "name"), number(port, "number").unwrap_or(0));
     match (name.is_empty(), number == 0) {
-        (false, false) => found.invalid(backend_at, &json!(""), "cannot set both port name & port number"),
-        (false, true) => found.invalid_text(&at.child("name"), name, port_name(name)),
+        (false, false) => errors.invalid(backend_at, &json!(""), "cannot set both port name & port number"),
+        (false, true) => errors.invalid_text(&at.child("name"), name, port_name(name)),
         (true, false) => {
             for why in port_number(number) {
-                found.invalid(&at.child("number"), &json!(number), why);
+                errors.invalid(&at.child("number"), &json!(number), why);
             }
         }
-        (true, true) => found.required(backend_at, "port name or number is required"),
+        (true, true) => errors.required(backend_at, "port name or number is required"),
     }
 }

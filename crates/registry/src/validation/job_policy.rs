@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, list, number, text};
+use super::error_list::{ErrorList, Path, is_set, list, number, text};
 use super::names::qualified_name;
 use super::shown::with_go_names;
 
@@ -14,141 +14,141 @@ const MAX_CODES: usize = 255;
 const MAX_INDEXES_BYTES: usize = 64 * 1024;
 
 /// The policy for failed pods.
-pub(super) fn failure(found: &mut Found, at: &Path<'_>, spec: &Value) {
+pub(crate) fn failure(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let (at, rules) = (at.child("rules"), list(&spec["podFailurePolicy"], "rules"));
     if rules.len() > MAX_RULES {
-        found.too_many(&at, rules.len(), MAX_RULES);
+        errors.too_many(&at, rules.len(), MAX_RULES);
     }
     for (index, rule) in rules.iter().enumerate() {
-        failure_rule(found, &at.index(index), rule, spec);
+        failure_rule(errors, &at.index(index), rule, spec);
     }
 }
 
-fn failure_rule(found: &mut Found, at: &Path<'_>, rule: &Value, spec: &Value) {
+fn failure_rule(errors: &mut ErrorList, at: &Path<'_>, rule: &Value, spec: &Value) {
     match text(rule, "action") {
-        "" => found.required(&at.child("action"), &valid_values(&ACTIONS)),
+        "" => errors.required(&at.child("action"), &valid_values(&ACTIONS)),
         "FailIndex" if !is_set(spec, "backoffLimitPerIndex") => {
             let why = "requires the backoffLimitPerIndex to be set";
-            found.invalid(&at.child("action"), &rule["action"], why);
+            errors.invalid(&at.child("action"), &rule["action"], why);
         }
         action if ACTIONS.contains(&action) => {}
-        _ => found.unsupported(&at.child("action"), &rule["action"], &ACTIONS),
+        _ => errors.unsupported(&at.child("action"), &rule["action"], &ACTIONS),
     }
     let conditions = list(rule, "onPodConditions");
     if is_set(rule, "onExitCodes") {
-        exit_codes(found, &at.child("onExitCodes"), &rule["onExitCodes"], spec);
+        exit_codes(errors, &at.child("onExitCodes"), &rule["onExitCodes"], spec);
     }
     for (index, condition) in conditions.iter().enumerate() {
         let at = at.child("onPodConditions");
-        pod_condition(found, &at.index(index), condition);
+        pod_condition(errors, &at.index(index), condition);
     }
     match (is_set(rule, "onExitCodes"), conditions.is_empty()) {
         (true, false) => {
             let why = "specifying both OnExitCodes and OnPodConditions is not supported";
-            found.invalid_shown(at, String::new(), why);
+            errors.invalid_shown(at, String::new(), why);
         }
         (false, true) => {
             let why = "specifying one of OnExitCodes and OnPodConditions is required";
-            found.invalid_shown(at, String::new(), why);
+            errors.invalid_shown(at, String::new(), why);
         }
         _ => {}
     }
 }
 
-fn exit_codes(found: &mut Found, at: &Path<'_>, codes: &Value, spec: &Value) {
+fn exit_codes(errors: &mut ErrorList, at: &Path<'_>, codes: &Value, spec: &Value) {
     let operator = text(codes, "operator");
     match operator {
-        "" => found.required(&at.child("operator"), &valid_values(&OPERATORS)),
+        "" => errors.required(&at.child("operator"), &valid_values(&OPERATORS)),
         "In" | "NotIn" => {}
-        _ => found.unsupported(&at.child("operator"), &codes["operator"], &OPERATORS),
+        _ => errors.unsupported(&at.child("operator"), &codes["operator"], &OPERATORS),
     }
     if let Some(name) = codes["containerName"].as_str() {
         let pod = &spec["template"]["spec"];
         let mut containers = ["containers", "initContainers"].into_iter().flat_map(|field| list(pod, field));
         if !containers.any(|container| text(container, "name") == name) {
             let why = "must be one of the container or initContainer names in the pod template";
-            found.invalid(&at.child("containerName"), &json!(name), why);
+            errors.invalid(&at.child("containerName"), &json!(name), why);
         }
     }
     let (at, values) = (at.child("values"), list(codes, "values"));
     if values.is_empty() {
-        found.invalid(&at, &json!([]), "at least one value is required");
+        errors.invalid(&at, &json!([]), "at least one value is required");
     } else if values.len() > MAX_CODES {
-        found.too_many(&at, values.len(), MAX_CODES);
+        errors.too_many(&at, values.len(), MAX_CODES);
     }
     let numbers: Vec<_> = values.iter().filter_map(Value::as_i64).collect();
     let mut is_ordered = true;
     for (index, code) in numbers.iter().enumerate() {
         if operator == "In" && *code == 0 {
-            found.invalid(&at.index(index), &json!(code), "must not be 0 for the In operator");
+            errors.invalid(&at.index(index), &json!(code), "must not be 0 for the In operator");
         }
         if numbers[..index].contains(code) {
-            found.duplicate(&at.index(index), &json!(code));
+            errors.duplicate(&at.index(index), &json!(code));
         } else if index > 0 && numbers[index - 1] > *code {
             is_ordered = false;
         }
     }
     if !is_ordered {
-        found.invalid(&at, &codes["values"], "must be ordered");
+        errors.invalid(&at, &codes["values"], "must be ordered");
     }
 }
 
-fn pod_condition(found: &mut Found, at: &Path<'_>, condition: &Value) {
+fn pod_condition(errors: &mut ErrorList, at: &Path<'_>, condition: &Value) {
     let (kind, status) = (text(condition, "type"), text(condition, "status"));
-    found.invalid_text(&at.child("type"), kind, qualified_name(kind));
+    errors.invalid_text(&at.child("type"), kind, qualified_name(kind));
     match status {
-        "" => found.required(&at.child("status"), &valid_values(&STATUSES)),
+        "" => errors.required(&at.child("status"), &valid_values(&STATUSES)),
         _ if STATUSES.contains(&status) => {}
-        _ => found.unsupported(&at.child("status"), &condition["status"], &STATUSES),
+        _ => errors.unsupported(&at.child("status"), &condition["status"], &STATUSES),
     }
 }
 
 /// When a Job with numbered pods has succeeded, though some of them have not.
-pub(super) fn success(found: &mut Found, at: &Path<'_>, spec: &Value) {
+pub(crate) fn success(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let policy = &spec["successPolicy"];
     if text(spec, "completionMode") != "Indexed" {
         let shown = with_go_names("batch/v1.SuccessPolicy", policy);
-        return found.invalid_shown(at, shown, "requires indexed completion mode");
+        return errors.invalid_shown(at, shown, "requires indexed completion mode");
     }
     let (at, rules) = (at.child("rules"), list(policy, "rules"));
     if rules.is_empty() {
-        found.required(&at, "at least one rules must be specified when the successPolicy is specified");
+        errors.required(&at, "at least one rules must be specified when the successPolicy is specified");
     }
     if rules.len() > MAX_RULES {
-        found.too_many(&at, rules.len(), MAX_RULES);
+        errors.too_many(&at, rules.len(), MAX_RULES);
     }
     for (index, rule) in rules.iter().enumerate() {
-        success_rule(found, &at.index(index), rule, number(spec, "completions").unwrap_or(0));
+        success_rule(errors, &at.index(index), rule, number(spec, "completions").unwrap_or(0));
     }
 }
 
-fn success_rule(found: &mut Found, at: &Path<'_>, rule: &Value, completions: i64) {
+fn success_rule(errors: &mut ErrorList, at: &Path<'_>, rule: &Value, completions: i64) {
     let (indexes_at, count_at) = (at.child("succeededIndexes"), at.child("succeededCount"));
     if !is_set(rule, "succeededIndexes") && !is_set(rule, "succeededCount") {
-        found.required(at, "at least one of succeededCount or succeededIndexes must be specified");
+        errors.required(at, "at least one of succeededCount or succeededIndexes must be specified");
     }
     let mut named = None;
     if let Some(indexes) = rule["succeededIndexes"].as_str() {
         if indexes.len() > MAX_INDEXES_BYTES {
-            found.too_long(&indexes_at, MAX_INDEXES_BYTES);
+            errors.too_long(&indexes_at, MAX_INDEXES_BYTES);
         }
         named = Some(count_indexes(indexes, completions).unwrap_or_else(|why| {
-            found.invalid(&indexes_at, &json!(indexes), format!("error parsing succeededIndexes: {why}"));
+            errors.invalid(&indexes_at, &json!(indexes), format!("error parsing succeededIndexes: {why}"));
             0
         }));
     }
     let Some(count) = number(rule, "succeededCount") else { return };
-    found.not_negative(at, rule, "succeededCount");
+    errors.not_negative(at, rule, "succeededCount");
     if count > completions {
         let why =
             format!("must be less than or equal to {completions} (the number of specified completions)");
-        found.invalid(&count_at, &json!(count), why);
+        errors.invalid(&count_at, &json!(count), why);
     }
     if let Some(named) = named.filter(|named| count > *named) {
         let why = format!(
             "must be less than or equal to {named} (the number of indexes in the specified succeededIndexes field)"
         );
-        found.invalid(&count_at, &json!(count), why);
+        errors.invalid(&count_at, &json!(count), why);
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, list, members, text};
+use super::error_list::{ErrorList, Path, list, members, text};
 use super::names::qualified_name;
 use super::resource_names::{can_overcommit, for_container, known, parse};
 use crate::quantity::Quantity;
@@ -16,58 +16,58 @@ const MILLION: i128 = 1_000_000;
 const MOST_IN_THOUSANDTHS: i128 = (i64::MAX / 1000) as i128;
 
 /// A LimitRange.
-pub(super) fn limit_range(found: &mut Found, object: &Value) {
+pub(crate) fn limit_range(errors: &mut ErrorList, object: &Value) {
     let at = Path::new("spec");
     let at = at.child("limits");
     let mut seen = BTreeSet::new();
     for (index, limit) in list(&object["spec"], "limits").iter().enumerate() {
         let at = at.index(index);
         let name = text(limit, "type");
-        type_name(found, &at.child("type"), name);
+        type_name(errors, &at.child("type"), name);
         if !seen.insert(name) {
-            found.duplicate(&at.child("type"), &json!(name));
+            errors.duplicate(&at.child("type"), &json!(name));
         }
-        resources(found, &at, limit);
+        resources(errors, &at, limit);
         for name in named(limit) {
-            Amounts::of(limit, name).check(found, &at, name);
+            Amounts::of(limit, name).check(errors, &at, name);
         }
     }
 }
 
-fn type_name(found: &mut Found, at: &Path<'_>, name: &str) {
+fn type_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     let wrong = qualified_name(name);
     if wrong.is_empty() && !name.contains('/') && !TYPES.contains(&name) {
-        found.invalid(at, &json!(name), "must be a standard limit type or fully qualified");
+        errors.invalid(at, &json!(name), "must be a standard limit type or fully qualified");
     }
-    found.invalid_text(at, name, wrong);
+    errors.invalid_text(at, name, wrong);
 }
 
-fn resources(found: &mut Found, at: &Path<'_>, limit: &Value) {
+fn resources(errors: &mut ErrorList, at: &Path<'_>, limit: &Value) {
     let is_pod = text(limit, "type") == "Pod";
     for field in ["max", "min"] {
-        names(found, at, limit, field);
+        names(errors, at, limit, field);
     }
     for field in ["default", "defaultRequest"] {
         if !is_pod {
-            names(found, at, limit, field);
+            names(errors, at, limit, field);
         } else if members(limit, field).next().is_some() {
-            found.forbidden(&at.child(field), "may not be specified when `type` is 'Pod'");
+            errors.forbidden(&at.child(field), "may not be specified when `type` is 'Pod'");
         }
     }
     let has_storage = |field: &str| !limit[field]["storage"].is_null();
     if text(limit, "type") == "PersistentVolumeClaim" && !has_storage("min") && !has_storage("max") {
         let why = "either minimum or maximum storage value is required, but neither was provided";
-        found.required(&at.child("limits"), why);
+        errors.required(&at.child("limits"), why);
     }
-    names(found, at, limit, "maxLimitRequestRatio");
+    names(errors, at, limit, "maxLimitRequestRatio");
 }
 
-fn names(found: &mut Found, at: &Path<'_>, limit: &Value, field: &str) {
+fn names(errors: &mut ErrorList, at: &Path<'_>, limit: &Value, field: &str) {
     let at = at.child(field);
-    for (name, _) in found.members(&at, limit, field) {
+    for (name, _) in errors.members(&at, limit, field) {
         match text(limit, "type") {
-            "Pod" | "Container" => for_container(found, &at.key(name), name),
-            _ => known(found, &at.key(name), name),
+            "Pod" | "Container" => for_container(errors, &at.key(name), name),
+            _ => known(errors, &at.key(name), name),
         }
     }
 }
@@ -113,7 +113,7 @@ impl<'a> Amounts<'a> {
         }
     }
 
-    fn check(&self, found: &mut Found, at: &Path<'_>, name: &str) {
+    fn check(&self, errors: &mut ErrorList, at: &Path<'_>, name: &str) {
         let Self { min, max, default, request, .. } = *self;
         // The pair in which the left one must not be greater, the field that is named and the amount that is shown.
         let pairs = [
@@ -129,10 +129,10 @@ impl<'a> Amounts<'a> {
             if left.billionths() > right.billionths() {
                 let why =
                     format!("{left_name} {} is greater than {right_name} {}", left.shown(), right.shown());
-                found.invalid(&at.child(field).key(name), shown.written, why);
+                errors.invalid(&at.child(field).key(name), shown.written, why);
             }
         }
-        self.check_ratio(found, &at.child("maxLimitRequestRatio").key(name));
+        self.check_ratio(errors, &at.child("maxLimitRequestRatio").key(name));
         if let (Some(default), Some(request)) = (default, request)
             && !can_overcommit(name)
             && default.billionths() != request.billionths()
@@ -142,14 +142,14 @@ impl<'a> Amounts<'a> {
                 default.shown(),
                 request.shown()
             );
-            found.invalid(&at.child("defaultRequest").key(name), request.written, why);
+            errors.invalid(&at.child("defaultRequest").key(name), request.written, why);
         }
     }
 
-    fn check_ratio(&self, found: &mut Found, at: &Path<'_>) {
+    fn check_ratio(&self, errors: &mut ErrorList, at: &Path<'_>) {
         let Some(ratio) = self.ratio else { return };
         if ratio.billionths() < BILLION {
-            found.invalid(at, ratio.written, format!("ratio {} is less than 1", ratio.shown()));
+            errors.invalid(at, ratio.written, format!("ratio {} is less than 1", ratio.shown()));
         }
         let (Some(min), Some(max)) = (self.min, self.max) else { return };
         let is_exact = [ratio, min, max].iter().all(|amount| amount.rounded(BILLION) < MOST_IN_THOUSANDTHS);
@@ -160,7 +160,7 @@ impl<'a> Amounts<'a> {
         let given = if is_exact { as_float(ratio) / 1000.0 } else { as_float(ratio) };
         if given > most {
             let why = format!("ratio {} is greater than max/min = {most:.6}", ratio.shown());
-            found.invalid(at, ratio.written, why);
+            errors.invalid(at, ratio.written, why);
         }
     }
 }

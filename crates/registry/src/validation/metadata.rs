@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, list, number, text};
+use super::error_list::{ErrorList, Path, is_set, list, number, text};
 use super::names::{label, label_value, path_segment, qualified_name, subdomain};
 use super::shown::{in_order, list_in_order};
 use crate::kinds::{Kind, NameRule, Scope};
+use crate::strategies;
 
 const ANNOTATIONS_MAX_BYTES: usize = 262_144;
 const OWNER: &str = "meta/v1.OwnerReference";
@@ -15,84 +16,84 @@ const OWNER: &str = "meta/v1.OwnerReference";
 const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
 /// The metadata of a new object.
-pub(super) fn create(found: &mut Found, kind: &Kind, object: &Value) {
+pub(crate) fn create(errors: &mut ErrorList, kind: &Kind, object: &Value) {
     let (at, metadata) = (Path::new("metadata"), &object["metadata"]);
-    name(found, kind, metadata, &at);
-    namespace(found, kind, metadata, &at);
-    attached(found, &at, metadata);
-    known_finalizers(found, kind, &at, metadata);
+    name(errors, kind, metadata, &at);
+    namespace(errors, kind, metadata, &at);
+    attached(errors, &at, metadata);
+    known_finalizers(errors, kind, &at, metadata);
 }
 
 /// The metadata of an object within an object: of any kind, and perhaps without a name yet.
-pub(crate) fn embedded(found: &mut Found, at: &Path<'_>, metadata: &Value) {
+pub(crate) fn embedded(errors: &mut ErrorList, at: &Path<'_>, metadata: &Value) {
     for field in ["generateName", "name"] {
         let name = text(metadata, field);
-        found.invalid_text(&at.child(field), name, path_segment(name));
+        errors.invalid_text(&at.child(field), name, path_segment(name));
     }
     let namespace = text(metadata, "namespace");
     if !namespace.is_empty() {
-        found.invalid_text(&at.child("namespace"), namespace, label(namespace));
+        errors.invalid_text(&at.child("namespace"), namespace, label(namespace));
     }
-    found.not_negative(at, metadata, "generation");
-    attached(found, at, metadata);
+    errors.not_negative(at, metadata, "generation");
+    attached(errors, at, metadata);
 }
 
 /// The metadata of a changed object.
-pub(super) fn update(found: &mut Found, kind: &Kind, old: &Value, new: &Value) {
+pub(crate) fn update(errors: &mut ErrorList, kind: &Kind, old: &Value, new: &Value) {
     let at = Path::new("metadata");
     let (old, new) = (&old["metadata"], &new["metadata"]);
-    attached(found, &at, new);
+    attached(errors, &at, new);
     if is_set(old, "deletionTimestamp") {
-        no_new_finalizers(found, &at.child("finalizers"), old, new);
+        no_new_finalizers(errors, &at.child("finalizers"), old, new);
     }
     for field in ["name", "namespace", "uid", "creationTimestamp"] {
         // What the server knows and the client left out has been filled in before.
         let is_same = !is_set(new, field) || text(new, field) == text(old, field);
-        found.immutable(&at.child(field), is_same, &new[field]);
+        errors.immutable(&at.child(field), is_same, &new[field]);
     }
     for field in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
         let is_same = !is_set(new, field) || new[field] == old[field];
-        found.immutable(&at.child(field), is_same, &new[field]);
+        errors.immutable(&at.child(field), is_same, &new[field]);
     }
-    known_finalizers(found, kind, &at, new);
+    known_finalizers(errors, kind, &at, new);
 }
 
 /// Labels, of objects and of pod templates; keys and values are shown, not where they stand.
-pub(super) fn labels(found: &mut Found, at: &Path<'_>, holder: &Value, field: &str) {
-    for (key, value) in found.members(at, holder, field) {
-        found.invalid_text(at, key, qualified_name(key));
+pub(crate) fn labels(errors: &mut ErrorList, at: &Path<'_>, holder: &Value, field: &str) {
+    for (key, value) in errors.members(at, holder, field) {
+        errors.invalid_text(at, key, qualified_name(key));
         let value = value.as_str().unwrap_or("");
-        found.invalid_text(at, value, label_value(value));
+        errors.invalid_text(at, value, label_value(value));
     }
 }
 
 /// Annotations: keys are names, and all together have a limit.
-pub(super) fn annotations(found: &mut Found, at: &Path<'_>, holder: &Value) {
+pub(crate) fn annotations(errors: &mut ErrorList, at: &Path<'_>, holder: &Value) {
     let mut bytes = 0_usize;
-    for (key, value) in found.members(at, holder, "annotations") {
-        found.invalid_text(at, key, qualified_name(&key.to_lowercase()));
+    for (key, value) in errors.members(at, holder, "annotations") {
+        errors.invalid_text(at, key, qualified_name(&key.to_lowercase()));
         bytes = bytes.saturating_add(key.len()).saturating_add(value.as_str().map_or(0, str::len));
     }
     if bytes > ANNOTATIONS_MAX_BYTES {
-        found.too_long(at, ANNOTATIONS_MAX_BYTES);
+        errors.too_long(at, ANNOTATIONS_MAX_BYTES);
     }
 }
 
 /// Finalizers of a namespace's spec, which are checked one by one.
-pub(super) fn finalizer_names(found: &mut Found, at: &Path<'_>, finalizers: &[Value]) {
+pub(crate) fn finalizer_names(errors: &mut ErrorList, at: &Path<'_>, finalizers: &[Value]) {
     for (index, finalizer) in finalizers.iter().enumerate() {
         let name = finalizer.as_str().unwrap_or("");
-        found.invalid_text(&at.index(index), name, qualified_name(name));
-        known_finalizer(found, &at.index(index), name);
+        errors.invalid_text(&at.index(index), name, qualified_name(name));
+        known_finalizer(errors, &at.index(index), name);
     }
 }
 
 /// What others attach to an object.
-fn attached(found: &mut Found, at: &Path<'_>, metadata: &Value) {
-    labels(found, &at.child("labels"), metadata, "labels");
-    annotations(found, &at.child("annotations"), metadata);
-    owners(found, &at.child("ownerReferences"), list(metadata, "ownerReferences"));
-    finalizers(found, &at.child("finalizers"), list(metadata, "finalizers"));
+fn attached(errors: &mut ErrorList, at: &Path<'_>, metadata: &Value) {
+    labels(errors, &at.child("labels"), metadata, "labels");
+    annotations(errors, &at.child("annotations"), metadata);
+    owners(errors, &at.child("ownerReferences"), list(metadata, "ownerReferences"));
+    finalizers(errors, &at.child("finalizers"), list(metadata, "finalizers"));
 }
 
 /// The warning about owners that are named twice, if there are any.
@@ -115,7 +116,7 @@ fn duplicate_owners(object: &Value) -> Option<String> {
 }
 
 /// Drops owners that are named again, word for word, and warns of them.
-pub(super) fn fold_owners(object: &mut Value) -> Option<String> {
+pub(crate) fn fold_owners(object: &mut Value) -> Option<String> {
     let warning = duplicate_owners(object)?;
     let Some(Value::Array(owners)) = object.pointer_mut("/metadata/ownerReferences") else { return None };
     let mut kept: Vec<Value> = Vec::with_capacity(owners.len());
@@ -128,16 +129,16 @@ pub(super) fn fold_owners(object: &mut Value) -> Option<String> {
     Some(warning)
 }
 
-fn name(found: &mut Found, kind: &Kind, metadata: &Value, at: &Path<'_>) {
+fn name(errors: &mut ErrorList, kind: &Kind, metadata: &Value, at: &Path<'_>) {
     let (name, prefix) = (text(metadata, "name"), text(metadata, "generateName"));
     if !prefix.is_empty() {
         let wrong = name_rule(kind, &without_trailing_dash(prefix));
-        found.invalid_text(&at.child("generateName"), prefix, wrong);
+        errors.invalid_text(&at.child("generateName"), prefix, wrong);
     }
     if name.is_empty() {
-        found.required(&at.child("name"), "name or generateName is required");
+        errors.required(&at.child("name"), "name or generateName is required");
     } else {
-        found.invalid_text(&at.child("name"), name, name_rule(kind, name));
+        errors.invalid_text(&at.child("name"), name, name_rule(kind, name));
     }
 }
 
@@ -157,47 +158,47 @@ fn without_trailing_dash(prefix: &str) -> String {
     }
 }
 
-fn namespace(found: &mut Found, kind: &Kind, metadata: &Value, at: &Path<'_>) {
+fn namespace(errors: &mut ErrorList, kind: &Kind, metadata: &Value, at: &Path<'_>) {
     let namespace = text(metadata, "namespace");
     match kind.scope {
         Scope::Namespaced if !namespace.is_empty() => {
-            found.invalid_text(&at.child("namespace"), namespace, label(namespace));
+            errors.invalid_text(&at.child("namespace"), namespace, label(namespace));
         }
         Scope::Cluster if !namespace.is_empty() => {
-            found.forbidden(&at.child("namespace"), "not allowed on this type");
+            errors.forbidden(&at.child("namespace"), "not allowed on this type");
         }
         _ => {}
     }
     if number(metadata, "generation").is_some_and(|generation| generation < 0) {
-        found.not_negative(at, metadata, "generation");
+        errors.not_negative(at, metadata, "generation");
     }
 }
 
-fn owners(found: &mut Found, at: &Path<'_>, owners: &[Value]) {
+fn owners(errors: &mut ErrorList, at: &Path<'_>, owners: &[Value]) {
     let mut controller: Option<&Value> = None;
     for (index, owner) in owners.iter().enumerate() {
-        one_owner(found, &at.index(index), owner);
+        one_owner(errors, &at.index(index), owner);
         if owner["controller"].as_bool() != Some(true) {
             continue;
         }
         if let Some(first) = controller {
             let named = |owner: &Value| format!("{}/{}", text(owner, "kind"), text(owner, "name"));
             let why = format!(
-                "Only one reference can have Controller set to true. Found \"true\" in references for {} and {}",
+                "Only one reference can have Controller set to true. ErrorList \"true\" in references for {} and {}",
                 named(first),
                 named(owner)
             );
-            found.invalid_shown(at, list_in_order(OWNER, owners), &why);
+            errors.invalid_shown(at, list_in_order(OWNER, owners), &why);
         } else {
             controller = Some(owner);
         }
     }
 }
 
-fn one_owner(found: &mut Found, at: &Path<'_>, owner: &Value) {
+fn one_owner(errors: &mut ErrorList, at: &Path<'_>, owner: &Value) {
     let api_version = text(owner, "apiVersion");
     if api_version.matches('/').count() > 1 {
-        found.invalid(
+        errors.invalid(
             &at.child("apiVersion"),
             &owner["apiVersion"],
             "must be <group>/<version> or <version>",
@@ -205,40 +206,39 @@ fn one_owner(found: &mut Found, at: &Path<'_>, owner: &Value) {
     }
     for field in ["apiVersion", "kind", "name", "uid"] {
         if text(owner, field).is_empty() {
-            found.required(&at.child(field), "must not be empty");
+            errors.required(&at.child(field), "must not be empty");
         }
     }
     if api_version == "v1" && text(owner, "kind") == "Event" {
         let why = "/v1, Kind=Event is disallowed from being an owner";
-        found.invalid_shown(at, in_order(OWNER, owner), why);
+        errors.invalid_shown(at, in_order(OWNER, owner), why);
     }
 }
 
-fn finalizers(found: &mut Found, at: &Path<'_>, finalizers: &[Value]) {
+fn finalizers(errors: &mut ErrorList, at: &Path<'_>, finalizers: &[Value]) {
     for name in finalizers.iter().filter_map(Value::as_str) {
-        found.invalid_text(at, name, qualified_name(name));
+        errors.invalid_text(at, name, qualified_name(name));
     }
     let has = |name: &str| finalizers.iter().any(|finalizer| finalizer == name);
     if has("orphan") && has("foregroundDeletion") {
         let why = "finalizer orphan and foregroundDeletion cannot be both set";
-        found.invalid(at, &json!(finalizers), why);
+        errors.invalid(at, &json!(finalizers), why);
     }
 }
 
-/// Finalizers without a domain must be known to the server, except those of some kinds. For kinds that users define
-/// there are warnings instead.
-fn known_finalizers(found: &mut Found, kind: &Kind, at: &Path<'_>, metadata: &Value) {
-    let takes_any = kind.nature.message().is_none()
-        || matches!(kind.group, "apiextensions.k8s.io" | "coordination.k8s.io")
-        || (kind.group, kind.kind) == ("policy", "PodDisruptionBudget");
-    let finalizers = list(metadata, "finalizers").iter().filter(|_| !takes_any);
-    for (index, name) in finalizers.enumerate() {
-        known_finalizer(found, &at.child("finalizers").index(index), name.as_str().unwrap_or(""));
+/// Validates that finalizers without a domain are standard ones, unless the kind accepts any. Custom resources get warnings
+/// instead.
+fn known_finalizers(errors: &mut ErrorList, kind: &Kind, at: &Path<'_>, metadata: &Value) {
+    if strategies::of(kind).any_finalizers {
+        return;
+    }
+    for (index, name) in list(metadata, "finalizers").iter().enumerate() {
+        known_finalizer(errors, &at.child("finalizers").index(index), name.as_str().unwrap_or(""));
     }
 }
 
-/// What is odd about the finalizers that an object of a custom kind got.
-pub(super) fn odd_finalizers(old: &Value, new: &Value) -> Vec<String> {
+/// Returns warnings about finalizers without a domain that were added to a custom resource.
+pub(crate) fn finalizer_warnings(old: &Value, new: &Value) -> Vec<String> {
     let before = list(&old["metadata"], "finalizers");
     let added = list(&new["metadata"], "finalizers").iter().filter(|name| !before.contains(name));
     let added: BTreeSet<_> = added.filter_map(Value::as_str).collect();
@@ -253,14 +253,14 @@ pub(super) fn odd_finalizers(old: &Value, new: &Value) -> Vec<String> {
     added.into_iter().filter(is_odd).map(warning).collect()
 }
 
-fn known_finalizer(found: &mut Found, at: &Path<'_>, name: &str) {
+fn known_finalizer(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     if !name.contains('/') && !STANDARD_FINALIZERS.contains(&name) {
         let why = "name is neither a standard finalizer name nor is it fully qualified";
-        found.invalid(at, &json!(name), why);
+        errors.invalid(at, &json!(name), why);
     }
 }
 
-fn no_new_finalizers(found: &mut Found, at: &Path<'_>, old: &Value, new: &Value) {
+fn no_new_finalizers(errors: &mut ErrorList, at: &Path<'_>, old: &Value, new: &Value) {
     let before = list(old, "finalizers");
     let added: BTreeSet<_> = list(new, "finalizers")
         .iter()
@@ -270,6 +270,6 @@ fn no_new_finalizers(found: &mut Found, at: &Path<'_>, old: &Value, new: &Value)
     if !added.is_empty() {
         let shown: Vec<_> = added.into_iter().map(|name| format!("{name:?}")).collect();
         let why = "no new finalizers can be added if the object is being deleted, found new finalizers";
-        found.forbidden(at, format!("{why} []string{{{}}}", shown.join(", ")));
+        errors.forbidden(at, format!("{why} []string{{{}}}", shown.join(", ")));
     }
 }

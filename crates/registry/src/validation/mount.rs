@@ -4,89 +4,89 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, list, text};
+use super::error_list::{ErrorList, Path, is_set, list, text};
 use super::volume::Mountable;
 
 const READ_ONLY: [&str; 3] = ["Disabled", "Enabled", "IfPossible"];
 const PROPAGATIONS: [&str; 3] = ["Bidirectional", "HostToContainer", "None"];
 
 /// The mounts and devices of a container; `volumes` are those that are there.
-pub(super) fn mounts(found: &mut Found, at: &Path<'_>, container: &Value, volumes: &Mountable<'_>) {
+pub(crate) fn mounts(errors: &mut ErrorList, at: &Path<'_>, container: &Value, volumes: &Mountable<'_>) {
     let (mounts_at, devices_at) = (at.child("volumeMounts"), at.child("volumeDevices"));
     let (mounts, devices) = (list(container, "volumeMounts"), list(container, "volumeDevices"));
     let mut paths = BTreeSet::new();
     for (index, mount) in mounts.iter().enumerate() {
         let at = mounts_at.index(index);
         let (name, path) = (text(mount, "name"), text(mount, "mountPath"));
-        place(found, &at, (name, path), volumes, &mut paths);
+        place(errors, &at, (name, path), volumes, &mut paths);
         if devices.iter().any(|device| text(device, "name") == name) {
-            found.invalid(&at.child("name"), &json!(name), "must not already exist in volumeDevices");
+            errors.invalid(&at.child("name"), &json!(name), "must not already exist in volumeDevices");
         }
         if devices.iter().any(|device| text(device, "devicePath") == path) {
-            found.invalid(
+            errors.invalid(
                 &at.child("mountPath"),
                 &json!(path),
                 "must not already exist as a path in volumeDevices",
             );
         }
-        sub_path(found, &mounts_at, &at, mount);
+        sub_path(errors, &mounts_at, &at, mount);
         // The place has no index, as in Kubernetes.
-        propagation(found, &mounts_at, mount, container);
+        propagation(errors, &mounts_at, mount, container);
     }
     let (mut names, mut paths) = (BTreeSet::new(), BTreeSet::new());
     for (index, device) in devices.iter().enumerate() {
-        one_device(found, &devices_at.index(index), device, volumes, (&mut names, &mut paths));
-        overlap(found, &devices_at.index(index), device, mounts);
+        one_device(errors, &devices_at.index(index), device, volumes, (&mut names, &mut paths));
+        overlap(errors, &devices_at.index(index), device, mounts);
     }
 }
 
 /// A path that stays below where it starts.
-pub(super) fn no_way_up(found: &mut Found, at: &Path<'_>, path: &str) {
+pub(crate) fn no_way_up(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
     if path.split('/').any(|part| part == "..") {
-        found.invalid(at, &json!(path), "must not contain '..'");
+        errors.invalid(at, &json!(path), "must not contain '..'");
     }
 }
 
 /// A relative path that stays below where it starts.
-pub(super) fn way_down(found: &mut Found, at: &Path<'_>, path: &str) {
+pub(crate) fn way_down(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
     if path.starts_with('/') {
-        found.invalid(at, &json!(path), "must be a relative path");
+        errors.invalid(at, &json!(path), "must be a relative path");
     }
-    no_way_up(found, at, path);
+    no_way_up(errors, at, path);
 }
 
 /// A path at which something stands in a volume; names that start with two dots are kept for the node.
-pub(super) fn inside_volume(found: &mut Found, at: &Path<'_>, path: &str) {
-    way_down(found, at, path);
+pub(crate) fn inside_volume(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
+    way_down(errors, at, path);
     if path.starts_with("..") && !path.starts_with("../") && path != ".." {
-        found.invalid(at, &json!(path), "must not start with '..'");
+        errors.invalid(at, &json!(path), "must not start with '..'");
     }
 }
 
 fn place<'a>(
-    found: &mut Found,
+    errors: &mut ErrorList,
     at: &Path<'_>,
     (name, path): (&str, &'a str),
     volumes: &Mountable<'_>,
     taken: &mut BTreeSet<&'a str>,
 ) {
     if name.is_empty() {
-        found.required(&at.child("name"), "");
+        errors.required(&at.child("name"), "");
     }
     if !volumes.contains_key(name) {
-        found.not_found(&at.child("name"), &json!(name));
+        errors.not_found(&at.child("name"), &json!(name));
     }
     if path.is_empty() {
-        found.required(&at.child("mountPath"), "");
+        errors.required(&at.child("mountPath"), "");
     }
     if !taken.insert(path) {
-        found.invalid(&at.child("mountPath"), &json!(path), "must be unique");
+        errors.invalid(&at.child("mountPath"), &json!(path), "must be unique");
     }
 }
 
 /// A device is a claim's, under a name and a path of its own.
 fn one_device<'a>(
-    found: &mut Found,
+    errors: &mut ErrorList,
     at: &Path<'_>,
     device: &'a Value,
     volumes: &Mountable<'_>,
@@ -95,71 +95,71 @@ fn one_device<'a>(
     let (name, path) = (text(device, "name"), text(device, "devicePath"));
     let (name_at, path_at) = (at.child("name"), at.child("devicePath"));
     if name.is_empty() {
-        found.required(&name_at, "");
+        errors.required(&name_at, "");
     } else if !names.insert(name) {
-        found.invalid(&name_at, &json!(name), "must be unique");
+        errors.invalid(&name_at, &json!(name), "must be unique");
     }
     match volumes.get(name) {
         Some(volume) if is_set(volume, "persistentVolumeClaim") || is_set(volume, "ephemeral") => {}
         Some(_) => {
             let why = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode";
-            found.invalid(&name_at, &json!(name), why);
+            errors.invalid(&name_at, &json!(name), why);
         }
-        None => found.not_found(&name_at, &json!(name)),
+        None => errors.not_found(&name_at, &json!(name)),
     }
     if path.is_empty() {
-        found.required(&path_at, "");
+        errors.required(&path_at, "");
     }
     if path.split('/').any(|part| part == "..") {
-        found.invalid(&path_at, &json!(path), "can not contain backsteps ('..')");
+        errors.invalid(&path_at, &json!(path), "can not contain backsteps ('..')");
     } else if !paths.insert(path) {
-        found.invalid(&path_at, &json!(path), "must be unique");
+        errors.invalid(&path_at, &json!(path), "must be unique");
     }
 }
 
-fn overlap(found: &mut Found, at: &Path<'_>, device: &Value, mounts: &[Value]) {
+fn overlap(errors: &mut ErrorList, at: &Path<'_>, device: &Value, mounts: &[Value]) {
     let (name, path) = (text(device, "name"), text(device, "devicePath"));
     if mounts.iter().any(|mount| text(mount, "name") == name) {
-        found.invalid(&at.child("name"), &json!(name), "must not already exist in volumeMounts");
+        errors.invalid(&at.child("name"), &json!(name), "must not already exist in volumeMounts");
     }
     if mounts.iter().any(|mount| text(mount, "mountPath") == path) {
         let why = "must not already exist as a path in volumeMounts";
-        found.invalid(&at.child("devicePath"), &json!(path), why);
+        errors.invalid(&at.child("devicePath"), &json!(path), why);
     }
 }
 
 /// How mounts spread between the host and the container, and whether they can be written to.
-fn propagation(found: &mut Found, at: &Path<'_>, mount: &Value, container: &Value) {
+fn propagation(errors: &mut ErrorList, at: &Path<'_>, mount: &Value, container: &Value) {
     let (mode_at, mode) = (at.child("mountPropagation"), text(mount, "mountPropagation"));
-    found.one_of_if_set(&mode_at, &mount["mountPropagation"], &PROPAGATIONS);
+    errors.one_of_if_set(&mode_at, &mount["mountPropagation"], &PROPAGATIONS);
     if mode == "Bidirectional" && container["securityContext"]["privileged"].as_bool() != Some(true) {
         let why = "Bidirectional mount propagation is available only to privileged containers";
-        found.forbidden(&mode_at, why);
+        errors.forbidden(&mode_at, why);
     }
     let at = at.child("recursiveReadOnly");
     match text(mount, "recursiveReadOnly") {
         "" | "Disabled" => {}
         "Enabled" | "IfPossible" => {
             if mount["readOnly"].as_bool() != Some(true) {
-                found.forbidden(&at, "may only be specified when readOnly is true");
+                errors.forbidden(&at, "may only be specified when readOnly is true");
             }
             if !matches!(mode, "" | "None") {
-                found.forbidden(&at, "may only be specified when mountPropagation is None or not specified");
+                errors.forbidden(&at, "may only be specified when mountPropagation is None or not specified");
             }
         }
-        _ => found.unsupported(&at, &mount["recursiveReadOnly"], &READ_ONLY),
+        _ => errors.unsupported(&at, &mount["recursiveReadOnly"], &READ_ONLY),
     }
 }
 
-fn sub_path(found: &mut Found, list_at: &Path<'_>, at: &Path<'_>, mount: &Value) {
+fn sub_path(errors: &mut ErrorList, list_at: &Path<'_>, at: &Path<'_>, mount: &Value) {
     let (plain, expression) = (text(mount, "subPath"), text(mount, "subPathExpr"));
     // The place has no index, as in Kubernetes.
-    way_down(found, &list_at.child("subPath"), plain);
+    way_down(errors, &list_at.child("subPath"), plain);
     if is_set(mount, "subPathExpr") && !expression.is_empty() {
         if !plain.is_empty() {
             let why = "subPathExpr and subPath are mutually exclusive";
-            found.invalid(&at.child("subPathExpr"), &json!(expression), why);
+            errors.invalid(&at.child("subPathExpr"), &json!(expression), why);
         }
-        way_down(found, &list_at.child("subPathExpr"), expression);
+        way_down(errors, &list_at.child("subPathExpr"), expression);
     }
 }

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::addresses::{cidr, cidr_warning, parse_cidr};
-use super::found::{Found, Path, is_set, list, number, text};
-use super::names::{port, port_number};
+use super::error_list::{ErrorList, Path, is_set, list, number, text};
+use super::names::port_number;
+use super::ports::port;
 use super::selector;
 
 /// The directions of traffic, each with the field that lists its peers.
@@ -13,33 +14,33 @@ const PROTOCOLS: [&str; 3] = ["TCP", "UDP", "SCTP"];
 const TYPES: [&str; 2] = ["Ingress", "Egress"];
 
 /// The spec of a NetworkPolicy; `old` is the stored policy if it is changed.
-pub(super) fn policy(found: &mut Found, old: Option<&Value>, object: &Value) {
+pub(crate) fn policy(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
-    selector::terms(found, &at.child("podSelector"), &spec["podSelector"]);
+    selector::terms(errors, &at.child("podSelector"), &spec["podSelector"]);
     let stored = old.map(blocks).unwrap_or_default();
     for (direction, peers) in DIRECTIONS {
         for (index, rule) in list(spec, direction).iter().enumerate() {
             let at = at.child(direction);
             let at = at.index(index);
             for (index, one) in list(rule, "ports").iter().enumerate() {
-                policy_port(found, &at.child("ports").index(index), one);
+                policy_port(errors, &at.child("ports").index(index), one);
             }
             for (index, one) in list(rule, peers).iter().enumerate() {
-                peer(found, &at.child(peers).index(index), one, &stored);
+                peer(errors, &at.child(peers).index(index), one, &stored);
             }
         }
     }
-    policy_types(found, &at.child("policyTypes"), spec);
+    policy_types(errors, &at.child("policyTypes"), spec);
     // Kubernetes reports what is required after all else.
     each_block(spec, |at, block| {
         if text(block, "cidr").is_empty() {
-            found.required(&at.child("cidr"), "");
+            errors.required(&at.child("cidr"), "");
         }
     });
 }
 
 /// Warnings about blocks of addresses.
-pub(super) fn warnings(warnings: &mut Vec<String>, object: &Value) {
+pub(crate) fn warnings(warnings: &mut Vec<String>, object: &Value) {
     each_block(&object["spec"], |at, block| {
         warnings.extend(cidr_warning(&at.child("cidr"), text(block, "cidr")));
         for (index, except) in list(block, "except").iter().filter_map(Value::as_str).enumerate() {
@@ -48,14 +49,14 @@ pub(super) fn warnings(warnings: &mut Vec<String>, object: &Value) {
     });
 }
 
-fn policy_types(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn policy_types(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let types = list(spec, "policyTypes");
     if types.len() > TYPES.len() {
-        return found.invalid(at, &spec["policyTypes"], "may not specify more than two policyTypes");
+        return errors.invalid(at, &spec["policyTypes"], "may not specify more than two policyTypes");
     }
     for (index, kind) in types.iter().enumerate() {
         if !kind.as_str().is_some_and(|kind| TYPES.contains(&kind)) {
-            found.unsupported(&at.index(index), kind, &TYPES);
+            errors.unsupported(&at.index(index), kind, &TYPES);
         }
     }
 }
@@ -86,67 +87,67 @@ fn blocks(object: &Value) -> Vec<&str> {
     all
 }
 
-fn policy_port(found: &mut Found, at: &Path<'_>, one: &Value) {
+fn policy_port(errors: &mut ErrorList, at: &Path<'_>, one: &Value) {
     if let Some(protocol) = one["protocol"].as_str()
         && !PROTOCOLS.contains(&protocol)
     {
-        found.unsupported(&at.child("protocol"), &one["protocol"], &PROTOCOLS);
+        errors.unsupported(&at.child("protocol"), &one["protocol"], &PROTOCOLS);
     }
     let end_at = at.child("endPort");
     let end = number(one, "endPort");
     match (&one["port"], end) {
         (Value::Null, Some(end)) => {
-            found.invalid(&end_at, &json!(end), "may not be specified when `port` is not specified");
+            errors.invalid(&end_at, &json!(end), "may not be specified when `port` is not specified");
         }
         (Value::String(_), Some(end)) => {
-            found.invalid(&end_at, &json!(end), "may not be specified when `port` is non-numeric");
+            errors.invalid(&end_at, &json!(end), "may not be specified when `port` is non-numeric");
         }
         _ => {}
     }
     if is_set(one, "port") {
-        port(found, &at.child("port"), &one["port"]);
+        port(errors, &at.child("port"), &one["port"]);
     }
     if let (Some(first), Some(end)) = (number(one, "port"), end) {
         if end < first {
-            found.invalid(&end_at, &json!(end), "must be greater than or equal to `port`");
+            errors.invalid(&end_at, &json!(end), "must be greater than or equal to `port`");
         }
         for why in port_number(end) {
-            found.invalid(&end_at, &json!(end), why);
+            errors.invalid(&end_at, &json!(end), why);
         }
     }
 }
 
-fn peer(found: &mut Found, at: &Path<'_>, peer: &Value, stored: &[&str]) {
+fn peer(errors: &mut ErrorList, at: &Path<'_>, peer: &Value, stored: &[&str]) {
     let mut selects = false;
     for field in ["podSelector", "namespaceSelector"].into_iter().filter(|field| is_set(peer, field)) {
         selects = true;
-        selector::terms(found, &at.child(field), &peer[field]);
+        selector::terms(errors, &at.child(field), &peer[field]);
     }
     let has_block = is_set(peer, "ipBlock");
     if has_block {
-        block(found, &at.child("ipBlock"), &peer["ipBlock"], stored);
+        block(errors, &at.child("ipBlock"), &peer["ipBlock"], stored);
     }
     match (selects, has_block) {
-        (false, false) => found.required(at, "must specify a peer"),
-        (true, true) => found.forbidden(at, "may not specify both ipBlock and another peer"),
+        (false, false) => errors.required(at, "must specify a peer"),
+        (true, true) => errors.forbidden(at, "may not specify both ipBlock and another peer"),
         _ => {}
     }
 }
 
-fn block(found: &mut Found, at: &Path<'_>, block: &Value, stored: &[&str]) {
+fn block(errors: &mut ErrorList, at: &Path<'_>, block: &Value, stored: &[&str]) {
     let whole = text(block, "cidr");
     if !whole.is_empty() && !stored.contains(&whole) {
-        cidr(found, &at.child("cidr"), whole);
+        cidr(errors, &at.child("cidr"), whole);
     }
     let Some(parsed) = parse_cidr(whole) else { return };
     for (index, except) in list(block, "except").iter().filter_map(Value::as_str).enumerate() {
         let at = at.child("except");
         let at = at.index(index);
         if !stored.contains(&except) {
-            cidr(found, &at, except);
+            cidr(errors, &at, except);
         }
         if parse_cidr(except).is_some_and(|except| !parsed.strictly_contains(except)) {
-            found.invalid(&at, &json!(except), "must be a strict subset of `cidr`");
+            errors.invalid(&at, &json!(except), "must be a strict subset of `cidr`");
         }
     }
 }

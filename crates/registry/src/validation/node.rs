@@ -3,21 +3,21 @@
 use serde_json::{Value, json};
 
 use super::addresses;
-use super::found::{Found, Path, list, text};
+use super::error_list::{ErrorList, Path, list, text};
 use super::names::{label_value, qualified_name};
 use crate::quantity::Quantity;
 
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 /// A Node, new or changed.
-pub(super) fn node(found: &mut Found, object: &Value) {
-    taints(found, list(&object["spec"], "taints"));
-    ranges(found, list(&object["spec"], "podCIDRs"));
-    resources(found, &object["status"]);
+pub(crate) fn node(errors: &mut ErrorList, object: &Value) {
+    taints(errors, list(&object["spec"], "taints"));
+    ranges(errors, list(&object["spec"], "podCIDRs"));
+    resources(errors, &object["status"]);
 }
 
 /// What is odd about a Node that can be stored.
-pub(super) fn warnings(spec: &Value) -> Vec<String> {
+pub(crate) fn warnings(spec: &Value) -> Vec<String> {
     if text(spec, "externalID").is_empty() {
         return Vec::new();
     }
@@ -25,42 +25,42 @@ pub(super) fn warnings(spec: &Value) -> Vec<String> {
 }
 
 /// What a Node reports.
-pub(super) fn status(found: &mut Found, object: &Value) {
-    resources(found, &object["status"]);
+pub(crate) fn status(errors: &mut ErrorList, object: &Value) {
+    resources(errors, &object["status"]);
     let (at, addresses) = (Path::new("status"), list(&object["status"], "addresses"));
     for (index, address) in addresses.iter().enumerate() {
         if addresses[..index].contains(address) {
             let (kind, value) = (json!(text(address, "type")), json!(text(address, "address")));
             let shown = format!(r#"{{"Type":{kind},"Address":{value}}}"#);
-            found.duplicate_shown(&at.child("addresses").index(index), shown);
+            errors.duplicate_shown(&at.child("addresses").index(index), shown);
         }
     }
 }
 
 /// Amounts are not negative, and what is counted is counted in whole numbers.
-fn resources(found: &mut Found, status: &Value) {
+fn resources(errors: &mut ErrorList, status: &Value) {
     let at = Path::new("status");
     for field in ["capacity", "allocatable"] {
         let at = at.child(field);
-        for (name, amount) in found.members(&at, status, field) {
+        for (name, amount) in errors.members(&at, status, field) {
             let Some(value) = amount.as_str().and_then(|text| Quantity::parse(text).ok()) else { continue };
             if value.billionths() < 0 {
-                found.invalid(&at.child(name), amount, "must be greater than or equal to 0");
+                errors.invalid(&at.child(name), amount, "must be greater than or equal to 0");
             }
             if name == "pods" && value.billionths() % 1_000_000_000 != 0 {
-                found.invalid(&at.child(name), amount, "must be an integer");
+                errors.invalid(&at.child(name), amount, "must be an integer");
             }
         }
     }
 }
 
 /// Ranges of addresses for pods, at most one of a family.
-fn ranges(found: &mut Found, ranges: &[Value]) {
+fn ranges(errors: &mut ErrorList, ranges: &[Value]) {
     let at = Path::new("spec");
     let at = at.child("podCIDRs");
     for (index, range) in ranges.iter().enumerate() {
         let text = range.as_str().unwrap_or("");
-        addresses::cidr(found, &at.index(index), text);
+        addresses::cidr(errors, &at.index(index), text);
     }
     if ranges.len() < 2 {
         return;
@@ -72,27 +72,27 @@ fn ranges(found: &mut Found, ranges: &[Value]) {
             "invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[{index}]: <nil> (invalid CIDR \
              address: {text})"
         );
-        found.internal(&at, &why);
+        errors.internal(&at, &why);
     }
     if malformed.is_some() || ranges.len() > 2 || !addresses::are_of_different_families(&mut texts) {
         let why = "may specify no more than one CIDR for each IP family";
-        found.invalid(&at, &json!(ranges), why);
+        errors.invalid(&at, &json!(ranges), why);
     }
 }
 
 /// Taints are well formed, and each key and effect is there once. Their place is told as if it were in the metadata.
-fn taints(found: &mut Found, taints: &[Value]) {
+fn taints(errors: &mut ErrorList, taints: &[Value]) {
     let at = Path::new("metadata");
     let at = at.child("taints");
     for (index, taint) in taints.iter().enumerate() {
         let at = at.index(index);
         let (key, value) = (text(taint, "key"), text(taint, "value"));
-        found.invalid_text(&at.child("key"), key, qualified_name(key));
+        errors.invalid_text(&at.child("key"), key, qualified_name(key));
         let wrong = label_value(value);
         if !wrong.is_empty() {
-            found.invalid(&at.child("value"), &json!(value), wrong.join(";"));
+            errors.invalid(&at.child("value"), &json!(value), wrong.join(";"));
         }
-        found.one_of(&at.child("effect"), &taint["effect"], &EFFECTS);
+        errors.one_of(&at.child("effect"), &taint["effect"], &EFFECTS);
         let same = |other: &&Value| text(other, "key") == key && other["effect"] == taint["effect"];
         if taints[..index].iter().any(|other| same(&other)) {
             // By the names that Go has for its fields.
@@ -100,24 +100,24 @@ fn taints(found: &mut Found, taints: &[Value]) {
             let effect = &taint["effect"];
             let shown = format!(r#"{{"Key":{key},"Value":{value},"Effect":{effect},"TimeAdded":{added}}}"#);
             let why = "taints must be unique by key and effect pair";
-            found.duplicate_shown(&at, format!("{shown}: {why}"));
+            errors.duplicate_shown(&at, format!("{shown}: {why}"));
         }
     }
 }
 
 /// The ranges of its pods and who provides it, once known, stay.
-pub(super) fn changes(found: &mut Found, old: &Value, new: &Value) {
+pub(crate) fn changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (at, old, new) = (Path::new("spec"), &old["spec"], &new["spec"]);
     if !list(old, "podCIDRs").is_empty() && list(old, "podCIDRs") != list(new, "podCIDRs") {
         let why = "node updates may not change podCIDR except from \"\" to valid";
-        found.forbidden(&at.child("podCIDRs"), why);
+        errors.forbidden(&at.child("podCIDRs"), why);
     }
     let provider = text(old, "providerID");
     if !provider.is_empty() && provider != text(new, "providerID") {
         let how = if text(new, "providerID").is_empty() { "cleared" } else { "modified" };
-        found.invalid(&at.child("providerID"), &Value::Null, format!("field cannot be {how} once set"));
+        errors.invalid(&at.child("providerID"), &Value::Null, format!("field cannot be {how} once set"));
     }
     if text(old, "externalID") != text(new, "externalID") {
-        found.forbidden(&at.child("externalID"), "may not be updated");
+        errors.forbidden(&at.child("externalID"), "may not be updated");
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::found::{is_set, list, text};
+use super::error_list::{is_set, list, text};
 
 /// A file of a volume: its path, and which source it comes from if there are several.
 struct File<'a> {
@@ -11,7 +11,7 @@ struct File<'a> {
 }
 
 /// Warns about the files of a volume that stand in the same place, or one below the other.
-pub(super) fn paths(warnings: &mut Vec<String>, volume: &Value) {
+pub(crate) fn paths(warnings: &mut Vec<String>, volume: &Value) {
     let name = text(volume, "name");
     for (field, shown) in [("secret", "Secret"), ("configMap", "ConfigMap"), ("downwardAPI", "DownwardAPI")] {
         let source = &volume[field];

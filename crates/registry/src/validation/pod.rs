@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, list, number, text};
+use super::error_list::{ErrorList, Path, is_set, list, number, text};
 use super::metadata::labels;
 use super::names::{label, search_domain, subdomain, within};
 use super::{container, environment, pod_resources, resources, scheduling, security, volume, windows};
@@ -12,133 +12,133 @@ const MAX_SEARCHES: usize = 32;
 const MAX_SEARCH_LETTERS: usize = 2048;
 
 /// A new pod.
-pub(super) fn create(found: &mut Found, object: &Value) {
-    pod(found, object);
+pub(crate) fn create(errors: &mut ErrorList, object: &Value) {
+    pod(errors, object);
     let (at, new) = (Path::new("spec"), &object["spec"]);
     if !list(new, "ephemeralContainers").is_empty() {
-        found.forbidden(&at.child("ephemeralContainers"), "cannot be set on create");
+        errors.forbidden(&at.child("ephemeralContainers"), "cannot be set on create");
     }
     if !text(new, "nodeName").is_empty() && !list(new, "schedulingGates").is_empty() {
-        found.forbidden(&at.child("nodeName"), "cannot be set until all schedulingGates have been cleared");
+        errors.forbidden(&at.child("nodeName"), "cannot be set until all schedulingGates have been cleared");
     }
 }
 
 /// A pod by itself, new or changed; some things are refused here that pass in a template.
-pub(super) fn pod(found: &mut Found, object: &Value) {
+pub(crate) fn pod(errors: &mut ErrorList, object: &Value) {
     let (at, new) = (Path::new("spec"), &object["spec"]);
-    spec(found, &at, new);
+    spec(errors, &at, new);
     for field in ["containers", "initContainers"] {
         for (index, container) in list(new, field).iter().enumerate() {
             let image = text(container, "image");
             if image.len() != image.trim().len() {
                 let at = at.child(field);
                 let why = "must not have leading or trailing whitespace";
-                found.invalid(&at.index(index).child("image"), &json!(image), why);
+                errors.invalid(&at.index(index).child("image"), &json!(image), why);
             }
         }
     }
 }
 
 /// The spec of a pod or of a template.
-pub(super) fn spec(found: &mut Found, at: &Path<'_>, spec: &Value) {
-    let volumes = volume::volumes(found, &at.child("volumes"), list(spec, "volumes"));
-    pod_resources::claims(found, &at.child("resourceClaims"), list(spec, "resourceClaims"));
-    container::all(found, at, spec, &volumes);
-    environment::files(found, at, spec);
-    pod_resources::resources(found, &at.child("resources"), spec);
-    host_ports(found, at, spec);
+pub(crate) fn spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+    let volumes = volume::volumes(errors, &at.child("volumes"), list(spec, "volumes"));
+    pod_resources::claims(errors, &at.child("resourceClaims"), list(spec, "resourceClaims"));
+    container::all(errors, at, spec, &volumes);
+    environment::files(errors, at, spec);
+    pod_resources::resources(errors, &at.child("resources"), spec);
+    host_ports(errors, at, spec);
     let policies = ["Always", "OnFailure", "Never"];
-    found.one_of(&at.child("restartPolicy"), &spec["restartPolicy"], &policies);
+    errors.one_of(&at.child("restartPolicy"), &spec["restartPolicy"], &policies);
     let resolvers = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
-    found.one_of(&at.child("dnsPolicy"), &spec["dnsPolicy"], &resolvers);
-    labels(found, &at.child("nodeSelector"), spec, "nodeSelector");
-    security::of_pod(found, at, spec);
-    scheduling::affinity(found, &at.child("affinity"), &spec["affinity"]);
-    dns_config(found, &at.child("dnsConfig"), spec);
-    scheduling::gates(found, at, spec);
+    errors.one_of(&at.child("dnsPolicy"), &spec["dnsPolicy"], &resolvers);
+    labels(errors, &at.child("nodeSelector"), spec, "nodeSelector");
+    security::of_pod(errors, at, spec);
+    scheduling::affinity(errors, &at.child("affinity"), &spec["affinity"]);
+    dns_config(errors, &at.child("dnsConfig"), spec);
+    scheduling::gates(errors, at, spec);
     scheduling::spread(
-        found,
+        errors,
         &at.child("topologySpreadConstraints"),
         list(spec, "topologySpreadConstraints"),
     );
-    windows::host_processes(found, at, spec);
-    own_users(found, at, spec);
-    own_name(found, &at.child("hostnameOverride"), spec);
-    names(found, at, spec);
-    scheduling::tolerations(found, &at.child("tolerations"), list(spec, "tolerations"));
-    host_aliases(found, &at.child("hostAliases"), list(spec, "hostAliases"));
+    windows::host_processes(errors, at, spec);
+    own_users(errors, at, spec);
+    own_name(errors, &at.child("hostnameOverride"), spec);
+    names(errors, at, spec);
+    scheduling::tolerations(errors, &at.child("tolerations"), list(spec, "tolerations"));
+    host_aliases(errors, &at.child("hostAliases"), list(spec, "hostAliases"));
     for field in ["priorityClassName", "runtimeClassName"] {
         let name = text(spec, field);
         if !name.is_empty() {
-            found.invalid_text(&at.child(field), name, subdomain(name));
+            errors.invalid_text(&at.child(field), name, subdomain(name));
         }
     }
     if is_set(spec, "preemptionPolicy") {
         let supported = ["PreemptLowerPriority", "Never"];
-        found.one_of(&at.child("preemptionPolicy"), &spec["preemptionPolicy"], &supported);
+        errors.one_of(&at.child("preemptionPolicy"), &spec["preemptionPolicy"], &supported);
     }
-    resources::requirements(found, &at.child("overhead"), &json!({"limits": spec["overhead"]}));
-    system(found, at, spec);
+    resources::requirements(errors, &at.child("overhead"), &json!({"limits": spec["overhead"]}));
+    system(errors, at, spec);
 }
 
 /// Users of its own do not go with the host's processes.
-fn own_users(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn own_users(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     if spec["hostUsers"].as_bool() != Some(false) {
         return;
     }
     for (field, shown) in [("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")] {
         if spec[field].as_bool() == Some(true) {
-            found.forbidden(&at.child(shown), "when `hostUsers` is false");
+            errors.forbidden(&at.child(shown), "when `hostUsers` is false");
         }
     }
 }
 
-fn own_name(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn own_name(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let Some(name) = spec["hostnameOverride"].as_str() else { return };
     for field in ["setHostnameAsFQDN", "hostNetwork"] {
         if spec[field].as_bool() == Some(true) {
-            found.forbidden(at, format!("may not be specified when {field} is true"));
+            errors.forbidden(at, format!("may not be specified when {field} is true"));
         }
     }
     if name.len() > 64 {
-        found.too_long(at, 64);
+        errors.too_long(at, 64);
     }
-    found.invalid_text(at, name, subdomain(name));
+    errors.invalid_text(at, name, subdomain(name));
 }
 
 /// The operating system, and what pods of it cannot have.
-fn system(found: &mut Found, pod_at: &Path<'_>, spec: &Value) {
+fn system(errors: &mut ErrorList, pod_at: &Path<'_>, spec: &Value) {
     let at = pod_at.child("os");
     match (is_set(spec, "os"), text(&spec["os"], "name")) {
         (false, _) => {}
-        (true, "linux") => windows::not_on_linux(found, pod_at, spec),
-        (true, "windows") => windows::not_on_windows(found, pod_at, spec),
-        (true, "") => found.required(&at.child("name"), ""),
-        (true, other) => found.unsupported(&at, &json!(other), &["linux", "windows"]),
+        (true, "linux") => windows::not_on_linux(errors, pod_at, spec),
+        (true, "windows") => windows::not_on_windows(errors, pod_at, spec),
+        (true, "") => errors.required(&at.child("name"), ""),
+        (true, other) => errors.unsupported(&at, &json!(other), &["linux", "windows"]),
     }
 }
 
-fn names(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn names(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     for field in ["serviceAccountName", "nodeName"] {
         let name = text(spec, field);
         if !name.is_empty() {
-            found.invalid_text(&at.child(field), name, subdomain(name));
+            errors.invalid_text(&at.child(field), name, subdomain(name));
         }
     }
     if let Some(seconds) = number(spec, "activeDeadlineSeconds") {
         for why in within(seconds, 1, i64::from(i32::MAX)) {
-            found.invalid(&at.child("activeDeadlineSeconds"), &json!(seconds), why);
+            errors.invalid(&at.child("activeDeadlineSeconds"), &json!(seconds), why);
         }
     }
     for field in ["hostname", "subdomain"] {
         let name = text(spec, field);
         if !name.is_empty() {
-            found.invalid_text(&at.child(field), name, label(name));
+            errors.invalid_text(&at.child(field), name, label(name));
         }
     }
 }
 
-fn host_ports(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn host_ports(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     if spec["hostNetwork"].as_bool() != Some(true) {
         return;
     }
@@ -151,50 +151,50 @@ fn host_ports(found: &mut Found, at: &Path<'_>, spec: &Value) {
                         (at.child(field), "must match `containerPort` when `hostNetwork` is true");
                     let at = at.index(index);
                     let at = at.child("ports");
-                    found.invalid(&at.index(port_index).child("hostPort"), &json!(host), why);
+                    errors.invalid(&at.index(port_index).child("hostPort"), &json!(host), why);
                 }
             }
         }
     }
 }
 
-fn dns_config(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn dns_config(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let config = &spec["dnsConfig"];
     if text(spec, "dnsPolicy") == "None" {
         if !is_set(spec, "dnsConfig") {
-            found.required(at, "must provide `dnsConfig` when `dnsPolicy` is None");
+            errors.required(at, "must provide `dnsConfig` when `dnsPolicy` is None");
             return;
         }
         if list(config, "nameservers").is_empty() {
             let why = "must provide at least one DNS nameserver when `dnsPolicy` is None";
-            found.required(&at.child("nameservers"), why);
+            errors.required(&at.child("nameservers"), why);
             return;
         }
     }
     if list(config, "nameservers").len() > MAX_NAME_SERVERS {
         let why = format!("must not have more than {MAX_NAME_SERVERS} nameservers");
-        found.invalid(&at.child("nameservers"), &config["nameservers"], why);
+        errors.invalid(&at.child("nameservers"), &config["nameservers"], why);
     }
     for (index, server) in list(config, "nameservers").iter().enumerate() {
         if !is_address(server.as_str().unwrap_or("")) {
             let at = at.child("nameservers");
-            found.invalid(
+            errors.invalid(
                 &at.index(index),
                 server,
                 "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
             );
         }
     }
-    searches(found, &at.child("searches"), config);
+    searches(errors, &at.child("searches"), config);
     for (index, option) in list(config, "options").iter().enumerate() {
         if text(option, "name").is_empty() {
             let at = at.child("options");
-            found.required(&at.index(index), "must not be empty");
+            errors.required(&at.index(index), "must not be empty");
         }
     }
 }
 
-fn searches(found: &mut Found, at: &Path<'_>, config: &Value) {
+fn searches(errors: &mut ErrorList, at: &Path<'_>, config: &Value) {
     let searches: Vec<_> = list(config, "searches").iter().filter_map(Value::as_str).collect();
     let limits = [
         (searches.len() > MAX_SEARCHES, format!("must not have more than {MAX_SEARCHES} search paths")),
@@ -206,24 +206,24 @@ fn searches(found: &mut Found, at: &Path<'_>, config: &Value) {
         ),
     ];
     for (_, why) in limits.into_iter().filter(|(is_over, _)| *is_over) {
-        found.invalid(at, &config["searches"], why);
+        errors.invalid(at, &config["searches"], why);
     }
     for (index, search) in searches.into_iter().enumerate().filter(|(_, search)| *search != ".") {
         let search = search.strip_suffix('.').unwrap_or(search);
-        found.invalid_text(&at.index(index), search, search_domain(search));
+        errors.invalid_text(&at.index(index), search, search_domain(search));
     }
 }
 
-fn host_aliases(found: &mut Found, at: &Path<'_>, aliases: &[Value]) {
+fn host_aliases(errors: &mut ErrorList, at: &Path<'_>, aliases: &[Value]) {
     for (index, alias) in aliases.iter().enumerate() {
         let at = at.index(index);
         if !is_address(text(alias, "ip")) {
             let why = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
-            found.invalid(&at.child("ip"), &json!(text(alias, "ip")), why);
+            errors.invalid(&at.child("ip"), &json!(text(alias, "ip")), why);
         }
         let names_at = at.child("hostnames");
         for (index, name) in list(alias, "hostnames").iter().filter_map(Value::as_str).enumerate() {
-            found.invalid_text(&names_at.index(index), name, subdomain(name));
+            errors.invalid_text(&names_at.index(index), name, subdomain(name));
         }
     }
 }

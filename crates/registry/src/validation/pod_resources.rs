@@ -2,21 +2,21 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, text};
+use super::error_list::{ErrorList, Path, is_set, text};
 use super::names::{label, subdomain};
 use super::resources::{self, is_huge_pages, resource_name};
 use super::shown::with_go_names;
 
 /// Claims on devices: each by its own name, and of one object or template.
-pub(super) fn claims(found: &mut Found, at: &Path<'_>, claims: &[Value]) {
+pub(crate) fn claims(errors: &mut ErrorList, at: &Path<'_>, claims: &[Value]) {
     for (index, claim) in claims.iter().enumerate() {
         let (at, name) = (at.index(index), text(claim, "name"));
         if name.is_empty() {
-            found.required(&at.child("name"), "");
+            errors.required(&at.child("name"), "");
         } else if claims[..index].iter().any(|earlier| text(earlier, "name") == name) {
-            found.duplicate(&at.child("name"), &json!(name));
+            errors.duplicate(&at.child("name"), &json!(name));
         } else {
-            found.invalid_text(&at.child("name"), name, label(name));
+            errors.invalid_text(&at.child("name"), name, label(name));
         }
         let why = match (is_set(claim, "resourceClaimName"), is_set(claim, "resourceClaimTemplateName")) {
             (true, true) => {
@@ -26,36 +26,36 @@ pub(super) fn claims(found: &mut Found, at: &Path<'_>, claims: &[Value]) {
             _ => None,
         };
         if let Some(why) = why {
-            found.invalid_shown(&at, with_go_names("core/v1.PodResourceClaim", claim), why);
+            errors.invalid_shown(&at, with_go_names("core/v1.PodResourceClaim", claim), why);
         }
         for field in ["resourceClaimName", "resourceClaimTemplateName"] {
             if let Some(name) = claim[field].as_str() {
-                found.invalid_text(&at.child(field), name, subdomain(name));
+                errors.invalid_text(&at.child(field), name, subdomain(name));
             }
         }
     }
 }
 
 /// Resources that all containers of a pod share.
-pub(super) fn resources(found: &mut Found, at: &Path<'_>, spec: &Value) {
+pub(crate) fn resources(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let shared = &spec["resources"];
     if shared.is_null() {
         return;
     }
     if text(&spec["os"], "name") == "windows" {
-        return found.forbidden(at, "may not be set for a windows pod");
+        return errors.forbidden(at, "may not be set for a windows pod");
     }
     if is_set(shared, "claims") {
-        found.forbidden(&at.child("claims"), "claims may not be set for Resources at pod-level");
+        errors.forbidden(&at.child("claims"), "claims may not be set for Resources at pod-level");
     }
-    resources::amounts(found, at, shared, shared_resource);
-    resources::claims(found, &at.child("claims"), &json!({"resources": shared}), spec);
+    resources::amounts(errors, at, shared, shared_resource);
+    resources::claims(errors, &at.child("claims"), &json!({"resources": shared}), spec);
 }
 
-fn shared_resource(found: &mut Found, at: &Path<'_>, name: &str) {
-    let before = found.errors.len();
-    resource_name(found, at, name);
-    if found.errors.len() == before && !matches!(name, "cpu" | "memory") && !is_huge_pages(name) {
-        found.unsupported(at, &json!(name), &["cpu", "hugepages-", "memory"]);
+fn shared_resource(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
+    let before = errors.all.len();
+    resource_name(errors, at, name);
+    if errors.all.len() == before && !matches!(name, "cpu" | "memory") && !is_huge_pages(name) {
+        errors.unsupported(at, &json!(name), &["cpu", "hugepages-", "memory"]);
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, list, number, text};
+use super::error_list::{ErrorList, Path, list, number, text};
 use super::names::within;
 use super::same;
 
@@ -15,27 +15,27 @@ const REFUSAL: &str = "pod updates may not change fields other than \
     `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
 /// A changed pod.
-pub(super) fn update(found: &mut Found, old: &Value, new: &Value) {
+pub(crate) fn update(errors: &mut ErrorList, old: &Value, new: &Value) {
     let at = Path::new("spec");
     let (old, new) = (&old["spec"], &new["spec"]);
     for field in ["containers", "initContainers"] {
         if list(old, field).len() != list(new, field).len() {
-            return found.forbidden(&at.child(field), "pod updates may not add or remove containers");
+            return errors.forbidden(&at.child(field), "pod updates may not add or remove containers");
         }
     }
-    if !deadline(found, &at.child("activeDeadlineSeconds"), old, new) {
+    if !deadline(errors, &at.child("activeDeadlineSeconds"), old, new) {
         return;
     }
-    added_tolerations(found, &at.child("tolerations"), old, new);
-    removed_gates(found, &at.child("schedulingGates"), old, new);
+    added_tolerations(errors, &at.child("tolerations"), old, new);
+    removed_gates(errors, &at.child("schedulingGates"), old, new);
     let allowed = with_allowed_changes_undone(old, new);
     if !same(SPEC, old, &allowed) {
-        found.forbidden(&at, format!("{REFUSAL}\n{}", difference(old, &allowed)));
+        errors.forbidden(&at, format!("{REFUSAL}\n{}", difference(old, &allowed)));
     }
 }
 
 /// Containers for debugging may be added, and then stay as they are.
-pub(super) fn ephemeral_containers(found: &mut Found, old: &Value, new: &Value) {
+pub(crate) fn ephemeral_containers(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (old, new) = (&old["spec"], &new["spec"]);
     let at = Path::new("spec");
     let at = at.child("ephemeralContainers");
@@ -45,12 +45,12 @@ pub(super) fn ephemeral_containers(found: &mut Found, old: &Value, new: &Value) 
         match now.iter().find(|container| text(container, "name") == name) {
             None => {
                 let why = format!("existing ephemeral containers {name:?} may not be removed\n");
-                found.forbidden(&at, why);
+                errors.forbidden(&at, why);
             }
             Some(after) if !same("core/v1.EphemeralContainer", before, after) => {
                 let changes = difference(before, after);
                 let why = format!("existing ephemeral containers {name:?} may not be changed\n{changes}");
-                found.forbidden(&at, why);
+                errors.forbidden(&at, why);
             }
             Some(_) => {}
         }
@@ -58,28 +58,28 @@ pub(super) fn ephemeral_containers(found: &mut Found, old: &Value, new: &Value) 
 }
 
 /// A deadline may come, and come nearer. Says whether the rest can still be judged.
-fn deadline(found: &mut Found, at: &Path<'_>, old: &Value, new: &Value) -> bool {
+fn deadline(errors: &mut ErrorList, at: &Path<'_>, old: &Value, new: &Value) -> bool {
     let field = "activeDeadlineSeconds";
     match (number(old, field), number(new, field)) {
         (_, Some(now)) if !within(now, 0, i64::from(i32::MAX)).is_empty() => {
             for why in within(now, 0, i64::from(i32::MAX)) {
-                found.invalid(at, &json!(now), why);
+                errors.invalid(at, &json!(now), why);
             }
             false
         }
         (Some(before), Some(now)) if now > before => {
-            found.invalid(at, &json!(now), "must be less than or equal to previous value");
+            errors.invalid(at, &json!(now), "must be less than or equal to previous value");
             false
         }
         (Some(_), None) => {
-            found.invalid(at, &Value::Null, "must not update from a positive integer to nil value");
+            errors.invalid(at, &Value::Null, "must not update from a positive integer to nil value");
             true
         }
         _ => true,
     }
 }
 
-fn added_tolerations(found: &mut Found, at: &Path<'_>, old: &Value, new: &Value) {
+fn added_tolerations(errors: &mut ErrorList, at: &Path<'_>, old: &Value, new: &Value) {
     let but_seconds = |toleration: &Value| {
         let mut toleration = toleration.clone();
         if let Some(fields) = toleration.as_object_mut() {
@@ -89,17 +89,17 @@ fn added_tolerations(found: &mut Found, at: &Path<'_>, old: &Value, new: &Value)
     };
     let now: Vec<_> = list(new, "tolerations").iter().map(but_seconds).collect();
     if list(old, "tolerations").iter().any(|before| !now.contains(&but_seconds(before))) {
-        found.forbidden(at, "existing toleration can not be modified except its tolerationSeconds");
+        errors.forbidden(at, "existing toleration can not be modified except its tolerationSeconds");
     }
 }
 
-fn removed_gates(found: &mut Found, at: &Path<'_>, old: &Value, new: &Value) {
+fn removed_gates(errors: &mut ErrorList, at: &Path<'_>, old: &Value, new: &Value) {
     let before = list(old, "schedulingGates");
     for (index, gate) in list(new, "schedulingGates").iter().enumerate() {
         if !before.iter().any(|earlier| text(earlier, "name") == text(gate, "name")) {
             let why =
                 format!("only deletion is allowed, but found new scheduling gate '{}'", text(gate, "name"));
-            found.forbidden(&at.index(index).child("name"), why);
+            errors.forbidden(&at.index(index).child("name"), why);
         }
     }
 }

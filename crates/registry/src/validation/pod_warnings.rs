@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::found::{Path, is_set, list, members, number, text};
+use super::error_list::{Path, is_set, list, members, number, text};
 use super::{environment, overlap, resources};
 
 /// Labels of nodes that have newer names: the old one, since when, the new one.
@@ -43,7 +43,7 @@ const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
 /// The warnings about a pod or a template in this place.
-pub(super) fn of(warnings: &mut Vec<String>, at: &Path<'_>, pod: &Value) {
+pub(crate) fn of(warnings: &mut Vec<String>, at: &Path<'_>, pod: &Value) {
     let (spec_at, spec) = (at.child("spec"), &pod["spec"]);
     let annotations_at = at.child("metadata");
     let annotations_at = annotations_at.child("annotations");
@@ -99,7 +99,7 @@ fn placement(warnings: &mut Vec<String>, at: &Path<'_>, spec: &Value) {
 }
 
 /// Warnings about labels of nodes that have newer names, in the terms of a node selector.
-pub(super) fn node_terms(warnings: &mut Vec<String>, at: &Path<'_>, terms: &[Value]) {
+pub(crate) fn node_terms(warnings: &mut Vec<String>, at: &Path<'_>, terms: &[Value]) {
     for (index, term) in terms.iter().enumerate() {
         node_term(warnings, &at.index(index), term);
     }
@@ -116,7 +116,7 @@ fn node_term(warnings: &mut Vec<String>, at: &Path<'_>, term: &Value) {
 }
 
 /// What is to be used instead of a label of nodes, if it is an old one.
-pub(super) fn newer_label(key: &str) -> Option<String> {
+pub(crate) fn newer_label(key: &str) -> Option<String> {
     let (_, since, instead) = OLD_NODE_LABELS.iter().find(|(old, _, _)| *old == key)?;
     Some(format!("deprecated since {since}; use \"{instead}\" instead"))
 }

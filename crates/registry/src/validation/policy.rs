@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::deployment::{at_most_all, count_or_percent};
-use super::found::{Found, Path, is_set};
+use super::error_list::{ErrorList, Path, is_set};
 use super::selector;
 use super::shown::in_order;
 
 /// A PodDisruptionBudget.
-pub(super) fn disruption_budget(found: &mut Found, object: &Value) {
+pub(crate) fn disruption_budget(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     if is_set(spec, "minAvailable") && is_set(spec, "maxUnavailable") {
         let selector = match &spec["selector"] {
@@ -19,15 +19,15 @@ pub(super) fn disruption_budget(found: &mut Found, object: &Value) {
             "{{\"MinAvailable\":{},\"Selector\":{selector},\"MaxUnavailable\":{},\"UnhealthyPodEvictionPolicy\":{}}}",
             spec["minAvailable"], spec["maxUnavailable"], spec["unhealthyPodEvictionPolicy"]
         );
-        found.invalid_shown(&at, shown, "minAvailable and maxUnavailable cannot be both set");
+        errors.invalid_shown(&at, shown, "minAvailable and maxUnavailable cannot be both set");
     }
     for field in ["minAvailable", "maxUnavailable"] {
-        count_or_percent(found, &at.child(field), &spec[field]);
-        at_most_all(found, &at.child(field), &spec[field]);
+        count_or_percent(errors, &at.child(field), &spec[field]);
+        at_most_all(errors, &at.child(field), &spec[field]);
     }
-    selector::terms(found, &at.child("selector"), &spec["selector"]);
+    selector::terms(errors, &at.child("selector"), &spec["selector"]);
     let policies = ["AlwaysAllow", "IfHealthyBudget"];
-    found.one_of_if_set(
+    errors.one_of_if_set(
         &at.child("unhealthyPodEvictionPolicy"),
         &spec["unhealthyPodEvictionPolicy"],
         &policies,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, list, members, text};
+use super::error_list::{ErrorList, Path, is_set, list, members, text};
 use super::resource_names::{amount, for_quota, is_for_quota, parse};
 
 const POD_COMPUTE: [&str; 6] =
@@ -24,27 +24,27 @@ const EXISTS_ONLY: &str = "must be 'Exists' when scope is any of ResourceQuotaSc
      ResourceQuotaScopeCrossNamespacePodAffinity";
 
 /// The spec of a ResourceQuota.
-pub(super) fn quota(found: &mut Found, object: &Value) {
+pub(crate) fn quota(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
-    amounts(found, &at, spec, "hard");
-    scopes(found, &at.child("scopes"), spec);
+    amounts(errors, &at, spec, "hard");
+    scopes(errors, &at.child("scopes"), spec);
     if is_set(spec, "scopeSelector") {
         let at = at.child("scopeSelector");
-        selector(found, &at.child("matchExpressions"), spec);
+        selector(errors, &at.child("matchExpressions"), spec);
     }
 }
 
 /// Reports a change of the scopes, which stay what they were.
-pub(super) fn changes(found: &mut Found, old: &Value, new: &Value) {
+pub(crate) fn changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let set = |quota: &Value| -> BTreeSet<String> {
         list(&quota["spec"], "scopes").iter().filter_map(Value::as_str).map(str::to_owned).collect()
     };
     let at = Path::new("spec");
-    found.immutable(&at.child("scopes"), set(old) == set(new), &new["spec"]["scopes"]);
+    errors.immutable(&at.child("scopes"), set(old) == set(new), &new["spec"]["scopes"]);
 }
 
 /// Warnings about a quota that allows more to be requested than the limits can be.
-pub(super) fn warnings(warnings: &mut Vec<String>, spec: &Value) {
+pub(crate) fn warnings(warnings: &mut Vec<String>, spec: &Value) {
     for resource in ["cpu", "memory", "storage", "ephemeral-storage"] {
         let (requests, limits) = (format!("requests.{resource}"), format!("limits.{resource}"));
         let hard = |name: &str| parse(&spec["hard"][name]);
@@ -60,53 +60,53 @@ pub(super) fn warnings(warnings: &mut Vec<String>, spec: &Value) {
 }
 
 /// The status of a ResourceQuota.
-pub(super) fn status(found: &mut Found, object: &Value) {
+pub(crate) fn status(errors: &mut ErrorList, object: &Value) {
     let at = Path::new("status");
-    amounts(found, &at, &object["status"], "hard");
-    amounts(found, &at, &object["status"], "used");
+    amounts(errors, &at, &object["status"], "hard");
+    amounts(errors, &at, &object["status"], "used");
 }
 
-fn amounts(found: &mut Found, at: &Path<'_>, holder: &Value, field: &str) {
+fn amounts(errors: &mut ErrorList, at: &Path<'_>, holder: &Value, field: &str) {
     let at = at.child(field);
-    for (name, value) in found.members(&at, holder, field) {
-        for_quota(found, &at.key(name), name);
-        amount(found, &at.key(name), name, value);
+    for (name, value) in errors.members(&at, holder, field) {
+        for_quota(errors, &at.key(name), name);
+        amount(errors, &at.key(name), name, value);
     }
 }
 
-fn scopes(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn scopes(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let scopes: Vec<_> = list(spec, "scopes").iter().filter_map(Value::as_str).collect();
     for scope in &scopes {
         if !SCOPES.contains(scope) {
-            found.invalid(at, &spec["scopes"], "unsupported scope");
+            errors.invalid(at, &spec["scopes"], "unsupported scope");
         }
         for _ in resources_out_of(scope, spec) {
-            found.invalid(at, &spec["scopes"], "unsupported scope applied to resource");
+            errors.invalid(at, &spec["scopes"], "unsupported scope applied to resource");
         }
     }
-    conflicts(found, at, spec, &scopes);
+    conflicts(errors, at, spec, &scopes);
 }
 
-fn selector(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn selector(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let terms = list(&spec["scopeSelector"], "matchExpressions");
     let mut scopes = Vec::new();
     for term in terms {
         let (scope, operator) = (text(term, "scopeName"), text(term, "operator"));
         if !SCOPES.contains(&scope) {
-            found.invalid(&at.child("scopeName"), &json!(scope), "unsupported scope");
+            errors.invalid(&at.child("scopeName"), &json!(scope), "unsupported scope");
         }
         for _ in resources_out_of(scope, spec) {
             let why = "unsupported scope applied to resource";
-            found.invalid_shown(at, shown(&spec["scopeSelector"]), why);
+            errors.invalid_shown(at, shown(&spec["scopeSelector"]), why);
         }
         let takes_values = matches!(scope, "PriorityClass" | "VolumeAttributesClass");
         if SCOPES.contains(&scope) && !takes_values && operator != "Exists" {
-            found.invalid(&at.child("operator"), &json!(operator), EXISTS_ONLY);
+            errors.invalid(&at.child("operator"), &json!(operator), EXISTS_ONLY);
         }
-        values(found, at, term);
+        values(errors, at, term);
         scopes.push(scope);
     }
-    conflicts(found, at, spec, &scopes);
+    conflicts(errors, at, spec, &scopes);
 }
 
 /// A selector of scopes with the names that its fields have in Go.
@@ -125,28 +125,28 @@ fn shown(selector: &Value) -> String {
     }
 }
 
-fn values(found: &mut Found, at: &Path<'_>, term: &Value) {
+fn values(errors: &mut ErrorList, at: &Path<'_>, term: &Value) {
     let has_values = !list(term, "values").is_empty();
     match text(term, "operator") {
         "In" | "NotIn" if !has_values => {
             let why = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector";
-            found.required(&at.child("values"), why);
+            errors.required(&at.child("values"), why);
         }
         "Exists" | "DoesNotExist" if has_values => {
             let why = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector";
-            found.invalid(&at.child("values"), &term["values"], why);
+            errors.invalid(&at.child("values"), &term["values"], why);
         }
         "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
         operator => {
-            found.invalid(&at.child("operator"), &json!(operator), "not a valid selector operator");
+            errors.invalid(&at.child("operator"), &json!(operator), "not a valid selector operator");
         }
     }
 }
 
-fn conflicts(found: &mut Found, at: &Path<'_>, spec: &Value, scopes: &[&str]) {
+fn conflicts(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, scopes: &[&str]) {
     for (one, other) in OPPOSITES {
         if scopes.contains(&one) && scopes.contains(&other) {
-            found.invalid(at, spec.get("scopes").unwrap_or(&Value::Null), "conflicting scopes");
+            errors.invalid(at, spec.get("scopes").unwrap_or(&Value::Null), "conflicting scopes");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, list, members, text};
+use super::error_list::{ErrorList, Path, is_set, list, members, text};
 use super::same;
 use crate::defaults::quality;
 use crate::pods::parts::put;
@@ -12,25 +12,25 @@ const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
 const AMOUNTS: [&str; 2] = ["requests", "limits"];
 
 /// A resized pod; nothing but the resources of its containers was taken over from the request.
-pub(super) fn resize(found: &mut Found, old: &Value, new: &Value) {
+pub(crate) fn resize(errors: &mut ErrorList, old: &Value, new: &Value) {
     let at = Path::new("spec");
     if text(&old["spec"]["os"], "name") == "windows" {
-        return found.forbidden(&Path::new(""), "windows pods cannot be resized");
+        return errors.forbidden(&Path::new(""), "windows pods cannot be resized");
     }
     let class = |pod: &Value| pod.as_object().map(quality::class);
     if class(old) != class(new) {
         let promised = json!(text(&old["status"], "qosClass"));
-        found.invalid(&at, &promised, "Pod QOS Class may not change as a result of resizing");
+        errors.invalid(&at, &promised, "Pod QOS Class may not change as a result of resizing");
     }
     if !is_resizable(old) {
-        found.forbidden(&at, "Pod running on node without support for resize");
+        errors.forbidden(&at, "Pod running on node without support for resize");
     }
     for field in CONTAINERS {
         let before = list(&old["spec"], field);
         for (index, container) in list(&new["spec"], field).iter().enumerate() {
             let Some(before) = before.get(index) else { continue };
             nothing_removed(
-                found,
+                errors,
                 &at.child(field).index(index),
                 &before["resources"],
                 &container["resources"],
@@ -38,15 +38,15 @@ pub(super) fn resize(found: &mut Found, old: &Value, new: &Value) {
         }
     }
     if !same(SPEC, &old["spec"], &with_amounts_undone(&old["spec"], &new["spec"])) {
-        found.forbidden(&at, "only cpu and memory resources are mutable");
+        errors.forbidden(&at, "only cpu and memory resources are mutable");
     }
 }
 
-fn nothing_removed(found: &mut Found, at: &Path<'_>, old: &Value, new: &Value) {
+fn nothing_removed(errors: &mut ErrorList, at: &Path<'_>, old: &Value, new: &Value) {
     let at = at.child("resources");
     for field in AMOUNTS {
         if members(old, field).any(|(resource, _)| !is_set(&new[field], resource)) {
-            found.forbidden(&at.child(field), format!("resource {field} cannot be removed"));
+            errors.forbidden(&at.child(field), format!("resource {field} cannot be removed"));
         }
     }
 }

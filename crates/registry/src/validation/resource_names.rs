@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path};
+use super::error_list::{ErrorList, Path};
 use super::names::qualified_name;
 use crate::quantity::Quantity;
 
@@ -22,48 +22,48 @@ const COUNTS: [&str; 9] = [
 const NOT_AN_INTEGER: &str = "must be an integer";
 
 /// Reports a name that is neither known nor qualified by a domain.
-pub(super) fn known(found: &mut Found, at: &Path<'_>, name: &str) {
+pub(crate) fn known(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     let wrong = qualified_name(name);
     let is_form_right = wrong.is_empty();
-    found.invalid_text(at, name, wrong);
+    errors.invalid_text(at, name, wrong);
     if is_form_right && !name.contains('/') && name != "storage" && !is_for_quota(name) {
-        found.invalid(at, &json!(name), "must be a standard resource type or fully qualified");
+        errors.invalid(at, &json!(name), "must be a standard resource type or fully qualified");
     }
 }
 
 /// Reports a name that a container cannot use in its requests and limits.
-pub(super) fn for_container(found: &mut Found, at: &Path<'_>, name: &str) {
-    known(found, at, name);
+pub(crate) fn for_container(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
+    known(errors, at, name);
     if !name.contains('/') {
         if !COMPUTE.contains(&name) && !is_huge_pages(name) {
-            found.invalid(at, &json!(name), "must be a standard resource for containers");
+            errors.invalid(at, &json!(name), "must be a standard resource for containers");
         }
     } else if !is_native(name) && !is_extended(name) {
-        found.invalid(at, &json!(name), "doesn't follow extended resource name standard");
+        errors.invalid(at, &json!(name), "doesn't follow extended resource name standard");
     }
 }
 
 /// Reports a name that a quota cannot limit.
-pub(super) fn for_quota(found: &mut Found, at: &Path<'_>, name: &str) {
-    known(found, at, name);
+pub(crate) fn for_quota(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
+    known(errors, at, name);
     if !name.contains('/') && !is_for_quota(name) {
-        found.invalid(at, &json!(name), "must be a standard resource for quota");
+        errors.invalid(at, &json!(name), "must be a standard resource for quota");
     }
 }
 
 /// Reports an amount that is negative, or a fraction of what is counted in whole numbers.
-pub(super) fn amount(found: &mut Found, at: &Path<'_>, name: &str, amount: &Value) {
+pub(crate) fn amount(errors: &mut ErrorList, at: &Path<'_>, name: &str, amount: &Value) {
     let Some(quantity) = parse(amount) else { return };
     if quantity.billionths() < 0 {
-        found.invalid(at, amount, "must be greater than or equal to 0");
+        errors.invalid(at, amount, "must be greater than or equal to 0");
     }
     if (COUNTS.contains(&name) || is_extended(name)) && is_fraction(quantity) {
-        found.invalid(at, amount, NOT_AN_INTEGER);
+        errors.invalid(at, amount, NOT_AN_INTEGER);
     }
 }
 
 /// Whether a quota of Kubernetes' own resources has this name.
-pub(super) fn is_for_quota(name: &str) -> bool {
+pub(crate) fn is_for_quota(name: &str) -> bool {
     let compute = name.strip_prefix("requests.").or(name.strip_prefix("limits.")).unwrap_or(name);
     COUNTS.contains(&name)
         || COMPUTE.contains(&compute)
@@ -72,22 +72,22 @@ pub(super) fn is_for_quota(name: &str) -> bool {
 }
 
 /// Whether the resource is one of Kubernetes' own.
-pub(super) fn is_native(name: &str) -> bool {
+pub(crate) fn is_native(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }
 
 /// Whether more of the resource may be promised than there is.
-pub(super) fn can_overcommit(name: &str) -> bool {
+pub(crate) fn can_overcommit(name: &str) -> bool {
     is_native(name) && !is_huge_pages(name)
 }
 
 /// Whether the amount is not a whole number.
-pub(super) fn is_fraction(quantity: Quantity) -> bool {
+pub(crate) fn is_fraction(quantity: Quantity) -> bool {
     quantity.in_thousandths().billionths() % 1_000_000_000 != 0
 }
 
 /// The quantity in a field; none if there is none.
-pub(super) fn parse(amount: &Value) -> Option<Quantity> {
+pub(crate) fn parse(amount: &Value) -> Option<Quantity> {
     amount.as_str().and_then(|text| Quantity::parse(text).ok())
 }
 

@@ -5,63 +5,63 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, list, members, text};
+use super::error_list::{ErrorList, Path, list, members, text};
 use super::names::qualified_name;
 use crate::quantity::Quantity;
 
 const STANDARD: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
 /// Judges the name of a resource in this place.
-pub(super) type NameRule = fn(&mut Found, &Path<'_>, &str);
+pub(crate) type NameRule = fn(&mut ErrorList, &Path<'_>, &str);
 
 /// What a container requests and is limited to.
-pub(super) fn requirements(found: &mut Found, at: &Path<'_>, resources: &Value) {
-    amounts(found, at, resources, container_resource);
+pub(crate) fn requirements(errors: &mut ErrorList, at: &Path<'_>, resources: &Value) {
+    amounts(errors, at, resources, container_resource);
     let is_named = |wanted: fn(&str) -> bool| {
         ["limits", "requests"].iter().any(|list| members(resources, list).any(|(name, _)| wanted(name)))
     };
     if is_named(is_huge_pages) && !is_named(|name| matches!(name, "cpu" | "memory")) {
-        found.forbidden(at, "HugePages require cpu or memory");
+        errors.forbidden(at, "HugePages require cpu or memory");
     }
 }
 
 /// Limits, and requests that stay within them.
-pub(super) fn amounts(found: &mut Found, at: &Path<'_>, resources: &Value, name_rule: NameRule) {
+pub(crate) fn amounts(errors: &mut ErrorList, at: &Path<'_>, resources: &Value, name_rule: NameRule) {
     let (limits_at, requests_at) = (at.child("limits"), at.child("requests"));
-    for (name, amount) in found.members(&limits_at, resources, "limits") {
+    for (name, amount) in errors.members(&limits_at, resources, "limits") {
         let at = limits_at.key(name);
-        name_rule(found, &at, name);
-        quantity(found, &at, name, amount);
-        huge_pages(found, &at, name, amount);
+        name_rule(errors, &at, name);
+        quantity(errors, &at, name, amount);
+        huge_pages(errors, &at, name, amount);
     }
-    for (name, amount) in found.members(&requests_at, resources, "requests") {
+    for (name, amount) in errors.members(&requests_at, resources, "requests") {
         let at = requests_at.key(name);
-        name_rule(found, &at, name);
-        quantity(found, &at, name, amount);
-        within_limit(found, (&requests_at, &limits_at), name, (amount, &resources["limits"][name.as_str()]));
-        huge_pages(found, &at, name, amount);
+        name_rule(errors, &at, name);
+        quantity(errors, &at, name, amount);
+        within_limit(errors, (&requests_at, &limits_at), name, (amount, &resources["limits"][name.as_str()]));
+        huge_pages(errors, &at, name, amount);
     }
 }
 
 fn within_limit(
-    found: &mut Found,
+    errors: &mut ErrorList,
     (requests_at, limits_at): (&Path<'_>, &Path<'_>),
     name: &str,
     (amount, limit): (&Value, &Value),
 ) {
     if limit.is_null() {
         if !can_overcommit(name) {
-            found.required(limits_at, "Limit must be set for non overcommitable resources");
+            errors.required(limits_at, "Limit must be set for non overcommitable resources");
         }
         return;
     }
     let shown = limit.as_str().unwrap_or("");
     match compare(amount, limit) {
         Some(Ordering::Less | Ordering::Greater) if !can_overcommit(name) => {
-            found.invalid(requests_at, amount, format!("must be equal to {name} limit of {shown}"));
+            errors.invalid(requests_at, amount, format!("must be equal to {name} limit of {shown}"));
         }
         Some(Ordering::Greater) => {
-            found.invalid(
+            errors.invalid(
                 requests_at,
                 amount,
                 format!("must be less than or equal to {name} limit of {shown}"),
@@ -72,7 +72,7 @@ fn within_limit(
 }
 
 /// Pages of a size come whole.
-fn huge_pages(found: &mut Found, at: &Path<'_>, name: &str, amount: &Value) {
+fn huge_pages(errors: &mut ErrorList, at: &Path<'_>, name: &str, amount: &Value) {
     let Some(size) = name.strip_prefix("hugepages-") else { return };
     let page = billionths(size).filter(|page| *page > 0);
     let is_whole = match (page, amount.as_str().and_then(billionths)) {
@@ -81,24 +81,24 @@ fn huge_pages(found: &mut Found, at: &Path<'_>, name: &str, amount: &Value) {
     };
     if !is_whole {
         let shown = amount.as_str().unwrap_or("");
-        found.invalid(at, amount, format!("{shown} is not positive integer multiple of {name}"));
+        errors.invalid(at, amount, format!("{shown} is not positive integer multiple of {name}"));
     }
 }
 
 /// Claims on devices, which the pod must have made.
-pub(super) fn claims(found: &mut Found, at: &Path<'_>, container: &Value, spec: &Value) {
+pub(crate) fn claims(errors: &mut ErrorList, at: &Path<'_>, container: &Value, spec: &Value) {
     let made: BTreeSet<_> = list(spec, "resourceClaims").iter().map(|claim| text(claim, "name")).collect();
     let mut seen = BTreeSet::new();
     for (index, claim) in list(&container["resources"], "claims").iter().enumerate() {
         let (at, name) = (at.index(index), text(claim, "name"));
         if name.is_empty() {
-            found.required(&at, "");
+            errors.required(&at, "");
             continue;
         }
         let request = text(claim, "request");
         let key = if request.is_empty() { name.to_owned() } else { format!("{name}/{request}") };
         if seen.contains(name) || seen.contains(&key) {
-            found.duplicate(&at, &json!(if seen.contains(name) { name } else { &key }));
+            errors.duplicate(&at, &json!(if seen.contains(name) { name } else { &key }));
         }
         seen.insert(key);
         if !made.contains(name) {
@@ -108,13 +108,13 @@ pub(super) fn claims(found: &mut Found, at: &Path<'_>, container: &Value, spec: 
                 names => format!(": {names}"),
             };
             let why = format!("must be one of the names in pod.spec.resourceClaims{which}");
-            found.not_found_because(&at, &json!(name), &why);
+            errors.not_found_because(&at, &json!(name), &why);
         }
     }
 }
 
 /// Warnings about amounts of bytes that are no whole number.
-pub(super) fn fractions(warnings: &mut Vec<String>, at: &Path<'_>, resources: &Value) {
+pub(crate) fn fractions(warnings: &mut Vec<String>, at: &Path<'_>, resources: &Value) {
     for name in ["memory", "ephemeral-storage"] {
         for list in ["limits", "requests"] {
             let amount = resources[list][name].as_str().unwrap_or("");
@@ -132,37 +132,37 @@ pub(super) fn fractions(warnings: &mut Vec<String>, at: &Path<'_>, resources: &V
 const BILLION: i128 = 1_000_000_000;
 
 /// The name of a resource: standard, or with a domain.
-pub(super) fn resource_name(found: &mut Found, at: &Path<'_>, name: &str) {
+pub(crate) fn resource_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     let wrong = qualified_name(name);
     if wrong.is_empty() && !name.contains('/') && !is_standard(name) {
-        found.invalid(at, &json!(name), "must be a standard resource type or fully qualified");
+        errors.invalid(at, &json!(name), "must be a standard resource type or fully qualified");
     }
-    found.invalid_text(at, name, wrong);
+    errors.invalid_text(at, name, wrong);
 }
 
 /// The name of a resource that a container can have.
-fn container_resource(found: &mut Found, at: &Path<'_>, name: &str) {
-    resource_name(found, at, name);
+fn container_resource(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
+    resource_name(errors, at, name);
     if !name.contains('/') {
         if !STANDARD.contains(&name) && !is_huge_pages(name) {
-            found.invalid(at, &json!(name), "must be a standard resource for containers");
+            errors.invalid(at, &json!(name), "must be a standard resource for containers");
         }
     } else if !is_native(name) && !is_extended(name) {
-        found.invalid(at, &json!(name), "doesn't follow extended resource name standard");
+        errors.invalid(at, &json!(name), "doesn't follow extended resource name standard");
     }
 }
 
-fn quantity(found: &mut Found, at: &Path<'_>, name: &str, amount: &Value) {
+fn quantity(errors: &mut ErrorList, at: &Path<'_>, name: &str, amount: &Value) {
     let Some(value) = amount.as_str().and_then(billionths) else { return };
     if value < 0 {
-        found.invalid(at, amount, "must be greater than or equal to 0");
+        errors.invalid(at, amount, "must be greater than or equal to 0");
     }
     if name.contains('/') && !is_native(name) && value % BILLION != 0 {
-        found.invalid(at, amount, "must be an integer");
+        errors.invalid(at, amount, "must be an integer");
     }
 }
 
-pub(super) fn is_huge_pages(name: &str) -> bool {
+pub(crate) fn is_huge_pages(name: &str) -> bool {
     name.starts_with("hugepages-")
 }
 

@@ -4,61 +4,61 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, list, text};
+use super::error_list::{ErrorList, Path, is_set, list, text};
 
 const POLICIES: [&str; 3] = ["Always", "Never", "OnFailure"];
 const ACTIONS: [&str; 2] = ["Restart", "RestartAllContainers"];
 const OPERATORS: [&str; 2] = ["In", "NotIn"];
 
 /// The policy of a container, and its rules.
-pub(super) fn policy(found: &mut Found, at: &Path<'_>, container: &Value) {
+pub(crate) fn policy(errors: &mut ErrorList, at: &Path<'_>, container: &Value) {
     let (policy_at, rules) = (at.child("restartPolicy"), list(container, "restartPolicyRules"));
     if is_set(container, "restartPolicy") {
         if !POLICIES.contains(&text(container, "restartPolicy")) {
-            found.unsupported(&policy_at, &container["restartPolicy"], &POLICIES);
+            errors.unsupported(&policy_at, &container["restartPolicy"], &POLICIES);
         }
     } else if !rules.is_empty() {
-        found.required(&policy_at, "must specify restartPolicy when restart rules are used");
+        errors.required(&policy_at, "must specify restartPolicy when restart rules are used");
     }
     for (index, rule) in rules.iter().enumerate() {
         let at = at.child("restartPolicyRules");
         let at = at.index(index);
         if !ACTIONS.contains(&text(rule, "action")) {
-            found.unsupported(&at.child("action"), &json!(text(rule, "action")), &ACTIONS);
+            errors.unsupported(&at.child("action"), &json!(text(rule, "action")), &ACTIONS);
         }
         let (at, codes) = (at.child("exitCodes"), &rule["exitCodes"]);
         if codes.is_null() {
-            found.required(&at, "must be specified");
+            errors.required(&at, "must be specified");
         } else if !OPERATORS.contains(&text(codes, "operator")) {
-            found.unsupported(&at.child("operator"), &json!(text(codes, "operator")), &OPERATORS);
+            errors.unsupported(&at.child("operator"), &json!(text(codes, "operator")), &OPERATORS);
         }
     }
 }
 
 /// What a change of resources does; all is refused in the place of the list, as in Kubernetes.
-pub(super) fn resize(found: &mut Found, at: &Path<'_>, container: &Value, pod_policy: &str) {
+pub(crate) fn resize(errors: &mut ErrorList, at: &Path<'_>, container: &Value, pod_policy: &str) {
     let mut seen = BTreeSet::new();
     for (index, policy) in list(container, "resizePolicy").iter().enumerate() {
         if !seen.insert(text(policy, "resourceName")) {
-            found.duplicate(&at.index(index), &policy["resourceName"]);
+            errors.duplicate(&at.index(index), &policy["resourceName"]);
         }
-        found.one_of(at, &policy["resourceName"], &["cpu", "memory"]);
-        found.one_of(at, &policy["restartPolicy"], &["NotRequired", "RestartContainer"]);
+        errors.one_of(at, &policy["resourceName"], &["cpu", "memory"]);
+        errors.one_of(at, &policy["restartPolicy"], &["NotRequired", "RestartContainer"]);
         if pod_policy == "Never" && text(policy, "restartPolicy") != "NotRequired" {
             let why = "must be 'NotRequired' when pod `restartPolicy` is 'Never'";
-            found.invalid(at, &json!(text(policy, "restartPolicy")), why);
+            errors.invalid(at, &json!(text(policy, "restartPolicy")), why);
         }
     }
 }
 
 /// A container that ends before the others start is not started again for its resources.
-pub(super) fn resize_before(found: &mut Found, at: &Path<'_>, container: &Value) {
+pub(crate) fn resize_before(errors: &mut ErrorList, at: &Path<'_>, container: &Value) {
     for (index, policy) in list(container, "resizePolicy").iter().enumerate() {
         if text(policy, "restartPolicy") == "RestartContainer" {
             let at = at.child("resizePolicy");
             let at = at.index(index);
             let why = "must not be set to 'RestartContainer' for non-sidecar initContainers";
-            found.invalid(&at.child("restartPolicy"), &policy["restartPolicy"], why);
+            errors.invalid(&at.child("restartPolicy"), &policy["restartPolicy"], why);
         }
     }
 }

@@ -11,7 +11,7 @@ const DESCRIPTORS: [&str; 7] =
     ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
 
 /// Says what is wrong with a schedule.
-pub(super) fn parse(schedule: &str) -> Result<(), String> {
+pub(crate) fn parse(schedule: &str) -> Result<(), String> {
     // A zone before the schedule is another rule's to refuse.
     let schedule = match schedule.split_once(' ') {
         Some((zone, rest)) => match zone.strip_prefix("TZ=").or(zone.strip_prefix("CRON_TZ=")) {

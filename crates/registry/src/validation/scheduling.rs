@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, list, number, text};
+use super::error_list::{ErrorList, Path, list, number, text};
 use super::names::{label, label_value, qualified_name, subdomain};
 use super::selector;
 
@@ -14,57 +14,57 @@ const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
 /// What a pod tolerates.
-pub(super) fn tolerations(found: &mut Found, at: &Path<'_>, tolerations: &[Value]) {
+pub(crate) fn tolerations(errors: &mut ErrorList, at: &Path<'_>, tolerations: &[Value]) {
     for (index, toleration) in tolerations.iter().enumerate() {
         let at = at.index(index);
         let (key, operator) = (text(toleration, "key"), text(toleration, "operator"));
         if !key.is_empty() {
-            found.invalid_text(&at.child("key"), key, qualified_name(key));
+            errors.invalid_text(&at.child("key"), key, qualified_name(key));
         } else if operator != "Exists" {
             let why =
                 "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
-            found.invalid(&at.child("operator"), &json!(operator), why);
+            errors.invalid(&at.child("operator"), &json!(operator), why);
         }
         let effect = text(toleration, "effect");
         if !toleration["tolerationSeconds"].is_null() && effect != "NoExecute" {
             let why = "effect must be 'NoExecute' when `tolerationSeconds` is set";
-            found.invalid(&at.child("effect"), &json!(effect), why);
+            errors.invalid(&at.child("effect"), &json!(effect), why);
         }
-        tolerated_value(found, &at.child("operator"), toleration);
-        found.one_of_if_set(&at.child("effect"), &toleration["effect"], &EFFECTS);
+        tolerated_value(errors, &at.child("operator"), toleration);
+        errors.one_of_if_set(&at.child("effect"), &toleration["effect"], &EFFECTS);
     }
 }
 
 /// Gates and conditions a pod waits for.
-pub(super) fn gates(found: &mut Found, at: &Path<'_>, spec: &Value) {
+pub(crate) fn gates(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     for (index, gate) in list(spec, "readinessGates").iter().enumerate() {
         let (at, condition) = (at.child("readinessGates"), text(gate, "conditionType"));
-        found.invalid_text(&at.index(index).child("conditionType"), condition, qualified_name(condition));
+        errors.invalid_text(&at.index(index).child("conditionType"), condition, qualified_name(condition));
     }
     let mut seen = BTreeSet::new();
     for (index, gate) in list(spec, "schedulingGates").iter().enumerate() {
         let (at, name) = (at.child("schedulingGates"), text(gate, "name"));
-        found.invalid_text(&at.index(index), name, qualified_name(name));
+        errors.invalid_text(&at.index(index), name, qualified_name(name));
         if !seen.insert(name) {
-            found.duplicate(&at.index(index), &json!(name));
+            errors.duplicate(&at.index(index), &json!(name));
         }
     }
 }
 
 /// How pods are spread.
-pub(super) fn spread(found: &mut Found, at: &Path<'_>, constraints: &[Value]) {
+pub(crate) fn spread(errors: &mut ErrorList, at: &Path<'_>, constraints: &[Value]) {
     for (index, constraint) in constraints.iter().enumerate() {
         let at = at.index(index);
         if number(constraint, "maxSkew").unwrap_or(0) <= 0 {
             let skew = number(constraint, "maxSkew").unwrap_or(0);
-            found.invalid(&at.child("maxSkew"), &json!(skew), "must be greater than zero");
+            errors.invalid(&at.child("maxSkew"), &json!(skew), "must be greater than zero");
         }
         if text(constraint, "topologyKey").is_empty() {
-            found.required(&at.child("topologyKey"), "can not be empty");
+            errors.required(&at.child("topologyKey"), "can not be empty");
         }
         if !matches!(text(constraint, "whenUnsatisfiable"), "DoNotSchedule" | "ScheduleAnyway") {
             let actions = ["DoNotSchedule", "ScheduleAnyway"];
-            found.unsupported(&at.child("whenUnsatisfiable"), &constraint["whenUnsatisfiable"], &actions);
+            errors.unsupported(&at.child("whenUnsatisfiable"), &constraint["whenUnsatisfiable"], &actions);
         }
         let pair = |constraint: &Value| {
             (text(constraint, "topologyKey").to_owned(), text(constraint, "whenUnsatisfiable").to_owned())
@@ -72,59 +72,59 @@ pub(super) fn spread(found: &mut Found, at: &Path<'_>, constraints: &[Value]) {
         if constraints[index + 1..].iter().any(|later| pair(later) == pair(constraint)) {
             let (key, action) = pair(constraint);
             let at = at.child("{topologyKey, whenUnsatisfiable}");
-            found.duplicate(&at, &json!(format!("{{{key}, {action}}}")));
+            errors.duplicate(&at, &json!(format!("{{{key}, {action}}}")));
         }
-        spread_options(found, &at, constraint);
-        label_keys(found, &at, constraint);
-        selector::terms(found, &at.child("labelSelector"), &constraint["labelSelector"]);
+        spread_options(errors, &at, constraint);
+        label_keys(errors, &at, constraint);
+        selector::terms(errors, &at.child("labelSelector"), &constraint["labelSelector"]);
     }
 }
 
 /// What a pod wants near it, or far from it.
-pub(super) fn affinity(found: &mut Found, at: &Path<'_>, affinity: &Value) {
-    node_affinity(found, &at.child("nodeAffinity"), &affinity["nodeAffinity"]);
+pub(crate) fn affinity(errors: &mut ErrorList, at: &Path<'_>, affinity: &Value) {
+    node_affinity(errors, &at.child("nodeAffinity"), &affinity["nodeAffinity"]);
     for field in ["podAffinity", "podAntiAffinity"] {
         let (at, terms) = (at.child(field), &affinity[field]);
         for (index, term) in list(terms, REQUIRED).iter().enumerate() {
-            pod_term(found, &at.child(REQUIRED).index(index), term);
+            pod_term(errors, &at.child(REQUIRED).index(index), term);
         }
         for (index, weighted) in list(terms, PREFERRED).iter().enumerate() {
             let at = at.child(PREFERRED);
             let at = at.index(index);
-            weight(found, &at, weighted);
-            pod_term(found, &at.child("podAffinityTerm"), &weighted["podAffinityTerm"]);
+            weight(errors, &at, weighted);
+            pod_term(errors, &at.child("podAffinityTerm"), &weighted["podAffinityTerm"]);
         }
     }
 }
 
-fn spread_options(found: &mut Found, at: &Path<'_>, constraint: &Value) {
+fn spread_options(errors: &mut ErrorList, at: &Path<'_>, constraint: &Value) {
     if let Some(domains) = number(constraint, "minDomains") {
         let (at, action) = (at.child("minDomains"), text(constraint, "whenUnsatisfiable"));
         if domains <= 0 {
-            found.invalid(&at, &json!(domains), "must be greater than zero");
+            errors.invalid(&at, &json!(domains), "must be greater than zero");
         }
         if action != "DoNotSchedule" {
             let why = format!("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}");
-            found.invalid(&at, &json!(domains), why);
+            errors.invalid(&at, &json!(domains), why);
         }
     }
     for field in ["nodeAffinityPolicy", "nodeTaintsPolicy"] {
-        found.one_of_if_set(&at.child(field), &constraint[field], &["Honor", "Ignore"]);
+        errors.one_of_if_set(&at.child(field), &constraint[field], &["Honor", "Ignore"]);
     }
 }
 
 /// Keys whose values are taken from the pod itself, next to a selector.
-fn label_keys(found: &mut Found, at: &Path<'_>, term: &Value) {
+fn label_keys(errors: &mut ErrorList, at: &Path<'_>, term: &Value) {
     let (selector, keys) = (&term["labelSelector"], list(term, "matchLabelKeys"));
     let others = list(term, "mismatchLabelKeys");
     for (field, keys) in [("matchLabelKeys", keys), ("mismatchLabelKeys", others)] {
         let at = at.child(field);
         if !keys.is_empty() && selector.is_null() {
-            found.forbidden(&at, "must not be specified when labelSelector is not set");
+            errors.forbidden(&at, "must not be specified when labelSelector is not set");
             continue;
         }
         for (index, key) in keys.iter().filter_map(Value::as_str).enumerate() {
-            found.invalid_text(&at.index(index), key, qualified_name(key));
+            errors.invalid_text(&at.index(index), key, qualified_name(key));
         }
     }
     let is_selected = |key: &Value| {
@@ -134,55 +134,55 @@ fn label_keys(found: &mut Found, at: &Path<'_>, term: &Value) {
     for (index, key) in keys.iter().enumerate() {
         if is_selected(key) {
             // The place is that of the term, as in Kubernetes.
-            found.invalid(&at.index(index), key, "exists in both matchLabelKeys and labelSelector");
+            errors.invalid(&at.index(index), key, "exists in both matchLabelKeys and labelSelector");
         }
     }
     for (index, key) in keys.iter().enumerate().filter(|(_, key)| others.contains(key)) {
         let at = at.child("matchLabelKeys");
-        found.invalid(&at.index(index), key, "exists in both matchLabelKeys and mismatchLabelKeys");
+        errors.invalid(&at.index(index), key, "exists in both matchLabelKeys and mismatchLabelKeys");
     }
 }
 
-fn tolerated_value(found: &mut Found, at: &Path<'_>, toleration: &Value) {
+fn tolerated_value(errors: &mut ErrorList, at: &Path<'_>, toleration: &Value) {
     let value = text(toleration, "value");
     match text(toleration, "operator") {
         "" | "Equal" => {
             let wrong = label_value(value);
             if !wrong.is_empty() {
-                found.invalid(at, &json!(value), wrong.join(";"));
+                errors.invalid(at, &json!(value), wrong.join(";"));
             }
         }
         "Exists" => {
             if !value.is_empty() {
-                found.invalid(at, &json!(value), "value must be empty when `operator` is 'Exists'");
+                errors.invalid(at, &json!(value), "value must be empty when `operator` is 'Exists'");
             }
         }
         // They are known, and not yet switched on.
-        "Lt" | "Gt" => found.unsupported(at, &toleration["operator"], &["Equal", "Exists", "Lt", "Gt"]),
-        _ => found.unsupported(at, &toleration["operator"], &["Equal", "Exists"]),
+        "Lt" | "Gt" => errors.unsupported(at, &toleration["operator"], &["Equal", "Exists", "Lt", "Gt"]),
+        _ => errors.unsupported(at, &toleration["operator"], &["Equal", "Exists"]),
     }
 }
 
-fn node_affinity(found: &mut Found, at: &Path<'_>, affinity: &Value) {
+fn node_affinity(errors: &mut ErrorList, at: &Path<'_>, affinity: &Value) {
     if !affinity[REQUIRED].is_null() {
-        node_selector(found, &at.child(REQUIRED), &affinity[REQUIRED]);
+        node_selector(errors, &at.child(REQUIRED), &affinity[REQUIRED]);
     }
     for (index, preferred) in list(affinity, PREFERRED).iter().enumerate() {
         let at = at.child(PREFERRED);
         let at = at.index(index);
-        weight(found, &at, preferred);
-        node_term(found, &at.child("preference"), &preferred["preference"], Values::Free);
+        weight(errors, &at, preferred);
+        node_term(errors, &at.child("preference"), &preferred["preference"], Values::Free);
     }
 }
 
 /// Nodes that must match one of several terms.
-pub(super) fn node_selector(found: &mut Found, at: &Path<'_>, selector: &Value) {
+pub(crate) fn node_selector(errors: &mut ErrorList, at: &Path<'_>, selector: &Value) {
     let (at, terms) = (at.child("nodeSelectorTerms"), list(selector, "nodeSelectorTerms"));
     if terms.is_empty() {
-        found.required(&at, "must have at least one node selector term");
+        errors.required(&at, "must have at least one node selector term");
     }
     for (index, term) in terms.iter().enumerate() {
-        node_term(found, &at.index(index), term, Values::Checked);
+        node_term(errors, &at.index(index), term, Values::Checked);
     }
 }
 
@@ -193,78 +193,78 @@ enum Values {
     Free,
 }
 
-fn node_term(found: &mut Found, at: &Path<'_>, term: &Value, checked: Values) {
+fn node_term(errors: &mut ErrorList, at: &Path<'_>, term: &Value, checked: Values) {
     for (index, expression) in list(term, "matchExpressions").iter().enumerate() {
         let at = at.child("matchExpressions");
         let at = at.index(index);
         let values = list(expression, "values");
         match text(expression, "operator") {
             "In" | "NotIn" if values.is_empty() => {
-                found.required(&at.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
+                errors.required(&at.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
             }
             "In" | "NotIn" => {}
             "Exists" | "DoesNotExist" if !values.is_empty() => {
                 let why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-                found.forbidden(&at.child("values"), why);
+                errors.forbidden(&at.child("values"), why);
             }
             "Gt" | "Lt" if values.len() != 1 => {
-                found.required(
+                errors.required(
                     &at.child("values"),
                     "must be specified single value when `operator` is 'Lt' or 'Gt'",
                 );
             }
             operator if OPERATORS.contains(&operator) => {}
             operator => {
-                found.invalid(&at.child("operator"), &json!(operator), "not a valid selector operator");
+                errors.invalid(&at.child("operator"), &json!(operator), "not a valid selector operator");
             }
         }
         let key = text(expression, "key");
-        found.invalid_text(&at.child("key"), key, qualified_name(key));
+        errors.invalid_text(&at.child("key"), key, qualified_name(key));
         let values = values.iter().filter(|_| checked == Values::Checked).filter_map(Value::as_str);
         for (index, value) in values.enumerate() {
-            found.invalid_text(&at.child("values").index(index), value, label_value(value));
+            errors.invalid_text(&at.child("values").index(index), value, label_value(value));
         }
     }
     for (index, field) in list(term, "matchFields").iter().enumerate() {
         let at = at.child("matchFields");
-        node_field(found, &at.index(index), field);
+        node_field(errors, &at.index(index), field);
     }
 }
 
-fn node_field(found: &mut Found, at: &Path<'_>, field: &Value) {
+fn node_field(errors: &mut ErrorList, at: &Path<'_>, field: &Value) {
     let (operator, values) = (text(field, "operator"), list(field, "values"));
     if !matches!(operator, "In" | "NotIn") {
-        found.invalid(&at.child("operator"), &json!(operator), "not a valid selector operator");
+        errors.invalid(&at.child("operator"), &json!(operator), "not a valid selector operator");
     } else if values.len() != 1 {
         let why = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
-        found.required(&at.child("values"), why);
+        errors.required(&at.child("values"), why);
     }
     let key = text(field, "key");
     if key != "metadata.name" {
-        return found.invalid(&at.child("key"), &json!(key), "not a valid field selector key");
+        return errors.invalid(&at.child("key"), &json!(key), "not a valid field selector key");
     }
     for (index, name) in values.iter().filter_map(Value::as_str).enumerate() {
-        found.invalid_text(&at.child("values").index(index), name, subdomain(name));
+        errors.invalid_text(&at.child("values").index(index), name, subdomain(name));
     }
 }
 
-fn pod_term(found: &mut Found, at: &Path<'_>, term: &Value) {
-    selector::terms(found, &at.child("labelSelector"), &term["labelSelector"]);
-    selector::terms(found, &at.child("namespaceSelector"), &term["namespaceSelector"]);
+fn pod_term(errors: &mut ErrorList, at: &Path<'_>, term: &Value) {
+    selector::terms(errors, &at.child("labelSelector"), &term["labelSelector"]);
+    selector::terms(errors, &at.child("namespaceSelector"), &term["namespaceSelector"]);
     for name in list(term, "namespaces").iter().filter_map(Value::as_str) {
-        found.invalid_text(&at.child("namespace"), name, label(name));
+        errors.invalid_text(&at.child("namespace"), name, label(name));
     }
-    label_keys(found, at, term);
+    label_keys(errors, at, term);
     let key = text(term, "topologyKey");
     if key.is_empty() {
-        found.required(&at.child("topologyKey"), "can not be empty");
+        errors.required(&at.child("topologyKey"), "can not be empty");
     }
-    found.invalid_text(&at.child("topologyKey"), key, qualified_name(key));
+    errors.invalid_text(&at.child("topologyKey"), key, qualified_name(key));
 }
 
-fn weight(found: &mut Found, at: &Path<'_>, weighted: &Value) {
+fn weight(errors: &mut ErrorList, at: &Path<'_>, weighted: &Value) {
     let weight = number(weighted, "weight").unwrap_or(0);
     if !(1..=100).contains(&weight) {
-        found.invalid(&at.child("weight"), &json!(weight), "must be in the range 1-100");
+        errors.invalid(&at.child("weight"), &json!(weight), "must be in the range 1-100");
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, list, text};
+use super::error_list::{ErrorList, Path, list, text};
 use super::mount::way_down;
 use super::names::user_id;
 use super::shown::with_go_names;
@@ -19,71 +19,71 @@ const LOCAL_PROFILE_MAX: usize = 4095;
 const CONTEXT: &str = "core/v1.SecurityContext";
 
 /// The security context of a pod.
-pub(super) fn of_pod(found: &mut Found, pod_at: &Path<'_>, spec: &Value) {
+pub(crate) fn of_pod(errors: &mut ErrorList, pod_at: &Path<'_>, spec: &Value) {
     let (at, context) = (pod_at.child("securityContext"), &spec["securityContext"]);
     for field in ["fsGroup", "runAsUser", "runAsGroup"] {
-        id(found, &at.child(field), &context[field]);
+        id(errors, &at.child(field), &context[field]);
     }
     for (index, group) in list(context, "supplementalGroups").iter().enumerate() {
         let at = at.child("supplementalGroups");
-        id(found, &at.index(index), group);
+        id(errors, &at.index(index), group);
     }
     if spec["hostPID"].as_bool() == Some(true) && spec["shareProcessNamespace"].as_bool() == Some(true) {
         let why = "ShareProcessNamespace and HostPID cannot both be enabled";
-        found.invalid(&pod_at.child("shareProcessNamespace"), &json!(true), why);
+        errors.invalid(&pod_at.child("shareProcessNamespace"), &json!(true), why);
     }
-    parameters(found, &at.child("sysctls"), spec);
+    parameters(errors, &at.child("sysctls"), spec);
     let policies = ["Always", "OnRootMismatch"];
-    found.one_of_if_set(&at.child("fsGroupChangePolicy"), &context["fsGroupChangePolicy"], &policies);
-    profile(found, &at.child("seccompProfile"), &context["seccompProfile"]);
-    windows::options(found, &at.child("windowsOptions"), &context["windowsOptions"]);
-    app_armor(found, &at.child("appArmorProfile"), &context["appArmorProfile"]);
+    errors.one_of_if_set(&at.child("fsGroupChangePolicy"), &context["fsGroupChangePolicy"], &policies);
+    profile(errors, &at.child("seccompProfile"), &context["seccompProfile"]);
+    windows::options(errors, &at.child("windowsOptions"), &context["windowsOptions"]);
+    app_armor(errors, &at.child("appArmorProfile"), &context["appArmorProfile"]);
     for (field, policies) in [
         ("supplementalGroupsPolicy", ["Merge", "Strict"]),
         ("seLinuxChangePolicy", ["MountOption", "Recursive"]),
     ] {
         let policy = &context[field];
         if policy.as_str().is_some_and(|policy| !policies.contains(&policy)) {
-            found.unsupported(&at.child(field), policy, &policies);
+            errors.unsupported(&at.child(field), policy, &policies);
         }
     }
 }
 
 /// The security context of a container in a pod of this spec.
-pub(super) fn of_container(found: &mut Found, at: &Path<'_>, context: &Value, spec: &Value) {
+pub(crate) fn of_container(errors: &mut ErrorList, at: &Path<'_>, context: &Value, spec: &Value) {
     for field in ["runAsUser", "runAsGroup"] {
-        id(found, &at.child(field), &context[field]);
+        id(errors, &at.child(field), &context[field]);
     }
-    found.one_of_if_set(&at.child("procMount"), &context["procMount"], &["Default", "Unmasked"]);
+    errors.one_of_if_set(&at.child("procMount"), &context["procMount"], &["Default", "Unmasked"]);
     if text(context, "procMount") == "Unmasked" && spec["hostUsers"].as_bool() != Some(false) {
         let why = "`hostUsers` must be false to use `Unmasked`";
-        found.invalid(&at.child("procMount"), &context["procMount"], why);
+        errors.invalid(&at.child("procMount"), &context["procMount"], why);
     }
-    profile(found, &at.child("seccompProfile"), &context["seccompProfile"]);
-    escalation(found, at, context);
-    windows::options(found, &at.child("windowsOptions"), &context["windowsOptions"]);
-    app_armor(found, &at.child("appArmorProfile"), &context["appArmorProfile"]);
+    profile(errors, &at.child("seccompProfile"), &context["seccompProfile"]);
+    escalation(errors, at, context);
+    windows::options(errors, &at.child("windowsOptions"), &context["windowsOptions"]);
+    app_armor(errors, &at.child("appArmorProfile"), &context["appArmorProfile"]);
 }
 
 /// Kernel parameters: their names, once each, and none of a namespace that is the host's.
-fn parameters(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn parameters(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let parameters = list(&spec["securityContext"], "sysctls");
     for (index, parameter) in parameters.iter().enumerate() {
         let (at, name) = (at.index(index), text(parameter, "name"));
         let at = at.child("name");
         if name.is_empty() {
-            found.required(&at, "");
+            errors.required(&at, "");
         } else if !is_parameter(name) {
             let why = format!("must have at most {PARAMETER_MAX} characters and match regex {PARAMETER}");
-            found.invalid(&at, &json!(name), why);
+            errors.invalid(&at, &json!(name), why);
         } else if parameters[..index].iter().any(|earlier| text(earlier, "name") == name) {
-            found.duplicate(&at, &json!(name));
+            errors.duplicate(&at, &json!(name));
         }
         for (host, prefixes) in [("hostNetwork", &["net."][..]), ("hostIPC", &IPC)] {
             let name_of = name.replace('/', ".");
             let is_there = prefixes.iter().any(|prefix| name_of.starts_with(prefix));
             if spec[host].as_bool() == Some(true) && is_there {
-                found.invalid(&at, &json!(name), format!("may not be specified when '{host}' is true"));
+                errors.invalid(&at, &json!(name), format!("may not be specified when '{host}' is true"));
             }
         }
     }
@@ -98,68 +98,68 @@ fn is_parameter(name: &str) -> bool {
             .all(|part| part.starts_with(is_edge) && part.ends_with(is_edge) && part.chars().all(is_inner))
 }
 
-fn app_armor(found: &mut Found, at: &Path<'_>, profile: &Value) {
+fn app_armor(errors: &mut ErrorList, at: &Path<'_>, profile: &Value) {
     if profile.is_null() {
         return;
     }
     let (local_at, local) = (at.child("localhostProfile"), &profile["localhostProfile"]);
     match (text(profile, "type"), local.as_str()) {
         ("Localhost", Some(name)) if name.len() > LOCAL_PROFILE_MAX => {
-            found.too_long(&local_at, LOCAL_PROFILE_MAX);
+            errors.too_long(&local_at, LOCAL_PROFILE_MAX);
         }
         ("Localhost", None | Some("")) => {
-            found.required(&local_at, "must be set when AppArmor type is Localhost");
+            errors.required(&local_at, "must be set when AppArmor type is Localhost");
         }
         ("Localhost", Some(name)) if name.trim() != name => {
-            found.invalid(&local_at, local, "must not be padded with whitespace");
+            errors.invalid(&local_at, local, "must not be padded with whitespace");
         }
         ("Localhost", Some(_)) | ("RuntimeDefault" | "Unconfined", None) => {}
         ("RuntimeDefault" | "Unconfined", Some(_)) => {
-            found.invalid(&local_at, local, "can only be set when AppArmor type is Localhost");
+            errors.invalid(&local_at, local, "can only be set when AppArmor type is Localhost");
         }
-        ("", _) => found.required(&at.child("type"), "type is required when appArmorProfile is set"),
-        _ => found.unsupported(&at.child("type"), &profile["type"], &PROFILES),
+        ("", _) => errors.required(&at.child("type"), "type is required when appArmorProfile is set"),
+        _ => errors.unsupported(&at.child("type"), &profile["type"], &PROFILES),
     }
 }
 
-fn id(found: &mut Found, at: &Path<'_>, id: &Value) {
+fn id(errors: &mut ErrorList, at: &Path<'_>, id: &Value) {
     for why in id.as_i64().map(user_id).unwrap_or_default() {
-        found.invalid(at, id, why);
+        errors.invalid(at, id, why);
     }
 }
 
-fn profile(found: &mut Found, at: &Path<'_>, profile: &Value) {
+fn profile(errors: &mut ErrorList, at: &Path<'_>, profile: &Value) {
     if profile.is_null() {
         return;
     }
     match text(profile, "type") {
-        "" => found.required(&at.child("type"), "type is required when seccompProfile is set"),
+        "" => errors.required(&at.child("type"), "type is required when seccompProfile is set"),
         kind if PROFILES.contains(&kind) => {}
-        _ => found.unsupported(&at.child("type"), &profile["type"], &PROFILES),
+        _ => errors.unsupported(&at.child("type"), &profile["type"], &PROFILES),
     }
     let (local_at, local) = (at.child("localhostProfile"), profile["localhostProfile"].as_str());
     match (text(profile, "type"), local) {
-        ("Localhost", None) => found.required(&local_at, "must be set when seccomp type is Localhost"),
-        ("Localhost", Some(path)) => way_down(found, &local_at, path),
+        ("Localhost", None) => errors.required(&local_at, "must be set when seccomp type is Localhost"),
+        ("Localhost", Some(path)) => way_down(errors, &local_at, path),
         (_, Some(_)) => {
             let shown = with_go_names("core/v1.SeccompProfile", profile);
-            found.invalid_shown(&local_at, shown, "can only be set when seccomp type is Localhost");
+            errors.invalid_shown(&local_at, shown, "can only be set when seccomp type is Localhost");
         }
         (_, None) => {}
     }
 }
 
-fn escalation(found: &mut Found, at: &Path<'_>, context: &Value) {
+fn escalation(errors: &mut ErrorList, at: &Path<'_>, context: &Value) {
     if context["allowPrivilegeEscalation"].as_bool() != Some(false) {
         return;
     }
     if context["privileged"].as_bool() == Some(true) {
         let why = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
-        found.invalid_shown(at, with_go_names(CONTEXT, context), why);
+        errors.invalid_shown(at, with_go_names(CONTEXT, context), why);
     }
     let added = list(&context["capabilities"], "add");
     if added.contains(&json!("CAP_SYS_ADMIN")) {
         let why = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
-        found.invalid_shown(at, with_go_names(CONTEXT, context), why);
+        errors.invalid_shown(at, with_go_names(CONTEXT, context), why);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::found::{Found, Path, is_set, list, members, text};
+use super::error_list::{ErrorList, Path, is_set, list, members, text};
 use super::metadata::labels;
 use super::names::{label_value, qualified_name};
 use super::shown::in_order;
@@ -10,60 +10,60 @@ use super::shown::in_order;
 const SELECTOR: &str = "meta/v1.LabelSelector";
 
 /// The terms of a selector.
-pub(super) fn terms(found: &mut Found, at: &Path<'_>, selector: &Value) {
-    labels(found, &at.child("matchLabels"), selector, "matchLabels");
+pub(crate) fn terms(errors: &mut ErrorList, at: &Path<'_>, selector: &Value) {
+    labels(errors, &at.child("matchLabels"), selector, "matchLabels");
     for (index, term) in list(selector, "matchExpressions").iter().enumerate() {
-        expression(found, &at.child("matchExpressions").index(index), term);
+        expression(errors, &at.child("matchExpressions").index(index), term);
     }
 }
 
 /// A selector that must be there, have terms and match the labels of a template.
 ///
 /// Says whether it could be understood at all; if not, nothing is known about the template either.
-pub(super) fn of_template(found: &mut Found, at: &Path<'_>, spec: &Value, word: &str) -> bool {
+pub(crate) fn of_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, word: &str) -> bool {
     let (at, selector) = (at.child("selector"), &spec["selector"]);
     if !is_set(spec, "selector") {
-        found.required(&at, "");
+        errors.required(&at, "");
         return true;
     }
-    let before = found.errors.len();
-    terms(found, &at, selector);
-    let understood = found.errors.len() == before;
+    let before = errors.all.len();
+    terms(errors, &at, selector);
+    let understood = errors.all.len() == before;
     if is_empty(selector) {
         let why = format!("empty selector is invalid for {word}");
-        found.invalid_shown(&at, in_order(SELECTOR, selector), &why);
+        errors.invalid_shown(&at, in_order(SELECTOR, selector), &why);
     }
     if !understood {
         // Of a StatefulSet, Kubernetes does not say why.
         let why = if word == "statefulset" { "" } else { "invalid label selector" };
-        found.invalid_shown(&at, in_order(SELECTOR, selector), why);
+        errors.invalid_shown(&at, in_order(SELECTOR, selector), why);
     }
     understood
 }
 
 /// Complains if the selector of a spec does not match its template's labels; an empty one is let pass.
-pub(super) fn matches_template(found: &mut Found, at: &Path<'_>, spec: &Value) {
+pub(crate) fn matches_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let labels = &spec["template"]["metadata"]["labels"];
     let selector = &spec["selector"];
     if selector.is_null() || !is_empty(selector) && !matches(selector, labels) {
         let (template, why) = (at.child("template"), "`selector` does not match template `labels`");
-        found.invalid(&template.child("metadata").child("labels"), labels, why);
+        errors.invalid(&template.child("metadata").child("labels"), labels, why);
     }
 }
 
 /// Complains about terms that make no sense, and otherwise about a template that they do not match.
 ///
 /// Unlike [`of_template`] it needs no selector: one that is not there matches nothing.
-pub(super) fn understood_and_matching(found: &mut Found, at: &Path<'_>, spec: &Value) {
-    let before = found.errors.len();
-    terms(found, &at.child("selector"), &spec["selector"]);
-    if found.errors.len() == before {
-        matches_template(found, at, spec);
+pub(crate) fn understood_and_matching(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+    let before = errors.all.len();
+    terms(errors, &at.child("selector"), &spec["selector"]);
+    if errors.all.len() == before {
+        matches_template(errors, at, spec);
     }
 }
 
 /// Whether a selector that was understood matches these labels.
-pub(super) fn matches(selector: &Value, labels: &Value) -> bool {
+pub(crate) fn matches(selector: &Value, labels: &Value) -> bool {
     members(selector, "matchLabels").all(|(key, value)| &labels[key.as_str()] == value)
         && list(selector, "matchExpressions").iter().all(|term| {
             let found = &labels[text(term, "key")];
@@ -76,30 +76,30 @@ pub(super) fn matches(selector: &Value, labels: &Value) -> bool {
         })
 }
 
-pub(super) fn is_empty(selector: &Value) -> bool {
+pub(crate) fn is_empty(selector: &Value) -> bool {
     members(selector, "matchLabels").next().is_none() && list(selector, "matchExpressions").is_empty()
 }
 
-fn expression(found: &mut Found, at: &Path<'_>, term: &Value) {
+fn expression(errors: &mut ErrorList, at: &Path<'_>, term: &Value) {
     let values = list(term, "values");
     match text(term, "operator") {
         "In" | "NotIn" if values.is_empty() => {
-            found.required(&at.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
+            errors.required(&at.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
         }
         "In" | "NotIn" => {}
         "Exists" | "DoesNotExist" => {
             if !values.is_empty() {
                 let why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-                found.forbidden(&at.child("values"), why);
+                errors.forbidden(&at.child("values"), why);
             }
         }
         operator => {
-            found.invalid(&at.child("operator"), &Value::from(operator), "not a valid selector operator");
+            errors.invalid(&at.child("operator"), &Value::from(operator), "not a valid selector operator");
         }
     }
     let key = text(term, "key");
-    found.invalid_text(&at.child("key"), key, qualified_name(key));
+    errors.invalid_text(&at.child("key"), key, qualified_name(key));
     for (index, value) in values.iter().filter_map(Value::as_str).enumerate() {
-        found.invalid_text(&at.child("values").index(index), value, label_value(value));
+        errors.invalid_text(&at.child("values").index(index), value, label_value(value));
     }
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, list, number, text};
+use super::error_list::{ErrorList, Path, is_set, list, number, text};
 use super::metadata::labels;
-use super::names::{label, port, port_number, qualified_name, subdomain};
+use super::names::{label, port_number, qualified_name, subdomain};
+use super::ports::port;
 use super::{addresses, ingress};
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
@@ -14,26 +15,26 @@ const DISTRIBUTIONS: [&str; 3] = ["PreferClose", "PreferSameZone", "PreferSameNo
 const EXTERNAL_IPS: &str = "spec.externalIPs is deprecated and may no longer be implemented in some clusters";
 
 /// The spec of a Service, but for the addresses inside the cluster, which come first and alone.
-pub(super) fn service(found: &mut Found, object: &Value) {
+pub(crate) fn service(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     if list(spec, "ports").is_empty() && !is_headless(spec) && text(spec, "type") != "ExternalName" {
-        found.required(&at.child("ports"), "");
+        errors.required(&at.child("ports"), "");
     }
-    for_its_type(found, &at, spec);
-    ports(found, &at.child("ports"), spec);
-    labels(found, &at.child("selector"), spec, "selector");
-    affinity(found, &at, spec);
+    for_its_type(errors, &at, spec);
+    ports(errors, &at.child("ports"), spec);
+    labels(errors, &at.child("selector"), spec, "selector");
+    affinity(errors, &at, spec);
     for (index, address) in list(spec, "externalIPs").iter().enumerate() {
-        reachable(found, &at.child("externalIPs").index(index), address.as_str().unwrap_or(""));
+        reachable(errors, &at.child("externalIPs").index(index), address.as_str().unwrap_or(""));
     }
-    found.one_of(&at.child("type"), &spec["type"], &TYPES);
-    shared_ports(found, &at.child("ports"), spec);
-    balancer(found, &at, spec);
-    policies(found, &at, spec);
+    errors.one_of(&at.child("type"), &spec["type"], &TYPES);
+    shared_ports(errors, &at.child("ports"), spec);
+    balancer(errors, &at, spec);
+    policies(errors, &at, spec);
 }
 
 /// What is odd about a Service that can be stored.
-pub(super) fn warnings(spec: &Value) -> Vec<String> {
+pub(crate) fn warnings(spec: &Value) -> Vec<String> {
     let mut warnings = Vec::new();
     if !list(spec, "externalIPs").is_empty() {
         warnings.push(EXTERNAL_IPS.to_owned());
@@ -45,7 +46,7 @@ pub(super) fn warnings(spec: &Value) -> Vec<String> {
 }
 
 /// An address, once given, stays, unless the service becomes another sort of service.
-pub(super) fn service_changes(found: &mut Found, old: &Value, new: &Value) {
+pub(crate) fn service_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (old, new) = (&old["spec"], &new["spec"]);
     let has_address = |spec: &Value| matches!(text(spec, "type"), "ClusterIP" | "NodePort" | "LoadBalancer");
     let before = text(old, "clusterIP");
@@ -55,39 +56,39 @@ pub(super) fn service_changes(found: &mut Found, old: &Value, new: &Value) {
             Value::Null => json!([text(new, "clusterIP")]),
             addresses => addresses.clone(),
         };
-        found.invalid(&at.child("clusterIPs").index(0), &addresses, "may not change once set");
+        errors.invalid(&at.child("clusterIPs").index(0), &addresses, "may not change once set");
     }
 }
 
 /// The status of a Service: only one of type LoadBalancer has addresses there.
-pub(super) fn status(found: &mut Found, old: &Value, new: &Value) {
+pub(crate) fn status(errors: &mut ErrorList, old: &Value, new: &Value) {
     let at = Path::new("status");
     let at = at.child("loadBalancer");
     if text(&new["spec"], "type") == "LoadBalancer" {
-        ingress::balancer_addresses(found, old, new);
+        ingress::balancer_addresses(errors, old, new);
     } else if !list(&new["status"]["loadBalancer"], "ingress").is_empty() {
-        found.forbidden(&at.child("ingress"), "may only be used when `spec.type` is 'LoadBalancer'");
+        errors.forbidden(&at.child("ingress"), "may only be used when `spec.type` is 'LoadBalancer'");
     }
 }
 
-pub(super) fn is_headless(spec: &Value) -> bool {
+pub(crate) fn is_headless(spec: &Value) -> bool {
     text(spec, "clusterIP") == "None"
 }
 
 /// What only some types may have, or must have.
-fn for_its_type(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn for_its_type(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let kind = text(spec, "type");
     match kind {
         "LoadBalancer" | "NodePort" if is_headless(spec) => {
             let why = format!("may not be set to 'None' for {kind} services");
-            found.invalid(&at.child("clusterIPs").index(0), &json!("None"), why);
+            errors.invalid(&at.child("clusterIPs").index(0), &json!("None"), why);
         }
-        "ExternalName" => external_name(found, at, spec),
+        "ExternalName" => external_name(errors, at, spec),
         _ => {}
     }
 }
 
-fn external_name(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn external_name(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let has_addresses = !list(spec, "clusterIPs").is_empty() || !text(spec, "clusterIP").is_empty();
     let set = [
         ("clusterIPs", has_addresses),
@@ -95,86 +96,90 @@ fn external_name(found: &mut Found, at: &Path<'_>, spec: &Value) {
         ("ipFamilyPolicy", is_set(spec, "ipFamilyPolicy")),
     ];
     for (field, _) in set.into_iter().filter(|(_, is_set)| *is_set) {
-        found.forbidden(&at.child(field), "may not be set for ExternalName services");
+        errors.forbidden(&at.child(field), "may not be set for ExternalName services");
     }
     let name = text(spec, "externalName");
     if name.is_empty() {
-        found.required(&at.child("externalName"), "");
+        errors.required(&at.child("externalName"), "");
     } else {
         let plain = name.strip_suffix('.').unwrap_or(name);
-        found.invalid_text(&at.child("externalName"), name, subdomain(plain));
+        errors.invalid_text(&at.child("externalName"), name, subdomain(plain));
     }
 }
 
-fn affinity(found: &mut Found, at: &Path<'_>, spec: &Value) {
-    found.one_of(&at.child("sessionAffinity"), &spec["sessionAffinity"], &["ClientIP", "None"]);
+fn affinity(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+    errors.one_of(&at.child("sessionAffinity"), &spec["sessionAffinity"], &["ClientIP", "None"]);
     let seconds = &spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"];
     if text(spec, "sessionAffinity") == "ClientIP"
         && seconds.as_i64().is_some_and(|seconds| !(1..=86400).contains(&seconds))
     {
         let config = at.child("sessionAffinityConfig");
         let client = config.child("clientIP");
-        found.invalid(&client.child("timeoutSeconds"), seconds, "must be greater than 0 and less than 86400");
+        errors.invalid(
+            &client.child("timeoutSeconds"),
+            seconds,
+            "must be greater than 0 and less than 86400",
+        );
     }
 }
 
 /// An address at which others can be reached.
-fn reachable(found: &mut Found, at: &Path<'_>, word: &str) {
-    let before = found.errors.len();
-    addresses::ip(found, at, word);
-    if found.errors.len() == before {
-        addresses::endpoint_ip(found, at, word);
+fn reachable(errors: &mut ErrorList, at: &Path<'_>, word: &str) {
+    let before = errors.all.len();
+    addresses::ip(errors, at, word);
+    if errors.all.len() == before {
+        addresses::endpoint_ip(errors, at, word);
     }
 }
 
-fn ports(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn ports(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let ports = list(spec, "ports");
     let mut names = BTreeSet::new();
     for (index, one) in ports.iter().enumerate() {
         let at = at.index(index);
         let name = text(one, "name");
         if name.is_empty() && ports.len() > 1 {
-            found.required(&at.child("name"), "");
+            errors.required(&at.child("name"), "");
         } else if !name.is_empty() {
-            found.invalid_text(&at.child("name"), name, label(name));
+            errors.invalid_text(&at.child("name"), name, label(name));
             if !names.insert(name) {
-                found.duplicate(&at.child("name"), &json!(name));
+                errors.duplicate(&at.child("name"), &json!(name));
             }
         }
         let number_of_port = number(one, "port").unwrap_or(0);
         for why in port_number(number_of_port) {
-            found.invalid(&at.child("port"), &json!(number_of_port), why);
+            errors.invalid(&at.child("port"), &json!(number_of_port), why);
         }
-        found.one_of(&at.child("protocol"), &one["protocol"], &["SCTP", "TCP", "UDP"]);
-        port(found, &at.child("targetPort"), &one["targetPort"]);
+        errors.one_of(&at.child("protocol"), &one["protocol"], &["SCTP", "TCP", "UDP"]);
+        port(errors, &at.child("targetPort"), &one["targetPort"]);
         if is_set(one, "appProtocol") {
             let protocol = text(one, "appProtocol");
-            found.invalid_text(&at.child("appProtocol"), protocol, qualified_name(protocol));
+            errors.invalid_text(&at.child("appProtocol"), protocol, qualified_name(protocol));
         }
     }
 }
 
 /// Ports of nodes that may not be asked for, and ports that are named twice.
-fn shared_ports(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn shared_ports(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let ports = || list(spec, "ports").iter().enumerate();
     let of_nodes = || ports().filter(|(_, port)| number(port, "nodePort").is_some_and(|number| number != 0));
     if text(spec, "type") == "ClusterIP" {
         for (index, _) in of_nodes() {
             let why = "may not be used when `type` is 'ClusterIP'";
-            found.forbidden(&at.index(index).child("nodePort"), why);
+            errors.forbidden(&at.index(index).child("nodePort"), why);
         }
     }
     let mut seen = BTreeSet::new();
     for (index, port) in of_nodes() {
         if !seen.insert((text(port, "protocol"), number(port, "nodePort"))) {
-            found.duplicate(&at.index(index).child("nodePort"), &port["nodePort"]);
+            errors.duplicate(&at.index(index).child("nodePort"), &port["nodePort"]);
         }
     }
     let mut taken = BTreeSet::new();
     for (index, port) in ports() {
         let place = (text(port, "protocol"), number(port, "port").unwrap_or(0));
         if !taken.insert(place) {
-            found.duplicate_shown(&at.index(index), port_by_go_names(place));
+            errors.duplicate_shown(&at.index(index), port_by_go_names(place));
         }
     }
 }
@@ -188,30 +193,30 @@ fn port_by_go_names((protocol, port): (&str, i64)) -> String {
 }
 
 /// What only a balancer of load can have.
-fn balancer(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn balancer(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let (is_balancer, why) =
         (text(spec, "type") == "LoadBalancer", "may only be used when `type` is 'LoadBalancer'");
     // The name of the field begins with a capital letter, as in Kubernetes.
     let (ranges_at, ranges) = (at.child("LoadBalancerSourceRanges"), list(spec, "loadBalancerSourceRanges"));
     if !ranges.is_empty() && !is_balancer {
-        found.forbidden(&ranges_at, why);
+        errors.forbidden(&ranges_at, why);
     }
     for (index, range) in ranges.iter().enumerate() {
         let range = range.as_str().unwrap_or("").trim();
-        addresses::cidr(found, &ranges_at.index(index), range);
+        addresses::cidr(errors, &ranges_at.index(index), range);
     }
     for field in ["allocateLoadBalancerNodePorts", "loadBalancerClass"] {
         if is_set(spec, field) && !is_balancer {
-            found.forbidden(&at.child(field), why);
+            errors.forbidden(&at.child(field), why);
         }
     }
     if is_balancer && is_set(spec, "loadBalancerClass") {
         let class = text(spec, "loadBalancerClass");
-        found.invalid_text(&at.child("loadBalancerClass"), class, qualified_name(class));
+        errors.invalid_text(&at.child("loadBalancerClass"), class, qualified_name(class));
     }
 }
 
-fn policies(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn policies(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let policies = ["Cluster", "Local"];
     let (outside_at, outside_policy) = (at.child("externalTrafficPolicy"), &spec["externalTrafficPolicy"]);
     let is_outside = match text(spec, "type") {
@@ -220,22 +225,22 @@ fn policies(found: &mut Found, at: &Path<'_>, spec: &Value) {
         _ => false,
     };
     if is_outside {
-        found.one_of(&outside_at, outside_policy, &policies);
+        errors.one_of(&outside_at, outside_policy, &policies);
     } else if !text(spec, "externalTrafficPolicy").is_empty() {
-        found.invalid(&outside_at, outside_policy, "may only be set for externally-accessible services");
+        errors.invalid(&outside_at, outside_policy, "may only be set for externally-accessible services");
     }
-    health_check(found, &at.child("healthCheckNodePort"), spec);
-    found.one_of_if_set(&at.child("internalTrafficPolicy"), &spec["internalTrafficPolicy"], &policies);
+    health_check(errors, &at.child("healthCheckNodePort"), spec);
+    errors.one_of_if_set(&at.child("internalTrafficPolicy"), &spec["internalTrafficPolicy"], &policies);
     if is_set(spec, "trafficDistribution") {
         let distribution = text(spec, "trafficDistribution");
         if !DISTRIBUTIONS.contains(&distribution) {
-            found.unsupported(&at.child("trafficDistribution"), &json!(distribution), &DISTRIBUTIONS);
+            errors.unsupported(&at.child("trafficDistribution"), &json!(distribution), &DISTRIBUTIONS);
         }
     }
 }
 
 /// The port that balancers ask whether a node has pods of the service.
-fn health_check(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn health_check(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let port = number(spec, "healthCheckNodePort").unwrap_or(0);
     let is_needed = text(spec, "type") == "LoadBalancer" && text(spec, "externalTrafficPolicy") == "Local";
     if port == 0 {
@@ -243,10 +248,10 @@ fn health_check(found: &mut Found, at: &Path<'_>, spec: &Value) {
     }
     if is_needed {
         for why in port_number(port) {
-            found.invalid(at, &json!(port), why);
+            errors.invalid(at, &json!(port), why);
         }
     } else {
         let why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
-        found.invalid(at, &json!(port), why);
+        errors.invalid(at, &json!(port), why);
     }
 }

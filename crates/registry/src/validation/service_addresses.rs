@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use serde_json::{Value, json};
 
 use super::addresses::{self, are_of_different_families};
-use super::found::{Found, Path, is_set, list, members, text};
+use super::error_list::{ErrorList, Path, is_set, list, members, text};
 use super::service::is_headless;
 
 const FAMILIES: [&str; 2] = ["IPv4", "IPv6"];
@@ -17,38 +17,38 @@ const FAMILY_POLICIES: [&str; 3] = ["PreferDualStack", "RequireDualStack", "Sing
 const MOST_ADDRESSES: usize = 2;
 
 /// What is wrong with the addresses and families of a Service.
-pub(super) fn service_addresses(found: &mut Found, service: &Value) {
+pub(crate) fn service_addresses(errors: &mut ErrorList, service: &Value) {
     let (at, spec) = (Path::new("spec"), &service["spec"]);
     if text(spec, "type") == "ExternalName" {
         return;
     }
     for check in [well_formed, consistent, available] {
-        check(found, &at, spec);
-        if !found.errors.is_empty() {
+        check(errors, &at, spec);
+        if !errors.all.is_empty() {
             break;
         }
     }
 }
 
 /// Each value by itself, and whether addresses and families fit each other.
-fn well_formed(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn well_formed(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let (first, all) = (text(spec, "clusterIP"), list(spec, "clusterIPs"));
     let addresses_at = at.child("clusterIPs");
     match all.first().and_then(Value::as_str) {
-        None if !first.is_empty() => found.required(&addresses_at, ""),
+        None if !first.is_empty() => errors.required(&addresses_at, ""),
         Some(_) if first.is_empty() => {
-            found.invalid(
+            errors.invalid(
                 &addresses_at,
                 &spec["clusterIPs"],
                 "must be empty when `clusterIP` is not specified",
             );
         }
         Some(other) if other != first => {
-            found.invalid(&addresses_at, &spec["clusterIPs"], "first value must match `clusterIP`");
+            errors.invalid(&addresses_at, &spec["clusterIPs"], "first value must match `clusterIP`");
         }
         _ => {}
     }
-    families(found, at, spec);
+    families(errors, at, spec);
     let mut is_skewed = false;
     for (index, address) in all.iter().enumerate() {
         let address = address.as_str().unwrap_or("");
@@ -56,60 +56,60 @@ fn well_formed(found: &mut Found, at: &Path<'_>, spec: &Value) {
             if all.len() > 1 {
                 is_skewed = true;
                 let why = "'None' must be the first and only value";
-                found.invalid(&addresses_at, &spec["clusterIPs"], why);
+                errors.invalid(&addresses_at, &spec["clusterIPs"], why);
             }
             continue;
         }
-        let before = found.errors.len();
-        addresses::ip(found, &addresses_at.index(index), address);
-        is_skewed |= found.errors.len() > before;
+        let before = errors.all.len();
+        addresses::ip(errors, &addresses_at.index(index), address);
+        is_skewed |= errors.all.len() > before;
     }
     if all.len() > MOST_ADDRESSES {
-        found.invalid(&addresses_at, &spec["clusterIPs"], "may only hold up to 2 values");
+        errors.invalid(&addresses_at, &spec["clusterIPs"], "may only hold up to 2 values");
     }
     if is_skewed {
         return;
     }
     if !are_of_different_families(all.iter().filter_map(Value::as_str)) {
         let why = "may specify no more than one IP for each IP family";
-        found.invalid(&addresses_at, &spec["clusterIPs"], why);
+        errors.invalid(&addresses_at, &spec["clusterIPs"], why);
     }
-    if found.errors.is_empty() && !is_headless(spec) {
-        fitting(found, &addresses_at, all, list(spec, "ipFamilies"));
+    if errors.all.is_empty() && !is_headless(spec) {
+        fitting(errors, &addresses_at, all, list(spec, "ipFamilies"));
     }
 }
 
-fn families(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn families(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let mut seen = BTreeSet::new();
     for (index, family) in list(spec, "ipFamilies").iter().enumerate() {
         let (at, word) = (at.child("ipFamilies"), family.as_str().unwrap_or(""));
         if !FAMILIES.contains(&word) {
-            found.unsupported(&at.index(index), &json!(word), &FAMILIES);
+            errors.unsupported(&at.index(index), &json!(word), &FAMILIES);
         }
         if !seen.insert(word) {
-            found.duplicate(&at.index(index), &json!(word));
+            errors.duplicate(&at.index(index), &json!(word));
         }
     }
     let policy = text(spec, "ipFamilyPolicy");
     if is_set(spec, "ipFamilyPolicy") && !FAMILY_POLICIES.contains(&policy) {
-        found.unsupported(&at.child("ipFamilyPolicy"), &json!(policy), &FAMILY_POLICIES);
+        errors.unsupported(&at.child("ipFamilyPolicy"), &json!(policy), &FAMILY_POLICIES);
     }
 }
 
 /// Each address is of the family that is named for it.
-fn fitting(found: &mut Found, at: &Path<'_>, all: &[Value], families: &[Value]) {
+fn fitting(errors: &mut ErrorList, at: &Path<'_>, all: &[Value], families: &[Value]) {
     for (index, (address, family)) in all.iter().zip(families).enumerate() {
         let word = address.as_str().unwrap_or("");
         if addresses::parse_ip(word).is_some_and(|address| family != family_of(address)) {
             let family = family.as_str().unwrap_or("");
             let why = format!("expected an {family} value as indicated by `ipFamilies[{index}]`");
-            found.invalid(&at.index(index), address, why);
+            errors.invalid(&at.index(index), address, why);
         }
     }
 }
 
 /// Whether the policy allows for as many families as are asked for, and addresses are of families that are served.
-fn consistent(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn consistent(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let (families, addresses) = (list(spec, "ipFamilies"), list(spec, "clusterIPs"));
     if text(spec, "ipFamilyPolicy") == "SingleStack" {
         for (count, what) in [(families.len(), "IP families"), (addresses.len(), "cluster IPs")] {
@@ -117,7 +117,7 @@ fn consistent(found: &mut Found, at: &Path<'_>, spec: &Value) {
                 let why = format!(
                     "must be 'RequireDualStack' or 'PreferDualStack' when multiple {what} are specified"
                 );
-                found.invalid(&at.child("ipFamilyPolicy"), &spec["ipFamilyPolicy"], why);
+                errors.invalid(&at.child("ipFamilyPolicy"), &spec["ipFamilyPolicy"], why);
             }
         }
     }
@@ -125,24 +125,24 @@ fn consistent(found: &mut Found, at: &Path<'_>, spec: &Value) {
         let address = address.as_str().and_then(addresses::parse_ip);
         if address.is_some_and(|address| address.is_ipv6()) {
             let why = "IPv6 is not configured on this cluster";
-            found.invalid(&at.child("clusterIPs").index(index), &spec["clusterIPs"], why);
+            errors.invalid(&at.child("clusterIPs").index(index), &spec["clusterIPs"], why);
         }
     }
 }
 
 /// Whether the families are those of this server, whose services have addresses of version 4.
-fn available(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn available(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     // A headless service without a selector may lead to addresses of any family.
     if is_headless(spec) && members(spec, "selector").next().is_none() {
         return;
     }
     if text(spec, "ipFamilyPolicy") == "RequireDualStack" {
         let why = "this cluster is not configured for dual-stack services";
-        found.invalid(&at.child("ipFamilyPolicy"), &spec["ipFamilyPolicy"], why);
+        errors.invalid(&at.child("ipFamilyPolicy"), &spec["ipFamilyPolicy"], why);
     }
     for (index, family) in list(spec, "ipFamilies").iter().enumerate() {
         if *family != "IPv4" {
-            found.invalid(&at.child("ipFamilies").index(index), family, "not configured on this cluster");
+            errors.invalid(&at.child("ipFamilies").index(index), family, "not configured on this cluster");
         }
     }
 }

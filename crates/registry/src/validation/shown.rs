@@ -8,7 +8,7 @@ use crate::empties::is_omitted;
 use crate::schema::{MessageId, Type, schema};
 
 /// The value as JSON with the fields of this message in the order of the schema.
-pub(super) fn in_order(message: &str, value: &Value) -> String {
+pub(crate) fn in_order(message: &str, value: &Value) -> String {
     let mut out = String::new();
     match schema().find(message) {
         Some(id) => write_message(&mut out, id, value),
@@ -18,7 +18,7 @@ pub(super) fn in_order(message: &str, value: &Value) -> String {
 }
 
 /// A list of values of this message.
-pub(super) fn list_in_order(message: &str, values: &[Value]) -> String {
+pub(crate) fn list_in_order(message: &str, values: &[Value]) -> String {
     let shown: Vec<_> = values.iter().map(|value| in_order(message, value)).collect();
     format!("[{}]", shown.join(","))
 }
@@ -26,7 +26,7 @@ pub(super) fn list_in_order(message: &str, values: &[Value]) -> String {
 /// The value as Go prints its internal structure: every field under its Go name, `null` or zero if it is not set.
 ///
 /// Types of `meta/v1` are printed with their JSON names, and the metadata of an object stands among its own fields.
-pub(super) fn with_go_names(message: &str, value: &Value) -> String {
+pub(crate) fn with_go_names(message: &str, value: &Value) -> String {
     let mut out = String::new();
     match schema().find(message) {
         Some(id) => write_structure(&mut out, id, value),
@@ -36,7 +36,7 @@ pub(super) fn with_go_names(message: &str, value: &Value) -> String {
 }
 
 /// A list of values of this message, each as [`with_go_names`] prints it; `null` if there is no list.
-pub(super) fn list_with_go_names(message: &str, values: &Value) -> String {
+pub(crate) fn list_with_go_names(message: &str, values: &Value) -> String {
     let Value::Array(values) = values else { return "null".to_owned() };
     let shown: Vec<_> = values.iter().map(|value| with_go_names(message, value)).collect();
     format!("[{}]", shown.join(","))

@@ -2,37 +2,38 @@
 
 use serde_json::Value;
 
-use super::found::{Found, Path, is_set, list, text};
+use super::error_list::{ErrorList, Path, is_set, list, text};
 use super::{metadata, pod};
 
 /// A template: labels, annotations and the pod's spec.
-pub(super) fn template(found: &mut Found, at: &Path<'_>, template: &Value) {
+pub(crate) fn template(errors: &mut ErrorList, at: &Path<'_>, template: &Value) {
     let metadata = &template["metadata"];
     // The path has no `metadata` in it, as in Kubernetes.
-    metadata::labels(found, &at.child("labels"), metadata, "labels");
-    metadata::annotations(found, &at.child("annotations"), metadata);
+    metadata::labels(errors, &at.child("labels"), metadata, "labels");
+    metadata::annotations(errors, &at.child("annotations"), metadata);
     let (at, spec) = (at.child("spec"), &template["spec"]);
-    pod::spec(found, &at, spec);
+    pod::spec(errors, &at, spec);
     if !list(spec, "ephemeralContainers").is_empty() {
-        found.forbidden(&at.child("ephemeralContainers"), "ephemeral containers not allowed in pod template");
+        errors
+            .forbidden(&at.child("ephemeralContainers"), "ephemeral containers not allowed in pod template");
     }
 }
 
 /// A template of pods that are to run for good; `owner` is the kind that says so.
-pub(super) fn of_services(found: &mut Found, at: &Path<'_>, spec: &Value, owner: &str) {
-    template(found, &at.child("template"), &spec["template"]);
-    runs_for_good(found, at, spec, owner);
+pub(crate) fn of_services(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, owner: &str) {
+    template(errors, &at.child("template"), &spec["template"]);
+    runs_for_good(errors, at, spec, owner);
 }
 
 /// The policy and deadline of pods that are to run for good.
-pub(super) fn runs_for_good(found: &mut Found, at: &Path<'_>, spec: &Value, owner: &str) {
+pub(crate) fn runs_for_good(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, owner: &str) {
     let at = at.child("template");
     let (at, pod) = (at.child("spec"), &spec["template"]["spec"]);
     if !matches!(text(pod, "restartPolicy"), "Always") {
-        found.unsupported(&at.child("restartPolicy"), &pod["restartPolicy"], &["Always"]);
+        errors.unsupported(&at.child("restartPolicy"), &pod["restartPolicy"], &["Always"]);
     }
     if is_set(pod, "activeDeadlineSeconds") {
         let why = format!("activeDeadlineSeconds in {owner} is not Supported");
-        found.forbidden(&at.child("activeDeadlineSeconds"), why);
+        errors.forbidden(&at.child("activeDeadlineSeconds"), why);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::downward::{self, Shown};
-use super::found::{Found, Path, is_set, list, number, text};
+use super::error_list::{ErrorList, Path, is_set, list, number, text};
 use super::mount::{inside_volume, no_way_up};
 use super::names::label;
 use super::storage::{Holder, device};
@@ -47,86 +47,86 @@ const HOST_PATH_TYPES: [&str; 8] =
     ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
 
 /// Volumes that can be mounted, by name.
-pub(super) type Mountable<'a> = BTreeMap<&'a str, &'a Value>;
+pub(crate) type Mountable<'a> = BTreeMap<&'a str, &'a Value>;
 
 /// The volumes of a pod; gives those that can be mounted.
-pub(super) fn volumes<'a>(found: &mut Found, at: &Path<'_>, volumes: &'a [Value]) -> Mountable<'a> {
+pub(crate) fn volumes<'a>(errors: &mut ErrorList, at: &Path<'_>, volumes: &'a [Value]) -> Mountable<'a> {
     let mut names = Mountable::new();
     for (index, volume) in volumes.iter().enumerate() {
         let at = at.index(index);
-        let before = found.errors.len();
-        source(found, &at, volume);
+        let before = errors.all.len();
+        source(errors, &at, volume);
         let name = text(volume, "name");
         if name.is_empty() {
-            found.required(&at.child("name"), "");
+            errors.required(&at.child("name"), "");
         } else {
-            found.invalid_text(&at.child("name"), name, label(name));
+            errors.invalid_text(&at.child("name"), name, label(name));
         }
         if names.contains_key(name) {
-            found.duplicate(&at.child("name"), &json!(name));
+            errors.duplicate(&at.child("name"), &json!(name));
         }
-        if found.errors.len() == before {
+        if errors.all.len() == before {
             names.insert(name, volume);
         }
     }
     names
 }
 
-fn source(found: &mut Found, at: &Path<'_>, volume: &Value) {
+fn source(errors: &mut ErrorList, at: &Path<'_>, volume: &Value) {
     let mut sources = 0;
     for name in SOURCES.into_iter().filter(|name| is_set(volume, name)) {
         if sources > 0 {
-            found.forbidden(&at.child(name), "may not specify more than 1 volume type");
+            errors.forbidden(&at.child(name), "may not specify more than 1 volume type");
         } else {
-            one_source(found, &at.child(name), name, &volume[name]);
+            one_source(errors, &at.child(name), name, &volume[name]);
         }
         sources += 1;
     }
     if sources == 0 {
-        found.required(at, "must specify a volume type");
+        errors.required(at, "must specify a volume type");
     }
 }
 
-fn one_source(found: &mut Found, at: &Path<'_>, name: &str, source: &Value) {
+fn one_source(errors: &mut ErrorList, at: &Path<'_>, name: &str, source: &Value) {
     match name {
         "emptyDir" if text(source, "sizeLimit").starts_with('-') => {
-            found.forbidden(&at.child("sizeLimit"), "SizeLimit field must be a valid resource quantity");
+            errors.forbidden(&at.child("sizeLimit"), "SizeLimit field must be a valid resource quantity");
         }
-        "hostPath" => host_path(found, at, source),
+        "hostPath" => host_path(errors, at, source),
         "secret" => {
-            needed(found, at, source, &["secretName"]);
-            files(found, at, source);
+            needed(errors, at, source, &["secretName"]);
+            files(errors, at, source);
         }
         "configMap" => {
-            needed(found, at, source, &["name"]);
-            files(found, at, source);
+            needed(errors, at, source, &["name"]);
+            files(errors, at, source);
         }
         "downwardAPI" => {
-            mode(found, at, source, "defaultMode");
-            downward(found, at, list(source, "items"));
+            mode(errors, at, source, "defaultMode");
+            downward(errors, at, list(source, "items"));
         }
-        "projected" => projected(found, at, source),
-        "persistentVolumeClaim" => needed(found, at, source, &["claimName"]),
-        "csi" => needed(found, at, source, &["driver"]),
+        "projected" => projected(errors, at, source),
+        "persistentVolumeClaim" => needed(errors, at, source, &["claimName"]),
+        "csi" => needed(errors, at, source, &["driver"]),
         "ephemeral" if !is_set(source, "volumeClaimTemplate") => {
-            found.required(&at.child("volumeClaimTemplate"), "");
+            errors.required(&at.child("volumeClaimTemplate"), "");
         }
-        _ => device(found, at, name, source, Holder::Pod),
+        _ => device(errors, at, name, source, Holder::Pod),
     }
 }
 
 /// A path on the node.
-pub(super) fn host_path(found: &mut Found, at: &Path<'_>, source: &Value) {
+pub(crate) fn host_path(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
     let path = text(source, "path");
     if path.is_empty() {
-        return found.required(&at.child("path"), "");
+        return errors.required(&at.child("path"), "");
     }
-    no_way_up(found, &at.child("path"), path);
-    found.one_of_if_set(&at.child("type"), &source["type"], &HOST_PATH_TYPES);
+    no_way_up(errors, &at.child("path"), path);
+    errors.one_of_if_set(&at.child("type"), &source["type"], &HOST_PATH_TYPES);
 }
 
-fn projected(found: &mut Found, at: &Path<'_>, source: &Value) {
-    mode(found, at, source, "defaultMode");
+fn projected(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
+    mode(errors, at, source, "defaultMode");
     let mut taken = BTreeSet::new();
     for (index, projection) in list(source, "sources").iter().enumerate() {
         let one = at.child("sources");
@@ -134,33 +134,33 @@ fn projected(found: &mut Found, at: &Path<'_>, source: &Value) {
         let mut sources = 0;
         for name in ["secret", "configMap"].into_iter().filter(|name| is_set(projection, name)) {
             sources += 1;
-            needed(found, &one.child(name), &projection[name], &["name"]);
-            items(found, &one.child(name), &projection[name]);
+            needed(errors, &one.child(name), &projection[name], &["name"]);
+            items(errors, &one.child(name), &projection[name]);
             let shown = Some(text(&projection[name], "name"));
-            free_paths(found, at, list(&projection[name], "items"), shown, &mut taken);
+            free_paths(errors, at, list(&projection[name], "items"), shown, &mut taken);
         }
         if is_set(projection, "downwardAPI") {
             sources += 1;
             let files = list(&projection["downwardAPI"], "items");
-            downward(found, &one.child("downwardAPI"), files);
-            free_paths(found, at, files, None, &mut taken);
+            downward(errors, &one.child("downwardAPI"), files);
+            free_paths(errors, at, files, None, &mut taken);
         }
         if is_set(projection, "serviceAccountToken") {
             sources += 1;
             let account = &projection["serviceAccountToken"];
-            lifetime(found, &one.child("serviceAccountToken").child("expirationSeconds"), account);
+            lifetime(errors, &one.child("serviceAccountToken").child("expirationSeconds"), account);
             // The place is that of the volume, as in Kubernetes.
-            place(found, at, account);
+            place(errors, at, account);
         }
         if sources > 1 {
-            found.forbidden(&one, "may not specify more than 1 volume type per source");
+            errors.forbidden(&one, "may not specify more than 1 volume type per source");
         }
     }
 }
 
 /// No path may be taken twice; `shown` is what the refusal names instead of the path.
 fn free_paths<'a>(
-    found: &mut Found,
+    errors: &mut ErrorList,
     at: &Path<'_>,
     files: &'a [Value],
     shown: Option<&str>,
@@ -168,82 +168,82 @@ fn free_paths<'a>(
 ) {
     for path in files.iter().map(|file| text(file, "path")).filter(|path| !path.is_empty()) {
         if !taken.insert(path) {
-            found.invalid(at, &json!(shown.unwrap_or(path)), "conflicting duplicate paths");
+            errors.invalid(at, &json!(shown.unwrap_or(path)), "conflicting duplicate paths");
         }
     }
 }
 
-fn lifetime(found: &mut Found, at: &Path<'_>, token: &Value) {
+fn lifetime(errors: &mut ErrorList, at: &Path<'_>, token: &Value) {
     match number(token, "expirationSeconds") {
-        None => found.required(at, ""),
+        None => errors.required(at, ""),
         Some(seconds) if seconds < 600 => {
-            found.invalid(at, &json!(seconds), "may not specify a duration less than 10 minutes");
+            errors.invalid(at, &json!(seconds), "may not specify a duration less than 10 minutes");
         }
         Some(seconds) if seconds > 1 << 32 => {
-            found.invalid(at, &json!(seconds), "may not specify a duration larger than 2^32 seconds");
+            errors.invalid(at, &json!(seconds), "may not specify a duration larger than 2^32 seconds");
         }
         Some(_) => {}
     }
 }
 
-fn files(found: &mut Found, at: &Path<'_>, source: &Value) {
-    mode(found, at, source, "defaultMode");
-    items(found, at, source);
+fn files(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
+    mode(errors, at, source, "defaultMode");
+    items(errors, at, source);
 }
 
-fn items(found: &mut Found, at: &Path<'_>, source: &Value) {
+fn items(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
     for (index, item) in list(source, "items").iter().enumerate() {
         let at = at.child("items");
         let at = at.index(index);
-        needed(found, &at, item, &["key"]);
-        target(found, &at, item);
+        needed(errors, &at, item, &["key"]);
+        target(errors, &at, item);
     }
 }
 
 /// Files that show the pod; they are refused in the place of the whole list, as in Kubernetes.
-fn downward(found: &mut Found, at: &Path<'_>, files: &[Value]) {
+fn downward(errors: &mut ErrorList, at: &Path<'_>, files: &[Value]) {
     for file in files {
-        place(found, at, file);
+        place(errors, at, file);
         let (field, resource) = (&file["fieldRef"], &file["resourceFieldRef"]);
         match (field.is_null(), resource.is_null()) {
             (false, is_alone) => {
-                downward::field(found, &at.child("fieldRef"), field, Shown::InFile);
+                downward::field(errors, &at.child("fieldRef"), field, Shown::InFile);
                 if !is_alone {
                     let why = "fieldRef and resourceFieldRef can not be specified simultaneously";
-                    found.invalid(at, &json!("resource"), why);
+                    errors.invalid(at, &json!("resource"), why);
                 }
             }
             (true, false) => {
-                downward::resource(found, &at.child("resourceFieldRef"), resource, Shown::InFile);
+                downward::resource(errors, &at.child("resourceFieldRef"), resource, Shown::InFile);
             }
-            (true, true) => found.required(at, "one of fieldRef and resourceFieldRef is required"),
+            (true, true) => errors.required(at, "one of fieldRef and resourceFieldRef is required"),
         }
-        mode(found, at, file, "mode");
+        mode(errors, at, file, "mode");
     }
 }
 
-fn target(found: &mut Found, at: &Path<'_>, item: &Value) {
-    place(found, at, item);
-    mode(found, at, item, "mode");
+fn target(errors: &mut ErrorList, at: &Path<'_>, item: &Value) {
+    place(errors, at, item);
+    mode(errors, at, item, "mode");
 }
 
 /// The path at which something stands in a volume.
-fn place(found: &mut Found, at: &Path<'_>, item: &Value) {
-    needed(found, at, item, &["path"]);
-    inside_volume(found, &at.child("path"), text(item, "path"));
+fn place(errors: &mut ErrorList, at: &Path<'_>, item: &Value) {
+    needed(errors, at, item, &["path"]);
+    inside_volume(errors, &at.child("path"), text(item, "path"));
 }
 
-fn mode(found: &mut Found, at: &Path<'_>, source: &Value, field: &str) {
+fn mode(errors: &mut ErrorList, at: &Path<'_>, source: &Value, field: &str) {
     if number(source, field).is_some_and(|mode| !(0..=0o777).contains(&mode)) {
         let why = "must be a number between 0 and 0777 (octal), both inclusive";
-        found.invalid(&at.child(field), &source[field], why);
+        errors.invalid(&at.child(field), &source[field], why);
     }
 }
 
-fn needed(found: &mut Found, at: &Path<'_>, source: &Value, fields: &[&str]) {
+fn needed(errors: &mut ErrorList, at: &Path<'_>, source: &Value, fields: &[&str]) {
     for field in fields {
         if text(source, field).is_empty() {
-            found.required(&at.child(field), "");
+            errors.required(&at.child(field), "");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, list};
+use super::error_list::{ErrorList, Path, is_set, list};
 use super::names::subdomain;
 
 const MAX_CREDENTIAL_SPEC_KIB: usize = 64;
@@ -43,22 +43,22 @@ const NOT_IN_CONTAINER: [&str; 10] = [
 const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
 
 /// Options of a pod or container on Windows.
-pub(super) fn options(found: &mut Found, at: &Path<'_>, options: &Value) {
+pub(crate) fn options(errors: &mut ErrorList, at: &Path<'_>, options: &Value) {
     if let Some(name) = options["gmsaCredentialSpecName"].as_str() {
-        found.invalid_text(&at.child("gmsaCredentialSpecName"), name, subdomain(name));
+        errors.invalid_text(&at.child("gmsaCredentialSpecName"), name, subdomain(name));
     }
     if let Some(spec) = options["gmsaCredentialSpec"].as_str() {
         let at = at.child("gmsaCredentialSpec");
         if spec.is_empty() {
-            found.invalid(&at, &json!(""), "gmsaCredentialSpec cannot be an empty string");
+            errors.invalid(&at, &json!(""), "gmsaCredentialSpec cannot be an empty string");
         } else if spec.len() > MAX_CREDENTIAL_SPEC_KIB * 1024 {
             let why = format!("gmsaCredentialSpec size must be under {MAX_CREDENTIAL_SPEC_KIB} KiB");
-            found.invalid(&at, &json!(spec), why);
+            errors.invalid(&at, &json!(spec), why);
         }
     }
     if let Some(name) = options["runAsUserName"].as_str() {
         for why in user_name(name) {
-            found.invalid(&at.child("runAsUserName"), &json!(name), why);
+            errors.invalid(&at.child("runAsUserName"), &json!(name), why);
         }
     }
 }
@@ -116,7 +116,7 @@ fn wrong_domain(domain: &str) -> Option<String> {
 }
 
 /// Processes on the host: all containers or none, and in its network.
-pub(super) fn host_processes(found: &mut Found, at: &Path<'_>, spec: &Value) {
+pub(crate) fn host_processes(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let host = |context: &Value| context["windowsOptions"]["hostProcess"].as_bool();
     let of_pod = host(&spec["securityContext"]);
     let (mut all, mut on_host) = (0, 0);
@@ -132,7 +132,7 @@ pub(super) fn host_processes(found: &mut Found, at: &Path<'_>, spec: &Value) {
                 let at = at.child("windowsOptions");
                 let why =
                     format!("pod hostProcess value must be identical if both are specified, was {of_pod}");
-                found.invalid(&at.child("hostProcess"), &json!(of_container), why);
+                errors.invalid(&at.child("hostProcess"), &json!(of_container), why);
             }
             all += 1;
             on_host += i32::from(of_container.or(of_pod) == Some(true));
@@ -144,42 +144,42 @@ pub(super) fn host_processes(found: &mut Found, at: &Path<'_>, spec: &Value) {
     if on_host < all {
         let why =
             "If pod contains any hostProcess containers then all containers must be HostProcess containers";
-        found.invalid(at, &json!(""), why);
+        errors.invalid(at, &json!(""), why);
     }
     if spec["hostNetwork"].as_bool() != Some(true) {
         let why = "hostNetwork must be true if pod contains any hostProcess containers";
-        found.invalid(&at.child("hostNetwork"), &json!(false), why);
+        errors.invalid(&at.child("hostNetwork"), &json!(false), why);
     }
 }
 
 /// Options of Windows have no place in a pod that says it runs on Linux.
-pub(super) fn not_on_linux(found: &mut Found, at: &Path<'_>, spec: &Value) {
+pub(crate) fn not_on_linux(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let why = "windows options cannot be set for a linux pod";
     if is_set(&spec["securityContext"], "windowsOptions") {
-        found.forbidden(&at.child("securityContext").child("windowsOptions"), why);
+        errors.forbidden(&at.child("securityContext").child("windowsOptions"), why);
     }
     for_each_context(at, spec, |at, context| {
         if is_set(context, "windowsOptions") {
-            found.forbidden(&at.child("windowsOptions"), why);
+            errors.forbidden(&at.child("windowsOptions"), why);
         }
     });
 }
 
 /// Most of a security context has no place in a pod that says it runs on Windows.
-pub(super) fn not_on_windows(found: &mut Found, at: &Path<'_>, spec: &Value) {
+pub(crate) fn not_on_windows(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let context = &spec["securityContext"];
     for field in NOT_IN_POD.into_iter().filter(|field| is_given(&context[*field])) {
-        found.forbidden(&at.child("securityContext").child(field), NOT_FOR_WINDOWS);
+        errors.forbidden(&at.child("securityContext").child(field), NOT_FOR_WINDOWS);
     }
     for field in ["hostUsers", "hostPID", "hostIPC", "shareProcessNamespace"] {
         let is_pointer = matches!(field, "hostUsers" | "shareProcessNamespace");
         if spec[field].as_bool().is_some_and(|is_on| is_on || is_pointer) {
-            found.forbidden(&at.child(field), NOT_FOR_WINDOWS);
+            errors.forbidden(&at.child(field), NOT_FOR_WINDOWS);
         }
     }
     for_each_context(at, spec, |at, context| {
         for field in NOT_IN_CONTAINER.into_iter().filter(|field| is_given(&context[*field])) {
-            found.forbidden(&at.child(field), NOT_FOR_WINDOWS);
+            errors.forbidden(&at.child(field), NOT_FOR_WINDOWS);
         }
     });
 }

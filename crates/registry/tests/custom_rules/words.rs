@@ -1,6 +1,7 @@
 //! What is said, and when a rule is evaluated at all.
 
 use gantry_registry::custom::Structure;
+use gantry_registry::validation::custom_objects;
 use serde_json::{Value, json};
 
 use super::{changed, created, texts, with_spec};
@@ -86,8 +87,9 @@ fn rules_stand_at_any_depth() {
 fn an_object_knows_its_name() {
     let structure = Structure::read(&json!({"type": "object",
         "x-kubernetes-validations": [{"rule": "self.metadata.name.startsWith('web')", "message": "needs another name"}]}));
-    let judged =
-        |name: &str| texts(&structure.judge(&json!({"kind": "A", "metadata": {"name": name}}), None));
+    let judged = |name: &str| {
+        texts(&custom_objects::create(&structure, &json!({"kind": "A", "metadata": {"name": name}}), None))
+    };
     assert_eq!(judged("one"), ["<nil>: Invalid value: needs another name"]);
     assert!(judged("web-1").is_empty());
 }
@@ -205,8 +207,13 @@ fn what_is_excused_is_still_told() {
         &json!({"type": "object", "properties": {"m": {"type": "integer"}, "n": {"type": "integer",
         "x-kubernetes-validations": [{"rule": "self % 2 == 0", "message": "must be even"}]}}}),
     );
-    let judged = structure.judge_change(&json!({"spec": {"n": 1}}), &json!({"spec": {"n": 1, "m": 1}}), None);
-    assert_eq!(texts(&judged.excused), ["spec.n: Invalid value: 1: must be even"]);
+    let judged = custom_objects::update(
+        &structure,
+        &json!({"spec": {"n": 1}}),
+        &json!({"spec": {"n": 1, "m": 1}}),
+        None,
+    );
+    assert_eq!(texts(&judged.ratcheted), ["spec.n: Invalid value: 1: must be even"]);
     assert!(judged.errors.is_empty());
 }
 
@@ -222,13 +229,13 @@ fn a_status_obeys_rules_too() {
             "x-kubernetes-validations": [{"rule": "self >= oldSelf", "message": "never goes down"}]}}},
     }}));
     let object = |ready: i64| json!({"spec": {"replicas": 2}, "status": {"ready": ready}});
-    assert!(structure.judge_status(&object(1), &object(2), None).errors.is_empty());
+    assert!(custom_objects::update_status(&structure, &object(1), &object(2), None).errors.is_empty());
     assert_eq!(
-        texts(&structure.judge_status(&object(2), &object(3), None).errors),
+        texts(&custom_objects::update_status(&structure, &object(2), &object(3), None).errors),
         ["<nil>: Invalid value: more than wanted"]
     );
     assert_eq!(
-        texts(&structure.judge_status(&object(2), &object(1), None).errors),
+        texts(&custom_objects::update_status(&structure, &object(2), &object(1), None).errors),
         ["status.ready: Invalid value: 1: never goes down"]
     );
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::kinds::Kind;
 use crate::quantity::Quantity;
+use crate::strategies;
 
 /// Amounts by name: `pods`, `requests.cpu`, `count/jobs.batch`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,18 +29,8 @@ impl Usage {
     /// What an object uses.
     pub fn of(kind: &Kind, object: &Value) -> Self {
         let mut usage = Self::default();
-        // A pod that is done uses nothing but its place in the list.
-        usage.add(&format!("count/{}", kind.group_resource()), Quantity::ONE);
-        if kind.group.is_empty() {
-            match kind.kind {
-                "Pod" if is_done(object) => {}
-                "Pod" => usage.add_pod(&object["spec"]),
-                "Service" => usage.add_service(&object["spec"]),
-                "PersistentVolumeClaim" => usage.add_claim(object),
-                _ if COUNTED.contains(&kind.resource) => usage.add(kind.resource, Quantity::ONE),
-                _ => {}
-            }
-        }
+        usage.count(&format!("count/{}", kind.group_resource()));
+        (strategies::of(kind).quota_usage)(&mut usage, object);
         usage
     }
 
@@ -117,8 +108,18 @@ impl Usage {
         self.0.insert(name.to_owned(), before.plus(amount));
     }
 
-    fn add_pod(&mut self, spec: &Value) {
-        self.add("pods", Quantity::ONE);
+    /// Adds one object.
+    pub(crate) fn count(&mut self, name: &str) {
+        self.add(name, Quantity::ONE);
+    }
+
+    /// Adds a pod, unless it has terminated, and what it requests.
+    pub(crate) fn add_pod(&mut self, pod: &Value) {
+        if is_done(pod) {
+            return;
+        }
+        let spec = &pod["spec"];
+        self.count("pods");
         for (list, prefix) in [("requests", "requests."), ("limits", "limits.")] {
             for (resource, amount) in needed(spec, list) {
                 if list == "requests" && PLAIN_REQUESTS.contains(&resource.as_str()) {
@@ -129,24 +130,26 @@ impl Usage {
         }
     }
 
-    fn add_service(&mut self, spec: &Value) {
-        self.add("services", Quantity::ONE);
+    /// Adds a Service and the ports and load balancers that it uses.
+    pub(crate) fn add_service(&mut self, spec: &Value) {
+        self.count("services");
         let ports = spec["ports"].as_array().map_or(0, Vec::len);
         let opens_ports = match spec["type"].as_str() {
             Some("NodePort") => true,
             Some("LoadBalancer") => {
-                self.add("services.loadbalancers", Quantity::ONE);
+                self.count("services.loadbalancers");
                 spec["allocateLoadBalancerNodePorts"] != json!(false)
             }
             _ => false,
         };
         if opens_ports {
-            (0..ports).for_each(|_| self.add("services.nodeports", Quantity::ONE));
+            (0..ports).for_each(|_| self.count("services.nodeports"));
         }
     }
 
-    fn add_claim(&mut self, claim: &Value) {
-        self.add("persistentvolumeclaims", Quantity::ONE);
+    /// Adds a PersistentVolumeClaim and the storage that it requests.
+    pub(crate) fn add_claim(&mut self, claim: &Value) {
+        self.count("persistentvolumeclaims");
         let spec = &claim["spec"];
         let room = quantity(&spec["resources"]["requests"]["storage"]).unwrap_or(Quantity::ZERO);
         self.add("requests.storage", room);

@@ -6,8 +6,8 @@ use std::net::Ipv4Addr;
 use serde_json::{Value, json};
 
 use super::{Allotment, Claim, NotAllotted, ServiceRanges, has_node_ports};
+use crate::FieldError;
 use crate::defaults::setting::{Object, each, text};
-use crate::refusal::FieldError;
 
 /// The highest port that a dry run does not give.
 const PLACEHOLDERS_ABOVE: u16 = 32_768;

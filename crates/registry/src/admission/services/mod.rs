@@ -13,8 +13,8 @@ use std::net::Ipv4Addr;
 
 use serde_json::{Value, json};
 
+use crate::FieldError;
 use crate::defaults::setting::{Object, each, ensure, is_empty, object, text};
-use crate::refusal::FieldError;
 use choice::Choice;
 
 pub use ranges::{AddressRange, NotARange, ServiceRanges};
@@ -61,7 +61,7 @@ pub fn claims(service: &Value) -> BTreeSet<Claim> {
 }
 
 /// Settles what follows from the service itself, and keeps what it was given before.
-pub(super) fn complete(service: &mut Value, stored: Option<&Value>) {
+pub(crate) fn complete(service: &mut Value, stored: Option<&Value>) {
     let Some(spec) = object(service).and_then(|service| ensure(service, "spec")) else { return };
     if let Some(stored) = stored {
         let before = &stored["spec"];

@@ -12,7 +12,7 @@ const CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
 const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
 
 /// What the second version says, as the first says it.
-pub(super) fn to_first(mut autoscaler: Value) -> Value {
+pub(crate) fn to_first(mut autoscaler: Value) -> Value {
     let mut notes = Vec::new();
     if let Some(spec) = part(&mut autoscaler, "spec") {
         let (processor, others) = take_processor(spec.remove("metrics"), "target");
@@ -37,7 +37,7 @@ pub(super) fn to_first(mut autoscaler: Value) -> Value {
 }
 
 /// What the first version says, as the second says it.
-pub(super) fn to_second(mut autoscaler: Value) -> Value {
+pub(crate) fn to_second(mut autoscaler: Value) -> Value {
     let [wanted, current, conditions, behavior] =
         [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR].map(|name| take_note(&mut autoscaler, name));
     if let Some(spec) = part(&mut autoscaler, "spec") {

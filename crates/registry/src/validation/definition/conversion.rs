@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::super::found::{Found, Path, is_set, list, number, text};
+use super::super::error_list::{ErrorList, Path, is_set, list, number, text};
 use super::super::names::{label_from_a_letter, port_number, subdomain};
 use crate::custom::{certificates, condition};
 
@@ -31,45 +31,45 @@ impl Bundles {
 }
 
 /// A strategy, and what belongs to it.
-pub(super) fn conversion(found: &mut Found, at: &Path<'_>, conversion: &Value, bundles: Bundles) {
+pub(super) fn conversion(errors: &mut ErrorList, at: &Path<'_>, conversion: &Value, bundles: Bundles) {
     if conversion.is_null() {
         return;
     }
-    found.one_of(&at.child("strategy"), &conversion["strategy"], &["None", "Webhook"]);
+    errors.one_of(&at.child("strategy"), &conversion["strategy"], &["None", "Webhook"]);
     let (webhook, reviews_at) = (&conversion["webhook"], at.child("conversionReviewVersions"));
     let (config_at, config) = (at.child("webhookClientConfig"), &webhook["clientConfig"]);
     let reviews = list(webhook, "conversionReviewVersions");
     if conversion["strategy"] == "Webhook" {
         if config.is_null() {
-            found.required(&config_at, "required when strategy is set to Webhook");
+            errors.required(&config_at, "required when strategy is set to Webhook");
         } else {
-            client(found, &config_at, config, bundles);
+            client(errors, &config_at, config, bundles);
         }
-        review_versions(found, &reviews_at, reviews);
+        review_versions(errors, &reviews_at, reviews);
         return;
     }
     if !config.is_null() {
-        found.forbidden(&config_at, NOT_WITHOUT_WEBHOOK);
+        errors.forbidden(&config_at, NOT_WITHOUT_WEBHOOK);
     }
     if !reviews.is_empty() {
-        found.forbidden(&reviews_at, NOT_WITHOUT_WEBHOOK);
+        errors.forbidden(&reviews_at, NOT_WITHOUT_WEBHOOK);
     }
 }
 
-fn client(found: &mut Found, at: &Path<'_>, config: &Value, bundles: Bundles) {
+fn client(errors: &mut ErrorList, at: &Path<'_>, config: &Value, bundles: Bundles) {
     match (config["url"].as_str(), is_set(config, "service")) {
-        (Some(link), false) => url(found, &at.child("url"), link),
-        (None, true) => service(found, &at.child("service"), &config["service"]),
-        _ => found.required(at, "exactly one of url or service is required"),
+        (Some(link), false) => url(errors, &at.child("url"), link),
+        (None, true) => service(errors, &at.child("service"), &config["service"]),
+        _ => errors.required(at, "exactly one of url or service is required"),
     }
     if bundles == Bundles::Good
         && let Some(problem) = certificates::problem(text(config, "caBundle"))
     {
-        found.invalid(&at.child("caBundle"), &config["caBundle"], problem);
+        errors.invalid(&at.child("caBundle"), &config["caBundle"], problem);
     }
 }
 
-fn url(found: &mut Found, at: &Path<'_>, link: &str) {
+fn url(errors: &mut ErrorList, at: &Path<'_>, link: &str) {
     let (scheme, rest) = link.split_once("://").unwrap_or(("", link));
     let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -78,39 +78,39 @@ fn url(found: &mut Found, at: &Path<'_>, link: &str) {
         authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
     if scheme != "https" {
         let why = format!("'https' is the only allowed URL scheme{URL_FORM}");
-        found.invalid(at, &json!(scheme), why);
+        errors.invalid(at, &json!(scheme), why);
     }
     if host.is_empty() {
-        found.invalid(at, &json!(host), format!("host must be specified{URL_FORM}"));
+        errors.invalid(at, &json!(host), format!("host must be specified{URL_FORM}"));
     }
     if let Some(user) = user {
-        found.invalid(at, &json!(user), "user information is not permitted in the URL");
+        errors.invalid(at, &json!(user), "user information is not permitted in the URL");
     }
     if !fragment.is_empty() {
-        found.invalid(at, &json!(fragment), "fragments are not permitted in the URL");
+        errors.invalid(at, &json!(fragment), "fragments are not permitted in the URL");
     }
     if !query.is_empty() {
-        found.invalid(at, &json!(query), "query parameters are not permitted in the URL");
+        errors.invalid(at, &json!(query), "query parameters are not permitted in the URL");
     }
 }
 
-fn service(found: &mut Found, at: &Path<'_>, service: &Value) {
+fn service(errors: &mut ErrorList, at: &Path<'_>, service: &Value) {
     // Each is told as the other: Kubernetes hands them over in the wrong order.
     for (field, told_as) in [("namespace", "name"), ("name", "namespace")] {
         if text(service, field).is_empty() {
-            found.required(&at.child(told_as), "");
+            errors.required(&at.child(told_as), "");
         }
     }
     let wrong = port_number(number(service, "port").unwrap_or(0));
     if !wrong.is_empty() {
         let why = format!("port is not valid: {}", wrong.join(", "));
-        found.invalid(&at.child("port"), &service["port"], why);
+        errors.invalid(&at.child("port"), &service["port"], why);
     }
-    path(found, &at.child("path"), text(service, "path"));
+    path(errors, &at.child("path"), text(service, "path"));
 }
 
-fn path(found: &mut Found, at: &Path<'_>, path: &str) {
-    let mut wrong = |why: String| found.invalid(at, &json!(path), why);
+fn path(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
+    let mut wrong = |why: String| errors.invalid(at, &json!(path), why);
     match path {
         "" | "/" => return,
         "//" => return wrong("segment[0] may not be empty".to_owned()),
@@ -132,21 +132,21 @@ fn path(found: &mut Found, at: &Path<'_>, path: &str) {
     }
 }
 
-fn review_versions(found: &mut Found, at: &Path<'_>, versions: &[Value]) {
+fn review_versions(errors: &mut ErrorList, at: &Path<'_>, versions: &[Value]) {
     if versions.is_empty() {
-        return found.required(at, "");
+        return errors.required(at, "");
     }
     let mut seen = BTreeSet::new();
     for (index, version) in versions.iter().enumerate() {
         let name = version.as_str().unwrap_or_default();
         if seen.insert(name) {
-            found.invalid_text(&at.index(index), name, label_from_a_letter(name));
+            errors.invalid_text(&at.index(index), name, label_from_a_letter(name));
         } else {
-            found.invalid(&at.index(index), version, "duplicate version");
+            errors.invalid(&at.index(index), version, "duplicate version");
         }
     }
     if !REVIEWS.iter().any(|known| seen.contains(known)) {
         let why = format!("must include at least one of {}", REVIEWS.join(", "));
-        found.invalid(at, &json!(versions), why);
+        errors.invalid(at, &json!(versions), why);
     }
 }

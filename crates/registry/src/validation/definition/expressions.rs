@@ -5,10 +5,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::found::{Found, Path, is_set, list, members, text};
+use super::super::error_list::{ErrorList, Path, is_set, list, members, text};
 use super::{schema, shown};
-use crate::cel::{self, Before, Program, Unfit, Wanted};
-use crate::custom::{Structure, Values};
+use crate::custom::{Structure, Values, before_of};
+use gantry_cel::{self as cel, Program, Schema, Unfit, Wanted};
 
 /// What is around a schema.
 #[derive(Clone, Copy)]
@@ -19,26 +19,26 @@ struct Around<'a> {
 }
 
 /// Every rule of a schema of which nothing else is wrong.
-pub(super) fn expressions(found: &mut Found, at: &Path<'_>, schema: &Value) {
+pub(super) fn expressions(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
     // Reading a schema costs, and most have no rules.
     if schema::any(schema, &|schema| is_set(schema, "x-kubernetes-validations")) {
         let structure = Structure::read(schema);
-        each(found, at, schema, &structure, Around { is_resource: true, forgets: None });
+        each(errors, at, schema, &structure, Around { is_resource: true, forgets: None });
     }
 }
 
-fn each(found: &mut Found, at: &Path<'_>, schema: &Value, structure: &Structure, around: Around<'_>) {
+fn each(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, structure: &Structure, around: Around<'_>) {
     if !structure.is_ruled {
         return;
     }
     let within = |inner: &Structure| Around { is_resource: inner.embedded, ..around };
     if let Values::Like(values) = &structure.values {
         let at = at.child("additionalProperties");
-        each(found, &at, &schema["additionalProperties"], values, within(values));
+        each(errors, &at, &schema["additionalProperties"], values, within(values));
     }
     for (name, inner) in members(schema, "properties") {
         if let Some(property) = structure.properties.get(name) {
-            each(found, &at.child("properties").key(name), inner, property, within(property));
+            each(errors, &at.child("properties").key(name), inner, property, within(property));
         }
     }
     if let Some(items) = &structure.items {
@@ -46,56 +46,56 @@ fn each(found: &mut Found, at: &Path<'_>, schema: &Value, structure: &Structure,
         let knows = schema["x-kubernetes-list-type"] == "map";
         let forgets = if knows { around.forgets } else { Some(around.forgets.unwrap_or(&here)) };
         let around = Around { is_resource: items.embedded, forgets };
-        each(found, &at.child("items"), &schema["items"], items, around);
+        each(errors, &at.child("items"), &schema["items"], items, around);
     }
     let at = at.child("x-kubernetes-validations");
     let rules = list(schema, "x-kubernetes-validations");
     if !rules.is_empty() && !cel::sees(structure, around.is_resource) {
         let why = "internal error: failed to retrieve type information for x-kubernetes-validations";
-        return found.internal(&at, why);
+        return errors.internal(&at, why);
     }
     for (index, rule) in rules.iter().enumerate() {
-        one(found, &at.index(index), rule, structure, around);
+        one(errors, &at.index(index), rule, structure, around);
     }
 }
 
-fn one(found: &mut Found, at: &Path<'_>, rule: &Value, structure: &Structure, around: Around<'_>) {
+fn one(errors: &mut ErrorList, at: &Path<'_>, rule: &Value, structure: &Structure, around: Around<'_>) {
     let said = text(rule, "rule");
-    let about = (structure, around.is_resource);
+    let about: (&dyn Schema, bool) = (structure, around.is_resource);
     let compiled = |text: &str, wanted: Wanted| {
         let program = Program::read(text).map_err(Unfit::Text)?;
-        program.check(text, about, Before::read(rule), wanted).map(|()| program)
+        program.check(text, about, before_of(rule), wanted).map(|()| program)
     };
     let mut compares = false;
     match compiled(said, Wanted::Truth) {
         Ok(program) => {
             compares = program.is_transition();
-            message(found, &at.child("messageExpression"), rule, compiled);
+            message(errors, &at.child("messageExpression"), rule, compiled);
         }
         Err(unfit) => {
             let why = match unfit {
                 Unfit::Text(why) => format!("compilation failed: {why}"),
                 Unfit::Result => "cel expression must evaluate to a bool".to_owned(),
             };
-            found.invalid_shown(&at.child("rule"), shown::rule(rule), &why);
+            errors.invalid_shown(&at.child("rule"), shown::rule(rule), &why);
         }
     }
     match around.forgets.filter(|_| compares) {
         Some(list) => {
             let why =
                 format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {list}");
-            found.invalid(&at.child("rule"), &json!(said), why);
+            errors.invalid(&at.child("rule"), &json!(said), why);
         }
         None if !compares && is_set(rule, "optionalOldSelf") => {
             let why = "may not be set if oldSelf is not used in rule";
-            found.invalid(&at.child("optionalOldSelf"), &rule["optionalOldSelf"], why);
+            errors.invalid(&at.child("optionalOldSelf"), &rule["optionalOldSelf"], why);
         }
         None => {}
     }
 }
 
 fn message(
-    found: &mut Found,
+    errors: &mut ErrorList,
     at: &Path<'_>,
     rule: &Value,
     compiled: impl Fn(&str, Wanted) -> Result<Program, Unfit>,
@@ -108,5 +108,5 @@ fn message(
             Err(Unfit::Result) => "messageExpression must evaluate to a string".to_owned(),
         },
     };
-    found.invalid_shown(at, shown::rule(rule), &why);
+    errors.invalid_shown(at, shown::rule(rule), &why);
 }

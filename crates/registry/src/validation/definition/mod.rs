@@ -17,40 +17,35 @@ mod warnings;
 
 use serde_json::{Value, json};
 
-use super::found::{Found, Path, is_set, list, text};
+use super::error_list::{ErrorList, Path, is_set, list, text};
 use super::names::{label_from_a_letter, subdomain};
+use crate::FieldError;
 use crate::custom::approval::{self, Approval};
 use crate::custom::condition;
-use crate::refusal::FieldError;
 use versions::Shared;
 
-pub(super) use warnings::warnings;
-
-/// The names on a path such as `.spec['a key']` through a schema.
-pub(crate) fn steps_to(path: &str, schema: &Value) -> Result<Vec<String>, String> {
-    selectable::resolve(path, schema, selectable::Brackets::Allowed).map(|(steps, _)| steps)
-}
+pub(crate) use warnings::warnings;
 
 /// A new definition.
-pub(super) fn create(found: &mut Found, definition: &Value) {
-    named_after_its_kind(found, definition);
-    spec(found, &Path::new("spec"), &definition["spec"], conversion::Bundles::Any);
-    status(found, definition);
-    stored_versions(found, definition);
+pub(crate) fn create(errors: &mut ErrorList, definition: &Value) {
+    named_after_its_kind(errors, definition);
+    spec(errors, &Path::new("spec"), &definition["spec"], conversion::Bundles::Any);
+    status(errors, definition);
+    stored_versions(errors, definition);
     if approval::is_protected(text(&definition["spec"], "group")) {
-        approved(found, definition);
+        approved(errors, definition);
     }
-    preserve_unknown_fields(found, definition);
+    preserve_unknown_fields(errors, definition);
 }
 
 /// A changed definition.
-pub(super) fn update(found: &mut Found, old: &Value, new: &Value) {
+pub(crate) fn update(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (at, before, now) = (Path::new("spec"), &old["spec"], &new["spec"]);
-    spec(found, &at, now, conversion::Bundles::of(old));
+    spec(errors, &at, now, conversion::Bundles::of(old));
     let names = at.child("names");
     let mut immutable = |at: &Path<'_>, pointer: &str| {
         let value = |spec: &Value| spec.pointer(pointer).cloned().unwrap_or_else(|| json!(""));
-        found.immutable(at, value(before) == value(now), &value(now));
+        errors.immutable(at, value(before) == value(now), &value(now));
     };
     if condition::holds(old, condition::ESTABLISHED) {
         immutable(&at.child("scope"), "/scope");
@@ -58,98 +53,98 @@ pub(super) fn update(found: &mut Found, old: &Value, new: &Value) {
     }
     immutable(&at.child("group"), "/group");
     immutable(&names.child("plural"), "/names/plural");
-    status(found, new);
-    stored_versions(found, new);
+    status(errors, new);
+    stored_versions(errors, new);
     if approval::is_protected(text(now, "group")) && approval::of(old).0 != approval::of(new).0 {
-        approved(found, new);
+        approved(errors, new);
     }
     if before["preserveUnknownFields"] != true {
-        preserve_unknown_fields(found, new);
+        preserve_unknown_fields(errors, new);
     }
 }
 
 /// The status of a definition.
-pub(super) fn status(found: &mut Found, definition: &Value) {
+pub(crate) fn status(errors: &mut ErrorList, definition: &Value) {
     let at = Path::new("status");
-    names::names(found, &at.child("acceptedNames"), &definition["status"]["acceptedNames"]);
+    names::names(errors, &at.child("acceptedNames"), &definition["status"]["acceptedNames"]);
 }
 
 /// What is wrong with a name stands with the other things that are.
-fn named_after_its_kind(found: &mut Found, definition: &Value) {
+fn named_after_its_kind(errors: &mut ErrorList, definition: &Value) {
     let (spec, name) = (&definition["spec"], &definition["metadata"]["name"]);
     let wanted = format!("{}.{}", text(&spec["names"], "plural"), text(spec, "group"));
     if name.as_str().is_none_or(|name| name.is_empty() || name == wanted) {
         return;
     }
     let is_name = |error: &&FieldError| matches!(&*error.field, "metadata.name" | "metadata.generateName");
-    let place = found.errors.iter().take_while(is_name).count();
+    let place = errors.all.iter().take_while(is_name).count();
     let why = "must be spec.names.plural+\".\"+spec.group";
-    found.errors.insert(place, FieldError::invalid("metadata.name", name, why));
+    errors.all.insert(place, FieldError::invalid("metadata.name", name, why));
 }
 
-fn spec(found: &mut Found, at: &Path<'_>, spec: &Value, bundles: conversion::Bundles) {
-    group(found, &at.child("group"), text(spec, "group"));
-    found.one_of(&at.child("scope"), &spec["scope"], &["Cluster", "Namespaced"]);
+fn spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, bundles: conversion::Bundles) {
+    group(errors, &at.child("group"), text(spec, "group"));
+    errors.one_of(&at.child("scope"), &spec["scope"], &["Cluster", "Namespaced"]);
     let (versions_at, all) = (at.child("versions"), list(spec, "versions"));
     let schemas = || all.iter().map(|version| &version["schema"]["openAPIV3Schema"]);
     for (index, _) in schemas().enumerate().filter(|(_, schema)| schema.is_null()) {
-        found.required(&versions_at.index(index).child("schema").child("openAPIV3Schema"), "");
+        errors.required(&versions_at.index(index).child("schema").child("openAPIV3Schema"), "");
     }
     if spec["preserveUnknownFields"] == true && schemas().any(|schema| schema::any(schema, &has_default)) {
         let why = "must be false in order to use defaults in the schema";
-        found.invalid(&at.child("preserveUnknownFields"), &json!(true), why);
+        errors.invalid(&at.child("preserveUnknownFields"), &json!(true), why);
     }
     let shared = Shared::of(all);
-    versions::versions(found, &versions_at, all, &shared);
-    first_version(found, &at.child("version"), all);
+    versions::versions(errors, &versions_at, all, &shared);
+    first_version(errors, &at.child("version"), all);
     for field in ["plural", "singular", "kind", "listKind"] {
         if text(&spec["names"], field).is_empty() {
-            found.required(&at.child("names").child(field), "");
+            errors.required(&at.child("names").child(field), "");
         }
     }
-    names::names(found, &at.child("names"), &spec["names"]);
-    versions::shared(found, at, all, &shared);
+    names::names(errors, &at.child("names"), &spec["names"]);
+    versions::shared(errors, at, all, &shared);
     let (conversion_at, converted) = (at.child("conversion"), &spec["conversion"]);
     let strategy = &converted["strategy"];
     if is_set(spec, "conversion") && strategy != "None" && spec["preserveUnknownFields"] == true {
         let why = "must be None if spec.preserveUnknownFields is true";
-        found.invalid(&conversion_at.child("strategy"), strategy, why);
+        errors.invalid(&conversion_at.child("strategy"), strategy, why);
     }
-    conversion::conversion(found, &conversion_at, converted, bundles);
+    conversion::conversion(errors, &conversion_at, converted, bundles);
 }
 
-fn group(found: &mut Found, at: &Path<'_>, group: &str) {
+fn group(errors: &mut ErrorList, at: &Path<'_>, group: &str) {
     let wrong = subdomain(group);
     if group.is_empty() {
-        found.required(at, "");
+        errors.required(at, "");
     } else if !wrong.is_empty() {
-        found.invalid(at, &json!(group), wrong.join(","));
+        errors.invalid(at, &json!(group), wrong.join(","));
     } else if !group.contains('.') {
-        found.invalid(at, &json!(group), "should be a domain with at least one dot");
+        errors.invalid(at, &json!(group), "should be a domain with at least one dot");
     }
 }
 
 /// The first version has a place of its own where Kubernetes looks at it.
-fn first_version(found: &mut Found, at: &Path<'_>, versions: &[Value]) {
+fn first_version(errors: &mut ErrorList, at: &Path<'_>, versions: &[Value]) {
     let name = versions.first().map_or("", |version| text(version, "name"));
     let wrong = label_from_a_letter(name);
     if !name.is_empty() && !wrong.is_empty() {
-        found.invalid(at, &json!(name), wrong.join(","));
+        errors.invalid(at, &json!(name), wrong.join(","));
     }
 }
 
 /// Objects may be stored in versions that are no longer the one for storage; they must be readable.
-fn stored_versions(found: &mut Found, definition: &Value) {
+fn stored_versions(errors: &mut ErrorList, definition: &Value) {
     let (status, at) = (&definition["status"], Path::new("status"));
     let (at, stored) = (at.child("storedVersions"), list(status, "storedVersions"));
     if stored.is_empty() {
-        return found.invalid(&at, &status["storedVersions"], "must have at least one stored version");
+        return errors.invalid(&at, &status["storedVersions"], "must have at least one stored version");
     }
     let versions = list(&definition["spec"], "versions");
     for version in versions.iter().filter(|version| version["storage"] == true) {
         if !stored.contains(&version["name"]) {
             let why = format!("must have the storage version {}", text(version, "name"));
-            found.invalid(&at, &json!(stored), why);
+            errors.invalid(&at, &json!(stored), why);
         }
     }
     for (index, name) in stored.iter().enumerate() {
@@ -160,31 +155,31 @@ fn stored_versions(found: &mut Found, definition: &Value) {
                  spec.versions until a storage migration ensures no data remains persisted in {shown} and removes \
                  {shown} from status.storedVersions"
             );
-            found.invalid(&at.index(index), name, why);
+            errors.invalid(&at.index(index), name, why);
         }
     }
 }
 
-fn approved(found: &mut Found, definition: &Value) {
+fn approved(errors: &mut ErrorList, definition: &Value) {
     let metadata = Path::new("metadata");
     let at = metadata.child("annotations");
     let at = at.key(approval::ANNOTATION);
     match approval::of(definition) {
         (Approval::Approved | Approval::Bypassed, _) => {}
-        (Approval::Missing, why) => found.required(&at, &why),
+        (Approval::Missing, why) => errors.required(&at, &why),
         (Approval::Invalid, why) => {
-            found.invalid(&at, &definition["metadata"]["annotations"][approval::ANNOTATION], why);
+            errors.invalid(&at, &definition["metadata"]["annotations"][approval::ANNOTATION], why);
         }
     }
 }
 
-fn preserve_unknown_fields(found: &mut Found, definition: &Value) {
+fn preserve_unknown_fields(errors: &mut ErrorList, definition: &Value) {
     let said = &definition["spec"]["preserveUnknownFields"];
     if *said == true {
         let at = Path::new("spec");
         let why = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema \
                    instead";
-        found.invalid(&at.child("preserveUnknownFields"), said, why);
+        errors.invalid(&at.child("preserveUnknownFields"), said, why);
     }
 }
 

@@ -2,42 +2,42 @@
 
 use serde_json::{Value, json};
 
-use super::super::found::{Found, Path, list, text};
+use super::super::error_list::{ErrorList, Path, list, text};
 use super::super::names::label_from_a_letter;
 
 /// Names that are there must be names.
-pub(super) fn names(found: &mut Found, at: &Path<'_>, names: &Value) {
+pub(super) fn names(errors: &mut ErrorList, at: &Path<'_>, names: &Value) {
     for field in ["plural", "singular"] {
-        one(found, &at.child(field), text(names, field));
+        one(errors, &at.child(field), text(names, field));
     }
     for field in ["kind", "listKind"] {
         let name = text(names, field);
         let wrong = label_from_a_letter(&name.to_lowercase());
         if !name.is_empty() && !wrong.is_empty() {
             let why = format!("may have mixed case, but should otherwise match: {}", wrong.join(","));
-            found.invalid(&at.child(field), &json!(name), why);
+            errors.invalid(&at.child(field), &json!(name), why);
         }
     }
-    each(found, &at.child("shortNames"), list(names, "shortNames"));
+    each(errors, &at.child("shortNames"), list(names, "shortNames"));
     let kind = text(names, "kind");
     if !kind.is_empty() && kind == text(names, "listKind") {
-        found.invalid(&at.child("listKind"), &json!(kind), "kind and listKind may not be the same");
+        errors.invalid(&at.child("listKind"), &json!(kind), "kind and listKind may not be the same");
     }
-    each(found, &at.child("categories"), list(names, "categories"));
+    each(errors, &at.child("categories"), list(names, "categories"));
 }
 
-fn one(found: &mut Found, at: &Path<'_>, name: &str) {
+fn one(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     let wrong = label_from_a_letter(name);
     if !name.is_empty() && !wrong.is_empty() {
-        found.invalid(at, &json!(name), wrong.join(","));
+        errors.invalid(at, &json!(name), wrong.join(","));
     }
 }
 
-fn each(found: &mut Found, at: &Path<'_>, names: &[Value]) {
+fn each(errors: &mut ErrorList, at: &Path<'_>, names: &[Value]) {
     for (index, name) in names.iter().enumerate() {
         let wrong = label_from_a_letter(name.as_str().unwrap_or_default());
         if !wrong.is_empty() {
-            found.invalid(&at.index(index), name, wrong.join(","));
+            errors.invalid(&at.index(index), name, wrong.join(","));
         }
     }
 }

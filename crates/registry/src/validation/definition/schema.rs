@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::found::{Found, Path, is_set, list, members, text};
+use super::super::error_list::{ErrorList, Path, is_set, list, members, text};
 use super::{defaults, expressions, extensions, shown, structural};
 
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
@@ -36,34 +36,34 @@ const AT_ROOT: [(&str, &str); 22] = [
 ];
 
 /// What `schema` of a version holds; `has_status` if the status is a subresource.
-pub(super) fn schema(found: &mut Found, at: &Path<'_>, validation: &Value, has_status: bool) {
+pub(super) fn schema(errors: &mut ErrorList, at: &Path<'_>, validation: &Value, has_status: bool) {
     let root = &validation["openAPIV3Schema"];
     if root.is_null() {
         return;
     }
-    let before = found.errors.len();
+    let before = errors.all.len();
     if has_status {
-        root_with_status(found, at, root);
+        root_with_status(errors, at, root);
     }
     if root["nullable"] == true {
-        found.forbidden(&at.child("openAPIV3Schema.nullable"), "nullable cannot be true at the root");
+        errors.forbidden(&at.child("openAPIV3Schema.nullable"), "nullable cannot be true at the root");
     }
     let here = at.child("openAPIV3Schema");
     let unsupported = structural::unsupported(root);
-    let before_it = found.errors.len();
+    let before_it = errors.all.len();
     if unsupported.is_none() {
-        structural::structural(found, &here, root);
-        if found.errors.len() == before_it {
-            defaults::defaults(found, &here, root);
+        structural::structural(errors, &here, root);
+        if errors.all.len() == before_it {
+            defaults::defaults(errors, &here, root);
         }
     }
-    open_api(found, &here, root, Around { is_root: true, in_metadata: false, no_defaults: None });
-    if unsupported.is_none() && found.errors.len() == before_it {
-        expressions::expressions(found, &here, root);
+    open_api(errors, &here, root, Around { is_root: true, in_metadata: false, no_defaults: None });
+    if unsupported.is_none() && errors.all.len() == before_it {
+        expressions::expressions(errors, &here, root);
     }
     // It was told by its place, or is told now.
-    if let Some(problem) = unsupported.filter(|_| found.errors.len() == before) {
-        found.invalid(&here, &json!(""), problem);
+    if let Some(problem) = unsupported.filter(|_| errors.all.len() == before) {
+        errors.invalid(&here, &json!(""), problem);
     }
 }
 
@@ -98,7 +98,7 @@ struct Around {
     no_defaults: Option<&'static str>,
 }
 
-fn root_with_status(found: &mut Found, at: &Path<'_>, root: &Value) {
+fn root_with_status(errors: &mut ErrorList, at: &Path<'_>, root: &Value) {
     let order = shown::schema_fields();
     let mut set = order.into_iter().filter(|field| is_set(root, field));
     if let Some(field) = set.find(|field| {
@@ -107,82 +107,82 @@ fn root_with_status(found: &mut Found, at: &Path<'_>, root: &Value) {
         if field == "type" {
             let why = "only \"object\" is allowed as the type at the root of the schema if the status subresource \
                        is enabled";
-            return found.invalid(&at.child("openAPIV3Schema.type"), &root["type"], why);
+            return errors.invalid(&at.child("openAPIV3Schema.type"), &root["type"], why);
         }
         let names: Vec<_> = AT_ROOT.iter().map(|(name, _)| *name).collect();
         let why = format!(
             "only [{}] fields are allowed at the root of the schema if the status subresource is enabled",
             names.join(" ")
         );
-        found.invalid_shown(&at.child("openAPIV3Schema"), shown::schema(root), &why);
+        errors.invalid_shown(&at.child("openAPIV3Schema"), shown::schema(root), &why);
     }
 }
 
-fn open_api(found: &mut Found, at: &Path<'_>, schema: &Value, around: Around) {
+fn open_api(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, around: Around) {
     if !schema.is_object() {
         return;
     }
-    standard(found, at, schema, around);
+    standard(errors, at, schema, around);
     if schema["uniqueItems"] == true {
         let why = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
-        found.forbidden(&at.child("uniqueItems"), why);
+        errors.forbidden(&at.child("uniqueItems"), why);
     }
     let within = Around { is_root: false, ..around };
     let additional = &schema["additionalProperties"];
     if !additional.is_null() {
         let here = at.child("additionalProperties");
         if *additional != true && members(schema, "properties").next().is_some() {
-            found.forbidden(&here, "additionalProperties and properties are mutual exclusive");
+            errors.forbidden(&here, "additionalProperties and properties are mutual exclusive");
         }
         let why = around.in_metadata.then_some("inside additionalProperties applying to object metadata");
-        open_api(found, &here, additional, Around { no_defaults: why.or(within.no_defaults), ..within });
+        open_api(errors, &here, additional, Around { no_defaults: why.or(within.no_defaults), ..within });
     }
-    properties(found, &at.child("properties"), schema, around);
-    open_api(found, &at.child("not"), &schema["not"], within);
+    properties(errors, &at.child("properties"), schema, around);
+    open_api(errors, &at.child("not"), &schema["not"], within);
     for field in ["allOf", "oneOf", "anyOf"] {
         for (index, inner) in list(schema, field).iter().enumerate() {
-            open_api(found, &at.child(field).index(index), inner, within);
+            open_api(errors, &at.child(field).index(index), inner, within);
         }
     }
     for (name, inner) in members(schema, "definitions") {
-        open_api(found, &at.child("definitions").key(name), inner, within);
+        open_api(errors, &at.child("definitions").key(name), inner, within);
     }
-    open_api(found, &at.child("items"), &schema["items"], within);
+    open_api(errors, &at.child("items"), &schema["items"], within);
     for (index, inner) in list(schema, "items").iter().enumerate() {
-        open_api(found, &at.child("items").index(index), inner, within);
+        open_api(errors, &at.child("items").index(index), inner, within);
     }
     for (name, inner) in members(schema, "dependencies") {
-        open_api(found, &at.child("dependencies").key(name), inner, within);
+        open_api(errors, &at.child("dependencies").key(name), inner, within);
     }
-    extensions::merging(found, at, schema);
-    extensions::rules(found, &at.child("x-kubernetes-validations"), schema);
+    extensions::merging(errors, at, schema);
+    extensions::rules(errors, &at.child("x-kubernetes-validations"), schema);
 }
 
 /// What of OpenAPI can be used.
-fn standard(found: &mut Found, at: &Path<'_>, schema: &Value, around: Around) {
+fn standard(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, around: Around) {
     let kind = text(schema, "type");
     if !kind.is_empty() && !TYPES.contains(&kind) {
-        found.unsupported(&at.child("type"), &schema["type"], &TYPES);
+        errors.unsupported(&at.child("type"), &schema["type"], &TYPES);
     }
     if let Some(why) = around.no_defaults.filter(|_| is_set(schema, "default")) {
-        found.forbidden(&at.child("default"), format!("must not be set {why}"));
+        errors.forbidden(&at.child("default"), format!("must not be set {why}"));
     }
     for field in UNSUPPORTED.into_iter().filter(|field| is_set(schema, field)) {
-        found.forbidden(&at.child(field), format!("{field} is not supported"));
+        errors.forbidden(&at.child(field), format!("{field} is not supported"));
     }
     if kind == "null" {
-        found.forbidden(&at.child("type"), "type cannot be set to null, use nullable as an alternative");
+        errors.forbidden(&at.child("type"), "type cannot be set to null, use nullable as an alternative");
     }
     if !list(schema, "items").is_empty() {
-        found.forbidden(&at.child("items"), "items must be a schema object and not an array");
+        errors.forbidden(&at.child("items"), "items must be a schema object and not an array");
     }
     if around.in_metadata && schema["x-kubernetes-embedded-resource"] == true {
         let at = at.child("x-kubernetes-embedded-resource");
-        found.forbidden(&at, "must not be used inside of resource meta");
+        errors.forbidden(&at, "must not be used inside of resource meta");
     }
 }
 
-fn properties(found: &mut Found, at: &Path<'_>, schema: &Value, around: Around) {
+fn properties(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, around: Around) {
     let is_resource = around.is_root || schema["x-kubernetes-embedded-resource"] == true;
     for (name, inner) in members(schema, "properties") {
         let top_level = match name.as_str() {
@@ -193,6 +193,6 @@ fn properties(found: &mut Found, at: &Path<'_>, schema: &Value, around: Around) 
         };
         let no_defaults = top_level.filter(|_| around.is_root).or(around.no_defaults);
         let in_metadata = around.in_metadata || (is_resource && top_level.is_some());
-        open_api(found, &at.key(name), inner, Around { is_root: false, in_metadata, no_defaults });
+        open_api(errors, &at.key(name), inner, Around { is_root: false, in_metadata, no_defaults });
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::versions::Shared;
-use crate::decode::complete::zero;
+use crate::decode::zero;
 use crate::schema::{Field, MessageId, Other, Type, schema as shapes};
 
 const VERSION: &str = "apiextensions/v1.CustomResourceDefinitionVersion";

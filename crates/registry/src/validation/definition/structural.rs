@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::found::{Found, Path, is_set, list, members, text};
-use crate::custom::check_pattern;
+use super::super::error_list::{ErrorList, Path, is_set, list, members, text};
+use gantry_primitives::check_pattern;
 
 /// What no schema may have, in the order in which it is looked for.
 const UNSUPPORTED: [&str; 7] =
@@ -46,78 +46,78 @@ pub(super) fn unsupported(schema: &Value) -> Option<String> {
 }
 
 /// All that keeps a schema from being structural, sorted as it is told.
-pub(super) fn structural(found: &mut Found, at: &Path<'_>, schema: &Value) {
-    let mut own = Found::default();
+pub(super) fn structural(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
+    let mut own = ErrorList::default();
     invariants(&mut own, at, schema, Level::Root);
     for (step, index, inner) in nested(schema) {
         let here = at.child(step);
         let here = if step == "not" { here } else { here.index(index) };
         complete(&mut own, at, Some(schema), &here, inner);
     }
-    own.errors.sort_by_cached_key(ToString::to_string);
-    found.errors.extend(own.errors);
+    own.all.sort_by_cached_key(ToString::to_string);
+    errors.all.extend(own.all);
 }
 
-fn invariants(found: &mut Found, at: &Path<'_>, schema: &Value, level: Level) {
+fn invariants(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, level: Level) {
     if !schema.is_object() {
         return;
     }
     let (kind, items) = (text(schema, "type"), &schema["items"]);
     if kind == "array" && items.is_null() {
-        found.required(&at.child("items"), "must be specified");
+        errors.required(&at.child("items"), "must be specified");
     }
-    invariants(found, &at.child("items"), items, Level::Item);
+    invariants(errors, &at.child("items"), items, Level::Item);
     let properties = at.child("properties");
     for (name, property) in members(schema, "properties") {
-        invariants(found, &properties.key(name), property, Level::Field);
+        invariants(errors, &properties.key(name), property, Level::Field);
     }
     let additional = at.child("additionalProperties");
     if level == Level::Root && is_set(schema, "additionalProperties") {
-        found.forbidden(&additional, "must not be used at the root");
+        errors.forbidden(&additional, "must not be used at the root");
     }
-    invariants(found, &additional, &schema["additionalProperties"], Level::Field);
-    int_or_string(found, at, schema);
+    invariants(errors, &additional, &schema["additionalProperties"], Level::Field);
+    int_or_string(errors, at, schema);
     values(
-        found,
+        errors,
         at,
         schema,
         is_int_or_string(&schema["anyOf"]),
         is_int_or_string(&schema["allOf"][0]["anyOf"]),
     );
-    typed(found, at, schema, level);
-    metadata(found, &properties, schema, level);
+    typed(errors, at, schema, level);
+    metadata(errors, &properties, schema, level);
     let is_embedded = schema["x-kubernetes-embedded-resource"] == true;
     let preserves = schema["x-kubernetes-preserve-unknown-fields"] == true;
     if is_embedded && !preserves && members(schema, "properties").next().is_none() {
         let why = "must not be empty if x-kubernetes-embedded-resource is true without \
                    x-kubernetes-preserve-unknown-fields";
-        found.required(&properties, why);
+        errors.required(&properties, why);
     }
 }
 
 /// A number or a text is not more than that.
-fn int_or_string(found: &mut Found, at: &Path<'_>, schema: &Value) {
+fn int_or_string(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
     if schema["x-kubernetes-int-or-string"] != true {
         return;
     }
     for field in ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"] {
         if schema[field] == true {
             let why = "must be false if x-kubernetes-int-or-string is true";
-            found.invalid(&at.child(field), &schema[field], why);
+            errors.invalid(&at.child(field), &schema[field], why);
         }
     }
 }
 
 /// Everything has a type, and resources are objects.
-fn typed(found: &mut Found, at: &Path<'_>, schema: &Value, level: Level) {
+fn typed(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, level: Level) {
     let (here, kind) = (at.child("type"), text(schema, "type"));
     let is = |field: &str| schema[field] == true;
     let is_embedded = is("x-kubernetes-embedded-resource");
     if is_embedded && kind != "object" {
         let why = "must be object if x-kubernetes-embedded-resource is true";
         match kind {
-            "" => found.required(&here, why),
-            _ => found.invalid(&here, &schema["type"], why),
+            "" => errors.required(&here, why),
+            _ => errors.invalid(&here, &schema["type"], why),
         }
     } else if kind.is_empty()
         && !is("x-kubernetes-int-or-string")
@@ -128,26 +128,26 @@ fn typed(found: &mut Found, at: &Path<'_>, schema: &Value, level: Level) {
             Level::Item => "must not be empty for specified array items",
             Level::Field => "must not be empty for specified object fields",
         };
-        found.required(&here, why);
+        errors.required(&here, why);
     }
     if is_embedded && is_set(schema, "additionalProperties") {
         let why = "must not be used if x-kubernetes-embedded-resource is set";
-        found.forbidden(&at.child("additionalProperties"), why);
+        errors.forbidden(&at.child("additionalProperties"), why);
     }
     if level == Level::Root && !kind.is_empty() && kind != "object" {
-        found.invalid(&here, &schema["type"], "must be object at the root");
+        errors.invalid(&here, &schema["type"], "must be object at the root");
     }
 }
 
 /// What every resource has is what it is; of the metadata only names can be restricted.
-fn metadata(found: &mut Found, at: &Path<'_>, schema: &Value, level: Level) {
+fn metadata(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, level: Level) {
     let is_resource = level == Level::Root || schema["x-kubernetes-embedded-resource"] == true;
     let properties = &schema["properties"];
     let mut wants = |name: &str, wanted: &str| {
         let property = &properties[name];
         if is_resource && !property.is_null() && property["type"] != wanted {
             let kind = Value::from(text(property, "type"));
-            found.invalid(&at.key(name).child("type"), &kind, format!("must be {wanted}"));
+            errors.invalid(&at.key(name).child("type"), &kind, format!("must be {wanted}"));
         }
     };
     wants("kind", "string");
@@ -166,36 +166,36 @@ fn metadata(found: &mut Found, at: &Path<'_>, schema: &Value, level: Level) {
     });
     if !is_plain {
         let why = "must not specify anything other than name and generateName, but metadata is implicitly specified";
-        found.forbidden(&at.key("metadata"), why);
+        errors.forbidden(&at.key("metadata"), why);
     }
 }
 
 /// What restricts values under a junctor.
-fn values(found: &mut Found, at: &Path<'_>, schema: &Value, skips_any: bool, skips_any_of_first: bool) {
+fn values(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, skips_any: bool, skips_any_of_first: bool) {
     for (step, index, inner) in nested(schema) {
         if step == "anyOf" && skips_any {
             continue;
         }
         let here = at.child(step);
         let here = if step == "not" { here } else { here.index(index) };
-        restricts(found, &here, inner, step == "allOf" && index == 0 && skips_any_of_first);
+        restricts(errors, &here, inner, step == "allOf" && index == 0 && skips_any_of_first);
     }
     let pattern = text(schema, "pattern");
     if let Err(problem) = check_pattern(pattern) {
         let why = format!("must be a valid regular expression, but isn't: {problem}");
-        found.invalid(&at.child("pattern"), &schema["pattern"], why);
+        errors.invalid(&at.child("pattern"), &schema["pattern"], why);
     }
 }
 
 /// A schema under a junctor only restricts what is declared elsewhere.
-fn restricts(found: &mut Found, at: &Path<'_>, schema: &Value, skips_any: bool) {
+fn restricts(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, skips_any: bool) {
     if !schema.is_object() {
         return;
     }
-    values(found, at, schema, skips_any, false);
-    restricts(found, &at.child("items"), &schema["items"], false);
+    values(errors, at, schema, skips_any, false);
+    restricts(errors, &at.child("items"), &schema["items"], false);
     for (name, property) in members(schema, "properties") {
-        restricts(found, &at.child("properties").key(name), property, false);
+        restricts(errors, &at.child("properties").key(name), property, false);
     }
     let forbidden = [
         ("type", "must be empty to be structural"),
@@ -214,18 +214,18 @@ fn restricts(found: &mut Found, at: &Path<'_>, schema: &Value, skips_any: bool) 
     ];
     for (field, why) in forbidden {
         if is_set(schema, field) && schema[field] != false {
-            found.forbidden(&at.child(field), why);
+            errors.forbidden(&at.child(field), why);
         }
     }
     if is_set(&schema["properties"], "metadata") {
         let at = at.child("properties");
-        found.forbidden(&at.key("metadata"), "must not be specified in a nested context");
+        errors.forbidden(&at.key("metadata"), "must not be specified in a nested context");
     }
 }
 
 /// What is restricted somewhere must be declared.
 fn complete(
-    found: &mut Found,
+    errors: &mut ErrorList,
     declared_at: &Path<'_>,
     declared: Option<&Value>,
     at: &Path<'_>,
@@ -235,20 +235,20 @@ fn complete(
         return;
     }
     let Some(declared) = declared else {
-        return found.required(declared_at, &format!("because it is defined in {at}"));
+        return errors.required(declared_at, &format!("because it is defined in {at}"));
     };
     for (step, index, inner) in nested(schema) {
         let here = at.child(step);
         let here = if step == "not" { here } else { here.index(index) };
-        complete(found, declared_at, Some(declared), &here, inner);
+        complete(errors, declared_at, Some(declared), &here, inner);
     }
     let set = |value: &'_ Value| value.is_object();
     let items = Some(&declared["items"]).filter(|items| set(items));
-    complete(found, &declared_at.child("items"), items, &at.child("items"), &schema["items"]);
+    complete(errors, &declared_at.child("items"), items, &at.child("items"), &schema["items"]);
     let (declared_at, at) = (declared_at.child("properties"), at.child("properties"));
     for (name, property) in members(schema, "properties") {
         let twin = Some(&declared["properties"][name]).filter(|twin| set(twin));
-        complete(found, &declared_at.key(name), twin, &at.key(name), property);
+        complete(errors, &declared_at.key(name), twin, &at.key(name), property);
     }
 }
 

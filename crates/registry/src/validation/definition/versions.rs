@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::super::found::{Found, Path, is_set, list, text};
+use super::super::error_list::{ErrorList, Path, is_set, list, text};
 use super::super::names::label_from_a_letter;
 use super::{schema, selectable, shown};
 
@@ -35,58 +35,58 @@ impl Shared {
 }
 
 /// Every version, and that there is one to store objects in.
-pub(super) fn versions(found: &mut Found, at: &Path<'_>, versions: &[Value], shared: &Shared) {
+pub(super) fn versions(errors: &mut ErrorList, at: &Path<'_>, versions: &[Value], shared: &Shared) {
     for (index, version) in versions.iter().enumerate() {
         let wrong = label_from_a_letter(text(version, "name"));
         if !wrong.is_empty() {
-            found.invalid(&at.index(index).child("name"), &json!(text(version, "name")), wrong.join(","));
+            errors.invalid(&at.index(index).child("name"), &json!(text(version, "name")), wrong.join(","));
         }
-        one(found, &at.index(index), version, shared);
+        one(errors, &at.index(index), version, shared);
     }
     let names: BTreeSet<_> = versions.iter().map(|version| text(version, "name")).collect();
     if names.len() < versions.len() {
-        found.invalid_shown(at, shown::versions(versions, shared), "must contain unique version names");
+        errors.invalid_shown(at, shown::versions(versions, shared), "must contain unique version names");
     }
     if versions.iter().filter(|version| version["storage"] == true).count() != 1 {
         let why = "must have exactly one version marked as storage version";
-        found.invalid_shown(at, shown::versions(versions, shared), why);
+        errors.invalid_shown(at, shown::versions(versions, shared), why);
     }
 }
 
 /// What the versions have in common.
-pub(super) fn shared(found: &mut Found, at: &Path<'_>, versions: &[Value], shared: &Shared) {
+pub(super) fn shared(errors: &mut ErrorList, at: &Path<'_>, versions: &[Value], shared: &Shared) {
     let Some(first) = versions.first() else { return };
     let common = |field: &str| if shared.has(field) { &first[field] } else { &Value::Null };
     let has_status = versions.iter().any(has_status);
-    schema::schema(found, &at.child("validation"), common("schema"), has_status);
-    subresources(found, &at.child("subresources"), common("subresources"));
-    columns(found, &at.child("additionalPrinterColumns"), common("additionalPrinterColumns"));
+    schema::schema(errors, &at.child("validation"), common("schema"), has_status);
+    subresources(errors, &at.child("subresources"), common("subresources"));
+    columns(errors, &at.child("additionalPrinterColumns"), common("additionalPrinterColumns"));
     let fields = common("selectableFields");
     if fields.as_array().is_some_and(|fields| !fields.is_empty()) {
         let at = at.child("selectableFields");
         if common("schema").is_null() {
-            found.invalid(&at, &json!(""), "may only be set when validations.schema is included");
+            errors.invalid(&at, &json!(""), "may only be set when validations.schema is included");
         } else {
-            selectable::fields(found, &at, fields, &common("schema")["openAPIV3Schema"]);
+            selectable::fields(errors, &at, fields, &common("schema")["openAPIV3Schema"]);
         }
     }
 }
 
-fn one(found: &mut Found, at: &Path<'_>, version: &Value, shared: &Shared) {
-    deprecation(found, &at.child("deprecationWarning"), version);
+fn one(errors: &mut ErrorList, at: &Path<'_>, version: &Value, shared: &Shared) {
+    deprecation(errors, &at.child("deprecationWarning"), version);
     let own = |field: &str| if shared.has(field) { &Value::Null } else { &version[field] };
-    schema::schema(found, &at.child("schema"), own("schema"), has_status(version));
-    subresources(found, &at.child("subresources"), own("subresources"));
-    columns(found, &at.child("additionalPrinterColumns"), own("additionalPrinterColumns"));
+    schema::schema(errors, &at.child("schema"), own("schema"), has_status(version));
+    subresources(errors, &at.child("subresources"), own("subresources"));
+    columns(errors, &at.child("additionalPrinterColumns"), own("additionalPrinterColumns"));
     let fields = own("selectableFields");
     if fields.as_array().is_some_and(|fields| !fields.is_empty()) {
         let (at, schema) = (at.child("selectableFields"), &own("schema")["openAPIV3Schema"]);
         if schema.is_null() {
             // The words are upstream's.
             let why = "may only be set when `version.schema.openAPIV3Schema` is not included";
-            found.invalid(&at, &json!(""), why);
+            errors.invalid(&at, &json!(""), why);
         } else {
-            selectable::fields(found, &at, fields, schema);
+            selectable::fields(errors, &at, fields, schema);
         }
     }
 }
@@ -95,9 +95,9 @@ fn has_status(version: &Value) -> bool {
     is_set(&version["subresources"], "status")
 }
 
-fn deprecation(found: &mut Found, at: &Path<'_>, version: &Value) {
+fn deprecation(errors: &mut ErrorList, at: &Path<'_>, version: &Value) {
     let Some(warning) = version["deprecationWarning"].as_str() else { return };
-    let mut wrong = |why: String| found.invalid(at, &json!(warning), why);
+    let mut wrong = |why: String| errors.invalid(at, &json!(warning), why);
     if version["deprecated"] != true {
         return wrong("can only be set for deprecated versions".to_owned());
     }
@@ -115,31 +115,31 @@ fn deprecation(found: &mut Found, at: &Path<'_>, version: &Value) {
     }
 }
 
-fn columns(found: &mut Found, at: &Path<'_>, columns: &Value) {
+fn columns(errors: &mut ErrorList, at: &Path<'_>, columns: &Value) {
     for (index, column) in columns.as_array().into_iter().flatten().enumerate() {
         let at = at.index(index);
         if text(column, "name").is_empty() {
-            found.required(&at.child("name"), "");
+            errors.required(&at.child("name"), "");
         }
         let (kind, format) = (text(column, "type"), text(column, "format"));
         if kind.is_empty() {
-            found.required(&at.child("type"), &format!("must be one of {COLUMN_TYPES}"));
+            errors.required(&at.child("type"), &format!("must be one of {COLUMN_TYPES}"));
         } else if !COLUMN_TYPES.split(',').any(|known| known == kind) {
-            found.invalid(&at.child("type"), &json!(kind), format!("must be one of {COLUMN_TYPES}"));
+            errors.invalid(&at.child("type"), &json!(kind), format!("must be one of {COLUMN_TYPES}"));
         }
         if !format.is_empty() && !COLUMN_FORMATS.split(',').any(|known| known == format) {
-            found.invalid(&at.child("format"), &json!(format), format!("must be one of {COLUMN_FORMATS}"));
+            errors.invalid(&at.child("format"), &json!(format), format!("must be one of {COLUMN_FORMATS}"));
         }
         match text(column, "jsonPath") {
-            "" => found.required(&at.child("JSONPath"), ""),
+            "" => errors.required(&at.child("JSONPath"), ""),
             path => {
-                simple_path(found, &at.child("JSONPath"), path);
+                simple_path(errors, &at.child("JSONPath"), path);
             }
         }
     }
 }
 
-fn subresources(found: &mut Found, at: &Path<'_>, subresources: &Value) {
+fn subresources(errors: &mut ErrorList, at: &Path<'_>, subresources: &Value) {
     let scale = &subresources["scale"];
     if scale.is_null() {
         return;
@@ -150,18 +150,18 @@ fn subresources(found: &mut Found, at: &Path<'_>, subresources: &Value) {
     ] {
         let (at, path) = (at.child(place), text(scale, field));
         if path.is_empty() {
-            found.required(&at, "");
-        } else if simple_path(found, &at, path) && !is_under(path, under) {
-            found.invalid(&at, &json!(path), format!("should be a json path under {under}"));
+            errors.required(&at, "");
+        } else if simple_path(errors, &at, path) && !is_under(path, under) {
+            errors.invalid(&at, &json!(path), format!("should be a json path under {under}"));
         }
     }
     let (at, path) = (at.child("scale.labelSelectorPath"), text(scale, "labelSelectorPath"));
     if !path.is_empty()
-        && simple_path(found, &at, path)
+        && simple_path(errors, &at, path)
         && !is_under(path, ".spec")
         && !is_under(path, ".status")
     {
-        found.invalid(&at, &json!(path), "should be a json path under either .spec or .status");
+        errors.invalid(&at, &json!(path), "should be a json path under either .spec or .status");
     }
 }
 
@@ -170,10 +170,10 @@ fn is_under(path: &str, part: &str) -> bool {
 }
 
 /// Whether a path begins as one.
-fn simple_path(found: &mut Found, at: &Path<'_>, path: &str) -> bool {
+fn simple_path(errors: &mut ErrorList, at: &Path<'_>, path: &str) -> bool {
     let is_simple = path.starts_with('.');
     if !is_simple {
-        found.invalid(at, &json!(path), "must be a simple json path starting with .");
+        errors.invalid(at, &json!(path), "must be a simple json path starting with .");
     }
     is_simple
 }

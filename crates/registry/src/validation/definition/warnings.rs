@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::super::found::text;
+use super::super::error_list::text;
 use super::{schema, versions};
 
 /// What a text may be said to look like, without dashes.
@@ -38,7 +38,7 @@ const FORMATS: [&str; 26] = [
 ];
 
 /// Formats that nobody knows, and sets of what has parts.
-pub(in crate::validation) fn warnings(spec: &Value) -> Vec<String> {
+pub(crate) fn warnings(spec: &Value) -> Vec<String> {
     let (mut formats, mut sets) = (Vec::new(), BTreeSet::new());
     let (mut one, mut all) = (BTreeSet::new(), Vec::new());
     for schema in versions::schemas(spec) {

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::found::{Found, Path, is_set, members, number, text};
-use super::super::names::{csi_driver_name, subdomain};
+use super::super::error_list::{ErrorList, Path, is_set, members, number, text};
+use super::super::names::subdomain;
 use super::super::same;
+use super::driver::csi_driver_name;
 use super::volume::{Place, volume_spec};
 
 const MOST_BYTES: usize = 256 * 1024;
@@ -12,53 +13,53 @@ const LONGEST_MESSAGE: usize = 1024;
 const EXACTLY_ONE: &str = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
 
 /// A VolumeAttachment; `old` is the stored one if it is changed.
-pub(in super::super) fn attachment(found: &mut Found, old: Option<&Value>, object: &Value) {
+pub(crate) fn attachment(errors: &mut ErrorList, old: Option<&Value>, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
-    source(found, &at.child("source"), &spec["source"]);
+    source(errors, &at.child("source"), &spec["source"]);
     let node = text(spec, "nodeName");
-    found.invalid_text(&at.child("nodeName"), node, subdomain(node));
-    status(found, &object["status"]);
+    errors.invalid_text(&at.child("nodeName"), node, subdomain(node));
+    status(errors, &object["status"]);
     if let Some(name) = spec["source"]["persistentVolumeName"].as_str() {
-        found.invalid_text(&at.child("source").child("persistentVolumeName"), name, subdomain(name));
+        errors.invalid_text(&at.child("source").child("persistentVolumeName"), name, subdomain(name));
     }
-    csi_driver_name(found, &at.child("attacher"), text(spec, "attacher"));
+    csi_driver_name(errors, &at.child("attacher"), text(spec, "attacher"));
     if let Some(old) = old {
-        found.unchanged(&at, same("storage/v1.VolumeAttachmentSpec", &old["spec"], spec));
+        errors.unchanged(&at, same("storage/v1.VolumeAttachmentSpec", &old["spec"], spec));
     }
 }
 
-fn source(found: &mut Found, at: &Path<'_>, source: &Value) {
+fn source(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
     let name = &source["persistentVolumeName"];
     match (is_set(source, "inlineVolumeSpec"), name.as_str()) {
-        (false, None) => found.required(at, EXACTLY_ONE),
-        (true, Some(_)) => found.forbidden(at, EXACTLY_ONE),
+        (false, None) => errors.required(at, EXACTLY_ONE),
+        (true, Some(_)) => errors.forbidden(at, EXACTLY_ONE),
         (false, Some("")) => {
             let why = "must specify non empty persistentVolumeName";
-            found.required(&at.child("persistentVolumeName"), why);
+            errors.required(&at.child("persistentVolumeName"), why);
         }
         (false, Some(_)) => {}
         (true, None) => {
             let spec = &source["inlineVolumeSpec"];
-            volume_spec(found, &at.child("inlineVolumeSpec"), spec, Place::Inline);
+            volume_spec(errors, &at.child("inlineVolumeSpec"), spec, Place::Inline);
         }
     }
 }
 
-fn status(found: &mut Found, status: &Value) {
+fn status(errors: &mut ErrorList, status: &Value) {
     let at = Path::new("status");
     let metadata = members(status, "attachmentMetadata");
     let bytes: usize = metadata.map(|(key, value)| key.len() + value.as_str().map_or(0, str::len)).sum();
     if bytes > MOST_BYTES {
-        found.too_long(&at.child("attachmentMetadata"), MOST_BYTES);
+        errors.too_long(&at.child("attachmentMetadata"), MOST_BYTES);
     }
     for field in ["attachError", "detachError"] {
         let (at, error) = (at.child(field), &status[field]);
         if text(error, "message").len() > LONGEST_MESSAGE {
-            found.too_long(&at.child("message"), LONGEST_MESSAGE);
+            errors.too_long(&at.child("message"), LONGEST_MESSAGE);
         }
         if let Some(code) = number(error, "errorCode").filter(|code| *code < 0) {
             let why = "must be between 0 and 2147483647, inclusive";
-            found.invalid(&at.child("errorCode"), &json!(code), why);
+            errors.invalid(&at.child("errorCode"), &json!(code), why);
         }
     }
 }

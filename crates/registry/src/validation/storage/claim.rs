@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::difference::difference;
-use super::super::found::{Found, Path, is_set, list, members, text};
+use super::super::error_list::{ErrorList, Path, is_set, list, members, text};
 use super::super::names::{label, qualified_name, subdomain};
 use super::super::resource_names::{is_fraction, is_native, parse};
 use super::super::{same, selector};
@@ -22,39 +22,39 @@ const RESIZE_STATUSES: [&str; 5] = [
 const DATA_SOURCE_SHOWN: &str = "{}";
 
 /// The spec of a claim; `old` is the stored claim if it is changed.
-pub(in super::super) fn claim(found: &mut Found, at: &Path<'_>, old: Option<&Value>, spec: &Value) {
+pub(crate) fn claim(errors: &mut ErrorList, at: &Path<'_>, old: Option<&Value>, spec: &Value) {
     let modes = list(spec, "accessModes");
     if modes.is_empty() {
-        found.required(&at.child("accessModes"), "at least 1 access mode is required");
+        errors.required(&at.child("accessModes"), "at least 1 access mode is required");
     }
-    selector::terms(found, &at.child("selector"), &spec["selector"]);
-    access_modes(found, &at.child("accessModes"), modes);
+    selector::terms(errors, &at.child("selector"), &spec["selector"]);
+    access_modes(errors, &at.child("accessModes"), modes);
     let (resources, storage) = (at.child("resources"), &spec["resources"]["requests"]["storage"]);
     match parse(storage) {
-        None => found.required(&resources.key("storage"), ""),
+        None => errors.required(&resources.key("storage"), ""),
         Some(amount) if amount.billionths() <= 0 => {
-            found.invalid(&resources.key("storage"), storage, "must be greater than zero");
+            errors.invalid(&resources.key("storage"), storage, "must be greater than zero");
         }
         Some(_) => {}
     }
     let class = text(spec, "storageClassName");
     if !class.is_empty() {
-        found.invalid_text(&at.child("storageClassName"), class, subdomain(class));
+        errors.invalid_text(&at.child("storageClassName"), class, subdomain(class));
     }
     if let Some(mode) = spec["volumeMode"].as_str()
         && !VOLUME_MODES.contains(&mode)
     {
-        found.unsupported(&at.child("volumeMode"), &spec["volumeMode"], &VOLUME_MODES);
+        errors.unsupported(&at.child("volumeMode"), &spec["volumeMode"], &VOLUME_MODES);
     }
-    data_sources(found, at, old, spec);
+    data_sources(errors, at, old, spec);
     let class = text(spec, "volumeAttributesClassName");
     if !class.is_empty() {
-        found.invalid_text(&at.child("volumeAttributesClassName"), class, subdomain(class));
+        errors.invalid_text(&at.child("volumeAttributesClassName"), class, subdomain(class));
     }
 }
 
 /// Warnings about a claim.
-pub(in super::super) fn claim_warnings(warnings: &mut Vec<String>, claim: &Value) {
+pub(crate) fn claim_warnings(warnings: &mut Vec<String>, claim: &Value) {
     if is_set(&claim["metadata"]["annotations"], CLASS_ANNOTATION) {
         warnings.push(format!(
             "metadata.annotations[{CLASS_ANNOTATION}]: deprecated since v1.8; use \"storageClassName\" attribute instead"
@@ -71,7 +71,7 @@ pub(in super::super) fn claim_warnings(warnings: &mut Vec<String>, claim: &Value
 }
 
 /// Reports changes to a claim: it gets its volume and its class once, and a bound one may ask for more room.
-pub(in super::super) fn claim_changes(found: &mut Found, old: &Value, new: &Value) {
+pub(crate) fn claim_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let annotation = |claim: &Value| text(&claim["metadata"]["annotations"], CLASS_ANNOTATION).to_owned();
     let (mut before, mut after) = (old["spec"].clone(), new["spec"].clone());
     if text(&before, "volumeName").is_empty() {
@@ -83,7 +83,7 @@ pub(in super::super) fn claim_changes(found: &mut Found, old: &Value, new: &Valu
     if annotation(old) != annotation(new) && !(class_is_new && has_annotation && annotation(new).is_empty()) {
         let metadata = Path::new("metadata");
         let at = metadata.child("annotations");
-        found.invalid(&at.key(CLASS_ANNOTATION), &json!(annotation(new)), "field is immutable");
+        errors.invalid(&at.key(CLASS_ANNOTATION), &json!(annotation(new)), "field is immutable");
     }
     if class_is_new && (!has_annotation || is_annotated) {
         let unset = json!({});
@@ -99,31 +99,31 @@ pub(in super::super) fn claim_changes(found: &mut Found, old: &Value, new: &Valu
         let why = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound \
                    claims";
         let lines = difference(SPEC, &before, &after);
-        found.forbidden(&Path::new("spec"), format!("{why}\n{lines}"));
+        errors.forbidden(&Path::new("spec"), format!("{why}\n{lines}"));
     }
-    sizes(found, old, new);
+    sizes(errors, old, new);
     let is_same = old["spec"]["volumeMode"] == new["spec"]["volumeMode"];
-    found.immutable(&Path::new("volumeMode"), is_same, &new["spec"]["volumeMode"]);
-    attributes(found, old, new);
+    errors.immutable(&Path::new("volumeMode"), is_same, &new["spec"]["volumeMode"]);
+    attributes(errors, old, new);
 }
 
 /// Reports what is wrong with the status of a claim.
-pub(in super::super) fn claim_status(found: &mut Found, claim: &Value) {
+pub(crate) fn claim_status(errors: &mut ErrorList, claim: &Value) {
     let (at, status) = (Path::new("status"), &claim["status"]);
     for (name, amount) in members(status, "capacity") {
-        not_negative(found, &at.child("capacity").key(name), amount);
+        not_negative(errors, &at.child("capacity").key(name), amount);
     }
     let statuses_at = at.child("allocatedResourceStatuses");
     for (name, state) in members(status, "allocatedResourceStatuses") {
-        resource_key(found, &statuses_at, name);
+        resource_key(errors, &statuses_at, name);
         if !state.as_str().is_some_and(|state| RESIZE_STATUSES.contains(&state)) {
-            found.unsupported(&statuses_at, &json!(name), &RESIZE_STATUSES);
+            errors.unsupported(&statuses_at, &json!(name), &RESIZE_STATUSES);
         }
     }
     let resources_at = at.child("allocatedResources");
     for (name, amount) in members(status, "allocatedResources") {
-        if resource_key(found, &resources_at, name) {
-            not_negative(found, &resources_at.key(name), amount);
+        if resource_key(errors, &resources_at, name) {
+            not_negative(errors, &resources_at.key(name), amount);
         }
     }
 }
@@ -136,18 +136,18 @@ fn copy(to: &mut Value, field: &str, from: &Value) {
     };
 }
 
-fn sizes(found: &mut Found, old: &Value, new: &Value) {
+fn sizes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let amount = |storage: &Value| parse(storage).map_or(0, Quantity::billionths);
     let asked = |claim: &Value| amount(&claim["spec"]["resources"]["requests"]["storage"]);
     if asked(new) < asked(old) && asked(new) <= amount(&old["status"]["capacity"]["storage"]) {
         let at = Path::new("spec");
         let at = at.child("resources");
         let why = "field can not be less than status.capacity";
-        found.forbidden(&at.child("requests").child("storage"), why);
+        errors.forbidden(&at.child("requests").child("storage"), why);
     }
 }
 
-fn attributes(found: &mut Found, old: &Value, new: &Value) {
+fn attributes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let field = "volumeAttributesClassName";
     let has_current = is_set(&old["status"], "currentVolumeAttributesClassName");
     if !has_current || old["spec"][field] == new["spec"][field] {
@@ -160,15 +160,15 @@ fn attributes(found: &mut Found, old: &Value, new: &Value) {
         Some(_) => return,
     };
     let why = format!("update to {to} is forbidden when status.currentVolumeAttributesClassName is not nil");
-    found.forbidden(&at.child(field), why);
+    errors.forbidden(&at.child(field), why);
 }
 
-fn data_sources(found: &mut Found, at: &Path<'_>, old: Option<&Value>, spec: &Value) {
+fn data_sources(errors: &mut ErrorList, at: &Path<'_>, old: Option<&Value>, spec: &Value) {
     let had_group = old.is_some_and(|old| {
         ["dataSource", "dataSourceRef"].into_iter().any(|field| is_set(&old["spec"][field], "apiGroup"))
     });
     for field in ["dataSource", "dataSourceRef"].into_iter().filter(|field| is_set(spec, field)) {
-        data_source(found, &at.child(field), &spec[field], had_group);
+        data_source(errors, &at.child(field), &spec[field], had_group);
     }
     let (source, reference) = (&spec["dataSource"], &spec["dataSourceRef"]);
     if source.is_null() || reference.is_null() {
@@ -176,47 +176,47 @@ fn data_sources(found: &mut Found, at: &Path<'_>, old: Option<&Value>, spec: &Va
     }
     if !text(reference, "namespace").is_empty() {
         let why = "may not be specified when dataSourceRef.namespace is specified";
-        found.invalid_shown(at, DATA_SOURCE_SHOWN.to_owned(), why);
+        errors.invalid_shown(at, DATA_SOURCE_SHOWN.to_owned(), why);
     } else if source["apiGroup"] != reference["apiGroup"]
         || ["kind", "name"].into_iter().any(|field| text(source, field) != text(reference, field))
     {
-        found.invalid_shown(at, DATA_SOURCE_SHOWN.to_owned(), "must match dataSourceRef");
+        errors.invalid_shown(at, DATA_SOURCE_SHOWN.to_owned(), "must match dataSourceRef");
     }
 }
 
-fn data_source(found: &mut Found, at: &Path<'_>, source: &Value, had_group: bool) {
+fn data_source(errors: &mut ErrorList, at: &Path<'_>, source: &Value, had_group: bool) {
     for field in ["name", "kind"] {
         if text(source, field).is_empty() {
-            found.required(&at.child(field), "");
+            errors.required(&at.child(field), "");
         }
     }
     let (group, kind) = (text(source, "apiGroup"), text(source, "kind"));
     if group.is_empty() && kind != "PersistentVolumeClaim" {
         let why = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
-        found.invalid(at, &json!(kind), why);
+        errors.invalid(at, &json!(kind), why);
     }
     if !group.is_empty() && !had_group {
-        found.invalid_text(&at.child("apiGroup"), group, subdomain(group));
+        errors.invalid_text(&at.child("apiGroup"), group, subdomain(group));
     }
     let namespace = text(source, "namespace");
     if !namespace.is_empty() {
-        found.invalid_text(&at.child("namespace"), namespace, label(namespace));
+        errors.invalid_text(&at.child("namespace"), namespace, label(namespace));
     }
 }
 
 /// Says whether the resource is one of which a claim can have some.
-fn resource_key(found: &mut Found, at: &Path<'_>, name: &str) -> bool {
-    let before = found.errors.len();
-    found.invalid_text(at, name, qualified_name(name));
-    if found.errors.len() == before && is_native(name) && name != "storage" {
-        found.unsupported(at, &json!(name), &["storage"]);
+fn resource_key(errors: &mut ErrorList, at: &Path<'_>, name: &str) -> bool {
+    let before = errors.all.len();
+    errors.invalid_text(at, name, qualified_name(name));
+    if errors.all.len() == before && is_native(name) && name != "storage" {
+        errors.unsupported(at, &json!(name), &["storage"]);
     }
-    found.errors.len() == before
+    errors.all.len() == before
 }
 
-fn not_negative(found: &mut Found, at: &Path<'_>, amount: &Value) {
+fn not_negative(errors: &mut ErrorList, at: &Path<'_>, amount: &Value) {
     if let Some(quantity) = parse(amount).filter(|quantity| quantity.billionths() < 0) {
         let whole = quantity.billionths() / 1_000_000_000;
-        found.invalid_shown(at, whole.to_string(), "must be a valid resource quantity");
+        errors.invalid_shown(at, whole.to_string(), "must be a valid resource quantity");
     }
 }

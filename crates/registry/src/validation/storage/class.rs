@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::super::found::{Found, Path, list, members, text};
+use super::super::error_list::{ErrorList, Path, list, members, text};
 use super::super::names::qualified_name;
 use super::super::same;
 
@@ -14,53 +14,53 @@ const RECLAIM_POLICIES: [&str; 2] = ["Delete", "Retain"];
 const BINDING_MODES: [&str; 2] = ["Immediate", "WaitForFirstConsumer"];
 
 /// A new StorageClass.
-pub(in super::super) fn storage_class(found: &mut Found, class: &Value) {
+pub(crate) fn storage_class(errors: &mut ErrorList, class: &Value) {
     let provisioner = text(class, "provisioner");
     if !provisioner.is_empty() {
         let wrong = qualified_name(&provisioner.to_lowercase());
-        found.invalid_text(&Path::new("provisioner"), &provisioner.to_lowercase(), wrong);
+        errors.invalid_text(&Path::new("provisioner"), &provisioner.to_lowercase(), wrong);
     }
-    parameters(found, class);
+    parameters(errors, class);
     let policy = &class["reclaimPolicy"];
-    found.one_of_if_set(&Path::new("reclaimPolicy"), policy, &RECLAIM_POLICIES);
+    errors.one_of_if_set(&Path::new("reclaimPolicy"), policy, &RECLAIM_POLICIES);
     let (mode_at, mode) = (Path::new("volumeBindingMode"), &class["volumeBindingMode"]);
     match mode.as_str() {
-        None => found.required(&mode_at, ""),
-        Some(word) if !BINDING_MODES.contains(&word) => found.unsupported(&mode_at, mode, &BINDING_MODES),
+        None => errors.required(&mode_at, ""),
+        Some(word) if !BINDING_MODES.contains(&word) => errors.unsupported(&mode_at, mode, &BINDING_MODES),
         Some(_) => {}
     }
-    topologies(found, list(class, "allowedTopologies"));
+    topologies(errors, list(class, "allowedTopologies"));
     if provisioner.is_empty() {
-        found.required(&Path::new("provisioner"), "");
+        errors.required(&Path::new("provisioner"), "");
     }
 }
 
 /// Reports changes to a StorageClass, of which little may change.
-pub(in super::super) fn storage_class_changes(found: &mut Found, old: &Value, new: &Value) {
+pub(crate) fn storage_class_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     for field in ["provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"] {
         let only = |class: &Value| json!({field: class[field]});
-        found.unchanged(&Path::new(field), same("storage/v1.StorageClass", &only(old), &only(new)));
+        errors.unchanged(&Path::new(field), same("storage/v1.StorageClass", &only(old), &only(new)));
     }
 }
 
-fn parameters(found: &mut Found, class: &Value) {
+fn parameters(errors: &mut ErrorList, class: &Value) {
     let at = Path::new("parameters");
     if members(class, "parameters").count() > MOST_PARAMETERS {
-        return found.too_long(&at, MOST_PARAMETERS);
+        return errors.too_long(&at, MOST_PARAMETERS);
     }
     let mut bytes = 0_usize;
     for (key, value) in members(class, "parameters") {
         if key.is_empty() {
-            found.invalid(&at, &json!(key), "field can not be empty.");
+            errors.invalid(&at, &json!(key), "field can not be empty.");
         }
         bytes = bytes.saturating_add(key.len()).saturating_add(value.as_str().map_or(0, str::len));
     }
     if bytes > MOST_BYTES {
-        found.too_long(&at, MOST_BYTES);
+        errors.too_long(&at, MOST_BYTES);
     }
 }
 
-fn topologies(found: &mut Found, terms: &[Value]) {
+fn topologies(errors: &mut ErrorList, terms: &[Value]) {
     let at = Path::new("allowedTopologies");
     let mut seen: Vec<BTreeMap<&str, BTreeSet<&str>>> = Vec::new();
     for (index, term) in terms.iter().enumerate() {
@@ -70,31 +70,31 @@ fn topologies(found: &mut Found, terms: &[Value]) {
         for (index, expression) in list(term, "matchLabelExpressions").iter().enumerate() {
             let at = at.index(index);
             let key = text(expression, "key");
-            let values = topology_values(found, &at.child("values"), expression);
-            found.invalid_text(&at.child("key"), key, qualified_name(key));
+            let values = topology_values(errors, &at.child("values"), expression);
+            errors.invalid_text(&at.child("key"), key, qualified_name(key));
             if keys.insert(key, values).is_some() {
-                found.duplicate(&at.child("key"), &json!(key));
+                errors.duplicate(&at.child("key"), &json!(key));
             }
         }
         // A term without expressions equals the empty one that Kubernetes compares every term with, once for each term.
         let equal = seen.iter().filter(|other| **other == keys).count();
         let empty = if keys.is_empty() { terms.len() } else { 0 };
         for _ in 0..(equal + empty).min(1) {
-            found.duplicate(&at, &json!(""));
+            errors.duplicate(&at, &json!(""));
         }
         seen.push(keys);
     }
 }
 
-fn topology_values<'a>(found: &mut Found, at: &Path<'_>, expression: &'a Value) -> BTreeSet<&'a str> {
+fn topology_values<'a>(errors: &mut ErrorList, at: &Path<'_>, expression: &'a Value) -> BTreeSet<&'a str> {
     let values = list(expression, "values");
     if values.is_empty() {
-        found.required(at, "");
+        errors.required(at, "");
     }
     let mut seen = BTreeSet::new();
     for (index, value) in values.iter().filter_map(Value::as_str).enumerate() {
         if !seen.insert(value) {
-            found.duplicate(&at.index(index), &json!(value));
+            errors.duplicate(&at.index(index), &json!(value));
         }
     }
     seen

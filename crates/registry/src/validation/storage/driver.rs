@@ -5,46 +5,58 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::super::difference::on_one_line;
-use super::super::found::{Found, Path, is_set, list, number, text};
-use super::super::names::{csi_driver_name, qualified_name, subdomain};
+use super::super::error_list::{ErrorList, Path, is_set, list, number, text};
+use super::super::names::{qualified_name, subdomain};
 use super::super::resource_names::parse;
 use super::super::{same, selector, shown};
 
 const TOKENS_IN_SECRETS: &str = "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true \
      to prevent possible logging of tokens in volume attributes";
+const LONGEST_DRIVER_NAME: usize = 63;
 const LONGEST_NODE_ID: usize = 256;
 const GROUP_POLICIES: [&str; 3] = ["File", "None", "ReadWriteOnceWithFSType"];
 const SHORTEST_TOKEN: i64 = 600;
 const LONGEST_TOKEN: i64 = 1 << 32;
 const SHORTEST_PERIOD: i64 = 10;
 
+/// Reports a text that is not the name of a CSI driver.
+pub(super) fn csi_driver_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
+    if name.is_empty() {
+        return errors.required(at, "");
+    }
+    if name.len() > LONGEST_DRIVER_NAME {
+        errors.too_long(at, LONGEST_DRIVER_NAME);
+    }
+    errors.invalid_text(at, name, subdomain(&name.to_lowercase()));
+}
+
 /// A CSIDriver.
-pub(in super::super) fn csi_driver(found: &mut Found, driver: &Value) {
+pub(crate) fn csi_driver(errors: &mut ErrorList, driver: &Value) {
     let (at, spec) = (Path::new("spec"), &driver["spec"]);
     let policy = &spec["fsGroupPolicy"];
     if policy.as_str().is_some_and(|policy| !GROUP_POLICIES.contains(&policy)) {
-        found.unsupported(&at.child("fsGroupPolicy"), policy, &GROUP_POLICIES);
+        errors.unsupported(&at.child("fsGroupPolicy"), policy, &GROUP_POLICIES);
     }
-    tokens(found, &at.child("tokenRequests"), list(spec, "tokenRequests"));
+    tokens(errors, &at.child("tokenRequests"), list(spec, "tokenRequests"));
     for mode in list(spec, "volumeLifecycleModes") {
         if !matches!(mode.as_str(), Some("Persistent" | "Ephemeral")) {
-            found.unsupported(&at.child("volumeLifecycleModes"), mode, &["Persistent", "Ephemeral"]);
+            errors.unsupported(&at.child("volumeLifecycleModes"), mode, &["Persistent", "Ephemeral"]);
         }
     }
     let period = &spec["nodeAllocatableUpdatePeriodSeconds"];
     if period.as_i64().is_some_and(|seconds| seconds < SHORTEST_PERIOD) {
         let at = at.child("nodeAllocatableUpdatePeriodSeconds");
-        found.invalid(&at, period, "must be greater than or equal to 10 seconds");
+        errors.invalid(&at, period, "must be greater than or equal to 10 seconds");
     }
     let in_secrets = &spec["serviceAccountTokenInSecrets"];
     if !in_secrets.is_null() && list(spec, "tokenRequests").is_empty() {
         let why = "serviceAccountTokenInSecrets is set but no tokenRequests are specified";
-        found.invalid(&at.child("serviceAccountTokenInSecrets"), in_secrets, why);
+        errors.invalid(&at.child("serviceAccountTokenInSecrets"), in_secrets, why);
     }
 }
 
 /// A warning about tokens that the driver gets where others could read them.
-pub(in super::super) fn csi_driver_warnings(warnings: &mut Vec<String>, driver: &Value) {
+pub(crate) fn csi_driver_warnings(warnings: &mut Vec<String>, driver: &Value) {
     let spec = &driver["spec"];
     if !list(spec, "tokenRequests").is_empty() && !is_set(spec, "serviceAccountTokenInSecrets") {
         warnings.push(TOKENS_IN_SECRETS.to_owned());
@@ -52,34 +64,34 @@ pub(in super::super) fn csi_driver_warnings(warnings: &mut Vec<String>, driver: 
 }
 
 /// Reports changes to a CSIDriver.
-pub(in super::super) fn csi_driver_changes(found: &mut Found, old: &Value, new: &Value) {
+pub(crate) fn csi_driver_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let at = Path::new("spec");
     let (old, new) = (&old["spec"], &new["spec"]);
     let (field, modes) = ("attachRequired", "volumeLifecycleModes");
     // The name of the field is upstream's.
-    found.immutable(&at.child("attachedRequired"), old[field] == new[field], &new[field]);
-    found.immutable(&at.child(modes), old[modes] == new[modes], &new[modes]);
+    errors.immutable(&at.child("attachedRequired"), old[field] == new[field], &new[field]);
+    errors.immutable(&at.child(modes), old[modes] == new[modes], &new[modes]);
 }
 
 /// A CSINode.
-pub(in super::super) fn csi_node(found: &mut Found, node: &Value) {
+pub(crate) fn csi_node(errors: &mut ErrorList, node: &Value) {
     let at = Path::new("spec");
     let at = at.child("drivers");
     let mut names = BTreeSet::new();
     for (index, driver) in list(&node["spec"], "drivers").iter().enumerate() {
         let (at, name) = (at.index(index), text(driver, "name"));
-        csi_driver_name(found, &at.child("name"), name);
-        node_id(found, &at.child("nodeID"), text(driver, "nodeID"));
-        found.not_negative(&at.child("allocatable"), &driver["allocatable"], "count");
+        csi_driver_name(errors, &at.child("name"), name);
+        node_id(errors, &at.child("nodeID"), text(driver, "nodeID"));
+        errors.not_negative(&at.child("allocatable"), &driver["allocatable"], "count");
         if !names.insert(name) {
-            found.duplicate(&at.child("name"), &json!(name));
+            errors.duplicate(&at.child("name"), &json!(name));
         }
-        topology_keys(found, &at, driver);
+        topology_keys(errors, &at, driver);
     }
 }
 
 /// Reports changes to the drivers of a CSINode: only what can be allocated may change.
-pub(in super::super) fn csi_node_changes(found: &mut Found, old: &Value, new: &Value) {
+pub(crate) fn csi_node_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let at = Path::new("spec");
     let message = "storage/v1.CSINodeDriver";
     let fixed = |driver: &Value| {
@@ -93,76 +105,76 @@ pub(in super::super) fn csi_node_changes(found: &mut Found, old: &Value, new: &V
         for after in list(&new["spec"], "drivers").iter().filter(|after| after["name"] == before["name"]) {
             if !same(message, &fixed(before), &fixed(after)) {
                 let shown = on_one_line(message, &fixed(after));
-                found.invalid_shown(&at.child("drivers"), shown, "field is immutable");
+                errors.invalid_shown(&at.child("drivers"), shown, "field is immutable");
             }
         }
     }
 }
 
 /// A CSIStorageCapacity.
-pub(in super::super) fn capacity(found: &mut Found, object: &Value) {
+pub(crate) fn capacity(errors: &mut ErrorList, object: &Value) {
     if is_set(object, "nodeTopology") {
-        selector::terms(found, &Path::new("nodeTopology"), &object["nodeTopology"]);
+        selector::terms(errors, &Path::new("nodeTopology"), &object["nodeTopology"]);
     }
     let class = text(object, "storageClassName");
-    found.invalid_text(&Path::new("storageClassName"), class, subdomain(class));
+    errors.invalid_text(&Path::new("storageClassName"), class, subdomain(class));
     let amount = &object["capacity"];
     if parse(amount).is_some_and(|quantity| quantity.billionths() < 0) {
-        found.invalid(&Path::new("capacity"), amount, "must be greater than or equal to 0");
+        errors.invalid(&Path::new("capacity"), amount, "must be greater than or equal to 0");
     }
 }
 
 /// Reports changes to a CSIStorageCapacity: what the driver was asked for stays.
-pub(in super::super) fn capacity_changes(found: &mut Found, old: &Value, new: &Value) {
+pub(crate) fn capacity_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let only = |object: &Value| json!({"nodeTopology": object["nodeTopology"]});
     if !same("storage/v1.CSIStorageCapacity", &only(old), &only(new)) {
         let shown = match &new["nodeTopology"] {
             Value::Null => "null".to_owned(),
             topology => shown::in_order("meta/v1.LabelSelector", topology),
         };
-        found.invalid_shown(&Path::new("nodeTopology"), shown, "field is immutable");
+        errors.invalid_shown(&Path::new("nodeTopology"), shown, "field is immutable");
     }
     let class = text(new, "storageClassName");
-    found.immutable(&Path::new("storageClassName"), text(old, "storageClassName") == class, &json!(class));
+    errors.immutable(&Path::new("storageClassName"), text(old, "storageClassName") == class, &json!(class));
 }
 
-fn tokens(found: &mut Found, at: &Path<'_>, requests: &[Value]) {
+fn tokens(errors: &mut ErrorList, at: &Path<'_>, requests: &[Value]) {
     let mut audiences = BTreeSet::new();
     for (index, request) in requests.iter().enumerate() {
         let (at, audience) = (at.index(index), text(request, "audience"));
         if !audiences.insert(audience) {
-            found.duplicate(&at.child("audience"), &json!(audience));
+            errors.duplicate(&at.child("audience"), &json!(audience));
             continue;
         }
         let Some(seconds) = number(request, "expirationSeconds") else { continue };
         let at = at.child("expirationSeconds");
         if seconds < SHORTEST_TOKEN {
-            found.invalid(&at, &json!(seconds), "may not specify a duration less than 10 minutes");
+            errors.invalid(&at, &json!(seconds), "may not specify a duration less than 10 minutes");
         }
         if seconds > LONGEST_TOKEN {
-            found.invalid(&at, &json!(seconds), "may not specify a duration larger than 2^32 seconds");
+            errors.invalid(&at, &json!(seconds), "may not specify a duration larger than 2^32 seconds");
         }
     }
 }
 
-fn node_id(found: &mut Found, at: &Path<'_>, id: &str) {
+fn node_id(errors: &mut ErrorList, at: &Path<'_>, id: &str) {
     if id.is_empty() {
-        found.required(at, "");
+        errors.required(at, "");
     }
     if id.len() > LONGEST_NODE_ID {
-        found.invalid(at, &json!(id), format!("must be {LONGEST_NODE_ID} characters or less"));
+        errors.invalid(at, &json!(id), format!("must be {LONGEST_NODE_ID} characters or less"));
     }
 }
 
-fn topology_keys(found: &mut Found, at: &Path<'_>, driver: &Value) {
+fn topology_keys(errors: &mut ErrorList, at: &Path<'_>, driver: &Value) {
     let mut seen = BTreeSet::new();
     for key in list(driver, "topologyKeys").iter().filter_map(Value::as_str) {
         if key.is_empty() {
-            found.required(at, "");
+            errors.required(at, "");
         }
         if !seen.insert(key) {
-            found.duplicate(at, &json!(key));
+            errors.duplicate(at, &json!(key));
         }
-        found.invalid_text(at, key, qualified_name(key));
+        errors.invalid_text(at, key, qualified_name(key));
     }
 }

@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::super::found::{Found, Path, is_set, list, members, number, text};
-use super::super::names::{Rule, csi_driver_name, label, subdomain, within};
+use super::super::error_list::{ErrorList, Path, is_set, list, members, number, text};
+use super::super::names::{Rule, label, subdomain, within};
+use super::driver::csi_driver_name;
 
 /// What holds the source: references to secrets need a namespace in volumes that belong to none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Holder<'a> {
+pub(crate) enum Holder<'a> {
     /// A pod.
     Pod,
     /// A PersistentVolume of this name.
@@ -19,47 +20,41 @@ const DISK_KINDS: [&str; 3] = ["Dedicated", "Managed", "Shared"];
 const HOST_AND_PORT: &str = "must be a host:port pair or multiple pairs separated by commas";
 
 /// Reports what is wrong with a source that a storage system provides.
-pub(in super::super) fn device(
-    found: &mut Found,
-    at: &Path<'_>,
-    name: &str,
-    source: &Value,
-    holder: Holder<'_>,
-) {
-    needed(found, at, source, needed_fields(name));
+pub(crate) fn device(errors: &mut ErrorList, at: &Path<'_>, name: &str, source: &Value, holder: Holder<'_>) {
+    needed(errors, at, source, needed_fields(name));
     match name {
-        "gcePersistentDisk" | "awsElasticBlockStore" => partition(found, at, source),
+        "gcePersistentDisk" | "awsElasticBlockStore" => partition(errors, at, source),
         "glusterfs" => {
             if let Some(name) = source["endpointsNamespace"].as_str().filter(|_| holder != Holder::Pod) {
-                endpoints_namespace(found, &at.child("endpointsNamespace"), name);
+                endpoints_namespace(errors, &at.child("endpointsNamespace"), name);
             }
         }
-        "flocker" => flocker(found, at, source),
+        "flocker" => flocker(errors, at, source),
         "nfs" => {
             let path = text(source, "path");
             if !path.starts_with('/') {
-                found.invalid(&at.child("path"), &json!(path), "must be an absolute path");
+                errors.invalid(&at.child("path"), &json!(path), "must be an absolute path");
             }
         }
-        "quobyte" => quobyte(found, at, source),
-        "iscsi" => iscsi(found, at, source, holder),
-        "cinder" => secret(found, at, source, holder),
-        "fc" => fibre_channel(found, at, source),
-        "flexVolume" => options(found, &at.child("options"), source),
+        "quobyte" => quobyte(errors, at, source),
+        "iscsi" => iscsi(errors, at, source, holder),
+        "cinder" => secret(errors, at, source, holder),
+        "fc" => fibre_channel(errors, at, source),
+        "flexVolume" => options(errors, &at.child("options"), source),
         "azureFile" if is_set(source, "secretNamespace") && holder != Holder::Pod => {
-            needed(found, at, source, &["secretNamespace"]);
+            needed(errors, at, source, &["secretNamespace"]);
         }
-        "azureDisk" => azure_disk(found, at, source),
+        "azureDisk" => azure_disk(errors, at, source),
         "storageos" => {
             for field in ["volumeName", "volumeNamespace"] {
                 let name = text(source, field);
                 if !name.is_empty() {
-                    found.invalid_text(&at.child(field), name, label(name));
+                    errors.invalid_text(&at.child(field), name, label(name));
                 }
             }
-            secret(found, at, source, holder);
+            secret(errors, at, source, holder);
         }
-        "csi" if holder != Holder::Pod => csi(found, at, source),
+        "csi" if holder != Holder::Pod => csi(errors, at, source),
         _ => {}
     }
 }
@@ -83,57 +78,57 @@ fn needed_fields(name: &str) -> &'static [&'static str] {
     }
 }
 
-fn needed(found: &mut Found, at: &Path<'_>, source: &Value, fields: &[&str]) {
+fn needed(errors: &mut ErrorList, at: &Path<'_>, source: &Value, fields: &[&str]) {
     for field in fields {
         if text(source, field).is_empty() && list(source, field).is_empty() {
-            found.required(&at.child(field), "");
+            errors.required(&at.child(field), "");
         }
     }
 }
 
-fn partition(found: &mut Found, at: &Path<'_>, source: &Value) {
+fn partition(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
     let partition = number(source, "partition").unwrap_or(0);
     if !(0..=255).contains(&partition) {
         let why = "must be between 1 and 255, inclusive";
-        found.invalid(&at.child("partition"), &json!(partition), why);
+        errors.invalid(&at.child("partition"), &json!(partition), why);
     }
 }
 
-fn endpoints_namespace(found: &mut Found, at: &Path<'_>, name: &str) {
+fn endpoints_namespace(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     if name.is_empty() {
         let why = "if the endpointnamespace is set, it must be a valid namespace name";
-        return found.invalid(at, &json!(name), why);
+        return errors.invalid(at, &json!(name), why);
     }
-    found.invalid_text(at, name, label(name));
+    errors.invalid_text(at, name, label(name));
 }
 
-fn flocker(found: &mut Found, at: &Path<'_>, source: &Value) {
+fn flocker(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
     let (name, id) = (text(source, "datasetName"), text(source, "datasetUUID"));
     if name.is_empty() && id.is_empty() {
-        found.required(at, "one of datasetName and datasetUUID is required");
+        errors.required(at, "one of datasetName and datasetUUID is required");
     }
     if !name.is_empty() && !id.is_empty() {
         let why = "datasetName and datasetUUID can not be specified simultaneously";
-        found.invalid(at, &json!("resource"), why);
+        errors.invalid(at, &json!("resource"), why);
     }
     if name.contains('/') {
-        found.invalid(&at.child("datasetName"), &json!(name), "must not contain '/'");
+        errors.invalid(&at.child("datasetName"), &json!(name), "must not contain '/'");
     }
 }
 
-fn quobyte(found: &mut Found, at: &Path<'_>, source: &Value) {
+fn quobyte(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
     let registry = text(source, "registry");
     if registry.is_empty() {
-        found.required(&at.child("registry"), HOST_AND_PORT);
+        errors.required(&at.child("registry"), HOST_AND_PORT);
     } else if text(source, "tenant").len() >= 65 {
         let why = "must be a UUID and may not exceed a length of 64 characters";
-        found.required(&at.child("tenant"), why);
+        errors.required(&at.child("tenant"), why);
     } else {
         for _ in registry.split(',').filter(|pair| !is_host_and_port(pair)) {
-            found.invalid(&at.child("registry"), &json!(registry), HOST_AND_PORT);
+            errors.invalid(&at.child("registry"), &json!(registry), HOST_AND_PORT);
         }
     }
-    needed(found, at, source, &["volume"]);
+    needed(errors, at, source, &["volume"]);
 }
 
 fn is_host_and_port(pair: &str) -> bool {
@@ -144,8 +139,8 @@ fn is_host_and_port(pair: &str) -> bool {
     })
 }
 
-fn iscsi(found: &mut Found, at: &Path<'_>, source: &Value, holder: Holder<'_>) {
-    needed(found, at, source, &["targetPortal"]);
+fn iscsi(errors: &mut ErrorList, at: &Path<'_>, source: &Value, holder: Holder<'_>) {
+    needed(errors, at, source, &["targetPortal"]);
     let portal = text(source, "targetPortal");
     if let Holder::Volume(name) = holder
         && is_set(source, "initiatorName")
@@ -153,30 +148,30 @@ fn iscsi(found: &mut Found, at: &Path<'_>, source: &Value, holder: Holder<'_>) {
     {
         let why = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is \
                    specified.";
-        found.invalid(&at.child("targetportal"), &json!(portal), why);
+        errors.invalid(&at.child("targetportal"), &json!(portal), why);
     }
     match text(source, "iqn") {
-        "" => found.required(&at.child("iqn"), ""),
-        name => iscsi_name(found, &at.child("iqn"), name, holder),
+        "" => errors.required(&at.child("iqn"), ""),
+        name => iscsi_name(errors, &at.child("iqn"), name, holder),
     }
     let unit = number(source, "lun").unwrap_or(0);
     for why in within(unit, 0, 255) {
-        found.invalid(&at.child("lun"), &json!(unit), why);
+        errors.invalid(&at.child("lun"), &json!(unit), why);
     }
     let is_authenticated =
         ["chapAuthDiscovery", "chapAuthSession"].iter().any(|field| source[*field] == true);
     if is_authenticated && !is_set(source, "secretRef") {
-        found.required(&at.child("secretRef"), "");
+        errors.required(&at.child("secretRef"), "");
     }
     if holder != Holder::Pod && is_set(source, "secretRef") {
-        needed(found, &at.child("secretRef"), &source["secretRef"], &["name"]);
+        needed(errors, &at.child("secretRef"), &source["secretRef"], &["name"]);
     }
     if let Some(name) = source["initiatorName"].as_str() {
-        iscsi_name(found, &at.child("initiatorname"), name, holder);
+        iscsi_name(errors, &at.child("initiatorname"), name, holder);
     }
 }
 
-fn iscsi_name(found: &mut Found, at: &Path<'_>, name: &str, holder: Holder<'_>) {
+fn iscsi_name(errors: &mut ErrorList, at: &Path<'_>, name: &str, holder: Holder<'_>) {
     let is_known = ["iqn", "eui", "naa"].iter().any(|prefix| name.starts_with(prefix));
     let has_letters = |count: usize| {
         let rest: Vec<char> = name.chars().skip(3).collect();
@@ -188,9 +183,9 @@ fn iscsi_name(found: &mut Found, at: &Path<'_>, name: &str, holder: Holder<'_>) 
         _ => is_iqn(name),
     };
     if !is_known && holder == Holder::Pod {
-        found.invalid(at, &json!(name), "must be valid format starting with iqn, eui, or naa");
+        errors.invalid(at, &json!(name), "must be valid format starting with iqn, eui, or naa");
     } else if !is_known || !is_right {
-        found.invalid(at, &json!(name), "must be valid format");
+        errors.invalid(at, &json!(name), "must be valid format");
     }
 }
 
@@ -211,52 +206,52 @@ fn is_iqn(name: &str) -> bool {
         && !unit.contains(|c: char| ",;*&$|".contains(c) || c.is_ascii_whitespace())
 }
 
-fn secret(found: &mut Found, at: &Path<'_>, source: &Value, holder: Holder<'_>) {
+fn secret(errors: &mut ErrorList, at: &Path<'_>, source: &Value, holder: Holder<'_>) {
     if !is_set(source, "secretRef") {
         return;
     }
     let fields: &[&str] = if holder == Holder::Pod { &["name"] } else { &["name", "namespace"] };
-    needed(found, &at.child("secretRef"), &source["secretRef"], fields);
+    needed(errors, &at.child("secretRef"), &source["secretRef"], fields);
 }
 
-fn fibre_channel(found: &mut Found, at: &Path<'_>, source: &Value) {
+fn fibre_channel(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
     let names_at = at.child("targetWWNs");
     let (has_names, has_ids) = (!list(source, "targetWWNs").is_empty(), !list(source, "wwids").is_empty());
     if !has_names && !has_ids {
-        found.required(&names_at, "must specify either targetWWNs or wwids, but not both");
+        errors.required(&names_at, "must specify either targetWWNs or wwids, but not both");
     }
     if has_names && has_ids {
         let why = "targetWWNs and wwids can not be specified simultaneously";
-        found.invalid(&names_at, &source["targetWWNs"], why);
+        errors.invalid(&names_at, &source["targetWWNs"], why);
     }
     if !has_names {
         return;
     }
     match number(source, "lun") {
-        None => found.required(&at.child("lun"), "lun is required if targetWWNs is specified"),
+        None => errors.required(&at.child("lun"), "lun is required if targetWWNs is specified"),
         Some(unit) => {
             for why in within(unit, 0, 255) {
-                found.invalid(&at.child("lun"), &json!(unit), why);
+                errors.invalid(&at.child("lun"), &json!(unit), why);
             }
         }
     }
 }
 
-fn options(found: &mut Found, at: &Path<'_>, source: &Value) {
+fn options(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
     for (key, _) in members(source, "options") {
         let domain = key.split_once('/').map_or(key.as_str(), |(domain, _)| domain);
         let domain = format!(".{}", domain.to_lowercase());
         if domain.ends_with(".kubernetes.io") || domain.ends_with(".k8s.io") {
             let why = "kubernetes.io and k8s.io namespaces are reserved";
-            found.invalid(&at.key(key), &json!(key), why);
+            errors.invalid(&at.key(key), &json!(key), why);
         }
     }
 }
 
-fn azure_disk(found: &mut Found, at: &Path<'_>, source: &Value) {
+fn azure_disk(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
     for (field, known) in [("cachingMode", &CACHING_MODES), ("kind", &DISK_KINDS)] {
         if source[field].as_str().is_some_and(|word| !known.contains(&word)) {
-            found.unsupported(&at.child(field), &source[field], known);
+            errors.unsupported(&at.child(field), &source[field], known);
         }
     }
     let address = text(source, "diskURI");
@@ -271,13 +266,13 @@ fn azure_disk(found: &mut Found, at: &Path<'_>, source: &Value) {
         }
     };
     if !address.starts_with(start) {
-        found.unsupported(&at.child("diskURI"), &json!(address), &[known]);
+        errors.unsupported(&at.child("diskURI"), &json!(address), &[known]);
     }
 }
 
-fn csi(found: &mut Found, at: &Path<'_>, source: &Value) {
-    csi_driver_name(found, &at.child("driver"), text(source, "driver"));
-    needed(found, at, source, &["volumeHandle"]);
+fn csi(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
+    csi_driver_name(errors, &at.child("driver"), text(source, "driver"));
+    needed(errors, at, source, &["volumeHandle"]);
     for field in [
         "controllerPublishSecretRef",
         "controllerExpandSecretRef",
@@ -285,16 +280,16 @@ fn csi(found: &mut Found, at: &Path<'_>, source: &Value) {
         "nodeExpandSecretRef",
     ] {
         if is_set(source, field) {
-            secret_of_driver(found, &at.child(field), &source[field]);
+            secret_of_driver(errors, &at.child(field), &source[field]);
         }
     }
 }
 
-fn secret_of_driver(found: &mut Found, at: &Path<'_>, secret: &Value) {
+fn secret_of_driver(errors: &mut ErrorList, at: &Path<'_>, secret: &Value) {
     for (field, rule) in [("name", subdomain as Rule), ("namespace", label)] {
         match text(secret, field) {
-            "" => found.required(&at.child(field), ""),
-            name => found.invalid_text(&at.child(field), name, rule(name)),
+            "" => errors.required(&at.child(field), ""),
+            name => errors.invalid_text(&at.child(field), name, rule(name)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::super::difference::{difference, on_one_line};
-use super::super::found::{Found, Path, is_set, list, members, text};
+use super::super::error_list::{ErrorList, Path, is_set, list, members, text};
 use super::super::names::subdomain;
 use super::super::pod_warnings::node_terms;
 use super::super::resource_names::parse;
@@ -55,7 +55,7 @@ const GONE: [(&str, &str, &str, &str); 6] = [
 
 /// Where the spec stands: inline ones belong to an attachment and hold nothing but the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place<'a> {
+pub(crate) enum Place<'a> {
     /// In a PersistentVolume of this name.
     Object(&'a str),
     /// Inline in a VolumeAttachment.
@@ -63,97 +63,97 @@ pub(super) enum Place<'a> {
 }
 
 /// A PersistentVolume.
-pub(in super::super) fn volume(found: &mut Found, object: &Value) {
+pub(crate) fn volume(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
-    volume_spec(found, &at, spec, Place::Object(text(&object["metadata"], "name")));
+    volume_spec(errors, &at, spec, Place::Object(text(&object["metadata"], "name")));
     let has_options = is_set(&object["metadata"]["annotations"], MOUNT_ANNOTATION);
     let takes_options = SOURCES.iter().any(|name| is_set(spec, name) && !WITHOUT_OPTIONS.contains(name));
     if has_options && !takes_options {
         let at = Path::new("metadata");
         let at = at.child("annotations");
-        found.forbidden(&at.child(MOUNT_ANNOTATION), "may not specify mount options for this volume type");
+        errors.forbidden(&at.child(MOUNT_ANNOTATION), "may not specify mount options for this volume type");
     }
 }
 
 /// The spec of a PersistentVolume.
-pub(super) fn volume_spec(found: &mut Found, at: &Path<'_>, spec: &Value, place: Place<'_>) {
+pub(crate) fn volume_spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, place: Place<'_>) {
     let is_inline = place == Place::Inline;
     if is_inline {
-        only_a_source(found, at, spec);
+        only_a_source(errors, at, spec);
     }
     let modes = list(spec, "accessModes");
     if modes.is_empty() {
-        found.required(&at.child("accessModes"), "");
+        errors.required(&at.child("accessModes"), "");
     }
-    access_modes(found, &at.child("accessModes"), modes);
+    access_modes(errors, &at.child("accessModes"), modes);
     if !is_inline {
-        capacity(found, &at.child("capacity"), spec);
+        capacity(errors, &at.child("capacity"), spec);
     }
     let policy = text(spec, "persistentVolumeReclaimPolicy");
     let policy_at = at.child("persistentVolumeReclaimPolicy");
     if is_inline && !matches!(policy, "" | "Retain") {
-        found.forbidden(&policy_at, "may only be Retain in the context of inline volumes");
+        errors.forbidden(&policy_at, "may only be Retain in the context of inline volumes");
     } else if !is_inline {
-        found.one_of_if_set(&policy_at, &spec["persistentVolumeReclaimPolicy"], &RECLAIM_POLICIES);
+        errors.one_of_if_set(&policy_at, &spec["persistentVolumeReclaimPolicy"], &RECLAIM_POLICIES);
     }
-    affinity(found, &at.child("nodeAffinity"), spec, is_inline);
-    sources(found, at, spec, place);
+    affinity(errors, &at.child("nodeAffinity"), spec, is_inline);
+    sources(errors, at, spec, place);
     if is_root(text(&spec["hostPath"], "path")) && policy == "Recycle" {
-        found.forbidden(&policy_at, "may not be 'recycle' for a hostPath mount of '/'");
+        errors.forbidden(&policy_at, "may not be 'recycle' for a hostPath mount of '/'");
     }
-    classes_and_mode(found, at, spec, is_inline);
+    classes_and_mode(errors, at, spec, is_inline);
 }
 
-fn only_a_source(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn only_a_source(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let why = "may not be specified in the context of inline volumes";
     if is_set(spec, "claimRef") {
-        found.forbidden(&at.child("claimRef"), why);
+        errors.forbidden(&at.child("claimRef"), why);
     }
     if members(spec, "capacity").next().is_some() {
-        found.forbidden(&at.child("capacity"), why);
+        errors.forbidden(&at.child("capacity"), why);
     }
     if !is_set(spec, "csi") {
-        found.required(&at.child("csi"), "has to be specified in the context of inline volumes");
+        errors.required(&at.child("csi"), "has to be specified in the context of inline volumes");
     }
 }
 
-fn capacity(found: &mut Found, at: &Path<'_>, spec: &Value) {
+fn capacity(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let empty = Map::new();
     let amounts = spec["capacity"].as_object().unwrap_or(&empty);
     if amounts.is_empty() {
-        found.required(at, "");
+        errors.required(at, "");
     }
     if amounts.len() != 1 || !amounts.contains_key("storage") {
-        found.unsupported(at, spec.get("capacity").unwrap_or(&Value::Null), &["storage"]);
+        errors.unsupported(at, spec.get("capacity").unwrap_or(&Value::Null), &["storage"]);
     }
     for (name, amount) in amounts {
         let Some(quantity) = parse(amount) else { continue };
         if quantity.billionths() < 0 {
             let whole = quantity.billionths() / 1_000_000_000;
-            found.invalid_shown(&at.key(name), whole.to_string(), "must be a valid resource quantity");
+            errors.invalid_shown(&at.key(name), whole.to_string(), "must be a valid resource quantity");
         }
         if quantity.billionths() <= 0 {
-            found.invalid(&at.key(name), amount, "must be greater than zero");
+            errors.invalid(&at.key(name), amount, "must be greater than zero");
         }
     }
 }
 
-fn affinity(found: &mut Found, at: &Path<'_>, spec: &Value, is_inline: bool) {
+fn affinity(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, is_inline: bool) {
     if !is_set(spec, "nodeAffinity") {
         return;
     }
     if is_inline {
-        return found.forbidden(at, "may not be specified in the context of inline volumes");
+        return errors.forbidden(at, "may not be specified in the context of inline volumes");
     }
     let required = &spec["nodeAffinity"]["required"];
     if required.is_null() {
-        found.required(&at.child("required"), "must specify required node constraints");
+        errors.required(&at.child("required"), "must specify required node constraints");
     } else {
-        node_selector(found, &at.child("required"), required);
+        node_selector(errors, &at.child("required"), required);
     }
 }
 
-fn sources(found: &mut Found, at: &Path<'_>, spec: &Value, place: Place<'_>) {
+fn sources(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, place: Place<'_>) {
     let holder = Holder::Volume(if let Place::Object(name) = place { name } else { "" });
     let mut has_one = false;
     for name in SOURCES.into_iter().filter(|name| is_set(spec, name)) {
@@ -164,18 +164,18 @@ fn sources(found: &mut Found, at: &Path<'_>, spec: &Value, place: Place<'_>) {
             _ => (name, name),
         };
         if has_one && name != "flexVolume" {
-            found.forbidden(&at.child(again), "may not specify more than 1 volume type");
+            errors.forbidden(&at.child(again), "may not specify more than 1 volume type");
             continue;
         }
         has_one = true;
         match name {
-            "hostPath" => host_path(found, &at.child(field), &spec[name]),
-            "local" => local(found, at, spec, place),
-            _ => device(found, &at.child(field), name, &spec[name], holder),
+            "hostPath" => host_path(errors, &at.child(field), &spec[name]),
+            "local" => local(errors, at, spec, place),
+            _ => device(errors, &at.child(field), name, &spec[name], holder),
         }
     }
     if !has_one {
-        found.required(at, "must specify a volume type");
+        errors.required(at, "must specify a volume type");
     }
 }
 
@@ -183,51 +183,51 @@ fn is_root(path: &str) -> bool {
     path.starts_with('/') && path.split('/').all(|part| matches!(part, "" | "." | ".."))
 }
 
-fn local(found: &mut Found, at: &Path<'_>, spec: &Value, place: Place<'_>) {
+fn local(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, place: Place<'_>) {
     let path_at = at.child("local");
     match text(&spec["local"], "path") {
-        "" => found.required(&path_at.child("path"), ""),
-        path => mount::no_way_up(found, &path_at.child("path"), path),
+        "" => errors.required(&path_at.child("path"), ""),
+        path => mount::no_way_up(errors, &path_at.child("path"), path),
     }
     if place == Place::Inline || !is_set(spec, "nodeAffinity") {
-        found.required(&at.child("nodeAffinity"), "Local volume requires node affinity");
+        errors.required(&at.child("nodeAffinity"), "Local volume requires node affinity");
     }
 }
 
-fn classes_and_mode(found: &mut Found, at: &Path<'_>, spec: &Value, is_inline: bool) {
+fn classes_and_mode(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, is_inline: bool) {
     let class = text(spec, "storageClassName");
     if !class.is_empty() && is_inline {
         let why = "may not be specified in the context of inline volumes";
-        found.forbidden(&at.child("storageClassName"), why);
+        errors.forbidden(&at.child("storageClassName"), why);
     } else if !class.is_empty() {
-        found.invalid_text(&at.child("storageClassName"), class, subdomain(class));
+        errors.invalid_text(&at.child("storageClassName"), class, subdomain(class));
     }
     let (mode_at, mode) = (at.child("volumeMode"), &spec["volumeMode"]);
     match mode.as_str() {
         Some(word) if is_inline && word != "Filesystem" => {
             let why = "may not specify volumeMode other than Filesystem in the context of inline volumes";
-            found.forbidden(&mode_at, why);
+            errors.forbidden(&mode_at, why);
         }
         Some(word) if !is_inline && !VOLUME_MODES.contains(&word) => {
-            found.unsupported(&mode_at, mode, &VOLUME_MODES);
+            errors.unsupported(&mode_at, mode, &VOLUME_MODES);
         }
         _ => {}
     }
     if let Some(class) = spec["volumeAttributesClassName"].as_str().filter(|_| !is_inline) {
         let class_at = at.child("volumeAttributesClassName");
         if class.is_empty() {
-            found.required(&class_at, "an empty string is disallowed");
+            errors.required(&class_at, "an empty string is disallowed");
         } else {
-            found.invalid_text(&class_at, class, subdomain(class));
+            errors.invalid_text(&class_at, class, subdomain(class));
         }
         if !is_set(spec, "csi") {
-            found.required(&at.child("csi"), "has to be specified when using volumeAttributesClassName");
+            errors.required(&at.child("csi"), "has to be specified when using volumeAttributesClassName");
         }
     }
 }
 
 /// Reports changes to a PersistentVolume: its source, its mode and its node affinity stay.
-pub(in super::super) fn volume_changes(found: &mut Found, old: &Value, new: &Value) {
+pub(crate) fn volume_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let spec = Path::new("spec");
     let (before, mut after) = (source_of(old), source_of(new));
     let reference = "controllerExpandSecretRef";
@@ -240,19 +240,19 @@ pub(in super::super) fn volume_changes(found: &mut Found, old: &Value, new: &Val
     if !same("core/v1.PersistentVolumeSource", &before, &after) {
         let why = "spec.persistentvolumesource is immutable after creation";
         let lines = difference("core/v1.PersistentVolumeSource", &before, &after);
-        found.forbidden(&spec.child("persistentvolumesource"), format!("{why}\n{lines}"));
+        errors.forbidden(&spec.child("persistentvolumesource"), format!("{why}\n{lines}"));
     }
     let (old, new) = (&old["spec"], &new["spec"]);
-    found.immutable(&Path::new("volumeMode"), old["volumeMode"] == new["volumeMode"], &new["volumeMode"]);
+    errors.immutable(&Path::new("volumeMode"), old["volumeMode"] == new["volumeMode"], &new["volumeMode"]);
     let affinity = "core/v1.VolumeNodeAffinity";
     if is_set(old, "nodeAffinity") && !same(affinity, &old["nodeAffinity"], &new["nodeAffinity"]) {
         let shown = on_one_line(affinity, &new["nodeAffinity"]);
         let why = "field is immutable, except for updating from beta label to GA";
-        found.invalid_shown(&Path::new("nodeAffinity"), shown, why);
+        errors.invalid_shown(&Path::new("nodeAffinity"), shown, why);
     }
     let class = "volumeAttributesClassName";
     if is_set(old, class) && !is_set(new, class) {
-        found.forbidden(&spec.child(class), "update from non-nil value to nil is forbidden");
+        errors.forbidden(&spec.child(class), "update from non-nil value to nil is forbidden");
     }
 }
 
@@ -262,7 +262,7 @@ fn source_of(volume: &Value) -> Value {
 }
 
 /// Warnings about a PersistentVolume.
-pub(in super::super) fn volume_warnings(warnings: &mut Vec<String>, object: &Value) {
+pub(crate) fn volume_warnings(warnings: &mut Vec<String>, object: &Value) {
     let spec = &object["spec"];
     let old_annotations =
         [(CLASS_ANNOTATION, "v1.8", "storageClassName"), (MOUNT_ANNOTATION, "v1.31", "mountOptions")];

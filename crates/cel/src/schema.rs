@@ -1,0 +1,175 @@
+//! What expressions have to know of the schema of a value.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use serde_json::Value as Json;
+
+/// The schema of a value, as far as the types of expressions depend on it.
+pub trait Schema: Any + Debug + Send + Sync {
+    /// The type; `None` if the schema does not say.
+    fn basic(&self) -> Option<Basic>;
+    /// The format of a string; empty if the schema names none.
+    fn format(&self) -> &str;
+    /// Whether the value may be `null`.
+    fn is_nullable(&self) -> bool;
+    /// Whether the value is an object with `kind`, `apiVersion` and `metadata` of its own.
+    fn is_embedded_resource(&self) -> bool;
+    /// The schema of a declared property.
+    fn property(&self, name: &str) -> Option<&dyn Schema>;
+    /// Whether any property is declared.
+    fn has_properties(&self) -> bool;
+    /// The schema of all other properties, `additionalProperties`.
+    fn additional(&self) -> Option<&dyn Schema>;
+    /// The schema of the elements of a list.
+    fn elements(&self) -> Option<&dyn Schema>;
+    /// How lists compare and merge.
+    fn list_type(&self) -> &Lists;
+    /// Whether the other schema is of the same implementation and equal.
+    fn equals(&self, other: &dyn Schema) -> bool;
+}
+
+/// The types of JSON, as a schema names them, and the one that is two of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the words of JSON Schema")]
+pub enum Basic {
+    IntOrString,
+    Object,
+    Array,
+    String,
+    Integer,
+    Number,
+    Boolean,
+}
+
+/// `x-kubernetes-list-type`: how lists compare and merge.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Lists {
+    /// As a whole.
+    #[default]
+    Atomic,
+    /// As a set of values.
+    Set,
+    /// As a map; the values of these properties are the key of an element.
+    Map(Vec<String>),
+}
+
+impl Basic {
+    /// The name in a schema.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::IntOrString => "integer,string",
+            Self::Object => "object",
+            Self::Array => "array",
+            Self::String => "string",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+        }
+    }
+
+    /// The type that a schema names.
+    pub fn read(schema: &Json) -> Option<Self> {
+        if schema["x-kubernetes-int-or-string"] == true {
+            return Some(Self::IntOrString);
+        }
+        Some(match schema["type"].as_str()? {
+            "object" => Self::Object,
+            "array" => Self::Array,
+            "string" => Self::String,
+            "integer" => Self::Integer,
+            "number" => Self::Number,
+            "boolean" => Self::Boolean,
+            _ => return None,
+        })
+    }
+}
+
+impl Lists {
+    /// The list type that a schema names.
+    pub fn read(schema: &Json) -> Self {
+        match schema["x-kubernetes-list-type"].as_str() {
+            Some("set") => Self::Set,
+            Some("map") => {
+                let keys = schema["x-kubernetes-list-map-keys"].as_array().into_iter().flatten();
+                Self::Map(keys.filter_map(Json::as_str).map(str::to_owned).collect())
+            }
+            _ => Self::Atomic,
+        }
+    }
+}
+
+impl PartialEq for dyn Schema {
+    fn eq(&self, other: &Self) -> bool {
+        self.equals(other)
+    }
+}
+
+/// A schema that holds what expressions have to know, and nothing else.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct PlainSchema {
+    pub(crate) basic: Option<Basic>,
+    pub(crate) format: String,
+    pub(crate) nullable: bool,
+    pub(crate) embedded: bool,
+    pub(crate) properties: BTreeMap<String, PlainSchema>,
+    pub(crate) additional: Option<Box<PlainSchema>>,
+    pub(crate) items: Option<Box<PlainSchema>>,
+    pub(crate) lists: Lists,
+}
+
+impl PlainSchema {
+    /// The schema of a string.
+    pub(crate) fn string() -> Self {
+        Self { basic: Some(Basic::String), ..Self::default() }
+    }
+
+    /// The schema of an object with these properties, all of them strings.
+    pub(crate) fn object_of_strings(names: &[&str]) -> Self {
+        let properties = names.iter().map(|name| ((*name).to_owned(), Self::string())).collect();
+        Self { basic: Some(Basic::Object), properties, ..Self::default() }
+    }
+}
+
+impl Schema for PlainSchema {
+    fn basic(&self) -> Option<Basic> {
+        self.basic
+    }
+
+    fn format(&self) -> &str {
+        &self.format
+    }
+
+    fn is_nullable(&self) -> bool {
+        self.nullable
+    }
+
+    fn is_embedded_resource(&self) -> bool {
+        self.embedded
+    }
+
+    fn property(&self, name: &str) -> Option<&dyn Schema> {
+        self.properties.get(name).map(|property| property as &dyn Schema)
+    }
+
+    fn has_properties(&self) -> bool {
+        !self.properties.is_empty()
+    }
+
+    fn additional(&self) -> Option<&dyn Schema> {
+        self.additional.as_deref().map(|schema| schema as &dyn Schema)
+    }
+
+    fn elements(&self) -> Option<&dyn Schema> {
+        self.items.as_deref().map(|schema| schema as &dyn Schema)
+    }
+
+    fn list_type(&self) -> &Lists {
+        &self.lists
+    }
+
+    fn equals(&self, other: &dyn Schema) -> bool {
+        (other as &dyn Any).downcast_ref() == Some(self)
+    }
+}

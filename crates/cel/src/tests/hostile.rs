@@ -1,0 +1,385 @@
+//! Expressions that somebody wrote to do harm: they end, with an error.
+
+use proptest::prelude::*;
+
+use serde_json::json;
+
+use super::{Before, Fault, Meter, PlainSchema, Program, Subject, Wanted, object, schema, truth};
+
+fn fails(text: &str) -> String {
+    truth(text).err().unwrap_or_else(|| panic!("it should not end well: {text:.100}"))
+}
+
+/// Appendix E: what nests too deep is refused, however it nests.
+#[test]
+fn deep_expressions_are_refused() {
+    let deep = |open: &str, inner: &str, close: &str, times: usize| {
+        format!("{}{inner}{}", open.repeat(times), close.repeat(times))
+    };
+    for text in [
+        deep("(", "true", ")", 1_000),
+        deep("[", "1", "]", 1_000),
+        deep("!", "true", "", 1_000),
+        deep("-", "x", "", 1_000),
+        deep("{1:", "1", "}", 1_000),
+        deep("true ? true : ", "true", "", 1_000),
+        deep("", "self", ".spec", 1_000),
+        deep("", "1", " + 1", 1_000),
+        deep("size(", "[]", ")", 1_000),
+        deep("(", "self", ".a.a.a.a.a.a.a.a.a.a)", 90),
+        deep("[1].all(x, ", "true", ")", 1_000),
+    ] {
+        let why = fails(&text);
+        assert!(why.contains("nests deeper than"), "{why}");
+    }
+    let wide = vec!["true"; 5_000].join(" && ");
+    assert_eq!(truth(&wide), Ok(true));
+    assert!(fails(&" ".repeat(70_000)).contains("longer than"));
+}
+
+/// Appendix E: the deepest that is accepted can also be checked and evaluated.
+#[test]
+fn the_deepest_expressions_are_evaluated() {
+    for (open, inner, close) in [
+        ("(true && ", "true", ")"),
+        ("true ? true : (", "true", ")"),
+        ("[true].all(x, x && ", "true", ")"),
+        ("[1].map(x, true).exists(y, ", "true", ")"),
+        ("dyn(", "true", ")"),
+    ] {
+        let at = |times: usize| format!("{}{inner}{}", open.repeat(times), close.repeat(times));
+        let deepest = (1..200).take_while(|times| Program::read(&at(*times)).is_ok()).last();
+        let deepest = deepest.unwrap_or_else(|| panic!("{open} is refused"));
+        assert!((10..200).contains(&deepest), "{open} nests {deepest} times");
+        assert!(truth(&at(deepest)).is_ok(), "{open}: {:?}", truth(&at(deepest)));
+    }
+}
+
+/// Appendix E: what takes too long ends.
+#[test]
+fn long_evaluations_end() {
+    let list = format!("[{}]", vec!["1"; 200].join(", "));
+    let nested = format!("{list}.all(a, {list}.all(b, {list}.all(c, a + b + c > 0)))");
+    let doubled = format!("{}'aaaaaaaaaa'{}", "[".repeat(40), "].map(x, x + x)[0]".repeat(40));
+    for text in [
+        nested.as_str(),
+        &format!("{doubled}.size() > 0"),
+        &format!("[{doubled}].map(s, s.replace('', s)) == []"),
+        "lists.range(9223372036854775807).size() > 0",
+        "lists.range(100000).distinct().size() > 0",
+        "lists.range(200000).map(x, lists.range(100000)).size() > 0",
+        "lists.range(5000).all(a, !lists.range(5000).exists(b, b == -1))",
+    ] {
+        assert_eq!(fails(text), "exhausted", "{text:.80}");
+    }
+}
+
+/// Appendix E: large values cost nothing to mention, and something to look at.
+#[test]
+fn large_values_are_not_copied_for_nothing() {
+    let big = "a".repeat(2_000_000);
+    let object = json!({"text": big, "key": big, "map": {&big: 1}, "wait": "1s".repeat(1_000_000)});
+    let structure = PlainSchema::read(&json!({"type": "object", "properties": {
+        "text": {"type": "string"}, "key": {"type": "string", "format": "byte"}, "wait": {"type": "string",
+        "format": "duration"}, "map": {"type": "object", "additionalProperties": {"type": "integer"}}}}));
+    let judged = |body: &str| {
+        let text = format!("lists.range(10000).all(i, {body})");
+        let program = Program::read(&text).unwrap_or_else(|why| panic!("{why}"));
+        let subject = Subject { value: &object, old: None, schema: &structure, is_resource: true };
+        program.truth(subject, Before::Value, &mut Meter::default())
+    };
+    assert_eq!(judged("[self.text].size() == 1"), Ok(true));
+    assert_eq!(judged("[self.key, self.key].size() == 2"), Ok(true));
+    assert_eq!(judged("self.map.size() == 1"), Ok(true));
+    for body in [
+        "self.text == self.text",
+        "self.key == self.key",
+        "self.key.size() > 0",
+        "b'' in [self.key] || true",
+        "self.map[self.text] == 1",
+        "self.text in self.map",
+        "self.map == self.map",
+        "'%s'.format([self.key]) == '' || true",
+        "int(self.text) == 1 || true",
+        "timestamp(0).getHours(self.text) == 1 || true",
+    ] {
+        assert_eq!(judged(body), Err(Fault::Exhausted), "{body}");
+    }
+    assert!(matches!(judged("self.wait > duration('1s')"), Err(Fault::Failed(_))));
+}
+
+/// Appendix E: patterns are matched in time that grows with the text, and very large ones are none.
+#[test]
+fn patterns_do_not_blow_up() {
+    let text = format!("'{}'.matches('^(a+)+$')", "a".repeat(30_000) + "b");
+    assert_eq!(truth(&text), Ok(false));
+    assert!(fails("'a'.matches('((a{1000}){1000}){1000}')").contains("invalid matches argument"));
+    let many = "lists.range(1000).map(i, 'a'.matches('((a{100}){10}){9' + string(i) + '}')) == []";
+    assert!(fails(many).contains("size limit"));
+    let small = "lists.range(1000).map(i, 'a'.matches('(a{100}){10}' + string(i))) == []";
+    assert_eq!(fails(small), "exhausted");
+    assert_eq!(truth("lists.range(1000).all(i, 'a'.matches('^' + 'a$'))"), Ok(true));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// Appendix E: whatever is written, reading it ends without a panic.
+    #[test]
+    fn reading_never_panics(text in "\\PC{0,60}") {
+        let _ = Program::read(&text);
+    }
+
+    /// Appendix E: the same for what looks like expressions.
+    #[test]
+    fn reading_words_never_panics(words in prop::collection::vec(prop::sample::select(WORDS.to_vec()), 1..14)) {
+        let _ = truth(&words.concat());
+        let _ = truth(&words.join(" "));
+    }
+
+    /// Appendix E: whatever can be read can be evaluated, though its types make no sense.
+    #[test]
+    fn evaluating_never_panics(text in expression()) {
+        let (structure, object) = (PlainSchema::read(&schema()), object());
+        let program = Program::read(&text).unwrap_or_else(|why| panic!("{why}"));
+        let subject = Subject { value: &object, old: Some(&object), schema: &structure, is_resource: true };
+        let _ = program.check(&text, (&structure, true), Before::Value, Wanted::Truth);
+        let _ = program.truth(subject, Before::Optional, &mut Meter::default());
+        let _ = program.text(subject, Before::Value, &mut Meter::default());
+    }
+}
+
+/// Expressions that can be read.
+fn expression() -> impl Strategy<Value = String> {
+    let leaf = prop::sample::select(LEAVES.to_vec()).prop_map(str::to_owned);
+    leaf.prop_recursive(5, 40, 3, |inner| {
+        let one = |words: &'static [&'static str]| prop::sample::select(words);
+        prop_oneof![
+            (inner.clone(), one(&OPERATORS), inner.clone()).prop_map(|(a, by, b)| format!("({a} {by} {b})")),
+            (inner.clone(), one(&METHODS), prop::collection::vec(inner.clone(), 0..3))
+                .prop_map(|(of, name, args)| format!("{of}.{name}({})", args.join(", "))),
+            (one(&FUNCTIONS), inner.clone()).prop_map(|(name, arg)| format!("{name}({arg})")),
+            (inner.clone(), one(&LOOPS), inner.clone())
+                .prop_map(|(of, name, body)| format!("{of}.{name}, {body})")),
+            (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| format!("({a} ? {b} : {c})")),
+            (inner.clone(), inner.clone()).prop_map(|(of, by)| format!("{of}[{by}]")),
+            (inner.clone(), inner.clone()).prop_map(|(of, by)| format!("{of}[?{by}]")),
+            prop::collection::vec(inner.clone(), 0..4).prop_map(|all| format!("[{}]", all.join(", "))),
+            (inner.clone(), inner).prop_map(|(key, value)| format!("{{{key}: {value}}}")),
+        ]
+    })
+}
+
+const LEAVES: [&str; 36] = [
+    "self",
+    "oldSelf",
+    "self.spec.numbers",
+    "self.spec.labels",
+    "self.spec.containers",
+    "self.spec.tags",
+    "self.spec.key",
+    "self.spec.wait",
+    "self.spec.at",
+    "self.spec.?missing",
+    "self.spec.any",
+    "x",
+    "y",
+    "0",
+    "1",
+    "(-1)",
+    "2u",
+    "1.5",
+    "1e308",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "'aé'",
+    "''",
+    "'%d %s'",
+    "b'a\\xff'",
+    "null",
+    "true",
+    "[]",
+    "{}",
+    "int",
+    "duration('-1h')",
+    "timestamp('9999-12-31T23:59:59Z')",
+    "quantity('-9e99')",
+    "cidr('10.0.0.0/8')",
+    "url('http://a:1/b?c=%2')",
+    "semver('1.2.3-a.1')",
+];
+const OPERATORS: [&str; 14] = ["+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "in", "&&", "||"];
+const FUNCTIONS: [&str; 16] = [
+    "size",
+    "int",
+    "uint",
+    "double",
+    "string",
+    "bytes",
+    "type",
+    "duration",
+    "timestamp",
+    "quantity",
+    "ip",
+    "cidr",
+    "isURL",
+    "lists.range",
+    "optional.of",
+    "-",
+];
+const LOOPS: [&str; 9] = [
+    "all(x",
+    "exists(x, y",
+    "exists_one(x",
+    "filter(x",
+    "map(x",
+    "transformList(x, y",
+    "transformMap(x, y",
+    "transformMapEntry(x, y",
+    "sortBy(x",
+];
+const METHODS: [&str; 44] = [
+    "size",
+    "contains",
+    "startsWith",
+    "charAt",
+    "indexOf",
+    "lastIndexOf",
+    "lowerAscii",
+    "replace",
+    "split",
+    "substring",
+    "trim",
+    "join",
+    "matches",
+    "find",
+    "findAll",
+    "format",
+    "isSorted",
+    "sum",
+    "min",
+    "max",
+    "slice",
+    "flatten",
+    "sort",
+    "distinct",
+    "reverse",
+    "first",
+    "last",
+    "includes",
+    "orValue",
+    "or",
+    "value",
+    "hasValue",
+    "getHours",
+    "getFullYear",
+    "getMilliseconds",
+    "add",
+    "sub",
+    "asInteger",
+    "compareTo",
+    "containsIP",
+    "masked",
+    "getQuery",
+    "getHostname",
+    "major",
+];
+const WORDS: [&str; 97] = [
+    "self",
+    ".spec",
+    ".replicas",
+    ".name",
+    ".labels",
+    ".numbers",
+    ".containers",
+    ".tags",
+    ".missing",
+    ".key",
+    ".wait",
+    ".at",
+    ".port",
+    ".?",
+    "[",
+    "]",
+    "[?",
+    "(",
+    ")",
+    "{",
+    "}",
+    ",",
+    ":",
+    "?",
+    "&&",
+    "||",
+    "!",
+    "-",
+    "+",
+    "*",
+    "/",
+    "%",
+    "==",
+    "!=",
+    "<",
+    ">=",
+    " in ",
+    "0",
+    "1",
+    "-1",
+    "1u",
+    "1.5",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "0.0",
+    "1e308",
+    "'a'",
+    "''",
+    "'é%d'",
+    "'%s'",
+    "b'\\xff'",
+    "null",
+    "true",
+    "x",
+    "y",
+    ".all(x, ",
+    ".map(x, ",
+    ".exists(x, y, ",
+    ".filter(x, ",
+    ".transformMap(x, y, ",
+    ".sortBy(x, ",
+    ".size()",
+    ".sort()",
+    ".sum()",
+    ".min()",
+    ".distinct()",
+    ".reverse()",
+    ".flatten()",
+    ".substring(",
+    ".indexOf(",
+    ".lastIndexOf(",
+    ".charAt(",
+    ".format(",
+    ".split(",
+    ".replace(",
+    ".join(",
+    ".slice(",
+    ".matches(",
+    ".findAll(",
+    "duration('-1h')",
+    "timestamp(0)",
+    "timestamp('9999-12-31T23:59:59Z')",
+    "quantity('-9e99')",
+    ".add(",
+    ".sub(",
+    "ip('::1')",
+    "cidr('0.0.0.0/0')",
+    "url('/a?b')",
+    "semver('1.2.3-a')",
+    "optional.of(",
+    ".orValue(",
+    ".optMap(x, ",
+    "has(",
+    "lists.range(",
+    "int(",
+    "string(",
+    "double(",
+];

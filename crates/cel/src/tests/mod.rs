@@ -1,0 +1,123 @@
+//! What expressions evaluate to, and which are none: tables of texts and results.
+
+mod functions;
+mod hostile;
+mod language;
+mod unfit;
+
+use serde_json::{Value as Json, json};
+
+use super::{Before, Fault, Meter, Program, Subject, Unfit, Wanted};
+use crate::schema::{Basic, Lists, PlainSchema};
+
+/// What expressions in these tests are about.
+fn schema() -> Json {
+    let text = json!({"type": "string"});
+    let container = json!({"type": "object", "properties": {"name": text, "port": {"type": "integer"}}});
+    json!({"type": "object", "properties": {
+        "spec": {"type": "object", "properties": {
+            "replicas": {"type": "integer"},
+            "ratio": {"type": "number"},
+            "name": text,
+            "missing": text,
+            "nothing": {"type": "string", "nullable": true},
+            "namespace": text,
+            "x-prop": text,
+            "on": {"type": "boolean"},
+            "port": {"x-kubernetes-int-or-string": true},
+            "percent": {"x-kubernetes-int-or-string": true},
+            "wait": {"type": "string", "format": "duration"},
+            "day": {"type": "string", "format": "date"},
+            "at": {"type": "string", "format": "date-time"},
+            "key": {"type": "string", "format": "byte"},
+            "tags": {"type": "array", "x-kubernetes-list-type": "set", "items": text},
+            "numbers": {"type": "array", "items": {"type": "integer"}},
+            "containers": {"type": "array", "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["name"], "items": container},
+            "labels": {"type": "object", "additionalProperties": text},
+            "any": {"x-kubernetes-preserve-unknown-fields": true},
+            "template": {"type": "object", "x-kubernetes-embedded-resource": true,
+                "x-kubernetes-preserve-unknown-fields": true},
+        }},
+    }})
+}
+
+impl PlainSchema {
+    /// Reads a schema such as a definition has.
+    fn read(schema: &Json) -> Self {
+        let properties = schema["properties"].as_object().into_iter().flatten();
+        let inner = |key: &str| schema.get(key).map(|inner| Box::new(Self::read(inner)));
+        Self {
+            basic: Basic::read(schema),
+            format: schema["format"].as_str().unwrap_or_default().to_owned(),
+            nullable: schema["nullable"] == true,
+            embedded: schema["x-kubernetes-embedded-resource"] == true,
+            properties: properties.map(|(name, inner)| (name.clone(), Self::read(inner))).collect(),
+            additional: inner("additionalProperties"),
+            items: inner("items"),
+            lists: Lists::read(schema),
+        }
+    }
+}
+
+fn object() -> Json {
+    json!({
+        "apiVersion": "example.com/v1", "kind": "Thing",
+        "metadata": {"name": "one", "labels": {"a": "b"}},
+        "spec": {
+            "replicas": 3, "ratio": 2, "name": "abc", "nothing": null, "namespace": "shop", "x-prop": "dashed",
+            "on": true, "port": 8080, "percent": "50%", "wait": "1h30m", "day": "2024-02-29",
+            "at": "2024-02-29T12:00:00.5Z", "key": "aGk=",
+            "tags": ["a", "b"], "numbers": [3, 1, 2],
+            "containers": [{"name": "web", "port": 80}, {"name": "log"}],
+            "labels": {"app": "web", "tier": "front"},
+            "any": {"x": 1},
+            "template": {"kind": "Pod", "metadata": {"name": "inner"}},
+        },
+    })
+}
+
+/// The result of an expression that is true or false, or what went wrong.
+fn truth(text: &str) -> Result<bool, String> {
+    let (structure, object) = (PlainSchema::read(&schema()), object());
+    let program = checked(text, Wanted::Truth)?;
+    let subject = Subject { value: &object, old: None, schema: &structure, is_resource: true };
+    program.truth(subject, Before::Value, &mut Meter::default()).map_err(|fault| match fault {
+        Fault::Failed(why) => why,
+        Fault::Exhausted => "exhausted".to_owned(),
+    })
+}
+
+fn checked(text: &str, wanted: Wanted) -> Result<Program, String> {
+    let structure = PlainSchema::read(&schema());
+    let program = Program::read(text).map_err(|why| format!("unfit: {why}"))?;
+    program.check(text, (&structure, true), Before::Value, wanted).map_err(|unfit| match unfit {
+        Unfit::Text(why) => format!("unfit: {why}"),
+        Unfit::Result => "unfit: result".to_owned(),
+    })?;
+    Ok(program)
+}
+
+/// Every expression is true.
+fn all_true(texts: &[&str]) {
+    let wrong: Vec<_> = texts
+        .iter()
+        .filter_map(|text| match truth(text) {
+            Ok(true) => None,
+            other => Some(format!("{text} is {other:?}")),
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Every expression fails when it is evaluated, with these words.
+fn all_fail(table: &[(&str, &str)]) {
+    let wrong: Vec<_> = table
+        .iter()
+        .filter_map(|(text, expected)| match truth(text) {
+            Err(why) if why == *expected => None,
+            other => Some(format!("{text} is {other:?}, not {expected}")),
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,192 @@
+//! Durations and moments, read and written.
+
+use std::fmt::Write;
+
+use gantry_primitives::moment;
+
+pub(super) const SECOND: i64 = 1_000_000_000;
+const DAY: i128 = 86_400 * SECOND as i128;
+/// The years 1 to 9999.
+pub(super) const FIRST: i128 = -62_135_596_800 * SECOND as i128;
+const LAST: i128 = 253_402_300_800 * SECOND as i128 - 1;
+
+/// The parts of a moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts {
+    pub(super) year: i64,
+    /// From 1.
+    pub(super) month: i64,
+    /// From 1.
+    pub(super) day: i64,
+    /// From 0.
+    pub(super) day_of_year: i64,
+    /// From Sunday, 0.
+    pub(super) day_of_week: i64,
+    /// Since midnight.
+    pub(super) nanos: i64,
+}
+
+/// A moment, if it is one that can be written.
+pub(super) fn in_range(nanos: i128) -> Option<i128> {
+    (FIRST..=LAST).contains(&nanos).then_some(nanos)
+}
+
+/// `1h30m`, `-1.5s`, `0`.
+pub(super) fn duration(text: &str) -> Option<i64> {
+    let (negative, rest) = match text.as_bytes().first()? {
+        b'-' => (true, &text[1..]),
+        b'+' => (false, &text[1..]),
+        _ => (false, text),
+    };
+    if rest == "0" {
+        return Some(0);
+    }
+    let total = amounts(rest, false)?;
+    i64::try_from(if negative { -total } else { total }).ok()
+}
+
+/// As a field has it: like [`duration`], or in words: `2 weeks`.
+pub(super) fn written_duration(text: &str) -> Option<i64> {
+    duration(text).or_else(|| i64::try_from(amounts(&text.to_lowercase(), true)?).ok())
+}
+
+fn amounts(text: &str, words: bool) -> Option<i128> {
+    let (mut rest, mut total) = (text.trim(), 0_i128);
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
+        let (number, after) = rest.split_at(end);
+        let after = if words { after.trim_start() } else { after };
+        let end =
+            after.find(|letter: char| letter.is_ascii_digit() || letter == '.' || letter.is_whitespace());
+        let (name, after) = after.split_at(end.unwrap_or(after.len()));
+        total = total.checked_add(amount(number, unit(name, words)?)?)?;
+        rest = if words { after.trim_start() } else { after };
+    }
+    (total <= i128::from(i64::MAX)).then_some(total)
+}
+
+/// So many of a unit; digits that make no difference are left out.
+fn amount(number: &str, unit: i64) -> Option<i128> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() && fraction.is_empty() || whole.len() > 19 {
+        return None;
+    }
+    let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let fraction = fraction.get(..fraction.len().min(15))?;
+    let part: i128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
+    let scale = 10_i128.pow(u32::try_from(fraction.len()).ok()?);
+    Some(whole * i128::from(unit) + part * i128::from(unit) / scale)
+}
+
+fn unit(name: &str, words: bool) -> Option<i64> {
+    let seconds = match name {
+        "ns" => return Some(1),
+        "us" | "µs" | "μs" => return Some(1_000),
+        "ms" => return Some(1_000_000),
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        _ if !words => return None,
+        "sec" | "second" | "seconds" => 1,
+        "min" | "minute" | "minutes" => 60,
+        "hr" | "hour" | "hours" => 3600,
+        "d" | "day" | "days" => 86_400,
+        "w" | "wk" | "week" | "weeks" => 604_800,
+        _ => return None,
+    };
+    Some(seconds * SECOND)
+}
+
+/// `2024-02-29`.
+pub(super) fn date(text: &str) -> Option<i128> {
+    let bytes = text.as_bytes();
+    let separated = bytes.len() == 10 && bytes[4] == b'-' && bytes[7] == b'-';
+    if !separated {
+        return None;
+    }
+    let (year, month, day) = (digits(text.get(..4)?)?, digits(text.get(5..7)?)?, digits(text.get(8..)?)?);
+    let days = moment::days(year, month, day);
+    ((1..=12).contains(&month) && moment::date(days) == (year, month, day)).then(|| i128::from(days) * DAY)
+}
+
+/// `2024-02-29T12:00:00.5Z`, or with an offset.
+pub(super) fn timestamp(text: &str) -> Option<i128> {
+    let (day, clock) = text.split_once('T')?;
+    let (time, offset) = if let Some(time) = clock.strip_suffix('Z') {
+        (time, 0)
+    } else {
+        let (time, zone) = clock.split_at(clock.rfind(['+', '-'])?);
+        (time, offset(zone)?)
+    };
+    let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    let mut parts = time.split(':').map(|part| if part.len() == 2 { digits(part) } else { None });
+    let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next()??);
+    let fits = hour < 24 && minute < 60 && second < 60 && parts.next().is_none();
+    let nanos = digits(&format!("{:0<9}", fraction.get(..fraction.len().min(9))?))?;
+    let seconds = hour * 3600 + minute * 60 + second - offset;
+    let moment = date(day)? + i128::from(seconds) * i128::from(SECOND) + i128::from(nanos);
+    in_range(moment).filter(|_| fits)
+}
+
+/// The seconds that a zone is ahead: `UTC`, `+01:00`.
+pub(super) fn offset(zone: &str) -> Option<i64> {
+    if matches!(zone, "" | "UTC" | "Z") {
+        return Some(0);
+    }
+    let (sign, rest) = match zone.as_bytes().first()? {
+        b'-' => (-1, &zone[1..]),
+        b'+' => (1, &zone[1..]),
+        _ => (1, zone),
+    };
+    let (hours, minutes) = rest.split_once(':')?;
+    let fits = hours.len() == 2 && minutes.len() == 2;
+    let (hours, minutes) = (digits(hours)?, digits(minutes)?);
+    (fits && hours < 24 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
+}
+
+fn digits(text: &str) -> Option<i64> {
+    let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if is_number { text.parse().ok() } else { None }
+}
+
+/// Takes a moment apart.
+pub(super) fn parts(nanos: i128) -> Parts {
+    let days = i64::try_from(nanos.div_euclid(DAY)).unwrap_or_default();
+    let (year, month, day) = moment::date(days);
+    Parts {
+        year,
+        month,
+        day,
+        day_of_year: days - moment::days(year, 1, 1),
+        day_of_week: (days + 4).rem_euclid(7),
+        nanos: i64::try_from(nanos.rem_euclid(DAY)).unwrap_or_default(),
+    }
+}
+
+/// Writes a moment.
+pub(super) fn timestamp_text(nanos: i128) -> String {
+    let parts = parts(nanos);
+    let (seconds, fraction) = (parts.nanos / SECOND, parts.nanos % SECOND);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let mut text =
+        format!("{:04}-{:02}-{:02}T{hour:02}:{minute:02}:{second:02}", parts.year, parts.month, parts.day);
+    if fraction != 0 {
+        let _ = write!(text, ".{}", format!("{fraction:09}").trim_end_matches('0'));
+    }
+    text.push('Z');
+    text
+}
+
+/// Writes a duration, in seconds.
+pub(super) fn duration_text(nanos: i64) -> String {
+    let (sign, nanos) = (if nanos < 0 { "-" } else { "" }, nanos.unsigned_abs());
+    let (whole, fraction) = (nanos / SECOND.unsigned_abs(), nanos % SECOND.unsigned_abs());
+    let fraction = format!("{fraction:09}");
+    match fraction.trim_end_matches('0') {
+        "" => format!("{sign}{whole}s"),
+        digits => format!("{sign}{whole}.{digits}s"),
+    }
+}

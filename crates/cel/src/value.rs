@@ -1,0 +1,236 @@
+//! What an expression evaluates to, and what it is about.
+//!
+//! Lists, maps and objects of what is judged stay where they are, and are read when somebody looks into them.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use serde_json::{Map as Members, Value as Json};
+
+use super::library::{Address, Network, Url, Version};
+use super::meter::{Fault, Meter};
+use super::text::{Bytes, Text};
+use super::{data, time};
+use crate::schema::{Lists, Schema};
+use gantry_primitives::quantity::Quantity;
+
+/// A value.
+#[derive(Clone, Debug)]
+pub(super) enum Value<'a> {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Double(f64),
+    Text(Text<'a>),
+    Bytes(Bytes<'a>),
+    /// In billionths of a second.
+    Duration(i64),
+    /// In billionths of a second since the epoch.
+    Timestamp(i128),
+    List(List<'a>),
+    Map(Map<'a>),
+    Object(Object<'a>),
+    Optional(Option<Rc<Value<'a>>>),
+    Type(&'static str),
+    Quantity(Quantity),
+    Address(Address),
+    Network(Network),
+    Url(Rc<Url>),
+    Version(Rc<Version>),
+    Format(&'static str),
+    /// What no schema describes: it can only be compared.
+    Unknown(&'a Json),
+}
+
+/// Elements that were made, or those of a list that is judged.
+#[derive(Clone, Debug)]
+pub(super) enum List<'a> {
+    Made(Rc<Vec<Value<'a>>>),
+    Stored { elements: &'a [Json], items: &'a dyn Schema, lists: &'a Lists },
+}
+
+/// Entries that were made, or the members of an object that may have any.
+#[derive(Clone, Debug)]
+pub(super) enum Map<'a> {
+    Made(Rc<BTreeMap<Key<'a>, Value<'a>>>),
+    Stored { members: &'a Members<String, Json>, values: &'a dyn Schema },
+}
+
+/// An object whose members are declared; no others are seen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Object<'a> {
+    pub(super) members: &'a Members<String, Json>,
+    pub(super) schema: &'a dyn Schema,
+    /// Whether it has a kind, a version and a name, declared or not.
+    pub(super) is_resource: bool,
+}
+
+/// The key of an entry; numbers that are equal are the same key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key<'a> {
+    Bool(bool),
+    Number(i128),
+    Text(Text<'a>),
+}
+
+impl<'a> Value<'a> {
+    pub(super) fn text(text: impl Into<Text<'a>>) -> Self {
+        Self::Text(text.into())
+    }
+
+    pub(super) fn list(elements: Vec<Self>) -> Self {
+        Self::List(List::Made(Rc::new(elements)))
+    }
+
+    pub(super) fn map(entries: BTreeMap<Key<'a>, Self>) -> Self {
+        Self::Map(Map::Made(Rc::new(entries)))
+    }
+
+    pub(super) fn some(value: Self) -> Self {
+        Self::Optional(Some(Rc::new(value)))
+    }
+
+    /// A count, which no list is too long for.
+    pub(super) fn count(count: usize) -> Self {
+        Self::Int(i64::try_from(count).unwrap_or(i64::MAX))
+    }
+
+    /// The name of its type.
+    pub(super) fn type_name(&self) -> &'static str {
+        match self {
+            Self::Null => "null_type",
+            Self::Bool(_) => "bool",
+            Self::Int(_) => "int",
+            Self::Uint(_) => "uint",
+            Self::Double(_) => "double",
+            Self::Text(_) => "string",
+            Self::Bytes(_) => "bytes",
+            Self::Duration(_) => "google.protobuf.Duration",
+            Self::Timestamp(_) => "google.protobuf.Timestamp",
+            Self::List(_) => "list",
+            Self::Map(_) => "map",
+            Self::Object(_) => "object",
+            Self::Optional(_) => "optional_type",
+            Self::Type(_) => "type",
+            Self::Quantity(_) => "kubernetes.Quantity",
+            Self::Address(_) => "net.IP",
+            Self::Network(_) => "net.CIDR",
+            Self::Url(_) => "kubernetes.URL",
+            Self::Version(_) => "kubernetes.Semver",
+            Self::Format(_) => "kubernetes.NamedFormat",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+
+    /// Whether it is what a field of its type is when nobody sets it.
+    pub(super) fn is_zero(&self) -> bool {
+        match self {
+            Self::Null => true,
+            Self::Bool(truth) => !truth,
+            Self::Int(number) => *number == 0,
+            Self::Uint(number) => *number == 0,
+            Self::Double(number) => *number == 0.0,
+            Self::Text(text) => text.is_empty(),
+            Self::Bytes(bytes) => bytes.is_empty(),
+            Self::Duration(nanos) => *nanos == 0,
+            Self::Timestamp(nanos) => *nanos == time::FIRST,
+            Self::List(list) => list.len() == 0,
+            Self::Map(map) => map.len() == 0,
+            Self::Object(object) => object.members.is_empty(),
+            Self::Optional(inner) => inner.is_none(),
+            _ => false,
+        }
+    }
+
+    /// As a key, if it can be one; whoever looks for it looks at all of it.
+    pub(super) fn key(&self, meter: &mut Meter) -> Result<Option<Key<'a>>, Fault> {
+        if let Self::Text(text) = self {
+            meter.glances(text.len())?;
+        }
+        Ok(Some(match self {
+            Self::Bool(truth) => Key::Bool(*truth),
+            Self::Int(number) => Key::Number(i128::from(*number)),
+            Self::Uint(number) => Key::Number(i128::from(*number)),
+            #[expect(clippy::cast_possible_truncation, reason = "it has no fraction, and casts saturate")]
+            Self::Double(number) if number.fract() == 0.0 => Key::Number(*number as i128),
+            Self::Text(text) => Key::Text(text.clone()),
+            _ => return Ok(None),
+        }))
+    }
+}
+
+impl<'a> List<'a> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Made(elements) => elements.len(),
+            Self::Stored { elements, .. } => elements.len(),
+        }
+    }
+
+    pub(super) fn get(&self, index: usize) -> Option<Result<Value<'a>, Fault>> {
+        match self {
+            Self::Made(elements) => elements.get(index).cloned().map(Ok),
+            Self::Stored { elements, items, .. } => elements.get(index).map(|json| data::read(json, *items)),
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Result<Value<'a>, Fault>> {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+
+    pub(super) fn all(&self) -> Result<Vec<Value<'a>>, Fault> {
+        self.iter().collect()
+    }
+}
+
+impl<'a> Map<'a> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Made(entries) => entries.len(),
+            Self::Stored { members, .. } => members.len(),
+        }
+    }
+
+    pub(super) fn get(&self, key: &Key<'a>) -> Option<Result<Value<'a>, Fault>> {
+        match (self, key) {
+            (Self::Made(entries), _) => entries.get(key).cloned().map(Ok),
+            (Self::Stored { members, values }, Key::Text(name)) => {
+                members.get(&**name).map(|json| data::read(json, *values))
+            }
+            (Self::Stored { .. }, _) => None,
+        }
+    }
+
+    pub(super) fn keys(&self) -> Vec<Key<'a>> {
+        match self {
+            Self::Made(entries) => entries.keys().cloned().collect(),
+            Self::Stored { members, .. } => {
+                members.keys().map(|name| Key::Text(name.as_str().into())).collect()
+            }
+        }
+    }
+}
+
+impl<'a> Key<'a> {
+    pub(super) fn value(self) -> Value<'a> {
+        match self {
+            Self::Bool(truth) => Value::Bool(truth),
+            Self::Number(number) => match (i64::try_from(number), u64::try_from(number)) {
+                (Ok(number), _) => Value::Int(number),
+                (_, Ok(number)) => Value::Uint(number),
+                _ => Value::Null,
+            },
+            Self::Text(text) => Value::Text(text),
+        }
+    }
+
+    /// As errors name it.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Self::Bool(truth) => truth.to_string(),
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text.to_string(),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Values that somebody else owns, and how they are told.
+
+use crate::ownership::{FieldSet, Identity, ManagedFields, Operation, PathElement};
+use gantry_primitives::{Cause, Details, Refusal};
+
+/// A value that would change though another manager owns it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// Who owns it.
+    pub owner: Identity,
+    /// Where it is.
+    pub path: Vec<PathElement>,
+}
+
+/// Everything that would change and belongs to others, by manager.
+pub(super) fn find(managed: &ManagedFields, me: &Identity, gained: &FieldSet) -> Vec<Conflict> {
+    let others = managed.entries().filter(|(identity, _)| *identity != me);
+    others
+        .flat_map(|(identity, entry)| {
+            let paths = entry.fields.intersection(gained).paths();
+            paths.into_iter().map(|path| Conflict { owner: identity.clone(), path })
+        })
+        .collect()
+}
+
+/// The refusal that tells them all.
+pub(super) fn refusal(conflicts: &[Conflict]) -> Refusal {
+    let causes = conflicts.iter().map(|conflict| Cause {
+        reason: "FieldManagerConflict",
+        message: format!("conflict with {}", owner(conflict)),
+        field: place(conflict),
+    });
+    let details = Box::new(Details { causes: causes.collect(), ..Details::default() });
+    Refusal { code: 409, reason: "Conflict", message: message(conflicts), details: Some(details) }
+}
+
+fn message(conflicts: &[Conflict]) -> String {
+    if let [only] = conflicts {
+        return format!("Apply failed with 1 conflict: conflict with {}: {}", owner(only), place(only));
+    }
+    let mut lines = Vec::new();
+    for of_one in conflicts.chunk_by(|a, b| a.owner == b.owner) {
+        lines.extend(of_one.first().map(|first| format!("conflicts with {}:", owner(first))));
+        lines.extend(of_one.iter().map(|conflict| format!("- {}", place(conflict))));
+    }
+    format!("Apply failed with {} conflicts: {}", conflicts.len(), lines.join("\n"))
+}
+
+fn owner(conflict: &Conflict) -> String {
+    let Identity { manager, operation, api_version, subresource } = &conflict.owner;
+    let through =
+        if subresource.is_empty() { String::new() } else { format!(" with subresource {subresource:?}") };
+    let version = match operation {
+        Operation::Apply => String::new(),
+        Operation::Update => format!(" using {api_version}"),
+    };
+    format!("{manager:?}{through}{version}")
+}
+
+fn place(conflict: &Conflict) -> String {
+    conflict.path.iter().map(ToString::to_string).collect()
+}

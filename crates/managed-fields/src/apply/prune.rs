@@ -1,0 +1,92 @@
+//! Taking out of an object what its manager no longer states.
+
+use serde_json::Value;
+
+use crate::ownership::shape::{Parts, Shape, is_empty};
+use crate::ownership::{FieldNode, FieldSet, PathElement};
+use gantry_schema::kinds::Nature;
+
+/// What becomes of an object or a list that is still stated, but with nothing in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Emptied {
+    /// Nothing: compiled-in kinds do not tell that from not being there.
+    Goes,
+    /// `null`, and the schema says whether that may be.
+    IsNull,
+}
+
+/// Removes what was stated the last time and is owned by nobody now.
+///
+/// A declared field is owned if anything below it is; an element of a list or a key of a map goes with all that is
+/// below it when nobody owns the element itself.
+pub(super) fn prune(nature: &Nature, object: &mut Value, last: &FieldSet, owned: &FieldSet) {
+    let emptied = match nature {
+        Nature::BuiltIn(_) => Emptied::Goes,
+        Nature::Custom(_) => Emptied::IsNull,
+    };
+    prune_value(Shape::root(nature), object, last, owned, emptied);
+}
+
+/// Removes these fields and all below them; only plain fields can be named.
+pub(super) fn remove(object: &mut Value, paths: &FieldSet) {
+    let Some(members) = object.as_object_mut() else { return };
+    for (element, node) in paths.nodes() {
+        let PathElement::Field(name) = element else { continue };
+        if node.owned {
+            members.remove(&**name);
+        } else if let Some(member) = members.get_mut(&**name) {
+            remove(member, &node.below);
+        }
+    }
+}
+
+fn prune_value(shape: Shape<'_>, value: &mut Value, last: &FieldSet, owned: &FieldSet, emptied: Emptied) {
+    match (shape.parts(), value) {
+        (Parts::Members | Parts::Deduced, Value::Object(members)) => {
+            members.retain(|name, member| {
+                let element = PathElement::field(name);
+                let Some(mine) = last.node(&element) else { return true };
+                let is = Fate { mine, owned: owned.node(&element), declared: shape.declares(name), emptied };
+                stays(shape.member(name), member, is)
+            });
+        }
+        (Parts::Elements, Value::Array(elements)) => {
+            let mut index = 0;
+            elements.retain_mut(|element| {
+                let name = shape.name_of(element).unwrap_or(PathElement::Index(index));
+                index += 1;
+                let Some(mine) = last.node(&name) else { return true };
+                let is = Fate { mine, owned: owned.node(&name), declared: false, emptied };
+                stays(Some(shape.element()), element, is)
+            });
+        }
+        _ => {}
+    }
+}
+
+/// What decides whether a member or an element stays.
+#[derive(Clone, Copy)]
+struct Fate<'a> {
+    mine: &'a FieldNode,
+    owned: Option<&'a FieldNode>,
+    declared: bool,
+    emptied: Emptied,
+}
+
+fn stays(shape: Option<Shape<'_>>, value: &mut Value, fate: Fate<'_>) -> bool {
+    let Fate { mine, owned, declared, emptied } = fate;
+    let nobody = FieldSet::new();
+    let is_owned = owned.is_some_and(|node| node.owned || declared);
+    if (mine.owned || declared) && !is_owned {
+        return false;
+    }
+    let was_empty = is_empty(Some(value));
+    if let Some(shape) = shape {
+        prune_value(shape, value, &mine.below, owned.map_or(&nobody, |node| &node.below), emptied);
+    }
+    if was_empty || !is_empty(Some(value)) {
+        return true;
+    }
+    *value = Value::Null;
+    emptied == Emptied::IsNull
+}

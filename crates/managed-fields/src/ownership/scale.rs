@@ -1,0 +1,179 @@
+//! Ownership through `/scale`: the replicas of the Scale are the replicas of its parent.
+//!
+//! A write to `/scale` is tracked on a Scale object which carries the parent's owners of replicas; what came of them
+//! is then brought back to the parent.
+
+use std::collections::BTreeMap;
+
+use gantry_schema::custom::FieldPath;
+use gantry_schema::kinds::Nature;
+
+use super::{Entry, FieldSet, Identity, ManagedFields, Operation, PathElement};
+
+const SCALE_VERSION: &str = "autoscaling/v1";
+
+/// Where parents have their replicas.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ReplicasField {
+    /// In `spec.replicas`, whatever the version.
+    #[default]
+    Usual,
+    /// Where each version of a definition says; versions without a scale have none.
+    ByVersion(BTreeMap<String, Option<FieldPath>>),
+}
+
+impl ReplicasField {
+    /// Where objects of a kind have their replicas.
+    pub fn of(nature: &Nature) -> Self {
+        match nature {
+            Nature::BuiltIn(_) => Self::Usual,
+            Nature::Custom(custom) => Self::ByVersion(custom.replicas.clone()),
+        }
+    }
+
+    /// The owners of the parent's replicas, as owners of the Scale's.
+    pub fn to_scale(&self, parent: &ManagedFields) -> ManagedFields {
+        let mut scale = ManagedFields::new();
+        for (identity, entry) in parent.entries().filter(|(_, entry)| self.is_owned(entry)) {
+            let owner = Entry {
+                api_version: SCALE_VERSION.to_owned(),
+                time: entry.time.clone(),
+                fields: Self::Usual.of_version(SCALE_VERSION),
+            };
+            scale.set(in_version(identity, SCALE_VERSION), owner);
+        }
+        scale
+    }
+
+    /// Brings the owners of the Scale's replicas back to the parent, which is of this version.
+    ///
+    /// Who lost the replicas loses them there; who is new gets an entry without a time, as in Kubernetes. Entries of
+    /// versions that are no longer defined are dropped.
+    pub fn to_parent(
+        &self,
+        parent: &ManagedFields,
+        scale: &ManagedFields,
+        parent_version: &str,
+    ) -> ManagedFields {
+        let mut result = parent.clone();
+        for (identity, entry) in parent.entries() {
+            let keeps = || {
+                let owner = scale.get(&in_version(identity, SCALE_VERSION));
+                owner.is_some_and(|owner| Self::Usual.is_owned(owner))
+            };
+            if !self.knows(&entry.api_version) {
+                result.remove(identity);
+            } else if self.is_owned(entry) && !keeps() {
+                let fields = entry.fields.difference(&self.of_version(&entry.api_version));
+                result.set(identity.clone(), Entry { fields, ..entry.clone() });
+            }
+        }
+        for (identity, _) in scale.entries().filter(|(_, entry)| Self::Usual.is_owned(entry)) {
+            let identity = in_version(identity, parent_version);
+            let (time, mut fields) = match result.get(&identity) {
+                Some(known) if self.is_owned(known) => continue,
+                Some(known) => (known.time.clone(), known.fields.clone()),
+                None => (None, FieldSet::new()),
+            };
+            fields.absorb(self.of_version(parent_version));
+            result.set(identity, Entry { api_version: parent_version.to_owned(), time, fields });
+        }
+        result
+    }
+
+    fn knows(&self, version: &str) -> bool {
+        match self {
+            Self::Usual => true,
+            Self::ByVersion(paths) => paths.contains_key(version),
+        }
+    }
+
+    /// The replicas of a parent of this version, as a set; it is empty if there are none.
+    fn of_version(&self, version: &str) -> FieldSet {
+        match self {
+            Self::Usual => FieldSet::of_fields(&["spec.replicas"]),
+            Self::ByVersion(paths) => {
+                paths.get(version).and_then(Option::as_ref).map_or_else(FieldSet::new, owned)
+            }
+        }
+    }
+
+    fn is_owned(&self, entry: &Entry) -> bool {
+        let replicas = self.of_version(&entry.api_version);
+        !replicas.is_empty() && replicas.is_subset(&entry.fields)
+    }
+}
+
+/// The set that holds one field.
+fn owned(path: &FieldPath) -> FieldSet {
+    let mut set = FieldSet::new();
+    set.insert(path.names().iter().map(|name| PathElement::field(name)));
+    set
+}
+
+fn in_version(identity: &Identity, version: &str) -> Identity {
+    let api_version = match identity.operation {
+        Operation::Apply => String::new(),
+        Operation::Update => version.to_owned(),
+    };
+    Identity { api_version, ..identity.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn entry(manager: &str, operation: &str, version: &str, fields: &Value) -> Value {
+        json!({
+            "manager": manager, "operation": operation, "apiVersion": version, "time": "2026-01-01T00:00:00Z",
+            "fieldsType": "FieldsV1", "fieldsV1": fields,
+        })
+    }
+
+    /// The owners of an object, one in a line: `manager operation version fields`.
+    fn told(owners: &ManagedFields) -> Vec<String> {
+        let entries = owners.encode();
+        let one = |entry: &Value| {
+            let word = |name: &str| entry[name].as_str().unwrap_or("").to_owned();
+            format!("{} {} {} {}", word("manager"), word("operation"), word("apiVersion"), entry["fieldsV1"])
+        };
+        entries.as_array().into_iter().flatten().map(one).collect()
+    }
+
+    /// Appendix E: whoever owns the replicas, wherever the definition has them, owns the Scale's.
+    #[test]
+    fn the_replicas_of_a_custom_kind_are_where_its_definition_says() {
+        let paths =
+            [("e.com/v1", Some(".spec.size.n")), ("e.com/v2", Some(".spec.count")), ("e.com/v0", None)];
+        let field = ReplicasField::ByVersion(
+            paths.into_iter().map(|(v, path)| (v.to_owned(), path.map(FieldPath::read))).collect(),
+        );
+        let parent = ManagedFields::decode(&json!([
+            entry("a", "Apply", "e.com/v1", &json!({"f:spec": {"f:size": {"f:n": {}}, "f:x": {}}})),
+            entry("b", "Apply", "e.com/v2", &json!({"f:spec": {"f:count": {}}})),
+            entry("c", "Apply", "e.com/v2", &json!({"f:spec": {"f:size": {"f:n": {}}}})),
+            entry("d", "Apply", "e.com/v0", &json!({"f:spec": {"f:size": {"f:n": {}}}})),
+            entry("e", "Apply", "e.com/gone", &json!({"f:spec": {"f:count": {}}})),
+        ]))
+        .unwrap();
+        let mut scale = field.to_scale(&parent);
+        let replicas = "autoscaling/v1 {\"f:spec\":{\"f:replicas\":{}}}";
+        assert_eq!(told(&scale), [format!("a Apply {replicas}"), format!("b Apply {replicas}")]);
+
+        scale.remove(&Identity::applier("a", ""));
+        let taker = Identity::updater("z", SCALE_VERSION, "scale");
+        let fields = FieldSet::of_fields(&["spec.replicas"]);
+        scale.set(taker, Entry { api_version: SCALE_VERSION.to_owned(), time: None, fields });
+        assert_eq!(
+            told(&field.to_parent(&parent, &scale, "e.com/v1")),
+            [
+                "a Apply e.com/v1 {\"f:spec\":{\"f:x\":{}}}",
+                "b Apply e.com/v2 {\"f:spec\":{\"f:count\":{}}}",
+                "c Apply e.com/v2 {\"f:spec\":{\"f:size\":{\"f:n\":{}}}}",
+                "d Apply e.com/v0 {\"f:spec\":{\"f:size\":{\"f:n\":{}}}}",
+                "z Update e.com/v1 {\"f:spec\":{\"f:size\":{\"f:n\":{}}}}",
+            ]
+        );
+    }
+}

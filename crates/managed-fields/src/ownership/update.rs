@@ -1,0 +1,157 @@
+//! Ownership on ordinary writes: whoever changes a value owns it from then on, silently.
+
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value};
+
+use super::fields_of::zero;
+use super::{FieldSet, Identity, ManagedFields, compare_written, reconcile};
+use crate::apply::unnameable;
+use gantry_schema::kinds::Nature;
+
+/// One write, as ownership sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Write<'a> {
+    /// The kind of object that is written, such as `Deployment`.
+    pub kind: &'a str,
+    /// What its objects look like.
+    pub nature: &'a Nature,
+    /// The version it is written in, such as `apps/v1`.
+    pub api_version: &'a str,
+    /// The subresource written through; empty for the object itself.
+    pub subresource: &'a str,
+    /// Who writes.
+    pub manager: &'a str,
+    /// What this write cannot change, such as `status`: it is neither compared nor owned.
+    pub reset: &'a FieldSet,
+    /// The time, in RFC 3339 with whole seconds.
+    pub now: &'a str,
+}
+
+/// Records in the new object who owns what after an ordinary write; `old` is `None` for a creation.
+///
+/// The new object is decoded and defaulted, not yet touched by admission or allocation: what these add belongs to
+/// nobody. An object without any record keeps none, as it was never tracked or a client wanted it so.
+pub fn track_update(old: Option<&Value>, new: &mut Value, write: &Write<'_>) {
+    if [old, Some(&*new)].into_iter().flatten().any(|object| unnameable(write, object).is_some()) {
+        // Then it stays as it was.
+        return old.map(ManagedFields::of).unwrap_or_default().store(new);
+    }
+    let mut managed = record_to_start_from(old, new, write.subresource);
+    if managed.is_empty() && old.is_some() {
+        managed.store(new);
+        return;
+    }
+    reconcile(&mut managed, write.nature);
+    let zero = old.is_none().then(|| zero(write.nature));
+    if let Some(old) = old.or(zero.as_ref()) {
+        record_change(&mut managed, old, new, write);
+    }
+    managed.cap();
+    managed.store(new);
+}
+
+/// Whether two objects are the same but for the times in their records: then there is nothing to store.
+pub fn differ_only_in_times(old: &Value, new: &Value) -> bool {
+    let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else { return false };
+    same_but_for("metadata", old, new, |old, new| {
+        let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else { return false };
+        same_but_for("managedFields", old, new, same_but_for_times)
+    })
+}
+
+/// Whether all members are the same, but for one, which is judged by itself.
+fn same_but_for(
+    name: &str,
+    old: &Map<String, Value>,
+    new: &Map<String, Value>,
+    judge: impl Fn(&Value, &Value) -> bool,
+) -> bool {
+    old.len() == new.len()
+        && old.iter().all(|(key, value)| key == name || new.get(key) == Some(value))
+        && old.get(name).zip(new.get(name)).is_some_and(|(old, new)| judge(old, new))
+}
+
+/// Times decide the order of entries, so without them it does not count.
+fn same_but_for_times(old: &Value, new: &Value) -> bool {
+    let (Some(old), Some(new)) = (old.as_array(), new.as_array()) else { return false };
+    let same = |old: &Value, new: &Value| {
+        let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else { return false };
+        let all = |one: &Map<String, Value>, other: &Map<String, Value>| {
+            one.iter().all(|(key, value)| key == "time" || other.get(key) == Some(value))
+        };
+        all(old, new) && all(new, old)
+    };
+    old.len() == new.len() && old.iter().all(|entry| new.iter().any(|other| same(entry, other)))
+}
+
+/// What nobody ever owns, as it is not for clients to decide.
+pub fn never_tracked() -> &'static FieldSet {
+    static NEVER: LazyLock<FieldSet> = LazyLock::new(|| {
+        FieldSet::of_fields(&[
+            "apiVersion",
+            "kind",
+            "metadata",
+            "metadata.name",
+            "metadata.namespace",
+            "metadata.creationTimestamp",
+            "metadata.uid",
+            "metadata.resourceVersion",
+            "metadata.generation",
+            "metadata.selfLink",
+            "metadata.managedFields",
+        ])
+    });
+    &NEVER
+}
+
+/// Takes out what nobody ever owns.
+pub(crate) fn strip(mut fields: FieldSet) -> FieldSet {
+    fields.subtract(never_tracked());
+    fields
+}
+
+/// The record of an object that never had one: all of it belongs to whoever came before.
+pub(crate) fn initial_owner(live: &Value, write: &Write<'_>, manager: &str) -> ManagedFields {
+    let mut record = ManagedFields::new();
+    record_change(&mut record, &zero(write.nature), live, &Write { manager, ..*write });
+    record
+}
+
+fn record_change(managed: &mut ManagedFields, old: &Value, new: &Value, write: &Write<'_>) {
+    let mut comparison = compare_written(write.nature, old, new);
+    comparison.ignore(write.reset);
+    if comparison.is_same() {
+        return;
+    }
+    let gained = comparison.gained();
+    managed.take_from_others(None, &gained);
+    managed.take_from_others(None, &comparison.removed);
+    let gained = strip(gained);
+    if !gained.is_empty() {
+        let identity = Identity::updater(write.manager, write.api_version, write.subresource);
+        managed.add(identity, write.api_version, gained, write.now);
+    }
+}
+
+/// Clients may write the record themselves: a valid one replaces, an empty one resets, an absent one keeps.
+fn record_to_start_from(old: Option<&Value>, new: &Value, subresource: &str) -> ManagedFields {
+    let stored = || old.map(ManagedFields::of).unwrap_or_default();
+    if !subresource.is_empty() {
+        return stored();
+    }
+    let written = match new.pointer("/metadata/managedFields") {
+        None | Some(Value::Null) => return stored(),
+        Some(written) => written,
+    };
+    let reset = written.as_array().is_some_and(|entries| match entries.as_slice() {
+        [] => true,
+        [only] => only.as_object().is_some_and(Map::is_empty),
+        _ => false,
+    });
+    match ManagedFields::decode(written) {
+        _ if reset => ManagedFields::new(),
+        Ok(managed) if !managed.is_empty() => managed,
+        _ => stored(),
+    }
+}

@@ -1,0 +1,164 @@
+//! The schema of a custom kind as documents show it: what its definition says, in the words of either language.
+//!
+//! OpenAPI 3 can say all of it. OpenAPI 2 cannot, and its readers are easily put off: they take properties for all
+//! that there may be, `null` for no value of any type, and a list without items for a mistake. So whatever they would
+//! misread is left out for them, down to saying nothing at all of a value (Appendix E).
+
+use serde_json::{Map, Value, json};
+
+use super::Dialect;
+use gantry_schema::kinds::Nature;
+
+/// What every object has: `apiVersion`, `kind` and `metadata`.
+pub(super) type Head = Map<String, Value>;
+
+/// A schema that is being published.
+struct Publishing<'h> {
+    dialect: Dialect,
+    head: &'h Head,
+}
+
+const PRESERVES: &str = "x-kubernetes-preserve-unknown-fields";
+const EMBEDDED: &str = "x-kubernetes-embedded-resource";
+const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
+
+/// The schema of a whole object.
+pub(super) fn object(schema: &Value, dialect: Dialect, head: &Head) -> Value {
+    // Beside properties of which only some are declared, a reader of OpenAPI 2 refuses all others.
+    if !schema.is_object() || (dialect == Dialect::V2 && is(schema, PRESERVES)) {
+        return json!({"type": "object"});
+    }
+    let publishing = Publishing { dialect, head };
+    let mut published = publishing.schema(schema);
+    publishing.add_head(&mut published);
+    Value::Object(published)
+}
+
+/// Says by which fields objects of a kind, or those of a list, can be selected, if its definition names any.
+pub(super) fn name_selectable(schema: &mut Value, nature: &Nature) {
+    let Nature::Custom(custom) = nature else { return };
+    if !custom.selectable.is_empty() {
+        let fields = custom.selectable.iter().map(|field| json!({"fieldPath": field.label()}));
+        schema["x-kubernetes-selectable-fields"] = fields.collect();
+    }
+}
+
+impl Publishing<'_> {
+    fn schema(&self, schema: &Value) -> Map<String, Value> {
+        let members = schema.as_object().into_iter().flatten();
+        let said = members.filter(|(key, value)| is_said(key, value));
+        let mut published: Map<_, _> =
+            said.filter_map(|(key, value)| Some((key.clone(), self.member(schema, key, value)?))).collect();
+        if self.dialect == Dialect::V3 && is(schema, INT_OR_STRING) {
+            unfold(&mut published);
+        }
+        if is(schema, EMBEDDED) && (self.dialect == Dialect::V3 || !is(schema, PRESERVES)) {
+            self.add_head(&mut published);
+            require(&mut published, ["kind", "apiVersion"]);
+        }
+        published
+    }
+
+    /// What is published of one member of a schema, if anything is.
+    fn member(&self, schema: &Value, key: &str, value: &Value) -> Option<Value> {
+        let inner = |schema: &Value| Value::Object(self.schema(schema));
+        match key {
+            "properties" | "items" | "required" | "type" if self.dialect == Dialect::V2 => {
+                self.simplified(schema, key, value)
+            }
+            "allOf" | "anyOf" | "oneOf" | "not" | "nullable" | "default" if self.dialect == Dialect::V2 => {
+                None
+            }
+            "properties" => Some(self.properties(value)),
+            "items" => Some(inner(value)),
+            "additionalProperties" if value.is_object() => Some(inner(value)),
+            _ => Some(value.clone()),
+        }
+    }
+
+    /// The same, of what OpenAPI 2 cannot always say.
+    fn simplified(&self, schema: &Value, key: &str, value: &Value) -> Option<Value> {
+        let (nullable, preserves) = (is(schema, "nullable"), is(schema, PRESERVES));
+        match key {
+            "properties" | "items" if nullable || preserves => None,
+            "properties" => Some(self.properties(value)),
+            "items" => Some(Value::Object(self.schema(value))),
+            "required" if is(&schema["additionalProperties"], "nullable") => None,
+            "required" if nullable || preserves => Some(value.clone()),
+            "required" => {
+                let names = value.as_array().into_iter().flatten();
+                let never_null = |name: &&Value| {
+                    !name.as_str().is_some_and(|name| is(&schema["properties"][name], "nullable"))
+                };
+                let left: Vec<_> = names.filter(never_null).cloned().collect();
+                (!left.is_empty()).then_some(Value::Array(left))
+            }
+            "type" => {
+                let misread = match value.as_str() {
+                    Some("array") => preserves || schema.get("items").is_none(),
+                    Some("object") => preserves,
+                    _ => false,
+                };
+                (!nullable && !misread).then(|| value.clone())
+            }
+            _ => Some(value.clone()),
+        }
+    }
+
+    fn properties(&self, properties: &Value) -> Value {
+        let each = properties.as_object().into_iter().flatten();
+        each.map(|(name, schema)| (name.clone(), Value::Object(self.schema(schema)))).collect()
+    }
+
+    /// Adds what every object has, whatever somebody wrote about it.
+    fn add_head(&self, published: &mut Map<String, Value>) {
+        let properties = published.entry("properties").or_insert_with(|| json!({}));
+        if let Value::Object(properties) = properties {
+            properties.extend(self.head.iter().map(|(name, schema)| (name.clone(), schema.clone())));
+        }
+    }
+}
+
+fn is(schema: &Value, key: &str) -> bool {
+    schema[key] == true
+}
+
+/// Whether a member says anything: what means the same when left out is left out.
+fn is_said(key: &str, value: &Value) -> bool {
+    match (key, value) {
+        ("default" | "example" | "items" | "additionalProperties", _) => true,
+        (_, Value::Null | Value::Bool(false)) => false,
+        (_, Value::String(text)) => !text.is_empty(),
+        (_, Value::Array(elements)) => !elements.is_empty(),
+        (_, Value::Object(members)) => !members.is_empty(),
+        _ => true,
+    }
+}
+
+/// Spells out that a value is a number or a text, unless somebody already has.
+fn unfold(published: &mut Map<String, Value>) {
+    let either = json!([{"type": "integer"}, {"type": "string"}]);
+    let in_all = published.get("allOf").is_some_and(|all| all[0]["anyOf"] == either);
+    match published.get("anyOf") {
+        None if !in_all => {
+            published.insert("anyOf".to_owned(), either);
+        }
+        Some(any) if *any != either && !in_all => {
+            let all = published.entry("allOf").or_insert_with(|| json!([]));
+            if let Value::Array(all) = all {
+                all.insert(0, json!({"anyOf": either}));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn require(published: &mut Map<String, Value>, names: [&str; 2]) {
+    if let Value::Array(required) = published.entry("required").or_insert_with(|| json!([])) {
+        for name in names.map(Value::from) {
+            if !required.contains(&name) {
+                required.push(name);
+            }
+        }
+    }
+}

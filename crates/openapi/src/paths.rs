@@ -1,0 +1,157 @@
+//! The paths of a kind: its collection, one object, and the parts of one.
+
+use serde_json::{Map, Value, json};
+
+use super::operations::{Action, Media, Operation};
+use super::schemas::Schemas;
+use super::{Dialect, Parts};
+use gantry_schema::kinds::{GroupVersion, Kind, Nature, Scope, Subresource, Verb};
+use gantry_schema::schema::{MessageId, schema};
+
+/// Adds everything that can be done with a kind.
+pub(super) fn add(kind: &Kind, schemas: &mut Schemas, paths: &mut Parts) {
+    let prefix = match kind.group {
+        "" => format!("/api/{}", kind.version),
+        group => format!("/apis/{group}/{}", kind.version),
+    };
+    let own = GroupVersion { group: kind.group, version: kind.version };
+    let main = Described { kind, subresource: "", speaks: own, spoken: kind.kind, message: None };
+    let collection = match kind.scope {
+        Scope::Namespaced => format!("{prefix}/namespaces/{{namespace}}/{}", kind.resource),
+        Scope::Cluster => format!("{prefix}/{}", kind.resource),
+    };
+    if kind.scope == Scope::Namespaced && kind.allows(Verb::List) {
+        let item = main.item(&[Action::List], &[], schemas);
+        paths.insert(format!("{prefix}/{}", kind.resource), item);
+    }
+    let of_many = verbs(&kind.verbs, &[Action::List, Action::Create, Action::DeleteCollection]);
+    let namespace: &[&str] = if kind.scope == Scope::Namespaced { &["namespace"] } else { &[] };
+    if !of_many.is_empty() {
+        paths.insert(collection.clone(), main.item(&of_many, namespace, schemas));
+    }
+    let named = [&["name"], namespace].concat();
+    let of_one = verbs(&kind.verbs, &[Action::Get, Action::Replace, Action::Patch, Action::Delete]);
+    if !of_one.is_empty() {
+        paths.insert(format!("{collection}/{{name}}"), main.item(&of_one, &named, schemas));
+    }
+    for subresource in &kind.subresources {
+        let Some(part) = Described::part(kind, subresource) else { continue };
+        let actions = [Action::Get, Action::Create, Action::Replace, Action::Patch];
+        let item = part.item(&verbs(&subresource.verbs, &actions), &named, schemas);
+        paths.insert(format!("{collection}/{{name}}/{}", subresource.name), item);
+    }
+}
+
+/// The actions among these that the verbs allow.
+fn verbs(allowed: &[Verb], actions: &[Action]) -> Vec<Action> {
+    actions.iter().copied().filter(|action| allowed.contains(&action.verb())).collect()
+}
+
+/// What a path is about.
+struct Described<'k> {
+    kind: &'k Kind,
+    subresource: &'k str,
+    speaks: GroupVersion,
+    spoken: &'k str,
+    /// What it speaks, if that is not the kind itself.
+    message: Option<MessageId>,
+}
+
+impl<'k> Described<'k> {
+    /// A part of an object, if what it speaks is an object at all: streams are not described.
+    fn part(kind: &'k Kind, subresource: &'k Subresource) -> Option<Self> {
+        let own = GroupVersion { group: kind.group, version: kind.version };
+        let speaks = subresource.foreign.unwrap_or(own);
+        let message = if subresource.kind == kind.kind {
+            None
+        } else {
+            let package = match speaks.group {
+                "" => "core",
+                group => group.split('.').next().unwrap_or(group),
+            };
+            Some(schema().find(&format!("{package}/{}.{}", speaks.version, subresource.kind))?)
+        };
+        let name = subresource.name;
+        // Whatever a part of a custom kind speaks, it is announced as the kind's own.
+        let (speaks, spoken) = match kind.nature {
+            Nature::BuiltIn(_) => (speaks, subresource.kind),
+            Nature::Custom(_) => (own, kind.kind),
+        };
+        Some(Self { kind, subresource: name, speaks, spoken, message })
+            .filter(|part| !matches!(part.subresource, "log" | "exec" | "attach" | "portforward" | "proxy"))
+    }
+
+    fn item(&self, actions: &[Action], in_path: &[&str], schemas: &mut Schemas) -> Vec<u8> {
+        let mut item = Map::new();
+        for action in actions {
+            let object = match action {
+                Action::List => schemas.list(self.kind),
+                Action::DeleteCollection | Action::Delete => {
+                    schema().find("meta/v1.Status").map_or(Value::Null, |id| schemas.message(id))
+                }
+                _ => match self.message {
+                    Some(message) => schemas.message(message),
+                    None => schemas.kind(self.kind),
+                },
+            };
+            let operation = Operation {
+                action: *action,
+                id: self.operation_id(*action, in_path),
+                tag: self.tag(),
+                kind: json!({
+                    "group": self.speaks.group, "version": self.speaks.version, "kind": self.spoken,
+                }),
+                object,
+                media: Media::of(&self.kind.nature),
+            };
+            item.insert(action.method().to_owned(), operation.render(schemas));
+        }
+        item.insert("parameters".to_owned(), path_parameters(in_path, schemas.dialect));
+        (schemas.writing.path)(&Value::Object(item))
+    }
+
+    fn tag(&self) -> String {
+        let group = group_words(self.kind.group);
+        let mut letters = group.chars();
+        let first = letters.next().map(|first| first.to_ascii_lowercase());
+        let group: String = first.into_iter().chain(letters).collect();
+        format!("{group}_{}", self.kind.version)
+    }
+
+    /// A name that no other operation has: `readAppsV1NamespacedDeploymentStatus`.
+    fn operation_id(&self, action: Action, in_path: &[&str]) -> String {
+        let group = group_words(self.kind.group);
+        let everywhere = self.kind.scope == Scope::Namespaced && !in_path.contains(&"namespace");
+        let scope = match self.kind.scope {
+            Scope::Namespaced if !everywhere => "Namespaced",
+            _ => "",
+        };
+        let words = [group.as_str(), self.kind.version, scope, self.kind.kind, self.subresource];
+        let words: String = words.into_iter().map(capitalized).collect();
+        let suffix = if everywhere { "ForAllNamespaces" } else { "" };
+        format!("{}{words}{suffix}", action.word())
+    }
+}
+
+/// A group as part of a name: `CertManagerIo`; what belongs to Kubernetes itself does not say so.
+fn group_words(group: &str) -> String {
+    let group = if group.is_empty() { "core" } else { group.strip_suffix(".k8s.io").unwrap_or(group) };
+    group.split(['.', '-']).map(capitalized).collect()
+}
+
+fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
+}
+
+fn path_parameters(names: &[&str], dialect: Dialect) -> Value {
+    let one = |name: &&str| match dialect {
+        Dialect::V2 => {
+            json!({"name": name, "in": "path", "required": true, "type": "string", "uniqueItems": true})
+        }
+        Dialect::V3 => json!({
+            "name": name, "in": "path", "required": true, "schema": {"type": "string", "uniqueItems": true},
+        }),
+    };
+    names.iter().map(one).collect()
+}

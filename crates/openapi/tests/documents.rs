@@ -1,0 +1,250 @@
+//! OpenAPI documents: what clients look for in them.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::collections::BTreeSet;
+
+use gantry_openapi as openapi;
+use gantry_schema::kinds::kinds;
+use serde_json::{Value, json};
+
+fn apps() -> Value {
+    v3("apps", "v1")
+}
+
+fn v3(group: &str, version: &str) -> Value {
+    serde_json::from_slice(&openapi::v3(kinds(), group, version).unwrap()).unwrap()
+}
+
+fn v2() -> Value {
+    serde_json::from_slice(&openapi::v2(kinds())).unwrap()
+}
+
+fn schema<'d>(document: &'d Value, name: &str) -> &'d Value {
+    &document["components"]["schemas"][name]
+}
+
+/// A1.17, A1.19: kubectl leaves validation to a server whose PATCH says that it validates.
+#[test]
+fn a_patch_says_what_kubectl_looks_for() {
+    let document = apps();
+    let patch = &document["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"];
+    assert_eq!(
+        patch["x-kubernetes-group-version-kind"],
+        json!({"group": "apps", "version": "v1", "kind": "Deployment"}),
+        "an object, not a list"
+    );
+    let names: Vec<_> = patch["parameters"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| (p["name"].clone(), p["in"].clone()))
+        .collect();
+    for name in ["fieldValidation", "dryRun", "fieldManager", "force"] {
+        assert!(names.contains(&(json!(name), json!("query"))), "{name}: {names:?}");
+    }
+    assert!(patch["requestBody"]["content"]["application/strategic-merge-patch+json"].is_object());
+}
+
+/// A1.18: kinds are named in a list, and every field says how it merges.
+#[test]
+fn schemas_say_how_fields_merge() {
+    let document = apps();
+    let deployment = schema(&document, "io.k8s.api.apps.v1.Deployment");
+    assert_eq!(
+        deployment["x-kubernetes-group-version-kind"],
+        json!([{"group": "apps", "version": "v1", "kind": "Deployment"}])
+    );
+    assert_eq!(
+        deployment["properties"]["spec"]["allOf"],
+        json!([{"$ref": "#/components/schemas/io.k8s.api.apps.v1.DeploymentSpec"}])
+    );
+    let spec = schema(&document, "io.k8s.api.core.v1.PodSpec");
+    let containers = &spec["properties"]["containers"];
+    assert_eq!(containers["x-kubernetes-patch-merge-key"], "name");
+    assert_eq!(containers["x-kubernetes-patch-strategy"], "merge");
+    assert_eq!(containers["x-kubernetes-list-type"], "map");
+    assert_eq!(containers["x-kubernetes-list-map-keys"], json!(["name"]));
+    assert_eq!(spec["properties"]["volumes"]["x-kubernetes-patch-strategy"], "merge,retainKeys");
+    assert_eq!(spec["properties"]["tolerations"]["x-kubernetes-list-type"], "atomic");
+    assert_eq!(spec["properties"]["tolerations"].get("x-kubernetes-patch-strategy"), None);
+    assert_eq!(spec["properties"]["nodeSelector"]["x-kubernetes-map-type"], "atomic");
+    let strategy = &schema(&document, "io.k8s.api.apps.v1.DeploymentSpec")["properties"]["strategy"];
+    assert_eq!(strategy["x-kubernetes-patch-strategy"], "retainKeys");
+    let selector = schema(&document, "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector");
+    assert_eq!(selector["x-kubernetes-map-type"], "atomic");
+}
+
+/// A1.18: types, and what must be given.
+#[test]
+fn schemas_have_types_and_required_fields() {
+    let document = apps();
+    let spec = schema(&document, "io.k8s.api.apps.v1.DeploymentSpec");
+    assert_eq!(spec["required"], json!(["selector", "template"]));
+    let replicas = &spec["properties"]["replicas"];
+    assert_eq!((&replicas["type"], &replicas["format"]), (&json!("integer"), &json!("int32")));
+    let container = schema(&document, "io.k8s.api.core.v1.Container");
+    assert_eq!(container["required"], json!(["name"]));
+    let surge = schema(&document, "io.k8s.apimachinery.pkg.util.intstr.IntOrString");
+    assert_eq!(surge["format"], "int-or-string");
+    let volume = schema(&document, "io.k8s.api.core.v1.Volume");
+    assert!(volume["properties"]["emptyDir"].is_object(), "inlined fields are fields: {volume}");
+    let rbac = v3("rbac.authorization.k8s.io", "v1");
+    assert_eq!(schema(&rbac, "io.k8s.api.rbac.v1.Role").get("required"), None, "rules may be left out");
+    assert_eq!(schema(&rbac, "io.k8s.api.rbac.v1.PolicyRule")["required"], json!(["verbs"]));
+}
+
+/// Appendix E, A1.18: definitions have the names that clients know, and parts that may be anything have no type.
+#[test]
+fn definitions_describe_themselves() {
+    let document = v3("apiextensions.k8s.io", "v1");
+    let part = |name: &str| {
+        schema(&document, &format!("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.{name}"))
+    };
+    assert_eq!(part("CustomResourceDefinition")["required"], json!(["spec"]));
+    assert_eq!(part("CustomResourceDefinitionStatus").get("required"), None);
+    for either in ["JSON", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrArray", "JSONSchemaPropsOrStringArray"]
+    {
+        assert_eq!(*part(either), json!({}), "{either}");
+    }
+    let items = &part("JSONSchemaProps")["properties"]["enum"]["items"]["allOf"][0]["$ref"];
+    assert!(items.as_str().unwrap().ends_with(".v1.JSON"), "{items}");
+}
+
+/// A1.15: every group version that is served has a document, and no other.
+#[test]
+fn every_group_version_has_a_document() {
+    for version in openapi::group_versions(kinds()) {
+        let document = v3(version.group, version.version);
+        assert_eq!(document["openapi"], "3.0.0");
+    }
+    assert_eq!(openapi::v3(kinds(), "apps", "v9"), None);
+    assert_eq!(openapi::v3(kinds(), "nope", "v1"), None);
+}
+
+/// A1.18: `kubectl explain` finds every kind by an operation and a schema.
+#[test]
+fn every_kind_can_be_found() {
+    for version in openapi::group_versions(kinds()) {
+        let document = v3(version.group, version.version);
+        let operations = document["paths"].as_object().unwrap().values();
+        let operations: Vec<_> = operations.flat_map(|item| item.as_object().unwrap().values()).collect();
+        let schemas: Vec<_> = document["components"]["schemas"].as_object().unwrap().values().collect();
+        for kind in kinds().of(version.group, version.version) {
+            let wanted = json!({"group": kind.group, "version": kind.version, "kind": kind.kind});
+            let named = |value: &&Value| value["x-kubernetes-group-version-kind"] == wanted;
+            assert!(operations.iter().any(named), "{wanted}");
+            let described = |value: &&Value| value["x-kubernetes-group-version-kind"] == json!([wanted]);
+            assert!(schemas.iter().any(described), "{wanted}");
+        }
+    }
+}
+
+/// A document refers to nothing that it does not have.
+#[test]
+fn every_reference_leads_somewhere() {
+    let v2 = v2();
+    check_references(&v2, "#/definitions/", &v2["definitions"]);
+    let document = apps();
+    check_references(&document, "#/components/schemas/", &document["components"]["schemas"]);
+}
+
+/// No two operations have the same name, which generators of clients rely on.
+#[test]
+fn operations_have_names_of_their_own() {
+    let v2 = v2();
+    let mut seen = BTreeSet::new();
+    for item in v2["paths"].as_object().unwrap().values() {
+        for operation in item.as_object().unwrap().values().filter(|operation| operation.is_object()) {
+            let id = operation["operationId"].as_str().unwrap();
+            assert!(seen.insert(id.to_owned()), "{id}");
+        }
+    }
+    assert!(seen.contains("readAppsV1NamespacedDeploymentStatus"), "{seen:?}");
+}
+
+/// A1.13, A1.14: the protobuf begins as old clients want it, and has every definition with its kind.
+#[test]
+fn the_protobuf_has_every_definition() {
+    let v2 = v2();
+    let bytes = openapi::gnostic(kinds());
+    assert_eq!(&bytes[..5], b"\x0a\x032.0");
+    let parts = fields(&bytes);
+    let numbers: Vec<_> = parts.iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, [1, 2, 8, 9], "swagger, info, paths, definitions");
+    let entries: Vec<_> = fields(parts[3].1).into_iter().map(|(_, entry)| fields(entry)).collect();
+    let names: Vec<_> = entries.iter().map(|entry| str::from_utf8(entry[0].1).unwrap()).collect();
+    let wanted: Vec<_> = v2["definitions"].as_object().unwrap().keys().collect();
+    assert_eq!(names, wanted);
+    let deployment = names.iter().position(|name| *name == "io.k8s.api.apps.v1.Deployment").unwrap();
+    let (_, extension) =
+        fields(entries[deployment][1].1).into_iter().find(|(number, _)| *number == 31).unwrap();
+    let extension = fields(extension);
+    assert_eq!(extension[0].1, b"x-kubernetes-group-version-kind");
+    let kind = r#"[{"group":"apps","kind":"Deployment","version":"v1"}]"#;
+    assert_eq!(fields(extension[1].1), [(2, kind.as_bytes())], "YAML in the second field");
+}
+
+/// The fields of a message whose fields all have lengths.
+fn fields(mut bytes: &[u8]) -> Vec<(u64, &[u8])> {
+    let mut fields = Vec::new();
+    while !bytes.is_empty() {
+        let (tag, rest) = varint(bytes);
+        let (length, rest) = varint(rest);
+        let (field, rest) = rest.split_at(usize::try_from(length).unwrap());
+        fields.push((tag >> 3, field));
+        bytes = rest;
+    }
+    fields
+}
+
+fn varint(bytes: &[u8]) -> (u64, &[u8]) {
+    let end = bytes.iter().position(|byte| *byte < 0x80).unwrap();
+    let value = bytes[..=end].iter().rev().fold(0, |value, byte| value << 7 | u64::from(byte & 0x7f));
+    (value, &bytes[end + 1..])
+}
+
+fn check_references(value: &Value, prefix: &str, defined: &Value) {
+    match value {
+        Value::Object(members) => {
+            if let Some(Value::String(reference)) = members.get("$ref") {
+                let name = reference.strip_prefix(prefix).unwrap();
+                assert!(defined[name].is_object(), "{reference}");
+            }
+            for member in members.values() {
+                check_references(member, prefix, defined);
+            }
+        }
+        Value::Array(elements) => {
+            for element in elements {
+                check_references(element, prefix, defined);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Every sentence is about something that exists.
+#[test]
+fn every_description_is_shown() {
+    let shown = v2().to_string();
+    let rows = include_str!("../src/descriptions.tsv").lines().filter(|line| !line.starts_with('#'));
+    for sentence in rows.map(|line| line.rsplit('\t').next().unwrap()) {
+        assert!(shown.contains(sentence), "{sentence}");
+    }
+}
+
+/// A1.18: a field that has one of a few values says which, and every such row is about a field that exists.
+#[test]
+fn fields_with_few_values_list_them() {
+    let rows = include_str!("../src/enums.tsv").lines().filter(|line| !line.starts_with('#'));
+    for row in rows {
+        let [message, field, values] = row.split('\t').collect::<Vec<_>>().try_into().unwrap();
+        let (group_version, name) = message.split_once('.').unwrap();
+        let (group, version) = group_version.split_once('/').unwrap();
+        let document = v3(if group == "core" { "" } else { group }, version);
+        let schema = format!("io.k8s.api.{group}.{version}.{name}");
+        let listed = &document["components"]["schemas"][schema]["properties"][field]["enum"];
+        assert_eq!(*listed, values.split(',').collect::<Value>(), "{row}");
+    }
+}

@@ -1,0 +1,136 @@
+//! The patches that say what to change: JSON patch, merge patch and strategic merge patch.
+//!
+//! [`apply`] takes the object as it is served and the body of the request, and gives the object as it is wished for.
+//! What comes after is not done here: decoding that wish (its refusal is worded by [`undecodable`]), defaults,
+//! validation, ownership of fields. Server-side apply is another thing altogether and is not here either.
+
+mod json;
+mod merge;
+mod strategic;
+
+use serde_json::{Value, json};
+
+use gantry_primitives::go_print::as_go_prints;
+use gantry_primitives::{FieldError, Refusal};
+use gantry_schema::decode::UNREADABLE;
+use gantry_schema::decode::{Finding, TOO_DEEP, json_word};
+use gantry_schema::kinds::Nature;
+
+/// Which of the three a body is, as its content type says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatchKind {
+    /// A list of operations: RFC 6902.
+    Json,
+    /// A partial object, in which lists replace: RFC 7386.
+    Merge,
+    /// A partial object, in which lists merge as the schema says.
+    Strategic,
+}
+
+/// The object as the patch wants it.
+///
+/// `nature` says what `current` looks like; only strategic merge patches want to know, and only of kinds that are built in.
+pub fn apply(kind: PatchKind, current: &Value, nature: &Nature, body: &Value) -> Result<Value, Refusal> {
+    match (kind, nature) {
+        (PatchKind::Json, _) => json::apply(current, body),
+        (PatchKind::Merge, _) => merge::apply(current, body),
+        (PatchKind::Strategic, Nature::BuiltIn(message)) => strategic::apply(current, *message, body),
+        (PatchKind::Strategic, Nature::Custom(_)) => Err(not_strategic()),
+    }
+}
+
+/// What strict validation finds in the patch itself: what stands twice, and members that no operation has.
+///
+/// Unknown fields of the result are found by whoever decodes it.
+pub fn findings(kind: PatchKind, body: &Value, duplicates: Vec<Finding>) -> Vec<Finding> {
+    match kind {
+        PatchKind::Json => json::findings(body, duplicates),
+        PatchKind::Merge | PatchKind::Strategic => duplicates,
+    }
+}
+
+/// Custom kinds take no strategic merge patches: 415.
+pub fn not_strategic() -> Refusal {
+    Refusal::unknown_format(
+        "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+    )
+}
+
+/// The body is no JSON at all: 400.
+pub fn not_json() -> Refusal {
+    Refusal::bad_request("invalid JSON patch")
+}
+
+/// The body could not be read; why is the reader's text.
+pub fn unread(why: &str) -> Refusal {
+    if why == TOO_DEEP { Refusal::bad_request(format!("error decoding patch: {why}")) } else { not_json() }
+}
+
+/// What the patch makes of the object is none of its kind: 422, in the name of no kind and no object (A3.4).
+///
+/// `why` is the decoder's error, or `strict decoding error: …`. A strategic merge patch is shown itself, of the others
+/// what they lead to.
+pub fn undecodable(kind: PatchKind, body: &Value, patched: &Value, why: &str) -> Refusal {
+    if kind == PatchKind::Strategic && why.starts_with(UNREADABLE) {
+        return Refusal::server_error(why);
+    }
+    let shown = match kind {
+        PatchKind::Json | PatchKind::Merge => patched.to_string(),
+        PatchKind::Strategic => as_go_prints(body),
+    };
+    Refusal::invalid("", "", "", &[FieldError::invalid("patch", &json!(shown), why)])
+}
+
+/// The patch is well-formed and does not fit the object: 422 without saying why (A3.5).
+fn does_not_apply() -> Refusal {
+    Refusal {
+        code: 422,
+        reason: "Invalid",
+        message: "the server rejected our request due to an error in our request".to_owned(),
+        details: Some(Box::default()),
+    }
+}
+
+/// What Go says when a JSON value is read into something of another type.
+fn unreadable(value: &Value, target: &str) -> String {
+    format!("json: cannot unmarshal {} into Go {target}", json_word(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A3.4: the refusal has neither kind nor name, and one cause in the field `patch`.
+    #[test]
+    fn a_result_that_cannot_be_decoded_is_refused_in_the_name_of_nobody() {
+        let why = "json: cannot unmarshal number into Go struct field ConfigMap.data of type string";
+        let (body, patched) = (json!({"data": {"k": 5}}), json!({"data": {"k": 5}, "kind": "ConfigMap"}));
+        let status = undecodable(PatchKind::Merge, &body, &patched, why).status();
+        assert_eq!(
+            status["message"],
+            format!(
+                r#" "" is invalid: patch: Invalid value: "{{\"data\":{{\"k\":5}},\"kind\":\"ConfigMap\"}}": {why}"#
+            )
+        );
+        let causes = status["details"]["causes"].as_array().unwrap();
+        assert_eq!((causes.len(), &causes[0]["field"]), (1, &json!("patch")));
+        assert_eq!(status["details"].as_object().unwrap().len(), 1, "causes and nothing else");
+        let strategic =
+            undecodable(PatchKind::Strategic, &body, &patched, "cannot restore slice from string");
+        assert!(strategic.message.contains(r#"Invalid value: "map[data:map[k:5]]": cannot"#), "{strategic}");
+    }
+
+    /// A2.23: members that a JSON patch operation does not have are findings of strict validation.
+    #[test]
+    fn unknown_members_of_operations_are_found() {
+        let body = json!([{"op": "remove", "path": "/a"}, {"op": "add", "path": "/a", "value": 1, "was": 2}]);
+        let twice = || vec![Finding::Duplicate("[0].path".to_owned())];
+        let told: Vec<_> =
+            findings(PatchKind::Json, &body, twice()).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [r#"json patch duplicate field "[0].path""#, r#"json patch unknown field "[1].was""#]
+        );
+        assert_eq!(findings(PatchKind::Merge, &json!({"was": 2}), twice()), twice());
+    }
+}

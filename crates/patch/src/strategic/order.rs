@@ -1,0 +1,101 @@
+//! In which order the elements of a merged list stand (A3.9, A3.10).
+//!
+//! Those that the patch names keep the patch's order, the others theirs. The two rows are then merged like a zip: of the
+//! two next ones, one that was there goes first only if it stood before the other. New elements therefore come first,
+//! not last: `a b c` patched with `d b` is `d a b c`.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde_json::Value;
+
+use super::directives::PATCH;
+use super::lists::Sameness;
+use gantry_primitives::Refusal;
+use gantry_primitives::go_print::list_as_go_prints;
+
+/// Where each element stood before the patch.
+pub(super) struct Places(BTreeMap<String, usize>);
+
+/// An element on its way to its place.
+struct Placed {
+    element: Value,
+    /// Where it stood before; `None` if it is new.
+    before: Option<usize>,
+    /// Where the patch names it.
+    named: Option<usize>,
+}
+
+/// Brings a merged list into its order. `named` are the elements that the patch names, in its order; `original` says
+/// where elements stood before.
+pub(super) fn arrange(
+    elements: &mut Vec<Value>,
+    sameness: Sameness,
+    named: &[String],
+    original: &Places,
+) -> Result<(), Refusal> {
+    let wished = Places::number(named.iter().cloned());
+    let identities: Vec<_> =
+        elements.iter().map(|element| sameness.identified(element)).collect::<Result<_, _>>()?;
+    let placed = elements.drain(..).zip(identities).map(|(element, identity)| Placed {
+        element,
+        before: original.0.get(&identity).copied(),
+        named: wished.0.get(&identity).copied(),
+    });
+    let (mut patched, others): (Vec<_>, VecDeque<_>) = partition(placed);
+    patched.sort_by_key(|placed| placed.named);
+    *elements = zip_in_order(others, patched.into());
+    Ok(())
+}
+
+/// Refuses a patch whose list contradicts the order it asks for.
+pub(super) fn check(patch: &[Value], order: &[Value], sameness: Sameness) -> Result<(), Refusal> {
+    let mut wanted = order.iter().filter_map(|element| sameness.identity(element));
+    for element in patch.iter().filter(|element| element.get(PATCH).is_none()) {
+        let identity = sameness.identified(element)?;
+        if !wanted.any(|next| next == identity) {
+            let (patch, order) = (list_as_go_prints(patch), list_as_go_prints(order));
+            return Err(Refusal::server_error(format!(
+                "The order in patch list:\n{patch}\n doesn't match $setElementOrder list:\n{order}\n"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn partition(placed: impl Iterator<Item = Placed>) -> (Vec<Placed>, VecDeque<Placed>) {
+    let (mut patched, mut others) = (Vec::new(), VecDeque::new());
+    for one in placed {
+        if one.named.is_some() {
+            patched.push(one);
+        } else {
+            others.push_back(one);
+        }
+    }
+    (patched, others)
+}
+
+fn zip_in_order(mut others: VecDeque<Placed>, mut patched: VecDeque<Placed>) -> Vec<Value> {
+    let mut ordered = Vec::with_capacity(others.len() + patched.len());
+    while let (Some(other), Some(named)) = (others.front(), patched.front()) {
+        let stood_before = matches!((other.before, named.before), (Some(left), Some(right)) if left < right);
+        let row = if stood_before { &mut others } else { &mut patched };
+        ordered.extend(row.pop_front().map(|placed| placed.element));
+    }
+    ordered.extend(others.into_iter().chain(patched).map(|placed| placed.element));
+    ordered
+}
+
+impl Places {
+    /// The places of a list's elements; of those that are the same, the first one's.
+    pub(super) fn of(elements: &[Value], sameness: Sameness) -> Self {
+        Self::number(elements.iter().filter_map(|element| sameness.identity(element)))
+    }
+
+    fn number(identities: impl Iterator<Item = String>) -> Self {
+        let mut places = BTreeMap::new();
+        for (place, identity) in identities.enumerate() {
+            places.entry(identity).or_insert(place);
+        }
+        Self(places)
+    }
+}

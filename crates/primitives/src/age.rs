@@ -1,0 +1,140 @@
+//! How long ago something was, in few letters: `75s`, `5m30s`, `3d4h`, `2y30d`.
+
+use serde_json::Value;
+
+use crate::Moment;
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+const YEAR: i64 = 365 * DAY;
+
+/// Reads a time of an object, with or without a fraction of a second, which is left out.
+pub fn moment(text: &str) -> Option<Moment> {
+    match text.split_once('.') {
+        Some((whole, _)) => Moment::parse(&format!("{whole}Z")),
+        None => Moment::parse(text),
+    }
+}
+
+/// How long ago a time was, in short; a time that is not set was at an unknown one.
+pub fn since(now: Moment, then: &Value) -> String {
+    let then = then.as_str().and_then(moment);
+    then.map_or_else(|| "<unknown>".to_owned(), |then| short(now.seconds_after(then)))
+}
+
+/// A duration in at most two units, the coarser the longer.
+pub fn short(seconds: i64) -> String {
+    let two = |whole: i64, unit: &str, rest: i64, smaller: &str| match rest {
+        0 => format!("{whole}{unit}"),
+        rest => format!("{whole}{unit}{rest}{smaller}"),
+    };
+    match seconds {
+        ..-1 => "<invalid>".to_owned(),
+        -1 => "0s".to_owned(),
+        _ if seconds < 2 * MINUTE => format!("{seconds}s"),
+        _ if seconds < 10 * MINUTE => two(seconds / MINUTE, "m", seconds % MINUTE, "s"),
+        _ if seconds < 3 * HOUR => format!("{}m", seconds / MINUTE),
+        _ if seconds < 8 * HOUR => two(seconds / HOUR, "h", seconds % HOUR / MINUTE, "m"),
+        _ if seconds < 2 * DAY => format!("{}h", seconds / HOUR),
+        _ if seconds < 8 * DAY => two(seconds / DAY, "d", seconds % DAY / HOUR, "h"),
+        _ if seconds < 2 * YEAR => format!("{}d", seconds / DAY),
+        _ if seconds < 8 * YEAR => two(seconds / YEAR, "y", seconds % YEAR / DAY, "d"),
+        _ => format!("{}y", seconds / YEAR),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Appendix C: fractions of a second do not count.
+    #[test]
+    fn fractions_are_left_out() {
+        assert_eq!(moment("1970-01-01T00:00:01.999999Z"), Some(Moment::from_secs(1)));
+        assert_eq!(moment("1970-01-01T00:00:01Z"), Some(Moment::from_secs(1)));
+        assert_eq!(moment("now."), None);
+    }
+
+    /// Appendix C: the format of durations.
+    #[test]
+    fn durations_get_coarser() {
+        let cases = [
+            (-2, "<invalid>"),
+            (-1, "0s"),
+            (0, "0s"),
+            (75, "75s"),
+            (119, "119s"),
+            (120, "2m"),
+            (330, "5m30s"),
+            (599, "9m59s"),
+            (600, "10m"),
+            (47 * MINUTE + 59, "47m"),
+            (3 * HOUR - 1, "179m"),
+            (3 * HOUR, "3h"),
+            (3 * HOUR + 12 * MINUTE, "3h12m"),
+            (8 * HOUR, "8h"),
+            (15 * HOUR + 59 * MINUTE, "15h"),
+            (2 * DAY - 1, "47h"),
+            (2 * DAY, "2d"),
+            (3 * DAY + 4 * HOUR, "3d4h"),
+            (8 * DAY, "8d"),
+            (45 * DAY + 5 * HOUR, "45d"),
+            (2 * YEAR - 1, "729d"),
+            (2 * YEAR, "2y"),
+            (2 * YEAR + 30 * DAY, "2y30d"),
+            (9 * YEAR + 200 * DAY, "9y"),
+        ];
+        for (seconds, text) in cases {
+            assert_eq!(short(seconds), text);
+        }
+    }
+
+    /// Appendix C: an age that is not known, and one from a clock that is slightly ahead.
+    #[test]
+    fn ages_may_be_unknown_or_just_ahead() {
+        let now = Moment::parse("2026-01-01T00:00:10Z").unwrap();
+        assert_eq!(since(now, &Value::Null), "<unknown>");
+        assert_eq!(since(now, &Value::from("2026-01-01T00:00:11Z")), "0s");
+        assert_eq!(since(now, &Value::from("2026-01-01T00:00:12Z")), "<invalid>");
+        assert_eq!(since(now, &Value::from("2026-01-01T00:00:01Z")), "9s");
+    }
+
+    /// What a printed duration says, in seconds.
+    fn meaning(text: &str) -> i64 {
+        let mut total = 0;
+        let mut digits = String::new();
+        for c in text.chars() {
+            let unit = match c {
+                's' => 1,
+                'm' => MINUTE,
+                'h' => HOUR,
+                'd' => DAY,
+                'y' => YEAR,
+                digit => {
+                    digits.push(digit);
+                    continue;
+                }
+            };
+            total += unit * digits.parse::<i64>().unwrap();
+            digits.clear();
+        }
+        total
+    }
+
+    proptest! {
+        /// Appendix C: the longer ago, the more is printed, and never more than it was.
+        #[test]
+        fn durations_never_go_backwards(one in 0..20 * YEAR, more in 0..2 * YEAR) {
+            prop_assert!(meaning(&short(one)) <= meaning(&short(one + more)));
+            prop_assert!(meaning(&short(one)) <= one);
+        }
+
+        #[test]
+        fn no_time_is_too_strange(text in ".*", seconds: i64) {
+            let _ = moment(&text);
+            prop_assert!(!short(seconds).is_empty());
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! What texts may look like: names, labels, keys, ports. Each rule says what is wrong, in Kubernetes' words.
+
+const LABEL_MAX: usize = 63;
+const SUBDOMAIN_MAX: usize = 253;
+const LABEL_FORM: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+const SUBDOMAIN_FORM: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
+const SEARCH_PART: &str = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
+const SEARCH_DOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character";
+const QUALIFIED_FORM: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+
+/// What is wrong with a name; empty if it is valid.
+pub type Rule = fn(&str) -> Vec<String>;
+
+/// Names such as `web` and `web.example.com`.
+pub fn subdomain(name: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if name.len() > SUBDOMAIN_MAX {
+        wrong.push(format!("must be no more than {SUBDOMAIN_MAX} characters"));
+    }
+    if !is_subdomain(name) {
+        wrong.push(with_examples(
+            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must \
+             start and end with an alphanumeric character",
+            &["example.com"],
+            SUBDOMAIN_FORM,
+        ));
+    }
+    wrong
+}
+
+/// Names such as `*.example.com`, where the star stands for one label.
+pub fn wildcard_subdomain(name: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if name.len() > SUBDOMAIN_MAX {
+        wrong.push(format!("must be no more than {SUBDOMAIN_MAX} characters"));
+    }
+    if !name.strip_prefix("*.").is_some_and(is_subdomain) {
+        wrong.push(with_examples(
+            "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist \
+             of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+            &["*.example.com"],
+            &format!("\\*\\.{SUBDOMAIN_FORM}"),
+        ));
+    }
+    wrong
+}
+
+/// Names such as `web`.
+pub fn label(name: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if name.len() > LABEL_MAX {
+        wrong.push(format!("must be no more than {LABEL_MAX} characters"));
+    }
+    if !is_label(name) {
+        wrong.push(if is_subdomain(name) {
+            "must not contain dots".to_owned()
+        } else {
+            with_examples(
+                "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start \
+                 and end with an alphanumeric character",
+                &["my-name", "123-abc"],
+                LABEL_FORM,
+            )
+        });
+    }
+    wrong
+}
+
+/// Names such as `web` that start with a letter.
+pub fn label_from_a_letter(name: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if name.len() > LABEL_MAX {
+        wrong.push(format!("must be no more than {LABEL_MAX} characters"));
+    }
+    if !is_label(name) || !name.starts_with(|first: char| first.is_ascii_lowercase()) {
+        wrong.push(with_examples(
+            "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic \
+             character, and end with an alphanumeric character",
+            &["my-name", "abc-123"],
+            "[a-z]([-a-z0-9]*[a-z0-9])?",
+        ));
+    }
+    wrong
+}
+
+/// Domains in which names are looked up; unlike other names they may hold underscores.
+pub fn search_domain(name: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if name.len() > SUBDOMAIN_MAX {
+        wrong.push(format!("must be no more than {SUBDOMAIN_MAX} characters"));
+    }
+    let part = |part: &str| {
+        let part = part.strip_prefix('_').unwrap_or(part);
+        let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+        let bytes = part.as_bytes();
+        bytes.first().is_some_and(|b| inner(*b))
+            && bytes.last().is_some_and(|b| inner(*b))
+            && bytes.iter().all(|b| inner(*b) || matches!(b, b'-' | b'_'))
+    };
+    if !name.split('.').all(part) {
+        let form = format!("{SEARCH_PART}(\\.{SEARCH_PART})*");
+        wrong.push(with_examples(SEARCH_DOMAIN, &["example.com"], &form));
+    }
+    wrong
+}
+
+/// Names of headers, such as `X-Header-Name`.
+pub fn header_name(name: &str) -> Vec<String> {
+    if !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-') {
+        return Vec::new();
+    }
+    let what = "a valid HTTP header must consist of alphanumeric characters or '-'";
+    vec![with_examples(what, &["X-Header-Name"], "[-A-Za-z0-9]+")]
+}
+
+/// Names that need only fit into a path.
+pub fn path_segment(name: &str) -> Vec<String> {
+    let whole = [".", ".."].into_iter().filter(|bad| name == *bad).map(|bad| format!("may not be '{bad}'"));
+    let part =
+        ["/", "%"].into_iter().filter(|bad| name.contains(bad)).map(|bad| format!("may not contain '{bad}'"));
+    whole.chain(part).collect()
+}
+
+/// Keys of labels, and other names with an optional domain before a slash.
+pub fn qualified_name(key: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let parts: Vec<_> = key.split('/').collect();
+    let name = match parts.as_slice() {
+        [name] => *name,
+        [prefix, name] => {
+            if prefix.is_empty() {
+                wrong.push("prefix part must be non-empty".to_owned());
+            } else {
+                wrong.extend(subdomain(prefix).into_iter().map(|why| format!("prefix part {why}")));
+            }
+            *name
+        }
+        _ => {
+            let form = with_examples(QUALIFIED, &["MyName", "my.name", "123-abc"], QUALIFIED_FORM);
+            wrong.push(format!(
+                "a valid label key {form} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            ));
+            return wrong;
+        }
+    };
+    if name.is_empty() {
+        wrong.push("name part must be non-empty".to_owned());
+    } else if name.len() > LABEL_MAX {
+        wrong.push(format!("name part must be no more than {LABEL_MAX} bytes"));
+    }
+    if !is_qualified(name) {
+        let form = with_examples(QUALIFIED, &["MyName", "my.name", "123-abc"], QUALIFIED_FORM);
+        wrong.push(format!("name part {form}"));
+    }
+    wrong
+}
+
+/// Values of labels.
+pub fn label_value(value: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if value.len() > LABEL_MAX {
+        wrong.push(format!("must be no more than {LABEL_MAX} bytes"));
+    }
+    if !value.is_empty() && !is_qualified(value) {
+        wrong.push(with_examples(
+            "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must \
+             start and end with an alphanumeric character",
+            &["MyValue", "my_value", "12345"],
+            "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?",
+        ));
+    }
+    wrong
+}
+
+/// Keys of configuration and secrets.
+pub fn config_key(key: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if key.len() > SUBDOMAIN_MAX {
+        wrong.push(format!("must be no more than {SUBDOMAIN_MAX} characters"));
+    }
+    if key.is_empty() || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b)) {
+        wrong.push(with_examples(
+            "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+            &["key.name", "KEY_NAME", "key-name"],
+            "[-._a-zA-Z0-9]+",
+        ));
+    }
+    match key {
+        "." => wrong.push("must not be '.'".to_owned()),
+        ".." => wrong.push("must not be '..'".to_owned()),
+        _ if key.starts_with("..") => wrong.push("must not start with '..'".to_owned()),
+        _ => {}
+    }
+    wrong
+}
+
+/// Names of environment variables.
+pub fn variable_name(name: &str) -> Vec<String> {
+    if name.chars().all(|c| (' '..='~').contains(&c) && c != '=') {
+        return Vec::new();
+    }
+    let why =
+        "a valid environment variable name must consist only of printable ASCII characters other than '='";
+    vec![why.to_owned()]
+}
+
+/// Numbers of ports.
+pub fn port_number(port: i64) -> Vec<String> {
+    within(port, 1, 65535)
+}
+
+/// Names of ports.
+pub fn port_name(name: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut refuse = |is_wrong: bool, why: &str| {
+        if is_wrong {
+            wrong.push(why.to_owned());
+        }
+    };
+    refuse(name.len() > 15, "must be no more than 15 characters");
+    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    refuse(
+        name.is_empty() || !name.bytes().all(plain),
+        "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)",
+    );
+    refuse(!name.bytes().any(|b| b.is_ascii_lowercase()), "must contain at least one letter (a-z)");
+    refuse(name.contains("--"), "must not contain consecutive hyphens");
+    refuse(name.starts_with('-') || name.ends_with('-'), "must not begin or end with a hyphen");
+    wrong
+}
+
+/// Users and groups.
+pub fn user_id(id: i64) -> Vec<String> {
+    within(id, 0, i64::from(i32::MAX))
+}
+
+/// Numbers in a range.
+pub fn within(number: i64, least: i64, most: i64) -> Vec<String> {
+    if (least..=most).contains(&number) {
+        return Vec::new();
+    }
+    vec![format!("must be between {least} and {most}, inclusive")]
+}
+
+/// Percentages such as `25%`.
+pub fn percent(text: &str) -> Vec<String> {
+    if percentage(text).is_some() {
+        return Vec::new();
+    }
+    let why = "a valid percent string must be a numeric string followed by an ending '%'";
+    vec![with_examples(why, &["1%", "93%"], "[0-9]+%")]
+}
+
+/// The number of a percentage; one too large to hold is as large as can be held.
+pub fn percentage(text: &str) -> Option<i64> {
+    let digits = text.strip_suffix('%')?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| digits.parse().unwrap_or(i64::MAX))
+}
+
+fn with_examples(why: &str, examples: &[&str], form: &str) -> String {
+    let quoted: Vec<_> = examples.iter().map(|example| format!("'{example}', ")).collect();
+    format!("{why} (e.g. {}regex used for validation is '{form}')", quoted.join(" or "))
+}
+
+fn is_label(name: &str) -> bool {
+    let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let bytes = name.as_bytes();
+    bytes.first().is_some_and(|b| inner(*b))
+        && bytes.last().is_some_and(|b| inner(*b))
+        && bytes.iter().all(|b| inner(*b) || *b == b'-')
+}
+
+fn is_subdomain(name: &str) -> bool {
+    name.split('.').all(is_label)
+}
+
+fn is_qualified(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    bytes.first().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(b))
+}

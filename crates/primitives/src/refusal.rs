@@ -1,0 +1,401 @@
+//! What the API says when it does not do as asked: the `Status` object, and field errors within it.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+/// A request that is refused, in the words and with the code of Kubernetes' API.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    /// The HTTP status code.
+    pub code: u16,
+    /// The machine-readable reason; empty for unclassified server errors.
+    pub reason: &'static str,
+    /// What is wrong, for people.
+    pub message: String,
+    /// What it is about. `None` leaves the field out; empty details are written as `{}`. Boxed, because a refusal is
+    /// the rare outcome and every result would have to make room for it.
+    pub details: Option<Box<Details>>,
+}
+
+/// What a refusal is about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Details {
+    /// The object's name.
+    pub name: String,
+    /// The group; empty for the core group.
+    pub group: String,
+    /// The plural resource for most refusals, the kind for invalid objects and delete preconditions.
+    pub kind: String,
+    /// The object's uid.
+    pub uid: String,
+    /// Everything that is wrong, one by one.
+    pub causes: Vec<Cause>,
+    /// After how many seconds to try again; zero for never.
+    pub retry_after_seconds: u32,
+    /// Where an expired list may go on. It is told in the metadata, and then there are no details.
+    pub next_page: String,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// The machine-readable reason.
+    pub reason: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// The field it is about; empty if it is about none.
+    pub field: String,
+}
+
+/// A field that is wrong, before it is known of which object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    /// Path of the field, such as `spec.template.spec.containers[0].name`.
+    pub field: String,
+    /// How it is wrong.
+    pub wrong: Wrong,
+}
+
+/// How a field is wrong; values are written as JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// It must be set; the text may be empty.
+    Required(String),
+    /// It must not have this value.
+    Invalid {
+        /// The value as JSON; empty if it is not shown.
+        value: String,
+        /// Why.
+        why: String,
+    },
+    /// It is not of the type that it must have.
+    TypeInvalid {
+        /// The value, or what it is instead, as JSON.
+        value: String,
+        /// What it must be.
+        why: String,
+    },
+    /// It must be one of these.
+    NotSupported {
+        /// The value as JSON.
+        value: String,
+        /// What it could be, each as it should be typed.
+        supported: Vec<String>,
+    },
+    /// It must not be set here, or not like that.
+    Forbidden(String),
+    /// It stands twice.
+    Duplicate {
+        /// The value as JSON; empty if it is not shown.
+        value: String,
+    },
+    /// It is longer than it may be.
+    TooLong {
+        /// What it may not be more than, with its unit: `262144 bytes`.
+        most: String,
+    },
+    /// It has more members than it may have.
+    TooMany {
+        /// How many there are.
+        actual: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// What it names does not exist.
+    NotFound {
+        /// The value as JSON.
+        value: String,
+    },
+    /// It could not be judged.
+    Internal(String),
+}
+
+impl Refusal {
+    /// The request makes no sense: 400.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self { code: 400, reason: "BadRequest", message: message.into(), details: None }
+    }
+
+    /// The body is written in a way that nobody here reads; these are the ways that somebody does: 415.
+    pub fn unknown_format(known: &str) -> Self {
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types include: {known}"
+        );
+        Self { code: 415, reason: "UnsupportedMediaType", message, details: None }
+    }
+
+    /// The server cannot do it, unclassified: 500.
+    pub fn server_error(message: impl Into<String>) -> Self {
+        Self { code: 500, reason: "", message: message.into(), details: None }
+    }
+
+    /// The object is not one that can be stored: 422. `group_kind` prints as `Deployment.apps` or `Pod`.
+    /// What is wrong for two reasons with the same words is told once.
+    pub fn invalid(kind: &str, group: &str, name: &str, errors: &[FieldError]) -> Self {
+        let is_first = |(index, error): &(usize, &FieldError)| !errors[..*index].contains(error);
+        let errors: Vec<_> = errors.iter().enumerate().filter(is_first).map(|(_, error)| error).collect();
+        let group_kind = if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") };
+        let texts: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        let problem = match texts.as_slice() {
+            [only] => only.clone(),
+            many => format!("[{}]", many.join(", ")),
+        };
+        let details = Details {
+            name: name.to_owned(),
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            causes: errors.into_iter().map(FieldError::cause).collect(),
+            ..Details::default()
+        };
+        Self {
+            code: 422,
+            reason: "Invalid",
+            message: format!("{group_kind} \"{name}\" is invalid: {problem}"),
+            details: Some(Box::new(details)),
+        }
+    }
+
+    /// The `Status` object that is sent.
+    pub fn status(&self) -> Value {
+        let mut status = json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": self.message, "code": self.code,
+        });
+        if !self.reason.is_empty() {
+            status["reason"] = json!(self.reason);
+        }
+        match &self.details {
+            Some(details) if !details.next_page.is_empty() => {
+                status["metadata"]["continue"] = json!(details.next_page);
+            }
+            Some(details) => status["details"] = details.render(),
+            None => {}
+        }
+        status
+    }
+}
+
+impl Details {
+    fn render(&self) -> Value {
+        let mut details = json!({});
+        for (key, text) in
+            [("name", &self.name), ("group", &self.group), ("kind", &self.kind), ("uid", &self.uid)]
+        {
+            if !text.is_empty() {
+                details[key] = json!(text);
+            }
+        }
+        if !self.causes.is_empty() {
+            let causes = self.causes.iter().map(|cause| {
+                let mut rendered = json!({"message": cause.message});
+                if !cause.reason.is_empty() {
+                    rendered["reason"] = json!(cause.reason);
+                }
+                if !cause.field.is_empty() {
+                    rendered["field"] = json!(cause.field);
+                }
+                rendered
+            });
+            details["causes"] = causes.collect();
+        }
+        if self.retry_after_seconds > 0 {
+            details["retryAfterSeconds"] = json!(self.retry_after_seconds);
+        }
+        details
+    }
+}
+
+impl FieldError {
+    /// A field that must be set.
+    pub fn required(field: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { field: field.into(), wrong: Wrong::Required(why.into()) }
+    }
+
+    /// A field with a value that it must not have.
+    pub fn invalid(field: impl Into<String>, value: &Value, why: impl Into<String>) -> Self {
+        Self { field: field.into(), wrong: Wrong::Invalid { value: shown(value), why: why.into() } }
+    }
+
+    /// A field with a value of another type than it must have.
+    pub fn type_invalid(field: impl Into<String>, value: &Value, why: impl Into<String>) -> Self {
+        Self { field: field.into(), wrong: Wrong::TypeInvalid { value: shown(value), why: why.into() } }
+    }
+
+    /// A field that must not be set like that.
+    pub fn forbidden(field: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { field: field.into(), wrong: Wrong::Forbidden(why.into()) }
+    }
+
+    /// A field that must be one of these words.
+    pub fn not_supported(field: impl Into<String>, value: &Value, supported: &[&str]) -> Self {
+        let supported = supported.iter().map(|word| quoted(word)).collect();
+        Self { field: field.into(), wrong: Wrong::NotSupported { value: shown(value), supported } }
+    }
+
+    /// A value that stands twice.
+    pub fn duplicate(field: impl Into<String>, value: &Value) -> Self {
+        Self { field: field.into(), wrong: Wrong::Duplicate { value: shown(value) } }
+    }
+
+    /// The error without its field.
+    pub fn message(&self) -> String {
+        match &self.wrong {
+            Wrong::Required(why) if why.is_empty() => "Required value".to_owned(),
+            Wrong::Required(why) => format!("Required value: {why}"),
+            Wrong::Invalid { value, why } if value.is_empty() => format!("Invalid value: {why}"),
+            Wrong::Invalid { value, why } if why.is_empty() => format!("Invalid value: {value}"),
+            Wrong::Invalid { value, why } | Wrong::TypeInvalid { value, why } => {
+                format!("Invalid value: {value}: {why}")
+            }
+            Wrong::NotSupported { value, supported } => {
+                format!("Unsupported value: {value}: supported values: {}", supported.join(", "))
+            }
+            Wrong::Forbidden(why) if why.is_empty() => "Forbidden".to_owned(),
+            Wrong::Forbidden(why) => format!("Forbidden: {why}"),
+            Wrong::Duplicate { value } if value.is_empty() => "Duplicate value".to_owned(),
+            Wrong::Duplicate { value } => format!("Duplicate value: {value}"),
+            Wrong::TooLong { most } => format!("Too long: may not be more than {most}"),
+            Wrong::TooMany { actual, most } => {
+                let items = if *most == 1 { "item" } else { "items" };
+                format!("Too many: {actual}: must have at most {most} {items}")
+            }
+            Wrong::NotFound { value } => format!("Not found: {value}"),
+            Wrong::Internal(why) => format!("Internal error: {why}"),
+        }
+    }
+
+    fn cause(&self) -> Cause {
+        let reason = match &self.wrong {
+            Wrong::Required(_) => "FieldValueRequired",
+            Wrong::Invalid { .. } => "FieldValueInvalid",
+            Wrong::TypeInvalid { .. } => "FieldValueTypeInvalid",
+            Wrong::NotSupported { .. } => "FieldValueNotSupported",
+            Wrong::Forbidden(_) => "FieldValueForbidden",
+            Wrong::Duplicate { .. } => "FieldValueDuplicate",
+            Wrong::TooLong { .. } => "FieldValueTooLong",
+            Wrong::TooMany { .. } => "FieldValueTooMany",
+            Wrong::NotFound { .. } => "FieldValueNotFound",
+            Wrong::Internal(_) => "InternalError",
+        };
+        Cause { reason, message: self.message(), field: self.field.clone() }
+    }
+}
+
+/// A value as Go prints it in messages: text quoted by Go's rules, anything else as Go's JSON.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        Value::Number(number) => match (number.is_f64(), number.as_f64()) {
+            (true, Some(real)) => go_float(real),
+            _ => number.to_string(),
+        },
+        Value::Bool(_) | Value::Null => value.to_string(),
+        other => {
+            let json = other.to_string();
+            json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+        }
+    }
+}
+
+/// A number as Go prints it: with an exponent from a million on, and below a ten thousandth.
+pub fn go_float(number: f64) -> String {
+    let scientific = format!("{number:e}");
+    let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };
+    match exponent.parse::<i32>() {
+        Ok(exponent) if !(-4..6).contains(&exponent) => {
+            let sign = if exponent < 0 { '-' } else { '+' };
+            format!("{digits}e{sign}{:02}", exponent.abs())
+        }
+        _ => number.to_string(),
+    }
+}
+
+/// Text as Go quotes it.
+pub fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            '\x07' => quoted.push_str("\\a"),
+            '\x08' => quoted.push_str("\\b"),
+            '\x0c' => quoted.push_str("\\f"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            '\x0b' => quoted.push_str("\\v"),
+            control if control.is_ascii_control() => {
+                let _ = write!(quoted, "\\x{:02x}", u32::from(control));
+            }
+            control if control.is_control() => {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(control));
+            }
+            printable => quoted.push(printable),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+impl std::fmt::Display for FieldError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.field, self.message())
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A0.13: one error stands alone, several stand in brackets, and each is a cause.
+    #[test]
+    fn an_invalid_object_names_every_field() {
+        let replicas = FieldError::invalid("spec.replicas", &json!(-1), "must be greater than or equal to 0");
+        let selector = FieldError::required("spec.selector", "");
+        let one = Refusal::invalid("Deployment", "apps", "web", std::slice::from_ref(&replicas)).status();
+        assert_eq!(
+            one["message"],
+            "Deployment.apps \"web\" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0"
+        );
+        let two = Refusal::invalid("Pod", "", "web", &[replicas, selector]).status();
+        assert_eq!(
+            two["message"],
+            "Pod \"web\" is invalid: [spec.replicas: Invalid value: -1: must be greater than or equal to 0, \
+             spec.selector: Required value]"
+        );
+        assert_eq!(
+            two["details"]["causes"][1],
+            json!({"reason": "FieldValueRequired", "message": "Required value", "field": "spec.selector"})
+        );
+        assert_eq!(two["code"], 422);
+        assert_eq!(two["details"].get("group"), None);
+    }
+
+    /// A0.13: text is quoted as Go quotes it, everything else is Go's JSON.
+    #[test]
+    fn values_are_shown_as_go_shows_them() {
+        let shown = |value: Value| FieldError::invalid("f", &value, "no").message();
+        assert_eq!(shown(json!("a\x07<b>\u{1}")), "Invalid value: \"a\\a<b>\\x01\": no");
+        assert_eq!(shown(json!({"a": "<b>"})), "Invalid value: {\"a\":\"\\u003cb\\u003e\"}: no");
+        assert_eq!(shown(json!(-1)), "Invalid value: -1: no");
+        assert_eq!(shown(json!(2.5)), "Invalid value: 2.5: no");
+        assert_eq!(shown(json!(100_000.0)), "Invalid value: 100000: no");
+        assert_eq!(shown(json!(1_250_000.0)), "Invalid value: 1.25e+06: no");
+        assert_eq!(shown(json!(0.000_01)), "Invalid value: 1e-05: no");
+    }
+
+    #[test]
+    fn an_unclassified_error_has_neither_reason_nor_details() {
+        let status = Refusal::server_error("unknown patch type").status();
+        assert_eq!((status.get("reason"), status.get("details")), (None, None));
+    }
+}

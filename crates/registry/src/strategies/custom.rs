@@ -1,0 +1,56 @@
+//! Custom resources: what their definition says.
+
+use serde_json::Value;
+
+use super::Strategy;
+use crate::FieldError;
+use crate::custom::Custom;
+use crate::kinds::{Kind, Nature};
+use crate::lifecycle::{self, Part};
+use crate::validation::{custom_objects, metadata};
+
+pub(super) const STRATEGY: Strategy = Strategy {
+    prepare: |part, old, new| {
+        if let (Part::Status, Some(old)) = (part, old) {
+            lifecycle::keep_all_but_managed_fields(old, new);
+        }
+    },
+    validate: |errors, kind, old, new| {
+        let custom = custom(kind);
+        let Some(old) = old else {
+            return errors.all.extend(custom_objects::create(
+                &custom.structure,
+                new,
+                custom.scaling.as_ref(),
+            ));
+        };
+        let result = custom_objects::update(&custom.structure, old, new, custom.scaling.as_ref());
+        errors.all.extend(result.errors);
+        errors.warnings.extend(as_warnings(&result.ratcheted));
+    },
+    validate_status: |errors, kind, old, new| {
+        let custom = custom(kind);
+        let result = custom_objects::update_status(&custom.structure, old, new, custom.scaling.as_ref());
+        errors.all.extend(result.errors);
+        errors.warnings.extend(as_warnings(&result.ratcheted));
+    },
+    warnings: |warnings, old, new| {
+        warnings.extend(metadata::finalizer_warnings(old.unwrap_or(&Value::Null), new));
+    },
+    any_finalizers: true,
+    status_reset_fields: &["metadata", "spec"],
+    deprecation: |kind| custom(kind).deprecation.as_deref(),
+    ..Strategy::DEFAULT
+};
+
+fn custom(kind: &Kind) -> &Custom {
+    match &kind.nature {
+        Nature::Custom(custom) => custom,
+        Nature::BuiltIn(_) => unreachable!("only custom kinds have this strategy"),
+    }
+}
+
+/// Converts ratcheted errors to warnings.
+fn as_warnings(ratcheted: &[FieldError]) -> impl Iterator<Item = String> {
+    ratcheted.iter().map(ToString::to_string)
+}

@@ -1,0 +1,27 @@
+//! Leases.
+
+use serde_json::{Value, json};
+
+use super::Strategy;
+use crate::lifecycle::disabled_fields;
+use crate::table::{Rows, cluster};
+use crate::validation::error_list::{ErrorList, Path, number};
+
+pub(super) const STRATEGY: Strategy = Strategy {
+    prepare: |_, old, new| {
+        disabled_fields::drop(old, new, |lease, visit| {
+            disabled_fields::fields(lease, "/spec", &["strategy", "preferredHolder"], visit);
+        });
+    },
+    validate: |errors, _, _, new| validate(errors, &Path::new("spec"), &new["spec"]),
+    any_finalizers: true,
+    rows: Rows::new(cluster::LEASE, cluster::lease),
+    ..Strategy::DEFAULT
+};
+
+fn validate(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+    if let Some(seconds) = number(spec, "leaseDurationSeconds").filter(|seconds| *seconds <= 0) {
+        errors.invalid(&at.child("leaseDurationSeconds"), &json!(seconds), "must be greater than 0");
+    }
+    errors.not_negative(at, spec, "leaseTransitions");
+}

@@ -1,0 +1,10 @@
+//! LimitRanges.
+
+use super::Strategy;
+use crate::{defaults, validation};
+
+pub(super) const STRATEGY: Strategy = Strategy {
+    defaults: defaults::resources::limit_range,
+    validate: |errors, _, _, new| validation::limit_range::limit_range(errors, new),
+    ..Strategy::DEFAULT
+};

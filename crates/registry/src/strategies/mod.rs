@@ -1,0 +1,181 @@
+//! What each kind does differently: a [`Strategy`] per kind, one file per kind or family.
+//!
+//! A strategy is a set of plain functions that the rest of the crate calls at fixed points: [`defaults`](crate::defaults),
+//! [`lifecycle`](crate::lifecycle), [`admission`](crate::admission), [`validation`](crate::validation),
+//! [`table`](crate::table), [`selector`](crate::selector) and [`conversion`](crate::conversion). A kind with rules is a file
+//! here and a row in [`built_in`]. Rules that several kinds share live in those modules.
+
+mod autoscaler;
+mod component_status;
+mod config_map;
+mod controller_revision;
+mod cron_job;
+mod csi;
+mod custom;
+mod daemon_set;
+mod definition;
+mod deployment;
+mod devices;
+mod disruption_budget;
+mod endpoint_slice;
+mod endpoints;
+mod event;
+mod ingress;
+mod job;
+mod lease;
+mod limit_range;
+mod namespace;
+mod network_policy;
+mod node;
+mod persistent_volume;
+mod persistent_volume_claim;
+mod pod;
+mod pod_template;
+mod priority_class;
+mod rbac;
+mod replica_set;
+mod replication_controller;
+mod resource_quota;
+mod scale;
+mod secret;
+mod service;
+mod service_account;
+mod stateful_set;
+mod storage_class;
+mod volume_attachment;
+
+use serde_json::Value;
+
+use crate::Moment;
+use crate::admission::quota::Usage;
+use crate::conversion::StorageForm;
+use crate::defaults::setting::Object;
+use crate::kinds::{Kind, Nature};
+use crate::lifecycle::{DeleteOptions, Deletion, Part, delete_at_once};
+use crate::selector::fields::SelectableFields;
+use crate::table::Rows;
+use crate::validation::error_list::ErrorList;
+
+/// What a kind does differently. In all functions, `old` is the stored object, `None` for a new one.
+pub struct Strategy {
+    /// Sets absent fields to their defaults. Part of every decode, so it is idempotent.
+    pub(crate) defaults: fn(&mut Object),
+    /// Returns the status of a new object.
+    pub(crate) initial_status: fn(&Object) -> Option<Value>,
+    /// Whether a new object keeps the status that it was sent with, if `status` is a subresource.
+    pub(crate) keeps_sent_status: bool,
+    /// Prepares an object for being stored: drops fields that are not stored and restores those that the written part
+    /// does not contain.
+    pub(crate) prepare: fn(Part, old: Option<&Value>, new: &mut Value),
+    /// Adds what the server itself sets, as far as it depends on no other object. Nobody owns these fields.
+    pub(crate) admit: fn(old: Option<&Value>, new: &mut Value),
+    /// Reports errors that are returned alone, before anything else is validated.
+    pub(crate) validate_first: fn(&mut ErrorList, old: Option<&Value>, new: &Value),
+    /// Validates a new or changed object; its metadata has been validated.
+    pub(crate) validate: fn(&mut ErrorList, &Kind, old: Option<&Value>, new: &Value),
+    /// Validates a write to the subresource `status`.
+    pub(crate) validate_status: fn(&mut ErrorList, &Kind, old: &Value, new: &Value),
+    /// Warns about a valid object.
+    pub(crate) warnings: fn(&mut Vec<String>, old: Option<&Value>, new: &Value),
+    /// Whether finalizers without a domain are accepted.
+    pub(crate) any_finalizers: bool,
+    /// Decides on a request to delete an object.
+    pub(crate) delete: fn(&Value, &DeleteOptions, &Kind, Moment) -> Deletion,
+    /// Whether something besides finalizers in the metadata holds an object that is being deleted.
+    pub(crate) is_held: fn(&Value) -> bool,
+    /// Adds what an object uses of the quotas of its namespace, besides itself.
+    pub(crate) quota_usage: fn(&mut Usage, &Value),
+    /// The rows of tables.
+    pub(crate) rows: Rows,
+    /// The fields that field selectors can use.
+    pub(crate) selectable: SelectableFields,
+    /// The form in which objects are stored, if it is not the one that is served.
+    pub(crate) storage: Option<StorageForm>,
+    /// The fields that a write to the subresource `status` does not change, and so does not own.
+    pub status_reset_fields: &'static [&'static str],
+    /// The warning that every request for this kind gets.
+    pub deprecation: fn(&Kind) -> Option<&str>,
+}
+
+impl Strategy {
+    /// No rules.
+    const DEFAULT: Self = Self {
+        defaults: |_| {},
+        initial_status: |_| None,
+        keeps_sent_status: false,
+        prepare: |_, _, _| {},
+        admit: |_, _| {},
+        validate_first: |_, _, _| {},
+        validate: |_, _, _, _| {},
+        validate_status: |_, _, _, _| {},
+        warnings: |_, _, _| {},
+        any_finalizers: false,
+        delete: delete_at_once,
+        is_held: |_| false,
+        quota_usage: |_, _| {},
+        rows: Rows::DEFAULT,
+        selectable: SelectableFields::DEFAULT,
+        storage: None,
+        status_reset_fields: &["spec"],
+        deprecation: |_| None,
+    };
+}
+
+/// Returns the strategy of a kind.
+pub fn of(kind: &Kind) -> &'static Strategy {
+    match kind.nature {
+        Nature::BuiltIn(_) => built_in(kind.group, kind.version, kind.kind),
+        Nature::Custom(_) => &custom::STRATEGY,
+    }
+}
+
+/// The table of strategies. Kinds without a row have no rules.
+pub(crate) fn built_in(group: &str, version: &str, kind: &str) -> &'static Strategy {
+    match (group, kind) {
+        ("", "ComponentStatus") => &component_status::STRATEGY,
+        ("", "ConfigMap") => &config_map::STRATEGY,
+        ("", "Endpoints") => &endpoints::STRATEGY,
+        ("", "Event") => &event::CORE,
+        ("", "LimitRange") => &limit_range::STRATEGY,
+        ("", "Namespace") => &namespace::STRATEGY,
+        ("", "Node") => &node::STRATEGY,
+        ("", "PersistentVolume") => &persistent_volume::STRATEGY,
+        ("", "PersistentVolumeClaim") => &persistent_volume_claim::STRATEGY,
+        ("", "Pod") => &pod::STRATEGY,
+        ("", "PodTemplate") => &pod_template::STRATEGY,
+        ("", "ReplicationController") => &replication_controller::STRATEGY,
+        ("", "ResourceQuota") => &resource_quota::STRATEGY,
+        ("", "Secret") => &secret::STRATEGY,
+        ("", "Service") => &service::STRATEGY,
+        ("", "ServiceAccount") => &service_account::STRATEGY,
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => &definition::STRATEGY,
+        ("apps", "ControllerRevision") => &controller_revision::STRATEGY,
+        ("apps", "DaemonSet") => &daemon_set::STRATEGY,
+        ("apps", "Deployment") => &deployment::STRATEGY,
+        ("apps", "ReplicaSet") => &replica_set::STRATEGY,
+        ("apps", "StatefulSet") => &stateful_set::STRATEGY,
+        ("autoscaling", "HorizontalPodAutoscaler") if version == "v1" => &autoscaler::V1,
+        ("autoscaling", "HorizontalPodAutoscaler") => &autoscaler::V2,
+        ("autoscaling", "Scale") => &scale::STRATEGY,
+        ("batch", "CronJob") => &cron_job::STRATEGY,
+        ("batch", "Job") => &job::STRATEGY,
+        ("coordination.k8s.io", "Lease") => &lease::STRATEGY,
+        ("discovery.k8s.io", "EndpointSlice") => &endpoint_slice::STRATEGY,
+        ("events.k8s.io", "Event") => &event::EVENTS,
+        ("networking.k8s.io", "Ingress") => &ingress::STRATEGY,
+        ("networking.k8s.io", "NetworkPolicy") => &network_policy::STRATEGY,
+        ("policy", "PodDisruptionBudget") => &disruption_budget::STRATEGY,
+        ("rbac.authorization.k8s.io", "ClusterRole" | "Role") => &rbac::ROLE,
+        ("rbac.authorization.k8s.io", "ClusterRoleBinding" | "RoleBinding") => &rbac::BINDING,
+        ("resource.k8s.io", "DeviceClass" | "ResourceClaimTemplate") => &devices::NAMED,
+        ("resource.k8s.io", "ResourceClaim") => &devices::CLAIM,
+        ("resource.k8s.io", "ResourceSlice") => &devices::SLICE,
+        ("scheduling.k8s.io", "PriorityClass") => &priority_class::STRATEGY,
+        ("storage.k8s.io", "CSIDriver") => &csi::DRIVER,
+        ("storage.k8s.io", "CSINode") => &csi::NODE,
+        ("storage.k8s.io", "CSIStorageCapacity") => &csi::CAPACITY,
+        ("storage.k8s.io", "StorageClass") => &storage_class::STRATEGY,
+        ("storage.k8s.io", "VolumeAttachment") => &volume_attachment::STRATEGY,
+        _ => &Strategy::DEFAULT,
+    }
+}

@@ -1,0 +1,54 @@
+//! Objects of custom kinds: the errors by their schema, the objects embedded in them, and the rules of the schema.
+
+mod embedded;
+
+use serde_json::Value;
+
+use crate::FieldError;
+use crate::custom::{Scaling, Structure, ValidationResult};
+
+/// Validates a new object. Its replicas are validated after its values, and before its lists and rules.
+pub fn create(structure: &Structure, object: &Value, scaling: Option<&Scaling>) -> Vec<FieldError> {
+    let errors = values_and_lists(structure, object, scaling);
+    structure.validate_rules(errors, object, None).errors
+}
+
+/// Validates a part of an object, without the rules of its schema; paths in errors start at the part.
+pub(super) fn part(structure: &Structure, value: &Value) -> Vec<FieldError> {
+    values_and_lists(structure, value, None)
+}
+
+/// Validates a changed object, except for parts that were as wrong before and did not change.
+pub fn update(
+    structure: &Structure,
+    old: &Value,
+    new: &Value,
+    scaling: Option<&Scaling>,
+) -> ValidationResult {
+    let mut errors = structure.validate_changed_values(old, new);
+    errors.extend(scaling.into_iter().flat_map(|scaling| scaling.wrong(new)));
+    errors.extend(embedded::validate(structure, new));
+    errors.extend(structure.validate_changed_lists(old, new));
+    structure.validate_rules(errors, new, Some(old))
+}
+
+/// Validates a write to the status of an object.
+pub fn update_status(
+    structure: &Structure,
+    old: &Value,
+    new: &Value,
+    scaling: Option<&Scaling>,
+) -> ValidationResult {
+    let mut errors = structure.validate_changed_status(old, new);
+    errors.extend(scaling.into_iter().flat_map(|scaling| scaling.wrong_status(new)));
+    errors.extend(structure.validate_changed_lists(old, new));
+    structure.validate_rules(errors, new, Some(old))
+}
+
+fn values_and_lists(structure: &Structure, value: &Value, scaling: Option<&Scaling>) -> Vec<FieldError> {
+    let mut errors = structure.validate_values(value);
+    errors.extend(scaling.into_iter().flat_map(|scaling| scaling.wrong(value)));
+    errors.extend(embedded::validate(structure, value));
+    errors.extend(structure.validate_lists(value));
+    errors
+}

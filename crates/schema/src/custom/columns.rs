@@ -1,0 +1,299 @@
+//! The table of a custom kind: what its definition has `kubectl get` show.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
+use gantry_primitives::Moment;
+use gantry_primitives::age::short;
+
+use crate::decode::time;
+use crate::jsonpath::{Path, shown};
+
+/// One column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its heading.
+    pub name: Cow<'static, str>,
+    /// `string`, `integer`, `number`, `date` or `boolean`; cells do not always obey.
+    pub kind: Cow<'static, str>,
+    /// `name` for the object's name; most often empty.
+    pub format: Cow<'static, str>,
+    /// What it shows, in a sentence; empty for kinds that everybody knows.
+    pub description: Cow<'static, str>,
+    /// 0 is always shown, more only when there is space.
+    pub priority: i64,
+}
+
+/// The object's name.
+const NAME: Column = Column {
+    name: Cow::Borrowed("Name"),
+    kind: Cow::Borrowed("string"),
+    format: Cow::Borrowed("name"),
+    description: Cow::Borrowed(""),
+    priority: 0,
+};
+
+/// The columns of one version of a custom kind, the name first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns {
+    headings: Vec<Column>,
+    /// What stands in the columns after the name.
+    contents: Vec<(Content, Path)>,
+}
+
+/// What a column shows of the value that was found for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    Integer,
+    Number,
+    Boolean,
+    /// Anything, as text.
+    Text,
+    /// How long ago it was.
+    Date,
+    /// A type that there is not: nothing.
+    Nothing,
+}
+
+impl Column {
+    /// The column as a Table describes it.
+    pub fn definition(&self) -> Value {
+        json!({
+            "name": self.name, "type": self.kind, "format": self.format, "description": self.description,
+            "priority": self.priority,
+        })
+    }
+}
+
+impl Columns {
+    /// Reads the `additionalPrinterColumns` of a version; a kind without them shows its age.
+    ///
+    /// A path that makes no sense ends the table, as in Kubernetes: columns before it are shown, those after it are not.
+    pub fn read(version: &Value) -> Self {
+        let age = [json!({
+            "name": "Age", "type": "date", "description": "How long ago the object was created.",
+            "jsonPath": ".metadata.creationTimestamp",
+        })];
+        let written = version["additionalPrinterColumns"].as_array().map_or(&[][..], Vec::as_slice);
+        let mut columns = Self { headings: vec![NAME], contents: Vec::new() };
+        for column in if written.is_empty() { &age[..] } else { written } {
+            let Ok(path) = Path::parse(text(column, "jsonPath")) else { break };
+            columns.headings.push(heading(column));
+            columns.contents.push((Content::of(text(column, "type")), path));
+        }
+        columns
+    }
+
+    /// The columns, the name first.
+    pub fn headings(&self) -> &[Column] {
+        &self.headings
+    }
+
+    /// The cells of an object; where nothing fitting is found, there is `null`.
+    pub fn cells(&self, object: &Value, now: Moment) -> Vec<Value> {
+        let mut cells = Vec::with_capacity(self.headings.len());
+        cells.push(Value::from(text(&object["metadata"], "name")));
+        cells.extend(self.contents.iter().map(|(content, path)| {
+            // Of several values only the first is shown.
+            let found = path.find(object).ok().and_then(|found| found.first().copied());
+            found.and_then(|value| content.cell(value, now)).unwrap_or(Value::Null)
+        }));
+        cells
+    }
+}
+
+impl Content {
+    fn of(kind: &str) -> Self {
+        match kind {
+            "integer" => Self::Integer,
+            "number" => Self::Number,
+            "boolean" => Self::Boolean,
+            "string" => Self::Text,
+            "date" => Self::Date,
+            _ => Self::Nothing,
+        }
+    }
+
+    fn cell(self, value: &Value, now: Moment) -> Option<Value> {
+        match self {
+            Self::Integer => integer(value).map(Value::from),
+            Self::Number => value.as_f64().map(number),
+            Self::Boolean => value.as_bool().map(Value::from),
+            Self::Text if value.is_null() => Some(Value::from("<no value>")),
+            Self::Text => Some(Value::from(shown(value))),
+            Self::Date => value.as_str().map(|time| Value::from(since(time, now))),
+            Self::Nothing => None,
+        }
+    }
+}
+
+fn heading(column: &Value) -> Column {
+    let member = |name: &str| Cow::Owned(text(column, name).to_owned());
+    let description = match text(column, "description") {
+        "" => format!("Custom resource definition column (in JSONPath format): {}", text(column, "jsonPath")),
+        described => described.to_owned(),
+    };
+    Column {
+        name: member("name"),
+        kind: member("type"),
+        format: member("format"),
+        description: Cow::Owned(description),
+        priority: column["priority"].as_i64().unwrap_or(0),
+    }
+}
+
+fn text<'v>(value: &'v Value, member: &str) -> &'v str {
+    value[member].as_str().unwrap_or("")
+}
+
+/// A whole number; of others the fraction is cut off.
+fn integer(value: &Value) -> Option<i64> {
+    #[expect(clippy::cast_possible_truncation, reason = "what is beyond the range becomes its end")]
+    value.as_i64().or_else(|| value.as_f64().map(|float| float as i64))
+}
+
+/// A number without a fraction is written without one.
+fn number(float: f64) -> Value {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    #[expect(clippy::cast_possible_truncation, reason = "up to here, every whole number is exact")]
+    if float.fract() == 0.0 && float.abs() <= EXACT { Value::from(float as i64) } else { Value::from(float) }
+}
+
+/// How long ago a time was; nothing and the zero time were at an unknown one.
+fn since(text: &str, now: Moment) -> String {
+    let zero = Moment::parse("0001-01-01T00:00:00Z");
+    match time::moment(text) {
+        _ if text.is_empty() || text == "null" => "<unknown>".to_owned(),
+        None => "<invalid>".to_owned(),
+        then if then == zero => "<unknown>".to_owned(),
+        Some(then) => short(now.seconds_after(then)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: &str = "2026-11-16T12:00:00Z";
+
+    fn now() -> Moment {
+        Moment::parse(NOW).unwrap()
+    }
+
+    fn object() -> Value {
+        json!({
+            "metadata": {"name": "blue", "creationTimestamp": "2026-11-15T23:30:00Z"},
+            "spec": {
+                "size": 42, "ratio": 3.25, "whole": 5.0, "large": 1e30, "on": true, "word": "x", "none": null,
+                "servers": [{"hosts": ["foo"], "ports": [1]}, {"hosts": ["bar", "baz"], "ports": [2, 3]}],
+                "map": {"b": "<", "a": 1.5},
+            },
+            "status": {
+                "conditions": [
+                    {"type": "Synced", "status": "False"},
+                    {"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-16T13:58:00.5+02:00"},
+                ],
+                "zero": "0001-01-01T00:00:00Z", "empty": "", "later": "2026-11-16T13:00:00Z",
+            },
+        })
+    }
+
+    fn cell(kind: &str, path: &str) -> Value {
+        let version = json!({"additionalPrinterColumns": [{"name": "X", "type": kind, "jsonPath": path}]});
+        let mut cells = Columns::read(&version).cells(&object(), now());
+        assert_eq!((cells.len(), &cells[0]), (2, &json!("blue")), "{path}");
+        cells.remove(1)
+    }
+
+    /// Appendix E: what stands in a column depends on its type, and on what its path finds.
+    #[test]
+    fn cells_are_of_the_type_of_their_column() {
+        let cases = [
+            ("integer", ".spec.size", json!(42)),
+            ("integer", ".spec.ratio", json!(3)),
+            ("integer", ".spec.large", json!(i64::MAX)),
+            ("integer", ".spec.on", json!(null)),
+            ("integer", ".spec.word", json!(null)),
+            ("integer", ".spec.none", json!(null)),
+            ("integer", ".spec.servers[*].ports", json!(null)),
+            ("integer", ".spec.servers[*].ports[0]", json!(1)),
+            ("number", ".spec.size", json!(42)),
+            ("number", ".spec.ratio", json!(3.25)),
+            ("number", ".spec.whole", json!(5)),
+            ("number", ".spec.word", json!(null)),
+            ("boolean", ".spec.on", json!(true)),
+            ("boolean", ".spec.size", json!(null)),
+            ("boolean", ".spec.word", json!(null)),
+            ("string", ".spec.word", json!("x")),
+            ("string", ".spec.size", json!("42")),
+            ("string", ".spec.ratio", json!("3.25")),
+            ("string", ".spec.on", json!("true")),
+            ("string", ".spec.none", json!("<no value>")),
+            ("string", ".spec.nope", json!(null)),
+            ("string", ".spec.map", json!("{\"a\":1.5,\"b\":\"\\u003c\"}")),
+            ("string", ".spec.servers[0].hosts[0]", json!("foo")),
+            ("string", ".spec.servers[1].hosts", json!("[\"bar\",\"baz\"]")),
+            ("string", ".spec.servers[*].hosts", json!("[\"foo\"]")),
+            ("string", ".spec.servers[7].hosts", json!(null)),
+            ("string", ".spec.word[0]", json!(null)),
+            ("string", ".status.conditions[?(@.type==\"Ready\")].status", json!("True")),
+            ("string", ".status.conditions[?(@.type == 'Ready')].status", json!("True")),
+            ("string", ".status.conditions[?(@.type==\"Gone\")].status", json!(null)),
+            ("string", ".", json!(null)),
+            ("date", ".metadata.creationTimestamp", json!("12h")),
+            ("date", ".status.conditions[?(@.type==\"Ready\")].lastTransitionTime", json!("2m")),
+            ("date", ".status.later", json!("<invalid>")),
+            ("date", ".status.empty", json!("<unknown>")),
+            ("date", ".status.zero", json!("<unknown>")),
+            ("date", ".spec.word", json!("<invalid>")),
+            ("date", ".spec.size", json!(null)),
+            ("date", ".status.nope", json!(null)),
+            ("color", ".spec.word", json!(null)),
+        ];
+        for (kind, path, expected) in cases {
+            assert_eq!(cell(kind, path), expected, "{kind} {path}");
+        }
+    }
+
+    fn named(columns: &Columns) -> Vec<&str> {
+        columns.headings().iter().map(|column| column.name.as_ref()).collect()
+    }
+
+    /// Appendix E: a kind without columns shows its name and its age.
+    #[test]
+    fn without_columns_there_are_name_and_age() {
+        for version in [json!({}), json!({"additionalPrinterColumns": []})] {
+            let columns = Columns::read(&version);
+            assert_eq!(named(&columns), ["Name", "Age"]);
+            assert_eq!(columns.headings()[1].kind, "date");
+            assert_eq!(columns.cells(&object(), now()), [json!("blue"), json!("12h")]);
+            assert_eq!(columns.cells(&json!({}), now()), [json!(""), json!(null)]);
+        }
+    }
+
+    /// Appendix E: columns are described as the definition does it, or by their path.
+    #[test]
+    fn columns_are_described() {
+        let columns = Columns::read(&json!({"additionalPrinterColumns": [
+            {"name": "Size", "type": "integer", "format": "int32", "jsonPath": ".spec.size", "priority": 10},
+            {"name": "On", "type": "boolean", "jsonPath": ".spec.on", "description": "Whether it runs."},
+        ]}));
+        assert_eq!(named(&columns), ["Name", "Size", "On"]);
+        let [name, size, on] = columns.headings() else { panic!("three columns") };
+        assert_eq!((name.kind.as_ref(), name.format.as_ref(), name.priority), ("string", "name", 0));
+        assert_eq!((size.kind.as_ref(), size.format.as_ref(), size.priority), ("integer", "int32", 10));
+        assert_eq!(size.description, "Custom resource definition column (in JSONPath format): .spec.size");
+        assert_eq!(on.description, "Whether it runs.");
+    }
+
+    /// Appendix E: a path that makes no sense ends the table.
+    #[test]
+    fn a_path_that_makes_no_sense_ends_the_table() {
+        let column = |name: &str, path: &str| json!({"name": name, "type": "string", "jsonPath": path});
+        let columns = Columns::read(&json!({"additionalPrinterColumns": [
+            column("A", ".a"), column("B", ".b[?(@.x==1 && @.y==2)]"), column("C", ".c"),
+        ]}));
+        assert_eq!(named(&columns), ["Name", "A"]);
+    }
+}

@@ -1,0 +1,57 @@
+//! Whether a definition may use a group that belongs to Kubernetes' own community.
+
+use serde_json::Value;
+
+/// The annotation that says so.
+pub const ANNOTATION: &str = "api-approved.kubernetes.io";
+
+/// What the annotation of a definition comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Approval {
+    /// It names where the group was approved.
+    Approved,
+    /// It says that the group was not approved, and why that is no matter.
+    Bypassed,
+    /// It says neither.
+    Invalid,
+    /// There is none.
+    Missing,
+}
+
+/// Whether a group is one for which an approval is wanted.
+pub fn is_protected(group: &str) -> bool {
+    ["k8s.io", "kubernetes.io"]
+        .iter()
+        .any(|domain| group == *domain || group.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.')))
+}
+
+/// What the annotation comes to, and why.
+pub fn of(definition: &Value) -> (Approval, String) {
+    let said = definition["metadata"]["annotations"][ANNOTATION].as_str().unwrap_or_default();
+    let see = "see https://github.com/kubernetes/enhancements/pull/1111";
+    if said.is_empty() {
+        let why = format!("protected groups must have approval annotation \"{ANNOTATION}\", {see}");
+        (Approval::Missing, why)
+    } else if said.starts_with("unapproved") {
+        (Approval::Bypassed, format!("not approved: {said:?}"))
+    } else if is_url(said) {
+        (Approval::Approved, format!("approved in {said}"))
+    } else {
+        let why = format!(
+            "protected groups must have approval annotation \"{ANNOTATION}\" with either a URL or a reason starting \
+             with \"unapproved\", {see}"
+        );
+        (Approval::Invalid, why)
+    }
+}
+
+/// Whether it is a link with a host.
+fn is_url(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once("://") else { return false };
+    let host = rest.split(['/', '?']).next().unwrap_or_default();
+    let host = host.rsplit('@').next().unwrap_or_default();
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+        && !host.is_empty()
+        && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+}

@@ -1,0 +1,81 @@
+//! The conditions in the status of a definition.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
+use gantry_primitives::Moment;
+
+/// Whether the names are the definition's own.
+pub const NAMES_ACCEPTED: &str = "NamesAccepted";
+/// Whether the kind is served.
+pub const ESTABLISHED: &str = "Established";
+/// Whether the objects are being deleted.
+pub const TERMINATING: &str = "Terminating";
+/// Whether a group of Kubernetes' own may be used.
+pub const APPROVED: &str = "KubernetesAPIApprovalPolicyConformant";
+
+/// What is to be said in one condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition<'a> {
+    /// The type, such as `Established`.
+    pub name: &'static str,
+    /// The status.
+    pub truth: Truth,
+    /// The reason, in one word.
+    pub reason: &'static str,
+    /// The message.
+    pub message: Cow<'a, str>,
+}
+
+/// Whether a condition holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the words of Kubernetes")]
+pub enum Truth {
+    True,
+    False,
+}
+
+/// Whether a condition is there and holds.
+pub fn holds(definition: &Value, name: &str) -> bool {
+    find(&definition["status"], name).is_some_and(|condition| condition["status"] == "True")
+}
+
+/// The condition of this name.
+pub fn find<'a>(status: &'a Value, name: &str) -> Option<&'a Value> {
+    status["conditions"].as_array()?.iter().find(|condition| condition["type"] == name)
+}
+
+/// Says it in a status. Its time is that of the last change of whether it holds.
+pub fn set(status: &mut Value, condition: &Condition<'_>, now: Moment) {
+    if !status.is_object() {
+        *status = json!({});
+    }
+    let list = &mut status["conditions"];
+    if !list.is_array() {
+        *list = json!([]);
+    }
+    let Some(list) = list.as_array_mut() else { return };
+    let written = json!({
+        "type": condition.name, "status": condition.truth.word(), "lastTransitionTime": now.to_string(),
+        "reason": condition.reason, "message": condition.message,
+    });
+    let Some(before) = list.iter_mut().find(|before| before["type"] == condition.name) else {
+        return list.push(written);
+    };
+    let turned = before["status"] != written["status"] || before["lastTransitionTime"].is_null();
+    for (field, value) in written.as_object().into_iter().flatten() {
+        if turned || field != "lastTransitionTime" {
+            before[field] = value.clone();
+        }
+    }
+}
+
+impl Truth {
+    fn word(self) -> &'static str {
+        match self {
+            Self::True => "True",
+            Self::False => "False",
+        }
+    }
+}

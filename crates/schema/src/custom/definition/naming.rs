@@ -1,0 +1,239 @@
+//! What the server decides about a definition: whether its names are its own, whether its kind is served, and when it
+//! may go.
+//!
+//! ```text
+//!               names taken                                  objects left
+//! new ─────────────────────────► NamesAccepted=False   Terminating=True ──────────► Terminating=True
+//!  │ names free                        │ freed             ▲  │ none left
+//!  └──► NamesAccepted, Established ◄───┘                   │  └──► finalizer taken off
+//!                                  └────────── DELETE ─────┘
+//! ```
+//!
+//! Both decisions look at what is, never at what changed: asking again changes nothing.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::condition::{self, APPROVED, Condition, ESTABLISHED, NAMES_ACCEPTED, TERMINATING, Truth};
+use super::{CLEANUP, approval, certificates};
+use crate::kinds::kinds;
+use crate::same;
+use gantry_primitives::Moment;
+
+/// What becomes of a definition that is being deleted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    /// Nothing: it is not being deleted, or all is said.
+    Nothing,
+    /// It waits for its objects, and this is how it says so.
+    Wait(Value),
+    /// Its objects are gone and it need not wait for them: this is what is written last.
+    Release(Value),
+}
+
+/// The status that a definition should have beside all others; `None` if that is the one it has.
+///
+/// The definition itself may be among the others.
+pub fn settle(definition: &Value, others: &[&Value], now: Moment) -> Option<Value> {
+    let mut status = definition["status"].clone();
+    if !status.is_object() {
+        status = json!({});
+    }
+    if !same(NAMES, &definition["spec"]["names"], &status["acceptedNames"]) {
+        let (names, conflict) = Taken::of(definition, others).share(definition);
+        status["acceptedNames"] = names;
+        accept(&mut status, conflict, now);
+    }
+    let says = |status: &Value, name: &str| {
+        condition::find(status, name).is_some_and(|condition| condition["status"] == "True")
+    };
+    if says(&status, NAMES_ACCEPTED) && !says(&status, ESTABLISHED) {
+        condition::set(&mut status, &established(definition), now);
+    }
+    if let Some(approved) = approved(definition) {
+        condition::set(&mut status, &approved, now);
+    }
+    (status != definition["status"]).then_some(status)
+}
+
+/// What becomes of a definition of which so many objects are left.
+pub fn end(definition: &Value, objects_left: usize, now: Moment) -> Ending {
+    let metadata = &definition["metadata"];
+    let held = metadata["finalizers"].as_array().map_or(&[][..], Vec::as_slice);
+    if metadata["deletionTimestamp"].is_null() || !held.iter().any(|finalizer| finalizer == CLEANUP) {
+        return Ending::Nothing;
+    }
+    let was_served = condition::holds(definition, ESTABLISHED);
+    let (truth, reason, message) = match objects_left {
+        _ if !was_served => (Truth::False, "NeverEstablished", "resource was never established"),
+        0 => (Truth::False, "InstanceDeletionCompleted", "removed all instances"),
+        _ => (Truth::True, "InstanceDeletionInProgress", "CustomResource deletion is in progress"),
+    };
+    let mut ended = definition.clone();
+    let terminating = Condition { name: TERMINATING, truth, reason, message: message.into() };
+    condition::set(&mut ended["status"], &terminating, now);
+    if truth == Truth::True {
+        return if ended == *definition { Ending::Nothing } else { Ending::Wait(ended) };
+    }
+    let kept: Vec<_> = held.iter().filter(|finalizer| *finalizer != CLEANUP).cloned().collect();
+    if let Some(metadata) = ended["metadata"].as_object_mut() {
+        if kept.is_empty() {
+            metadata.remove("finalizers");
+        } else {
+            metadata.insert("finalizers".to_owned(), Value::Array(kept));
+        }
+    }
+    Ending::Release(ended)
+}
+
+/// What becomes of a definition whose objects cannot be deleted.
+pub fn hold(definition: &Value, why: &str, now: Moment) -> Ending {
+    let message = format!("could not list instances: {why}").into();
+    let failed = Condition { name: TERMINATING, truth: Truth::True, reason: DELETION_FAILED, message };
+    let mut held = definition.clone();
+    condition::set(&mut held["status"], &failed, now);
+    if held == *definition { Ending::Nothing } else { Ending::Wait(held) }
+}
+
+/// Whether its objects could not be deleted when that was last tried.
+pub fn is_stuck(definition: &Value) -> bool {
+    condition::find(&definition["status"], TERMINATING)
+        .is_some_and(|condition| condition["reason"] == DELETION_FAILED)
+}
+
+const DELETION_FAILED: &str = "InstanceDeletionFailed";
+const NAMES: &str = "apiextensions/v1.CustomResourceDefinitionNames";
+
+/// The names of a group that somebody has.
+struct Taken {
+    resources: BTreeSet<String>,
+    kinds: BTreeSet<String>,
+}
+
+/// Why a name cannot be had; the last reason counts.
+type Conflict = Option<(&'static str, String)>;
+
+impl Taken {
+    /// The names that definitions of the same group were given, and those of the kinds that are always served.
+    fn of(definition: &Value, others: &[&Value]) -> Self {
+        let group = &definition["spec"]["group"];
+        let mut taken = Self { resources: BTreeSet::new(), kinds: BTreeSet::new() };
+        let same_group = others.iter().filter(|other| other["spec"]["group"] == *group);
+        for names in same_group.chain([&definition]).map(|other| &other["status"]["acceptedNames"]) {
+            taken.resources.extend([text(names, "plural"), text(names, "singular")].map(str::to_owned));
+            taken.resources.extend(short_names(names).into_iter().map(str::to_owned));
+            taken.kinds.extend([text(names, "kind"), text(names, "listKind")].map(str::to_owned));
+        }
+        for kind in kinds().all().filter(|kind| *group == *kind.group) {
+            taken.resources.extend([kind.resource, kind.singular].map(str::to_owned));
+            taken.resources.extend(kind.short_names.iter().map(|name| (*name).to_owned()));
+            taken.kinds.extend([kind.kind.to_owned(), format!("{}List", kind.kind)]);
+        }
+        taken
+    }
+
+    /// The names that a definition gets of those it wants: what is taken stays as it was.
+    fn share(&self, definition: &Value) -> (Value, Conflict) {
+        let (wanted, given) = (&definition["spec"]["names"], &definition["status"]["acceptedNames"]);
+        let mut names = given.as_object().cloned().unwrap_or_default();
+        let mut conflict = None;
+        for (field, reason, used) in [
+            ("plural", "PluralConflict", &self.resources),
+            ("singular", "SingularConflict", &self.resources),
+            ("shortNames", "ShortNamesConflict", &self.resources),
+            ("kind", "KindConflict", &self.kinds),
+            ("listKind", "ListKindConflict", &self.kinds),
+        ] {
+            let problem = if field == "shortNames" {
+                self.short_names(wanted, given)
+            } else {
+                let name = text(wanted, field);
+                (name != text(given, field) && used.contains(name)).then(|| in_use(name))
+            };
+            match problem {
+                Some(problem) => conflict = Some((reason, problem)),
+                None => put(&mut names, field, &wanted[field]),
+            }
+        }
+        put(&mut names, "categories", &wanted["categories"]);
+        for always in ["plural", "kind"] {
+            names.entry(always).or_insert_with(|| json!(""));
+        }
+        (Value::Object(names), conflict)
+    }
+
+    fn short_names(&self, wanted: &Value, given: &Value) -> Option<String> {
+        let own = short_names(given);
+        let mut problems: Vec<String> = Vec::new();
+        for name in short_names(wanted) {
+            let problem = in_use(name);
+            if !own.contains(&name) && self.resources.contains(name) && !problems.contains(&problem) {
+                problems.push(problem);
+            }
+        }
+        match problems.as_slice() {
+            [] => None,
+            [only] => Some(only.clone()),
+            many => Some(format!("[{}]", many.join(", "))),
+        }
+    }
+}
+
+fn accept(status: &mut Value, conflict: Conflict, now: Moment) {
+    let (truth, reason, message) = match conflict {
+        Some((reason, message)) => (Truth::False, reason, message),
+        None => (Truth::True, "NoConflicts", "no conflicts found".to_owned()),
+    };
+    let accepted = Condition { name: NAMES_ACCEPTED, truth, reason, message: message.into() };
+    condition::set(status, &accepted, now);
+    // What is served stays so under the names it has.
+    if truth == Truth::False && condition::find(status, ESTABLISHED).is_none() {
+        let message = "not all names are accepted".into();
+        let not = Condition { name: ESTABLISHED, truth: Truth::False, reason: "NotAccepted", message };
+        condition::set(status, &not, now);
+    }
+}
+
+fn established(definition: &Value) -> Condition<'static> {
+    let bundle = &definition["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"];
+    let (truth, reason, message) = match certificates::problem(bundle.as_str().unwrap_or_default()) {
+        None => (Truth::True, "InitialNamesAccepted", "the initial names have been accepted"),
+        Some(_) => (Truth::False, "InvalidCABundle", "The conversion webhook CABundle is invalid"),
+    };
+    Condition { name: ESTABLISHED, truth, reason, message: message.into() }
+}
+
+fn approved(definition: &Value) -> Option<Condition<'static>> {
+    if !approval::is_protected(text(&definition["spec"], "group")) {
+        return None;
+    }
+    let (approval, why) = approval::of(definition);
+    let (truth, reason) = match approval {
+        approval::Approval::Approved => (Truth::True, "ApprovedAnnotation"),
+        approval::Approval::Bypassed => (Truth::False, "UnapprovedAnnotation"),
+        approval::Approval::Invalid => (Truth::False, "InvalidAnnotation"),
+        approval::Approval::Missing => (Truth::False, "MissingAnnotation"),
+    };
+    Some(Condition { name: APPROVED, truth, reason, message: why.into() })
+}
+
+fn in_use(name: &str) -> String {
+    format!("{name:?} is already in use")
+}
+
+fn text<'a>(names: &'a Value, field: &str) -> &'a str {
+    names[field].as_str().unwrap_or_default()
+}
+
+fn short_names(names: &Value) -> Vec<&str> {
+    names["shortNames"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+fn put(names: &mut Map<String, Value>, field: &str, value: &Value) {
+    if value.is_null() {
+        names.remove(field);
+    } else {
+        names.insert(field.to_owned(), value.clone());
+    }
+}

@@ -1,0 +1,136 @@
+//! Lists that are sets or maps: nothing in them stands twice.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::{Lists, Structure, Values};
+use gantry_primitives::{FieldError, Path};
+
+/// Says what stands twice in an object.
+pub(super) fn validate(structure: &Structure, object: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    structure.validate_uniqueness(&mut errors, &Path::root(), object);
+    errors
+}
+
+/// The elements of a list by the values of their keys; the first of each.
+pub(super) fn by_keys<'a>(elements: &'a [Value], keys: &[String]) -> BTreeMap<String, &'a Value> {
+    elements.iter().rev().map(|element| (keys_of(element, keys).to_string(), element)).collect()
+}
+
+/// By what an element is known: the members that are keys.
+pub(super) fn keys_of(element: &Value, keys: &[String]) -> Value {
+    let known = keys.iter().filter_map(|key| Some((key.clone(), element.get(key)?.clone())));
+    Value::Object(known.collect::<Map<_, _>>())
+}
+
+impl Structure {
+    fn validate_uniqueness(&self, errors: &mut Vec<FieldError>, at: &Path<'_>, value: &Value) {
+        match value {
+            Value::Array(elements) => {
+                match &self.lists {
+                    Lists::Atomic => {}
+                    Lists::Set => validate_set(errors, at, elements),
+                    Lists::Map(keys) => validate_map(errors, at, elements, keys),
+                }
+                if let Some(items) = &self.items {
+                    for (index, element) in elements.iter().enumerate() {
+                        items.validate_uniqueness(errors, &at.index(index), element);
+                    }
+                }
+            }
+            Value::Object(members) => {
+                for (name, member) in members {
+                    if let Some(declared) = self.properties.get(name) {
+                        declared.validate_uniqueness(errors, &at.child(name), member);
+                    } else if let Values::Like(values) = &self.values {
+                        values.validate_uniqueness(errors, &at.key(name), member);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn validate_set(errors: &mut Vec<FieldError>, at: &Path<'_>, elements: &[Value]) {
+    for index in repeated(elements.iter().map(Value::to_string)) {
+        errors.push(FieldError::duplicate(at.index(index).to_string(), &elements[index]));
+    }
+}
+
+fn validate_map(errors: &mut Vec<FieldError>, at: &Path<'_>, elements: &[Value], keys: &[String]) {
+    let no_object = elements.iter().position(|element| !element.is_object() && !element.is_null());
+    if let Some(index) = no_object {
+        let why = "must be an object for an array of list-type map";
+        return errors.push(FieldError::invalid(at.index(index).to_string(), &elements[index], why));
+    }
+    for index in repeated(elements.iter().map(|element| keys_of(element, keys).to_string())) {
+        errors.push(FieldError::duplicate(at.index(index).to_string(), &keys_of(&elements[index], keys)));
+    }
+}
+
+/// Where a value stands for the second time; what stands a third time has been named already.
+fn repeated(values: impl Iterator<Item = String>) -> Vec<usize> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut places = Vec::new();
+    for (index, value) in values.enumerate() {
+        let times = seen.entry(value).or_default();
+        *times += 1;
+        if *times == 2 {
+            places.push(index);
+        }
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Appendix E: a set holds every value once, a map every key; the second of its kind is named.
+    #[test]
+    fn nothing_stands_twice_in_sets_and_maps() {
+        let set = json!({"type": "array", "x-kubernetes-list-type": "set", "items": {}});
+        let map = |keys: &[&str]| {
+            json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": keys,
+                "items": {"type": "object"}})
+        };
+        let table: [(Value, Value, &[&str]); 9] = [
+            (set.clone(), json!(["a", "b"]), &[]),
+            (set.clone(), json!(["a", "b", "a", "a"]), &["x[2]: Duplicate value: \"a\""]),
+            (set.clone(), json!([1, "1", {"a": 1}, {"a": 1}]), &["x[3]: Duplicate value: {\"a\":1}"]),
+            (map(&["name"]), json!([{"name": "a"}, {"name": "b"}]), &[]),
+            (
+                map(&["name"]),
+                json!([{"name": "a", "x": 1}, {"name": "a"}]),
+                &["x[1]: Duplicate value: {\"name\":\"a\"}"],
+            ),
+            (map(&["name"]), json!([{}, {}]), &["x[1]: Duplicate value: {}"]),
+            (
+                map(&["port", "protocol"]),
+                json!([{"port": 1, "protocol": "TCP"}, {"port": 1, "protocol": "UDP"}, {"port": 1, "protocol": "TCP"}]),
+                &["x[2]: Duplicate value: {\"port\":1,\"protocol\":\"TCP\"}"],
+            ),
+            (
+                map(&["name"]),
+                json!(["a"]),
+                &["x[0]: Invalid value: \"a\": must be an object for an array of list-type map"],
+            ),
+            (
+                json!({"type": "object", "additionalProperties": {"type": "array", "items": set}}),
+                json!({"m": [["a", "a"]]}),
+                &["x[m][0][1]: Duplicate value: \"a\""],
+            ),
+        ];
+        for (schema, value, expected) in table {
+            let structure = Structure::read(&json!({"type": "object", "properties": {"x": schema}}));
+            let errors = validate(&structure, &json!({"x": value}));
+            let texts: Vec<_> = errors.iter().map(ToString::to_string).collect();
+            assert_eq!(texts, expected, "{value} of {schema}");
+        }
+    }
+}

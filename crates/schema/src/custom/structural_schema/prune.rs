@@ -1,0 +1,207 @@
+//! Removing what a schema does not declare.
+
+use serde_json::{Map, Value};
+
+use super::{Structure, Values};
+use gantry_primitives::Path;
+
+/// What every object has, declared or not.
+const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
+
+/// What becomes of members that are not declared.
+#[derive(Clone, Copy, PartialEq)]
+enum Unknown {
+    Removed,
+    Kept,
+}
+
+impl Structure {
+    /// Removes what is not declared, and says what that was: `spec.list[0].colour`, in alphabetical order.
+    ///
+    /// Version, kind and metadata of an object, and of objects embedded in it, are left as they are.
+    pub fn prune(&self, object: &mut Value) -> Vec<String> {
+        let mut removed = Vec::new();
+        let root = Path::root();
+        match object {
+            Value::Object(members) => self.prune_members(members, &root, self.unknown(), true, &mut removed),
+            other => self.prune_value(other, &root, &mut removed),
+        }
+        removed.sort();
+        removed
+    }
+
+    /// Whether all that is in a part of an object is declared.
+    pub fn declares(&self, value: &Value) -> bool {
+        let mut removed = Vec::new();
+        self.prune_value(&mut value.clone(), &Path::root(), &mut removed);
+        removed.is_empty()
+    }
+
+    fn unknown(&self) -> Unknown {
+        if self.preserves_unknown { Unknown::Kept } else { Unknown::Removed }
+    }
+
+    fn prune_value(&self, value: &mut Value, at: &Path<'_>, removed: &mut Vec<String>) {
+        self.prune_as(value, at, self.unknown(), removed);
+    }
+
+    fn prune_as(&self, value: &mut Value, at: &Path<'_>, unknown: Unknown, removed: &mut Vec<String>) {
+        match value {
+            Value::Object(members) => self.prune_members(members, at, unknown, self.embedded, removed),
+            Value::Array(elements) => {
+                for (index, element) in elements.iter_mut().enumerate() {
+                    let at = at.index(index);
+                    match (&self.items, unknown) {
+                        // A list that keeps what is unknown keeps it in its elements.
+                        (Some(items), Unknown::Kept) => items.prune_as(element, &at, Unknown::Kept, removed),
+                        (Some(items), Unknown::Removed) => items.prune_value(element, &at, removed),
+                        (None, Unknown::Kept) => {}
+                        (None, Unknown::Removed) => empty(element, &at, removed),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn prune_members(
+        &self,
+        members: &mut Map<String, Value>,
+        at: &Path<'_>,
+        unknown: Unknown,
+        has_meta: bool,
+        removed: &mut Vec<String>,
+    ) {
+        members.retain(|name, member| {
+            if has_meta && META.contains(&name.as_str()) {
+                return true;
+            }
+            let at = at.child(name);
+            match (self.properties.get(name), &self.values) {
+                (Some(declared), _) => declared.prune_value(member, &at, removed),
+                (None, Values::Like(declared)) => declared.prune_value(member, &at, removed),
+                (None, Values::Any) => empty(member, &at, removed),
+                (None, Values::None) if unknown == Unknown::Kept => {}
+                (None, Values::None) => {
+                    removed.push(at.to_string());
+                    return false;
+                }
+            }
+            true
+        });
+    }
+}
+
+/// Nothing is declared of this value: if it is an object, nothing of it stays.
+fn empty(value: &mut Value, at: &Path<'_>, removed: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            removed.extend(members.keys().map(|name| at.child(name).to_string()));
+            members.clear();
+        }
+        Value::Array(elements) => {
+            for (index, element) in elements.iter_mut().enumerate() {
+                empty(element, &at.index(index), removed);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn pruned(schema: &Value, mut object: Value) -> (Value, Vec<String>) {
+        let removed = Structure::read(schema).prune(&mut object);
+        (object, removed)
+    }
+
+    /// Appendix E: what is not declared is removed and named, wherever it stands; version, kind and metadata stay.
+    #[test]
+    fn what_is_not_declared_is_removed_and_named() {
+        let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {
+            "size": {"type": "integer"},
+            "list": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}},
+            "limits": {"type": "object", "additionalProperties": {"type": "object", "properties": {"cpu": {}}}},
+        }}}});
+        let object = json!({
+            "apiVersion": "example.com/v1", "kind": "Crane", "metadata": {"name": "a", "colour": "red"},
+            "status": {},
+            "spec": {
+                "size": 1, "foo": {"bar": 1},
+                "list": [{"name": "a"}, {"name": "b", "bar": 1}],
+                "limits": {"x": {"cpu": 1, "gpu": 2}, "apiVersion": {"kind": 1}},
+            },
+        });
+        let (object, removed) = pruned(&schema, object);
+        assert_eq!(
+            removed,
+            ["spec.foo", "spec.limits.apiVersion.kind", "spec.limits.x.gpu", "spec.list[1].bar", "status"]
+        );
+        assert_eq!(
+            object,
+            json!({
+                "apiVersion": "example.com/v1", "kind": "Crane", "metadata": {"name": "a", "colour": "red"},
+                "spec": {
+                    "size": 1, "list": [{"name": "a"}, {"name": "b"}],
+                    "limits": {"x": {"cpu": 1}, "apiVersion": {}},
+                },
+            })
+        );
+    }
+
+    /// Appendix E: an object that keeps unknown members keeps them at its own level; what is declared of a member
+    /// holds, unless that keeps unknown members too.
+    #[test]
+    fn unknown_members_may_be_kept() {
+        let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {
+            "spec": {"type": "object", "properties": {
+                "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": true,
+                    "properties": {"strict": {"type": "object", "properties": {"a": {}}}}},
+                "raw": {"type": "array", "x-kubernetes-preserve-unknown-fields": true,
+                    "items": {"type": "object", "properties": {"a": {"type": "object"}}}},
+            }},
+        }});
+        let object = json!({
+            "more": {"deep": 1},
+            "spec": {"b": 1, "free": {"c": {"d": 1}, "strict": {"a": 1, "e": 1}}, "raw": [{"f": 1, "a": {"g": 1}}]},
+        });
+        let (object, removed) = pruned(&schema, object);
+        assert_eq!(removed, ["spec.b", "spec.free.strict.e", "spec.raw[0].a.g"]);
+        assert_eq!(
+            object,
+            json!({"more": {"deep": 1}, "spec": {"free": {"c": {"d": 1}, "strict": {"a": 1}}, "raw": [{"f": 1, "a": {}}]}})
+        );
+    }
+
+    /// Appendix E: an embedded object has version, kind and metadata without declaring them.
+    #[test]
+    fn embedded_objects_keep_what_every_object_has() {
+        let schema = json!({"type": "object", "properties": {"template": {
+            "type": "object", "x-kubernetes-embedded-resource": true, "properties": {"spec": {"type": "object"}},
+        }}});
+        let template =
+            json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"a": 1}, "data": 1, "spec": {"b": 1}});
+        let (object, removed) = pruned(&schema, json!({"template": template}));
+        assert_eq!(removed, ["template.data", "template.spec.b"]);
+        assert_eq!(
+            object["template"],
+            json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"a": 1}, "spec": {}})
+        );
+    }
+
+    /// Appendix E: where any member may stand, nothing is declared of the objects among them.
+    #[test]
+    fn any_member_is_not_any_object() {
+        let schema = json!({"type": "object", "properties": {
+            "any": {"type": "object", "additionalProperties": true}, "list": {"type": "array"},
+        }});
+        let (object, removed) =
+            pruned(&schema, json!({"any": {"a": 1, "b": {"c": 1}}, "list": [1, [{"d": 1}]]}));
+        assert_eq!(removed, ["any.b.c", "list[1][0].d"]);
+        assert_eq!(object, json!({"any": {"a": 1, "b": {}}, "list": [1, [{}]]}));
+    }
+}

@@ -1,0 +1,304 @@
+//! Whether an object of a custom kind is what its schema says, in the order and the words of Kubernetes.
+//!
+//! What is wrong is said about the first place where it shows. Errors about alternatives (`oneOf` and its like) have
+//! no place: Kubernetes writes `<nil>` for it. Expressions come last, and only if the object is right enough for them.
+
+use serde_json::{Map, Value, json};
+
+use super::formats::Format;
+use super::numbers::{self, Read};
+use super::outcome::{NOWHERE, Outcome, each_once, place};
+use super::rules::{Count, Rules};
+use super::{Basic, Lists, Structure, Values};
+use super::{alternatives, evaluation, lists};
+use gantry_primitives::Path;
+use gantry_primitives::refusal::{FieldError, Wrong};
+
+/// The result of validating an object.
+#[derive(Debug, Default, PartialEq)]
+pub struct ValidationResult {
+    /// The errors.
+    pub errors: Vec<FieldError>,
+    /// Rules that the object broke before the change too; they become warnings.
+    pub ratcheted: Vec<FieldError>,
+}
+
+impl Structure {
+    /// The errors of a value by its types, formats and limits.
+    pub fn validate_values(&self, value: &Value) -> Vec<FieldError> {
+        each_once(self.outcome(&Path::root(), value, None).errors)
+    }
+
+    /// The same for the status of a changed object, in which nothing else changed.
+    ///
+    /// Kubernetes validates the status alone then, and its messages start from there.
+    pub fn validate_changed_status(&self, old: &Value, new: &Value) -> Vec<FieldError> {
+        let mut errors = match (self.properties.get("status"), new.get("status")) {
+            (Some(declared), Some(status)) => declared.validate_changed_values(&old["status"], status),
+            _ => Vec::new(),
+        };
+        for error in &mut errors {
+            error.field = match error.field.as_str() {
+                NOWHERE => "status".to_owned(),
+                field => format!("status.{field}"),
+            };
+        }
+        errors
+    }
+
+    /// The same for a changed value, except for parts that were as wrong before and did not change.
+    pub fn validate_changed_values(&self, old: &Value, new: &Value) -> Vec<FieldError> {
+        let root = Path::root();
+        let outcome = self.outcome(&root, new, None);
+        // Most objects are right, and then it does not matter what they were before.
+        if outcome.errors.is_empty() {
+            return outcome.errors;
+        }
+        each_once(self.outcome(&root, new, Some(old)).errors)
+    }
+
+    /// Duplicates in lists that are sets or maps.
+    pub fn validate_lists(&self, object: &Value) -> Vec<FieldError> {
+        lists::validate(self, object)
+    }
+
+    /// The same for a changed object; an object that had duplicates before may keep them.
+    pub fn validate_changed_lists(&self, old: &Value, new: &Value) -> Vec<FieldError> {
+        let errors = lists::validate(self, new);
+        if errors.is_empty() || lists::validate(self, old).is_empty() { errors } else { Vec::new() }
+    }
+
+    /// Adds the errors of the rules in the schema to those that were found before.
+    ///
+    /// Certain errors keep rules from being evaluated, and Kubernetes reports that.
+    pub fn validate_rules(
+        &self,
+        mut errors: Vec<FieldError>,
+        object: &Value,
+        old: Option<&Value>,
+    ) -> ValidationResult {
+        let mut ratcheted = Vec::new();
+        if !self.is_ruled {
+            return ValidationResult { errors, ratcheted };
+        }
+        let blocks = |error: &FieldError| {
+            matches!(
+                error.wrong,
+                Wrong::NotSupported { .. }
+                    | Wrong::Required(_)
+                    | Wrong::TooLong { .. }
+                    | Wrong::TooMany { .. }
+                    | Wrong::TypeInvalid { .. }
+            )
+        };
+        if errors.iter().any(blocks) {
+            let why = "some validation rules were not checked because the object was invalid; correct the existing \
+                       errors to complete validation";
+            errors.push(FieldError::invalid(NOWHERE, &Value::Null, why));
+        } else {
+            let result = evaluation::validate(self, object, old);
+            errors.extend(result.errors);
+            ratcheted = result.ratcheted;
+        }
+        ValidationResult { errors, ratcheted }
+    }
+
+    /// Validates a value. What it was before, if that is known and the same, excuses everything.
+    fn outcome(&self, at: &Path<'_>, value: &Value, before: Option<&Value>) -> Outcome {
+        let mut outcome = self.unexcused(at, value, before);
+        if !outcome.errors.is_empty() && before == Some(value) {
+            outcome.errors.clear();
+        }
+        outcome
+    }
+
+    fn unexcused(&self, at: &Path<'_>, value: &Value, before: Option<&Value>) -> Outcome {
+        let rules = self.rules.as_deref().unwrap_or_else(|| Rules::none());
+        let mut outcome = Outcome::default();
+        if value.is_null() {
+            self.validate_null(&mut outcome, at, rules);
+            return outcome;
+        }
+        // The counts are Kubernetes', which has a validator for each of these.
+        if self.basic.is_some() || rules.format.is_some() {
+            self.validate_type(&mut outcome, at, value, rules.format.as_ref());
+            outcome.matched += 1;
+        }
+        outcome.matched += 2;
+        outcome.merge(alternatives::validate(rules, at, |schema| schema.unexcused(at, value, before)));
+        match value {
+            Value::String(text) => {
+                outcome.matched += 1 + usize::from(matches!(rules.format, Some(Format::Text(..))));
+                validate_text(&mut outcome, at, text, rules);
+            }
+            Value::Number(number) => {
+                outcome.matched += 2;
+                let (basic, format) = match self.basic {
+                    Some(Basic::Integer | Basic::Number) => (self.basic, rules.format.as_ref()),
+                    _ => (None, None),
+                };
+                numbers::validate(&mut outcome, at, Read::of(number), basic, format, &rules.number);
+            }
+            Value::Array(elements) => {
+                outcome.matched += 2;
+                self.validate_elements(&mut outcome, at, elements, before);
+                validate_list(&mut outcome, at, elements, rules);
+            }
+            Value::Null | Value::Bool(_) | Value::Object(_) => {}
+        }
+        outcome.matched += 1;
+        validate_choice(&mut outcome, at, value, rules);
+        if let Value::Object(members) = value {
+            outcome.matched += 1;
+            self.validate_members(&mut outcome, at, members, before, rules);
+        }
+        outcome.matched += 1;
+        outcome
+    }
+
+    fn validate_null(&self, outcome: &mut Outcome, at: &Path<'_>, rules: &Rules) {
+        match self.basic {
+            Some(basic) if !self.nullable => outcome.wrong_type(at, basic.name(), "null"),
+            _ => outcome.matched += 1,
+        }
+        validate_choice(outcome, at, &Value::Null, rules);
+    }
+
+    fn validate_type(&self, outcome: &mut Outcome, at: &Path<'_>, value: &Value, format: Option<&Format>) {
+        let (is, number_format) = match value {
+            Value::Null => ("null", ""),
+            Value::Bool(_) => ("boolean", ""),
+            Value::String(_) => ("string", ""),
+            Value::Array(_) => ("array", ""),
+            Value::Object(_) => ("object", ""),
+            Value::Number(number) => match Read::of(number) {
+                Read::Whole(_) => ("integer", "int64"),
+                Read::Real(_) => ("number", "float64"),
+            },
+        };
+        let fits = match (self.basic, value) {
+            (Some(Basic::Integer | Basic::IntOrString), Value::Number(number)) => Read::of(number).is_whole(),
+            (Some(Basic::Number), Value::Number(_)) | (Some(Basic::IntOrString), Value::String(_)) => true,
+            (Some(basic), _) => basic.name() == is,
+            (None, _) => false,
+        };
+        let is_numeric = matches!(self.basic, Some(Basic::Integer | Basic::Number | Basic::IntOrString));
+        match (format, value) {
+            // Kubernetes takes lists for formatted texts.
+            (Some(_), Value::String(_) | Value::Array(_)) if !is_numeric => outcome.matched += 1,
+            _ if fits => outcome.matched += 1,
+            (None, _) | (_, Value::String(_) | Value::Array(_)) => {
+                outcome.wrong_type(at, self.basic.map_or("", Basic::name), is);
+            }
+            (Some(format), _) => outcome.wrong_type(at, format.name(), number_format),
+        }
+    }
+
+    fn validate_elements(
+        &self,
+        outcome: &mut Outcome,
+        at: &Path<'_>,
+        elements: &[Value],
+        before: Option<&Value>,
+    ) {
+        let Some(items) = &self.items else { return };
+        // Elements without keys are not known again.
+        let before = match (&self.lists, before.and_then(Value::as_array)) {
+            (Lists::Map(keys), Some(old)) => Some((keys, lists::by_keys(old, keys))),
+            _ => None,
+        };
+        for (index, element) in elements.iter().enumerate() {
+            let before = before
+                .as_ref()
+                .and_then(|(keys, old)| old.get(&lists::keys_of(element, keys).to_string()).copied());
+            outcome.merge(items.outcome(&at.index(index), element, before));
+        }
+    }
+
+    fn validate_members(
+        &self,
+        outcome: &mut Outcome,
+        at: &Path<'_>,
+        members: &Map<String, Value>,
+        before: Option<&Value>,
+        rules: &Rules,
+    ) {
+        validate_count(outcome, at, members.len(), rules.members, "properties");
+        // Two versions of an object differ in theirs without anybody having written it.
+        let before = |name: &str| {
+            before.filter(|_| !(at.is_root() && matches!(name, "apiVersion" | "kind")))?.get(name)
+        };
+        if let Values::Like(values) = &self.values {
+            for (name, member) in members.iter().filter(|(name, _)| !self.properties.contains_key(*name)) {
+                outcome.merge(values.outcome(&at.child(name), member, before(name)));
+            }
+        }
+        for (name, member) in members {
+            if let Some(declared) = self.properties.get(name) {
+                outcome.merge(declared.outcome(&at.child(name), member, before(name)));
+            }
+        }
+        for name in rules.required.iter().filter(|name| !members.contains_key(*name)) {
+            outcome.add(FieldError::required(at.child(name).to_string(), ""));
+        }
+    }
+}
+
+fn validate_text(outcome: &mut Outcome, at: &Path<'_>, text: &str, rules: &Rules) {
+    let length = rules.text.length;
+    let letters = if length == Count::default() { 0 } else { text.chars().count() };
+    if let Some(most) = length.most.filter(|most| letters > *most) {
+        // Kubernetes counts letters and says bytes.
+        let unit = if most == 1 { "byte" } else { "bytes" };
+        let wrong = Wrong::TooLong { most: format!("{most} {unit}") };
+        outcome.add(FieldError { field: place(at), wrong });
+    } else if let Some(least) = length.least.filter(|least| letters < *least) {
+        let why = format!("{at} in body should be at least {least} chars long");
+        outcome.invalid(at, &json!(text), why);
+    } else if let Some(Err(wanted)) = rules.text.pattern.as_ref().map(|pattern| pattern.check(text)) {
+        outcome.invalid(at, &json!(text), format!("{at} in body should match '{wanted}'"));
+    }
+    if let Some(Format::Text(format, name)) = &rules.format
+        && !format.accepts(text)
+    {
+        outcome.wrong_type(at, name, text);
+    }
+}
+
+fn validate_list(outcome: &mut Outcome, at: &Path<'_>, elements: &[Value], rules: &Rules) {
+    validate_count(outcome, at, elements.len(), rules.items, "items");
+    let is_twice =
+        |(index, element): (usize, &Value)| elements.iter().take(index).any(|earlier| earlier == element);
+    if rules.unique_items && elements.iter().enumerate().any(is_twice) {
+        outcome.invalid(at, &json!(""), format!("{at} in body shouldn't contain duplicates"));
+    }
+}
+
+fn validate_count(outcome: &mut Outcome, at: &Path<'_>, actual: usize, count: Count, what: &str) {
+    if let Some(least) = count.least.filter(|least| actual < *least) {
+        let why = format!("{at} in body should have at least {least} {what}");
+        outcome.invalid(at, &json!(actual), why);
+    }
+    if let Some(most) = count.most.filter(|most| actual > *most) {
+        outcome.add(FieldError { field: place(at), wrong: Wrong::TooMany { actual, most } });
+    }
+}
+
+fn validate_choice(outcome: &mut Outcome, at: &Path<'_>, value: &Value, rules: &Rules) {
+    let is_same = |choice: &Value| match (choice, value) {
+        // Nothing is ever chosen by `null`.
+        (_, Value::Null) => false,
+        (Value::Number(choice), Value::Number(value)) => choice == value || choice.as_f64() == value.as_f64(),
+        _ => choice == value,
+    };
+    if !rules.choices.is_empty() && !rules.choices.iter().any(is_same) {
+        let words: Vec<_> = rules.choices.iter().map(word).collect();
+        let words: Vec<_> = words.iter().map(String::as_str).collect();
+        outcome.add(FieldError::not_supported(place(at), value, &words));
+    }
+}
+
+/// A choice as it is shown: text as it is, everything else as JSON.
+fn word(choice: &Value) -> String {
+    choice.as_str().map_or_else(|| choice.to_string(), str::to_owned)
+}

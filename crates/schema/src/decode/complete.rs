@@ -1,0 +1,142 @@
+//! The normal form of an object's absent and empty fields: what Kubernetes would print for the same object.
+//!
+//! Three things that look alike are told apart here, along the flags of the schema: a field that is left out, one that
+//! is written although it is empty (`"status":{}`, `"rules":null`), and one that is kept because it is a pointer
+//! (`"replicas":0`). Empty lists and maps stay as they were sent; [`crate::empties`] says how long.
+
+use serde_json::{Map, Value};
+
+use crate::schema::{Field, MessageId, Omit, Type, schema};
+
+/// Brings the fields of one object into normal form; what they hold must be already.
+pub(crate) fn complete(members: &mut Map<String, Value>, id: MessageId) {
+    for field in schema().each_field(id) {
+        match members.get(field.json) {
+            Some(value) if is_unset(field, value) => match absent(field) {
+                Some(value) => {
+                    members.insert(field.json.to_owned(), value);
+                }
+                None => {
+                    members.remove(field.json);
+                }
+            },
+            Some(_) => {}
+            None => {
+                if let Some(value) = absent(field) {
+                    members.insert(field.json.to_owned(), value);
+                }
+            }
+        }
+    }
+}
+
+/// What is written for a field that is not set; `None` if it is left out.
+pub(crate) fn absent(field: &Field) -> Option<Value> {
+    let never_omitted = field.omit == Omit::Never;
+    if field.pointer {
+        return never_omitted.then_some(Value::Null);
+    }
+    match &field.kind {
+        Type::String | Type::Bool | Type::Int32 | Type::Int64 | Type::Float64 => {
+            never_omitted.then(|| zero(&field.kind))
+        }
+        Type::Bytes | Type::List(_) | Type::Map(_) | Type::Raw | Type::Or(..) => {
+            never_omitted.then_some(Value::Null)
+        }
+        // These are structs in Go, of which `omitempty` never thinks that they are empty.
+        Type::Message(_)
+        | Type::Inline(_)
+        | Type::Quantity
+        | Type::IntOrString
+        | Type::Time
+        | Type::MicroTime
+        | Type::Duration => (field.omit != Omit::Zero).then(|| zero(&field.kind)),
+    }
+}
+
+/// The value of a field, element or map entry that was not set.
+pub fn zero(kind: &Type) -> Value {
+    match kind {
+        Type::String | Type::Bytes => Value::String(String::new()),
+        Type::Bool => Value::Bool(false),
+        Type::Int32 | Type::Int64 | Type::IntOrString => Value::from(0),
+        Type::Float64 => Value::from(0.0),
+        Type::Quantity => Value::from("0"),
+        Type::Duration => Value::from("0s"),
+        Type::Time | Type::MicroTime | Type::Raw | Type::List(_) | Type::Map(_) | Type::Or(..) => Value::Null,
+        Type::Message(id) | Type::Inline(id) => {
+            let mut members = Map::new();
+            complete(&mut members, *id);
+            Value::Object(members)
+        }
+    }
+}
+
+/// Whether a value is as good as none, for this field.
+pub(crate) fn is_unset(field: &Field, value: &Value) -> bool {
+    match (value, &field.kind) {
+        (Value::Null, _) => true,
+        (Value::Array(elements), Type::Or(..)) => elements.is_empty(),
+        (Value::String(text), Type::String | Type::Bytes) => text.is_empty() && zero_is_unset(field),
+        (Value::Bool(truth), Type::Bool) => !truth && zero_is_unset(field),
+        (Value::Number(number), Type::Int32 | Type::Int64 | Type::Float64) => {
+            number.as_f64() == Some(0.0) && zero_is_unset(field)
+        }
+        _ => false,
+    }
+}
+
+fn zero_is_unset(field: &Field) -> bool {
+    !field.pointer && field.omit != Omit::Never
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn completed(message: &str, value: Value) -> Value {
+        let Value::Object(mut members) = value else { panic!("{value}") };
+        complete(&mut members, schema().find(message).unwrap());
+        Value::Object(members)
+    }
+
+    /// A2.7: what Kubernetes always prints is there, and nothing else.
+    #[test]
+    fn empty_structs_and_counters_without_omit_rule_are_written() {
+        assert_eq!(
+            completed("apps/v1.ReplicaSet", json!({})),
+            json!({
+                "metadata": {}, "status": {"replicas": 0},
+                "spec": {"selector": null, "template": {"metadata": {}, "spec": {"containers": null}}}
+            })
+        );
+        assert_eq!(completed("apps/v1.DeploymentStatus", json!({"replicas": 0})), json!({}));
+        assert_eq!(completed("core/v1.Service", json!({}))["status"], json!({"loadBalancer": {}}));
+        assert_eq!(completed("rbac/v1.ClusterRole", json!({}))["rules"], json!(null));
+        assert_eq!(
+            completed("autoscaling/v2.HorizontalPodAutoscalerStatus", json!({})),
+            json!({"currentMetrics": null, "desiredReplicas": 0})
+        );
+    }
+
+    /// A2.7: times without omit rule are `null`; the creation time is left out.
+    #[test]
+    fn unset_times_are_null_or_left_out() {
+        let condition = completed("core/v1.PodCondition", json!({"type": "Ready", "status": "True"}));
+        assert_eq!(condition["lastProbeTime"], json!(null));
+        assert!(condition.as_object().unwrap().contains_key("lastProbeTime"));
+        assert_eq!(completed("meta/v1.ObjectMeta", json!({"creationTimestamp": null})), json!({}));
+    }
+
+    /// A9.5: zero is kept behind a pointer and dropped without one.
+    #[test]
+    fn zero_behind_a_pointer_is_kept() {
+        let spec =
+            json!({"replicas": 0, "minReadySeconds": 0, "paused": false, "selector": {}, "template": {}});
+        let kept = completed("apps/v1.DeploymentSpec", spec);
+        assert_eq!(kept, json!({"replicas": 0, "selector": {}, "strategy": {}, "template": {}}));
+        let path = completed("core/v1.HostPathVolumeSource", json!({"path": "/", "type": ""}));
+        assert_eq!(path, json!({"path": "/", "type": ""}));
+    }
+}

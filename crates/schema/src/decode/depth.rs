@@ -1,0 +1,55 @@
+//! How deep an object may be: what is stored is read again, by a reader that knows 127 levels.
+//!
+//! Kubernetes takes more, up to ten thousand; no kind that anybody uses comes near this.
+
+use serde_json::{Map, Value};
+
+/// How many levels an object may have.
+pub(super) const DEEPEST: usize = 120;
+/// How much deeper the record of who owns what is than what it is about: it stands in an entry of a list in metadata.
+const RECORD: usize = 5;
+/// The error about an object that is nested too deeply.
+pub const TOO_DEEP: &str = "exceeded max depth";
+
+/// Refuses an object that could be stored, but not be read again.
+pub(super) fn check(object: &Map<String, Value>) -> Result<(), String> {
+    let fits = |(name, member): (&String, &Value)| {
+        let levels = if name == "metadata" { DEEPEST + RECORD } else { DEEPEST };
+        is_within(member, levels - 1)
+    };
+    if object.iter().all(fits) { Ok(()) } else { Err(TOO_DEEP.to_owned()) }
+}
+
+/// Whether a value has no more than this many levels. Never looks further.
+fn is_within(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(_) | Value::Object(_) if levels == 0 => false,
+        Value::Array(elements) => elements.iter().all(|element| is_within(element, levels - 1)),
+        Value::Object(members) => members.values().all(|member| is_within(member, levels - 1)),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn nested(levels: usize) -> Value {
+        (1..levels).fold(json!({}), |inner, _| json!({"a": inner}))
+    }
+
+    /// A0.11: the deepest object that is taken can be read back, and so can the record of its owners.
+    #[test]
+    fn what_is_taken_can_be_read_back() {
+        let check = |object: &Value| check(object.as_object().unwrap());
+        assert_eq!(check(&nested(DEEPEST)), Ok(()));
+        assert_eq!(check(&nested(DEEPEST + 1)), Err(TOO_DEEP.to_owned()));
+        let owned = |levels| json!({"metadata": nested(levels - 1)});
+        let deepest = owned(DEEPEST + RECORD);
+        assert_eq!(check(&deepest), Ok(()));
+        assert_eq!(check(&owned(DEEPEST + RECORD + 1)), Err(TOO_DEEP.to_owned()));
+        assert_eq!(serde_json::from_str::<Value>(&deepest.to_string()).unwrap(), deepest);
+    }
+}

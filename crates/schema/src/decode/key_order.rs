@@ -1,0 +1,85 @@
+//! The order in which the keys of a map were sent.
+//!
+//! Kubernetes reports what is wrong with the members of a map in the order in which it comes across them: for the small
+//! maps of Go mostly the order in which they were put in. For a body in JSON that is the order of the document; everything
+//! else is sorted on its way.
+
+use std::collections::BTreeMap;
+
+use super::json;
+use super::tree::Tree;
+
+/// The keys of maps that were not sent in their alphabetical order, by the place of the map.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyOrder {
+    by_place: BTreeMap<String, Vec<String>>,
+}
+
+/// The maps of Go that have more keys than these are in no order at all.
+const SMALL: usize = 8;
+
+impl KeyOrder {
+    /// The order in a body in JSON; a body that is none has no order.
+    pub fn of_json(body: &[u8]) -> Self {
+        let mut order = Self::default();
+        if let Ok(document) = json::read(body) {
+            order.collect(&document.root, String::new());
+        }
+        order
+    }
+
+    /// Whether all maps were sent in the alphabetical order of their keys.
+    pub fn is_alphabetical(&self) -> bool {
+        self.by_place.is_empty()
+    }
+
+    /// Sorts the members of the map in this place as they were sent; what was added to them comes last.
+    pub fn sort<T>(&self, place: &str, members: &mut [(&String, T)]) {
+        if let Some(keys) = self.by_place.get(place) {
+            members.sort_by_key(|(key, _)| keys.iter().position(|sent| sent == *key).unwrap_or(keys.len()));
+        }
+    }
+
+    fn collect(&mut self, tree: &Tree, place: String) {
+        match tree {
+            Tree::Object(members) => {
+                for (key, member) in members {
+                    let dot = if place.is_empty() { "" } else { "." };
+                    self.collect(member, format!("{place}{dot}{key}"));
+                }
+                let keys: Vec<_> = members.iter().map(|(key, _)| key.clone()).collect();
+                if keys.len() <= SMALL && !keys.is_sorted() {
+                    self.by_place.insert(place, keys);
+                }
+            }
+            Tree::List(elements) => {
+                for (index, element) in elements.iter().enumerate() {
+                    self.collect(element, format!("{place}[{index}]"));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_sorted_as_they_were_sent() {
+        let body =
+            br#"{"spec": [{"labels": {"b": "", "a": ""}}], "metadata": {"labels": {"a": "", "b": ""}}}"#;
+        let order = KeyOrder::of_json(body);
+        let sorted = |place: &str| {
+            let keys = ["a", "added", "b"].map(str::to_owned);
+            let mut members: Vec<_> = keys.iter().map(|key| (key, ())).collect();
+            order.sort(place, &mut members);
+            members.iter().map(|(key, ())| key.as_str()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(sorted("spec[0].labels"), "b a added");
+        assert_eq!(sorted("metadata.labels"), "a added b");
+        assert!(KeyOrder::of_json(br#"{"a": {"a": 1, "b": 1}}"#).is_alphabetical());
+        assert!(KeyOrder::of_json(b"nonsense").is_alphabetical());
+    }
+}

@@ -1,0 +1,403 @@
+//! From the bytes of a request to an object in normal form.
+//!
+//! ```text
+//! JSON ─┐
+//! YAML ─┴─► tree (as written) ─► walk along the schema ─┐
+//! protobuf ─────────► messages by field number ─────────┴─► complete ─► object
+//! ```
+//!
+//! The normal form is what Kubernetes would print for the same input before any defaults: unknown fields dropped,
+//! empty fields left out or written as the schema says, quantities, times and bytes in their canonical texts. What was
+//! wrong without being an error comes as [`Finding`]s, in the order of the document.
+//!
+//! What is not here: defaults, validation, and which formats a request may have.
+
+pub(crate) mod complete;
+pub mod custom;
+mod depth;
+pub(crate) mod field_annotations;
+pub(crate) mod go_types;
+mod json;
+mod key_order;
+mod kind;
+mod protobuf;
+pub(crate) mod time;
+mod tree;
+mod type_mismatch;
+mod walk;
+mod wire;
+mod yaml;
+mod yaml_errors;
+
+pub use complete::zero;
+pub use depth::TOO_DEEP;
+pub use field_annotations::UNREADABLE;
+pub use gantry_primitives::base64;
+pub use key_order::KeyOrder;
+pub use kind::Gvk;
+pub use type_mismatch::{type_mismatch, wrap_int32};
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use crate::kinds::Nature;
+use crate::schema::MessageId;
+use custom::Malformed;
+use gantry_primitives::Refusal;
+use gantry_primitives::refusal::quoted;
+use tree::{Document, Tree};
+
+/// How a body is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `application/json`.
+    Json,
+    /// `application/yaml`, and patches of server-side apply.
+    Yaml,
+    /// `application/vnd.kubernetes.protobuf`.
+    Protobuf,
+}
+
+/// An object that was understood.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decoded {
+    /// The object in normal form, with kind and version.
+    pub object: Value,
+    /// What was ignored in it.
+    pub findings: Vec<Finding>,
+}
+
+/// Something in a body that is ignored, or refused where the client asks for strictness.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// A field that does not exist.
+    Unknown(String),
+    /// A field or key that stands twice; the last one counts.
+    Duplicate(String),
+    /// What YAML's reader had to say; may have several lines.
+    Yaml(String),
+    /// Something in an operation of a JSON patch.
+    Operation(Box<Finding>),
+}
+
+/// More findings than these are not told.
+const MOST_FINDINGS: usize = 100;
+/// What Kubernetes says where a kind should have been known.
+const SCHEME: &str = "pkg/api/legacyscheme/scheme.go:30";
+
+/// Reads the body of a request that is about objects of a kind.
+pub fn object(body: &[u8], format: Format, expected: Gvk<'_>) -> Result<Decoded, Refusal> {
+    object_or_former(body, format, expected, &[])
+}
+
+/// The same for a kind that may still come in former versions, such as `policy/v1beta1`, in which it looked the same.
+pub fn object_or_former(
+    body: &[u8],
+    format: Format,
+    expected: Gvk<'_>,
+    former: &[&str],
+) -> Result<Decoded, Refusal> {
+    let unrecognized = |problem: String| unrecognized(expected.kind, &problem, body);
+    let (head, content) = read(body, format).map_err(unrecognized)?;
+    let gvk = head.gvk(expected).map_err(unrecognized)?;
+    let is_former = gvk.kind == expected.kind && former.contains(&gvk.api_version().as_str());
+    let gvk = if is_former { expected } else { gvk };
+    let Gvk { kind, version, .. } = gvk;
+    let refused = |problem: String| {
+        let wanted = expected.kind;
+        Refusal::bad_request(format!(
+            "{kind} in version \"{version}\" cannot be handled as a {wanted}: {problem}"
+        ))
+    };
+    if !gvk.is_known() {
+        return Err(refused(unregistered(gvk)));
+    }
+    let other_version = gvk != expected && gvk.is_a_version_of(&expected);
+    // A kind without a shape here, such as a list, has no fields that could be wrong.
+    let shape = gvk.message().or_else(|| expected.message().filter(|_| other_version));
+    let id = shape.ok_or_else(|| refused(unconvertible(gvk, expected)))?;
+    let (mut members, findings) = content.object(id).map_err(refused)?;
+    depth::check(&members).map_err(refused)?;
+    field_annotations::normalize(id, &mut members).map_err(refused)?;
+    if other_version {
+        return Err(Refusal::bad_request(format!(
+            "the API version in the data ({}) does not match the expected API version ({})",
+            gvk.api_version(),
+            expected.api_version()
+        )));
+    }
+    if gvk != expected {
+        return Err(refused(unconvertible(gvk, expected)));
+    }
+    members.insert("kind".to_owned(), Value::from(kind));
+    members.insert("apiVersion".to_owned(), Value::String(gvk.api_version()));
+    Ok(Decoded { object: Value::Object(members), findings })
+}
+
+/// Reads the body of a delete request. `group` and `version` are those of what is deleted.
+pub fn delete_options(body: &[u8], format: Format, group: &str, version: &str) -> Result<Value, Refusal> {
+    let default = Gvk::new(group, version, "DeleteOptions");
+    let (head, content) = read(body, format).map_err(Refusal::bad_request)?;
+    let gvk = head.gvk(default).map_err(Refusal::bad_request)?;
+    // A group that definitions bring has the same options as any other.
+    let is_own = gvk == default;
+    if !is_own && !gvk.is_known() {
+        return Err(Refusal::bad_request(unregistered(gvk)));
+    }
+    let known = if is_own { Gvk::new("meta.k8s.io", "v1", gvk.kind) } else { gvk };
+    let id = known.message().filter(|_| gvk.kind == default.kind);
+    let id = id.ok_or_else(|| Refusal::bad_request("decoded object cannot be converted to DeleteOptions"))?;
+    let (members, _) = content.object(id).map_err(Refusal::bad_request)?;
+    Ok(Value::Object(members))
+}
+
+/// Brings an object that was stored, perhaps by somebody else or before its definition changed, into normal form.
+///
+/// Kind and version are kept as they are. The error is the text of Go's reader.
+pub fn value(object: Value, nature: &Nature) -> Result<Decoded, String> {
+    match nature {
+        Nature::BuiltIn(id) => compiled_in(object, *id),
+        Nature::Custom(custom) => custom::stored(object, custom),
+    }
+}
+
+/// The same for an object that was put together from parts, such as a patched one: all of it must be right.
+pub fn assembled(object: Value, nature: &Nature) -> Result<Decoded, String> {
+    match nature {
+        Nature::BuiltIn(id) => compiled_in(object, *id),
+        Nature::Custom(custom) => custom::value(object, custom, Malformed::Refused),
+    }
+}
+
+fn compiled_in(object: Value, id: MessageId) -> Result<Decoded, String> {
+    let kept: Vec<_> = ["kind", "apiVersion"]
+        .into_iter()
+        .filter_map(|key| Some((key, object.get(key)?.clone())))
+        .filter(|(_, value)| value.is_string())
+        .collect();
+    let (mut members, findings) = walk::object(&mut Tree::from(object), id)?;
+    depth::check(&members)?;
+    field_annotations::normalize(id, &mut members)?;
+    members.extend(kept.into_iter().map(|(key, value)| (key.to_owned(), value)));
+    Ok(Decoded { object: Value::Object(members), findings })
+}
+
+/// What is wrong with an annotation that is a field inside Kubernetes.
+pub fn unreadable_annotation(object: &Value, nature: &Nature) -> Option<String> {
+    let mut members = object.as_object()?.clone();
+    field_annotations::normalize(nature.message()?, &mut members).err()
+}
+
+/// Whether an object that was put together from parts is still of its kind; the error says what it became.
+///
+/// One of a custom kind must only say that it is something: what that is, [`custom::check_type`] knows.
+pub fn check_kind(object: &Value, expected: Gvk<'_>, nature: &Nature) -> Result<(), String> {
+    if matches!(nature, Nature::Custom(_)) {
+        return custom::check_kind(object);
+    }
+    let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let head = Head { api_version: text("apiVersion"), kind: text("kind") };
+    let gvk = head.gvk(expected)?;
+    if gvk == expected {
+        Ok(())
+    } else if gvk.is_known() {
+        Err(unconvertible(gvk, expected))
+    } else {
+        Err(unregistered(gvk))
+    }
+}
+
+/// Reads a body that no schema describes, such as a patch; the error is the text of the reader.
+///
+/// Findings are members that stand twice, with their paths in the body.
+pub fn plain(body: &[u8], format: Format) -> Result<(Value, Vec<Finding>), String> {
+    let (mut document, mut findings) = match format {
+        Format::Json => (json::read(body)?, Vec::new()),
+        Format::Yaml => yaml::read(body)?,
+        Format::Protobuf => return Err("protobuf is no format for this".to_owned()),
+    };
+    if !document.root.is_within(depth::DEEPEST) {
+        return Err(TOO_DEEP.to_owned());
+    }
+    document.root.duplicates("", &mut findings);
+    Ok((document.root.take_value(), findings))
+}
+
+impl Decoded {
+    /// The object, unless something in it would have to be ignored.
+    pub fn strict(self, expected: Gvk<'_>) -> Result<Value, Refusal> {
+        let Gvk { kind, version, .. } = expected;
+        match strict_problem(&self.findings) {
+            None => Ok(self.object),
+            Some(problem) => Err(Refusal::bad_request(format!(
+                "{kind} in version \"{version}\" cannot be handled as a {kind}: {problem}"
+            ))),
+        }
+    }
+}
+
+/// What a client that asked for strictness is told; `None` if there is nothing to tell.
+pub fn strict_problem(findings: &[Finding]) -> Option<String> {
+    let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
+    (!told.is_empty()).then(|| format!("strict decoding error: {}", told.join(", ")))
+}
+
+/// What a body says it is.
+struct Head {
+    api_version: String,
+    kind: String,
+}
+
+/// What Go's reader calls a value.
+pub fn json_word(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// A number as JSON has it: Go writes whole ones without a fraction.
+fn float(number: f64) -> Value {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() <= EXACT {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "it is whole, and so small that it has an integer"
+        )]
+        return Value::from(number as i64);
+    }
+    Value::from(number)
+}
+
+/// A body of which only kind and version were looked at.
+enum Content {
+    Document(Document, Vec<Finding>),
+    Protobuf(Vec<u8>),
+}
+
+fn read(body: &[u8], format: Format) -> Result<(Head, Content), String> {
+    let (document, findings) = match format {
+        Format::Protobuf => {
+            let protobuf::Envelope { api_version, kind, raw } = protobuf::open(body)?;
+            return Ok((Head { api_version, kind }, Content::Protobuf(raw)));
+        }
+        Format::Json => (json::read(body).map_err(|problem| no_kind(&problem))?, Vec::new()),
+        Format::Yaml => yaml::read(body)?,
+    };
+    if !matches!(document.root, Tree::Object(_) | Tree::Null) {
+        let noun = document.root.noun();
+        return Err(no_kind(&format!(
+            "json: cannot unmarshal {noun} into Go value of type struct {TYPE_META}"
+        )));
+    }
+    let text = |key: &str| match document.root.get(key) {
+        None | Some(Tree::Null) => Ok(String::new()),
+        Some(Tree::String(text)) => Ok(text.clone()),
+        Some(other) => {
+            let noun = other.noun();
+            Err(no_kind(&format!("json: cannot unmarshal {noun} into Go struct field .{key} of type string")))
+        }
+    };
+    let head = Head { api_version: text("apiVersion")?, kind: text("kind")? };
+    Ok((head, Content::Document(document, findings)))
+}
+
+impl Head {
+    /// What it says it is; what it does not say is as expected.
+    fn gvk<'a>(&'a self, expected: Gvk<'a>) -> Result<Gvk<'a>, String> {
+        let (group, version) = match self.api_version.split_once('/') {
+            Some((_, version)) if version.contains('/') => {
+                return Err(format!("unexpected GroupVersion string: {}", self.api_version));
+            }
+            Some((group, version)) => (group, version),
+            None => ("", self.api_version.as_str()),
+        };
+        let kind = if self.kind.is_empty() { expected.kind } else { &self.kind };
+        Ok(match (group, version) {
+            ("", "") => Gvk { kind, ..expected },
+            (group, "") if group == expected.group => Gvk { kind, ..expected },
+            _ => Gvk { group, version, kind },
+        })
+    }
+}
+
+impl Content {
+    fn object(self, id: MessageId) -> Result<(Map<String, Value>, Vec<Finding>), String> {
+        match self {
+            Self::Protobuf(raw) => protobuf::object(&raw, id).map(|members| (members, Vec::new())),
+            Self::Document(mut document, mut findings) => {
+                let (members, found) = walk::object(&mut document.root, id)?;
+                findings.extend(found);
+                Ok((members, findings))
+            }
+        }
+    }
+}
+
+/// How Go prints the type that it reads kind and version into.
+const TYPE_META: &str =
+    r#"{ APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
+
+fn no_kind(problem: &str) -> String {
+    format!("couldn't get version/kind; json parse error: {problem}")
+}
+
+fn unregistered(gvk: Gvk<'_>) -> String {
+    format!(
+        "no kind \"{}\" is registered for version \"{}\" in scheme \"{SCHEME}\"",
+        gvk.kind,
+        gvk.api_version()
+    )
+}
+
+fn unconvertible(gvk: Gvk<'_>, expected: Gvk<'_>) -> String {
+    format!("converting ({}) to ({}): unknown conversion", gvk.wire_type(), expected.inner_type())
+}
+
+fn unrecognized(kind: &str, problem: &str, body: &[u8]) -> Refusal {
+    let summary = summary(body);
+    Refusal::bad_request(format!(
+        "the object provided is unrecognized (must be of type {kind}): {problem} ({summary})"
+    ))
+}
+
+/// The beginning of a body: as text if it looks like JSON, else in hexadecimal.
+fn summary(body: &[u8]) -> String {
+    const SHOWN: usize = 30;
+    let shown = &body[..body.len().min(SHOWN)];
+    let text = match shown.first() {
+        None => return "<empty>".to_owned(),
+        Some(b'{') => String::from_utf8_lossy(shown).into_owned(),
+        Some(_) => shown.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(hexadecimal).collect(),
+    };
+    if body.len() > SHOWN { format!("{text} ...") } else { text }
+}
+
+fn hexadecimal(four_bits: u8) -> Option<char> {
+    char::from_digit(u32::from(four_bits), 16)
+}
+
+impl Finding {
+    /// Adds a finding, unless it was told before or enough was told.
+    fn note(self, findings: &mut Vec<Self>) {
+        if findings.len() < MOST_FINDINGS && !findings.contains(&self) {
+            findings.push(self);
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(path) => write!(f, "unknown field {}", quoted(path)),
+            Self::Duplicate(path) => write!(f, "duplicate field {}", quoted(path)),
+            Self::Yaml(problem) => f.write_str(problem),
+            Self::Operation(finding) => write!(f, "json patch {finding}"),
+        }
+    }
+}

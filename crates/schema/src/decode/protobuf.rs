@@ -1,0 +1,289 @@
+//! Reads Kubernetes' protobuf bodies: an envelope that names the kind, and a message by its field numbers.
+//!
+//! The result is the same value as from JSON. What a newer client knows and we do not is skipped, as the format wants.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::complete::{complete, zero};
+use super::depth::TOO_DEEP;
+use super::time::{self, Precision};
+use super::tree::{MOST_NESTED, SHALLOW};
+use super::wire::{CUT_SHORT, Wire, fields, varint};
+use super::{base64, float, json};
+use crate::schema::{Field, MessageId, Other, Type, schema};
+use gantry_primitives::quantity::Quantity;
+
+/// What comes before every body.
+const MAGIC: &[u8] = b"k8s\0";
+
+/// The envelope: what kind of object it is, and the object.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Envelope {
+    pub(super) api_version: String,
+    pub(super) kind: String,
+    pub(super) raw: Vec<u8>,
+}
+
+/// Opens the envelope; the error is Go's text.
+pub(super) fn open(body: &[u8]) -> Result<Envelope, String> {
+    let message = match body.strip_prefix(MAGIC) {
+        _ if body.is_empty() => return Err("empty data".to_owned()),
+        None => {
+            return Err(
+                "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
+                    .to_owned(),
+            );
+        }
+        Some([]) => return Err("empty body".to_owned()),
+        Some(message) => message,
+    };
+    let mut envelope = Envelope::default();
+    for field in fields(message) {
+        match field? {
+            (1, Wire::Bytes(meta)) => {
+                for field in fields(meta) {
+                    match field? {
+                        (1, Wire::Bytes(bytes)) => envelope.api_version = text(bytes),
+                        (2, Wire::Bytes(bytes)) => envelope.kind = text(bytes),
+                        _ => {}
+                    }
+                }
+            }
+            (2, Wire::Bytes(bytes)) => envelope.raw = bytes.to_vec(),
+            _ => {}
+        }
+    }
+    Ok(envelope)
+}
+
+/// Reads an object of this message.
+pub(super) fn object(bytes: &[u8], id: MessageId) -> Result<Map<String, Value>, String> {
+    nested_object(bytes, id, 0)
+}
+
+/// Where a value stands: in which field of which message, and how many messages are around it.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    message: &'a str,
+    field: &'a Field,
+    nested: usize,
+}
+
+fn nested_object(bytes: &[u8], id: MessageId, nested: usize) -> Result<Map<String, Value>, String> {
+    if nested >= MOST_NESTED {
+        return Err(TOO_DEEP.to_owned());
+    }
+    let mut members = Map::new();
+    read(bytes, id, nested, &mut members)?;
+    finish(&mut members, id);
+    Ok(members)
+}
+
+/// Reads what stands in a message, inlined messages into the same object.
+fn read(bytes: &[u8], id: MessageId, nested: usize, members: &mut Map<String, Value>) -> Result<(), String> {
+    let message = schema().message(id);
+    for entry in fields(bytes) {
+        let (number, wire) = entry?;
+        let Some(field) = message.fields.iter().find(|field| field.number == number) else { continue };
+        let place = Place { message: message.name, field, nested };
+        match (&field.kind, wire) {
+            (Type::Inline(inlined), Wire::Bytes(bytes)) => read(bytes, *inlined, nested, members)?,
+            (Type::List(element), wire) => {
+                let slot = members.entry(field.json).or_insert_with(|| Value::Array(Vec::new()));
+                if let Value::Array(list) = slot {
+                    elements(place, element, wire, list)?;
+                }
+            }
+            (Type::Map(kind), Wire::Bytes(bytes)) => {
+                let (key, value) = map_entry(place, kind, bytes)?;
+                let slot = members.entry(field.json).or_insert_with(|| Value::Object(Map::new()));
+                if let Value::Object(map) = slot {
+                    map.insert(key, value);
+                }
+            }
+            (kind, wire) => {
+                let value = single(place, kind, wire)?;
+                members.insert(field.json.to_owned(), value);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Amounts of resources are kept in thousandths, then absent and empty fields get their normal form.
+fn finish(members: &mut Map<String, Value>, id: MessageId) {
+    if schema().message(id).name.starts_with("core/") {
+        for field in schema().each_field(id) {
+            let Type::Map(value) = &field.kind else { continue };
+            let Some(Value::Object(amounts)) =
+                members.get_mut(field.json).filter(|_| **value == Type::Quantity)
+            else {
+                continue;
+            };
+            for amount in amounts.values_mut() {
+                let kept =
+                    amount.as_str().and_then(|text| Quantity::parse(text).ok()).map(Quantity::in_thousandths);
+                *amount = kept.map_or(Value::Null, |kept| Value::String(kept.to_string()));
+            }
+        }
+    }
+    complete(members, id);
+}
+
+fn elements(place: Place<'_>, element: &Type, wire: Wire<'_>, list: &mut Vec<Value>) -> Result<(), String> {
+    match (element, wire) {
+        // Numbers may come packed.
+        (Type::Int32 | Type::Int64 | Type::Bool, Wire::Bytes(mut packed)) => {
+            while !packed.is_empty() {
+                let (number, rest) = varint(packed)?;
+                list.push(single(place, element, Wire::Varint(number))?);
+                packed = rest;
+            }
+        }
+        (element, wire) => list.push(single(place, element, wire)?),
+    }
+    Ok(())
+}
+
+fn map_entry(place: Place<'_>, kind: &Type, bytes: &[u8]) -> Result<(String, Value), String> {
+    let (mut key, mut value) = (String::new(), None);
+    for entry in fields(bytes) {
+        match (entry?, kind) {
+            ((1, Wire::Bytes(bytes)), _) => key = text(bytes),
+            // A list as value is a message of its own.
+            ((2, Wire::Bytes(bytes)), Type::List(element)) => {
+                let mut list = Vec::new();
+                for entry in fields(bytes) {
+                    if let (1, wire) = entry? {
+                        elements(place, element, wire, &mut list)?;
+                    }
+                }
+                value = Some(Value::Array(list));
+            }
+            ((2, wire), kind) => value = Some(single(place, kind, wire)?),
+            _ => {}
+        }
+    }
+    Ok((key, value.unwrap_or_else(|| zero(kind))))
+}
+
+fn single(place: Place<'_>, kind: &Type, wire: Wire<'_>) -> Result<Value, String> {
+    Ok(match (kind, wire) {
+        (Type::String | Type::Duration, Wire::Bytes(bytes)) => Value::String(text(bytes)),
+        (Type::Bytes, Wire::Bytes(bytes)) => Value::String(base64::encode(bytes)),
+        (Type::Bool, Wire::Varint(number)) => Value::Bool(number != 0),
+        (Type::Int32, Wire::Varint(number)) => Value::from(int32(number)),
+        (Type::Int64, Wire::Varint(number)) => Value::from(number.cast_signed()),
+        (Type::Float64, Wire::Fixed64(bits)) => float(f64::from_bits(bits)),
+        (Type::Message(id), Wire::Bytes(bytes)) => {
+            Value::Object(nested_object(bytes, *id, place.nested + 1)?)
+        }
+        (Type::Quantity, Wire::Bytes(bytes)) => quantity(bytes)?,
+        (Type::IntOrString, Wire::Bytes(bytes)) => int_or_string(bytes)?,
+        (Type::Time, Wire::Bytes(bytes)) => moment(bytes, Precision::Seconds)?,
+        (Type::MicroTime, Wire::Bytes(bytes)) => moment(bytes, Precision::Micros)?,
+        (Type::Raw, Wire::Bytes(bytes)) => raw(bytes)?,
+        (Type::Or(other, id), Wire::Bytes(bytes)) => either(place, *other, *id, bytes)?,
+        (_, wire) => {
+            let wire = match wire {
+                Wire::Varint(_) => 0,
+                Wire::Fixed64(_) => 1,
+                Wire::Bytes(_) => 2,
+                Wire::Fixed32 => 5,
+            };
+            let short = place.message.rsplit('.').next().unwrap_or(place.message);
+            return Err(format!("proto: wrong wireType = {wire} for field {short}.{}", place.field.json));
+        }
+    })
+}
+
+/// An object or what stands in its place; nothing at all if it is neither.
+fn either(place: Place<'_>, other: Other, id: MessageId, bytes: &[u8]) -> Result<Value, String> {
+    let (schema, element) = match other {
+        Other::Bool => (2, Type::Bool),
+        Other::List => (1, Type::Message(id)),
+        Other::Texts => (1, Type::String),
+    };
+    let (mut whole, mut list) = (None, Vec::new());
+    for entry in fields(bytes) {
+        match entry? {
+            (number, wire) if number == schema => {
+                whole = Some(single(place, &Type::Message(id), wire)?);
+            }
+            (1 | 2, wire) => list.push(single(place, &element, wire)?),
+            _ => {}
+        }
+    }
+    Ok(match (whole, other) {
+        (Some(whole), _) => whole,
+        (None, Other::Bool) => list.pop().unwrap_or(Value::Bool(false)),
+        (None, _) if list.is_empty() => Value::Null,
+        (None, _) => Value::Array(list),
+    })
+}
+
+/// A 32-bit integer stands on the wire with its sign in 64 bits; what is beyond is cut, as everybody does.
+fn int32(number: u64) -> i32 {
+    let [a, b, c, d, ..] = number.to_le_bytes();
+    i32::from_le_bytes([a, b, c, d])
+}
+
+/// The parts of a small message, the last of each number.
+fn parts(bytes: &[u8]) -> Result<BTreeMap<u32, Wire<'_>>, String> {
+    fields(bytes).collect()
+}
+
+fn quantity(bytes: &[u8]) -> Result<Value, String> {
+    let written = match parts(bytes)?.get(&1) {
+        Some(Wire::Bytes(bytes)) => text(bytes),
+        _ => String::new(),
+    };
+    if written.is_empty() {
+        return Ok(Value::from("0"));
+    }
+    let quantity = Quantity::parse(&written).map_err(|problem| problem.to_string())?;
+    Ok(Value::String(quantity.to_string()))
+}
+
+fn int_or_string(bytes: &[u8]) -> Result<Value, String> {
+    let parts = parts(bytes)?;
+    Ok(match (parts.get(&1), parts.get(&2), parts.get(&3)) {
+        (None | Some(Wire::Varint(0)), Some(Wire::Varint(number)), _) => Value::from(int32(*number)),
+        (None | Some(Wire::Varint(0)), _, _) => Value::from(0),
+        (_, _, Some(Wire::Bytes(bytes))) => Value::String(text(bytes)),
+        _ => Value::String(String::new()),
+    })
+}
+
+/// A time; an empty message is no time at all.
+fn moment(bytes: &[u8], precision: Precision) -> Result<Value, String> {
+    let parts = parts(bytes)?;
+    if parts.is_empty() {
+        return Ok(Value::Null);
+    }
+    let number = |part: u32| match parts.get(&part) {
+        Some(Wire::Varint(number)) => number.cast_signed(),
+        _ => 0,
+    };
+    let micros = u32::try_from(number(2) / 1000).unwrap_or(0).min(999_999);
+    Ok(time::write(number(1), micros, precision).map_or(Value::Null, Value::String))
+}
+
+/// JSON inside of protobuf.
+fn raw(bytes: &[u8]) -> Result<Value, String> {
+    let Some(Wire::Bytes(written)) = parts(bytes)?.remove(&1) else { return Ok(Value::Null) };
+    if written.is_empty() {
+        return Ok(Value::Null);
+    }
+    let mut document = json::read(written)?;
+    if document.depth > SHALLOW {
+        return Err(CUT_SHORT.to_owned());
+    }
+    Ok(document.root.take_value())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

@@ -1,0 +1,163 @@
+//! What does not fit its field after a strategic merge patch.
+//!
+//! The other patches are read as JSON and refused in the words of that reader. A strategic merge patch never becomes
+//! text again on its way into an object, so what does not fit is refused in other words, and without its place.
+
+use serde_json::Value;
+
+use super::{base64, go_types, json_word};
+use crate::kinds::Nature;
+use crate::schema::{MessageId, Type, schema};
+
+/// The first value that does not fit its field, in the order of the fields.
+pub fn type_mismatch(patched: &Value, nature: &Nature) -> Option<String> {
+    nature.message().and_then(|message| of_message(patched, message))
+}
+
+fn of_message(value: &Value, id: MessageId) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::Object(members) => schema()
+            .each_field(id)
+            .find_map(|field| of_type(members.get(field.json)?, &field.kind, (id, field.json))),
+        other => Some(format!("cannot restore struct from: {}", go_kind(other))),
+    }
+}
+
+/// What is wrong with a value of this type, in this field of this message.
+fn of_type(value: &Value, kind: &Type, place: (MessageId, &str)) -> Option<String> {
+    let scalar = |fits: bool, name: &str| (!fits).then(|| format!("unrecognized type: {name}"));
+    match (kind, value) {
+        // Nothing fits everywhere, and some types read themselves and say themselves what is wrong.
+        (Type::Bytes, Value::String(text)) => base64::decode(text)
+            .err()
+            .map(|at| format!("error decoding from json: illegal base64 data at input byte {at}")),
+        (_, Value::Null)
+        | (Type::Quantity | Type::Raw | Type::Or(..), _)
+        | (Type::Time | Type::MicroTime | Type::Duration | Type::IntOrString, Value::String(_)) => None,
+        (Type::Time | Type::MicroTime | Type::Duration, other) => Some(unread(json_word(other), "string")),
+        (Type::IntOrString, Value::Number(number)) => {
+            let fits = number.as_i64().is_some_and(|number| i32::try_from(number).is_ok());
+            (!fits).then(|| unread(&format!("number {number}"), "int32"))
+        }
+        (Type::IntOrString, other) => Some(unread(json_word(other), "int32")),
+        (Type::Message(id) | Type::Inline(id), _) => of_message(value, *id),
+        (Type::List(element), Value::Array(list)) => {
+            list.iter().find_map(|value| of_type(value, element, place))
+        }
+        (Type::List(_) | Type::Bytes, other) => Some(format!("cannot restore slice from {}", go_kind(other))),
+        (Type::Map(inner), Value::Object(map)) => map.values().find_map(|value| of_type(value, inner, place)),
+        (Type::Map(_), other) => Some(format!("cannot restore map from {}", go_kind(other))),
+        (Type::String, Value::Number(number)) if !number.is_f64() => {
+            let (message, field) = place;
+            let name = go_types::name(schema().message(message).name, field, kind);
+            Some(format!("cannot convert int64 to {name}"))
+        }
+        (Type::String, _) => scalar(value.is_string(), "string"),
+        (Type::Bool, _) => scalar(value.is_boolean(), "bool"),
+        (Type::Int32, _) => whole(value, "int32"),
+        (Type::Int64, _) => whole(value, "int64"),
+        (Type::Float64, _) => scalar(value.is_number(), "float64"),
+    }
+}
+
+/// What a type that reads itself says of what it cannot read.
+fn unread(noun: &str, wanted: &str) -> String {
+    format!("json: cannot unmarshal {noun} into Go value of type {wanted}")
+}
+
+/// The object with whole numbers as they are stored: one too large for 32 bits loses its upper ones.
+pub fn wrap_int32(object: Value, nature: &Nature) -> Value {
+    match nature.message() {
+        Some(message) => wrapped_message(object, message),
+        None => object,
+    }
+}
+
+fn wrapped_message(mut value: Value, id: MessageId) -> Value {
+    if let Value::Object(members) = &mut value {
+        for (name, member) in members.iter_mut() {
+            if let Some(field) = schema().field(id, name) {
+                *member = wrapped_type(member.take(), &field.kind);
+            }
+        }
+    }
+    value
+}
+
+fn wrapped_type(value: Value, kind: &Type) -> Value {
+    match (kind, value) {
+        (Type::Message(id) | Type::Inline(id), value) => wrapped_message(value, *id),
+        (Type::List(element), Value::Array(list)) => {
+            list.into_iter().map(|value| wrapped_type(value, element)).collect()
+        }
+        (Type::Int32, Value::Number(number)) => match number.as_i64() {
+            Some(number) if i32::try_from(number).is_err() => Value::from(lower_half(number)),
+            _ => Value::Number(number),
+        },
+        (_, value) => value,
+    }
+}
+
+fn lower_half(number: i64) -> i32 {
+    let [a, b, c, d, ..] = number.to_le_bytes();
+    i32::from_le_bytes([a, b, c, d])
+}
+
+fn whole(value: &Value, name: &str) -> Option<String> {
+    match value {
+        Value::Number(number) if number.as_f64().is_some_and(|number| number.fract() == 0.0) => None,
+        Value::Number(_) => Some(format!("cannot convert float64 to {name}")),
+        _ => Some(format!("unrecognized type: {name}")),
+    }
+}
+
+fn go_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "invalid",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "slice",
+        Value::Object(_) => "map",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A3.4: each kind of mismatch has its words.
+    #[test]
+    fn what_does_not_fit_is_told_without_its_place() {
+        let deployment = schema().find("apps/v1.Deployment").unwrap();
+        let spec = |spec: Value| type_mismatch(&json!({"spec": spec}), &deployment.into());
+        let told = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            spec(json!({"template": {"spec": {"containers": "x"}}})),
+            told("cannot restore slice from string")
+        );
+        assert_eq!(spec(json!({"replicas": "x"})), told("unrecognized type: int32"));
+        assert_eq!(
+            spec(json!({"strategy": {"type": 1}})),
+            told("cannot convert int64 to v1.DeploymentStrategyType")
+        );
+        let rolling = |limit: Value| spec(json!({"strategy": {"rollingUpdate": {"maxSurge": limit}}}));
+        assert_eq!(rolling(json!("1%")).or(rolling(json!(1))), None);
+        assert_eq!(rolling(json!([])), told("json: cannot unmarshal array into Go value of type int32"));
+        assert_eq!(
+            type_mismatch(&json!({"metadata": {"deletionTimestamp": []}}), &deployment.into()),
+            told("json: cannot unmarshal array into Go value of type string")
+        );
+        assert_eq!(spec(json!({"replicas": 1.5})), told("cannot convert float64 to int32"));
+        assert_eq!(spec(json!({"selector": {"matchLabels": ["x"]}})), told("cannot restore map from slice"));
+        assert_eq!(
+            spec(json!({"selector": {"matchLabels": {"x": 1}}})),
+            told("cannot convert int64 to string")
+        );
+        assert_eq!(spec(json!({"selector": true})), told("cannot restore struct from: bool"));
+        assert_eq!(spec(json!({"replicas": 2, "paused": null, "strategy": {"type": "Recreate"}})), None);
+    }
+}

@@ -1,0 +1,309 @@
+//! Takes a document apart along the schema: what is known is kept in normal form, the rest is noted.
+//!
+//! There are two kinds of errors, as in Go: a value of a wrong type is remembered and reading goes on, so that the
+//! first one counts; a text that a type refuses to read (a quantity, a time) ends it at once.
+
+use serde_json::{Map, Value};
+
+use super::complete::{complete, zero};
+use super::depth::TOO_DEEP;
+use super::time::{self, Precision};
+use super::tree::{MOST_NESTED, SHALLOW, Tree};
+use super::{Finding, base64, float, go_types, kind};
+use crate::schema::{Field, MessageId, Other, Type, schema};
+use gantry_primitives::quantity::Quantity;
+
+/// Reads an object of this message; the error is Go's text.
+pub(super) fn object(root: &mut Tree, id: MessageId) -> Result<(Map<String, Value>, Vec<Finding>), String> {
+    let mut walk = Walk {
+        path: String::new(),
+        fields: Vec::new(),
+        nested: 0,
+        holder: schema().message(id).name,
+        findings: Vec::new(),
+        wrong_type: None,
+    };
+    let members = match root {
+        Tree::Object(members) => walk.message(members, id, Level::Root)?,
+        _ => walk.message(&mut [], id, Level::Root)?,
+    };
+    match walk.wrong_type {
+        Some(problem) => Err(problem),
+        None => Ok((members, walk.findings)),
+    }
+}
+
+struct Walk {
+    /// Where we are, for findings: `spec.template.spec.containers[0]`.
+    path: String,
+    /// Where we are, for type errors: without indices and keys.
+    fields: Vec<&'static str>,
+    /// How many messages stand around what is being read.
+    nested: usize,
+    /// The message around the field that is being read.
+    holder: &'static str,
+    findings: Vec<Finding>,
+    /// The first value of a wrong type.
+    wrong_type: Option<String>,
+}
+
+/// Whether it is the object itself, whose kind and version are known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Root,
+    Within,
+}
+
+impl Walk {
+    fn message(
+        &mut self,
+        members: &mut [(String, Tree)],
+        id: MessageId,
+        level: Level,
+    ) -> Result<Map<String, Value>, String> {
+        if self.nested >= MOST_NESTED {
+            return Err(TOO_DEEP.to_owned());
+        }
+        self.nested += 1;
+        let holder = std::mem::replace(&mut self.holder, schema().message(id).name);
+        let mut read = Map::new();
+        let mut seen: Vec<&'static str> = Vec::new();
+        for (key, tree) in members {
+            let back = self.enter(key);
+            match schema().field(id, key) {
+                Some(field) => {
+                    self.once(field.json, &mut seen);
+                    let depth = self.fields.len();
+                    self.fields.extend(embedded(id, field.json));
+                    let value = self.field(field, tree)?;
+                    self.fields.truncate(depth);
+                    match value {
+                        Some(value) => read.insert(std::mem::take(key), value),
+                        None => read.remove(field.json),
+                    };
+                }
+                None => match TYPE_FIELDS.iter().find(|name| *name == key) {
+                    Some(name) if level == Level::Root || kind::is_kind(id) => {
+                        self.once(name, &mut seen);
+                        if let Some(text) = self.type_field(name, tree, level) {
+                            read.insert((*name).to_owned(), text);
+                        }
+                    }
+                    _ => Finding::Unknown(self.path.clone()).note(&mut self.findings),
+                },
+            }
+            self.path.truncate(back);
+        }
+        complete(&mut read, id);
+        self.holder = holder;
+        self.nested -= 1;
+        Ok(read)
+    }
+
+    /// Kind and version of an object within an object are kept; those of the object itself were looked at before.
+    fn type_field(&mut self, name: &'static str, tree: &mut Tree, level: Level) -> Option<Value> {
+        match tree {
+            Tree::Null => None,
+            Tree::String(text) if level == Level::Root || text.is_empty() => None,
+            Tree::String(text) => Some(Value::String(std::mem::take(text))),
+            other => {
+                let depth = self.fields.len();
+                self.fields.extend((level == Level::Within).then_some("TypeMeta").into_iter().chain([name]));
+                let problem = self.type_error(name, &Type::String, other.noun());
+                self.fields.truncate(depth);
+                self.wrong(problem)
+            }
+        }
+    }
+
+    fn once(&mut self, name: &'static str, seen: &mut Vec<&'static str>) {
+        if seen.contains(&name) {
+            Finding::Duplicate(self.path.clone()).note(&mut self.findings);
+        } else {
+            seen.push(name);
+        }
+    }
+
+    /// The value of a field; `None` if it is not set, or of a wrong type.
+    fn field(&mut self, field: &'static Field, tree: &mut Tree) -> Result<Option<Value>, String> {
+        if *tree == Tree::Null {
+            return Ok(None);
+        }
+        self.fields.push(field.json);
+        let value = self.value(field, &field.kind, tree);
+        self.fields.pop();
+        value
+    }
+
+    fn value(
+        &mut self,
+        field: &'static Field,
+        kind: &Type,
+        tree: &mut Tree,
+    ) -> Result<Option<Value>, String> {
+        let value = match (kind, &mut *tree) {
+            (Type::Message(id) | Type::Inline(id), Tree::Object(members)) => {
+                Value::Object(self.message(members, *id, Level::Within)?)
+            }
+            (Type::List(element), Tree::List(elements)) => {
+                return self.list(field, element, elements).map(Some);
+            }
+            (Type::Map(value), Tree::Object(entries)) => return self.map(field, value, entries).map(Some),
+            (Type::String | Type::Duration | Type::IntOrString, Tree::String(text)) => {
+                Value::String(std::mem::take(text))
+            }
+            (Type::Bool, Tree::Bool(truth)) => Value::Bool(*truth),
+            (Type::Int32 | Type::IntOrString, Tree::Number(text)) if text.parse::<i32>().is_ok() => {
+                integer(text)
+            }
+            (Type::Int64, Tree::Number(text)) if text.parse::<i64>().is_ok() => integer(text),
+            (Type::Float64, Tree::Number(text)) if text.parse::<f64>().is_ok_and(f64::is_finite) => {
+                float(text.parse::<f64>().unwrap_or_default())
+            }
+            (Type::Int32 | Type::Int64 | Type::Float64, Tree::Number(text)) => {
+                let noun = format!("number {text}");
+                return Ok(self.mistyped(field, kind, &noun));
+            }
+            (Type::Bytes, Tree::String(text)) => match base64::decode(text) {
+                Ok(bytes) => Value::String(base64::encode(&bytes)),
+                Err(at) => return Ok(self.wrong(format!("illegal base64 data at input byte {at}"))),
+            },
+            (Type::Quantity, tree) => Value::String(quantity(tree)?.to_string()),
+            (Type::IntOrString, Tree::Number(text)) => {
+                let noun = format!("number {text}");
+                return Err(self.type_error(field.json, kind, &noun));
+            }
+            (Type::Time, Tree::String(text)) => written(time::normal(text, Precision::Seconds)?),
+            (Type::MicroTime, Tree::String(text)) => written(time::normal(text, Precision::Micros)?),
+            (Type::IntOrString | Type::Time | Type::MicroTime, tree) => {
+                return Err(self.type_error(field.json, kind, tree.noun()));
+            }
+            (Type::Raw, tree) if tree.is_within(SHALLOW) => tree.take_value(),
+            (Type::Raw, _) => return Err(TOO_DEEP.to_owned()),
+            (Type::Or(other, id), tree) => return self.either(field, *other, *id, tree),
+            (_, tree) => {
+                let noun = tree.noun();
+                return Ok(self.mistyped(field, kind, noun));
+            }
+        };
+        Ok(Some(value))
+    }
+
+    /// An object or what stands in its place. It is read by itself: what is wrong in it is told by its place in it,
+    /// and what is not known in it is dropped without a word.
+    fn either(
+        &mut self,
+        field: &'static Field,
+        other: Other,
+        id: MessageId,
+        tree: &mut Tree,
+    ) -> Result<Option<Value>, String> {
+        let findings = self.findings.len();
+        let fields = std::mem::take(&mut self.fields);
+        let value = match (other, tree) {
+            (_, Tree::Object(members)) => {
+                self.message(members, id, Level::Within).map(|members| Some(Value::Object(members)))
+            }
+            (Other::Bool, Tree::Bool(truth)) => Ok(Some(Value::Bool(*truth))),
+            (Other::Bool, _) => Err("boolean or JSON schema expected".to_owned()),
+            (Other::List, Tree::List(elements)) => self.list(field, &Type::Message(id), elements).map(Some),
+            (Other::Texts, Tree::List(elements)) => self.list(field, &Type::String, elements).map(Some),
+            (Other::List | Other::Texts, _) => Ok(None),
+        };
+        self.fields = fields;
+        self.findings.truncate(findings);
+        value
+    }
+
+    fn list(&mut self, field: &'static Field, element: &Type, trees: &mut [Tree]) -> Result<Value, String> {
+        let mut read = Vec::with_capacity(trees.len());
+        for (index, tree) in trees.iter_mut().enumerate() {
+            let back = self.path.len();
+            self.path.extend(["[", &index.to_string(), "]"]);
+            let value = if *tree == Tree::Null { None } else { self.value(field, element, tree)? };
+            read.push(value.unwrap_or_else(|| zero(element)));
+            self.path.truncate(back);
+        }
+        Ok(Value::Array(read))
+    }
+
+    fn map(
+        &mut self,
+        field: &'static Field,
+        kind: &Type,
+        entries: &mut [(String, Tree)],
+    ) -> Result<Value, String> {
+        let mut read = Map::new();
+        let resources = *kind == Type::Quantity && self.holder.starts_with("core/");
+        for (key, tree) in entries {
+            let back = self.enter(key);
+            let value = match (&mut *tree, resources) {
+                (Tree::Null, _) => None,
+                (tree, true) => Some(Value::String(amount(tree)?)),
+                (tree, false) => self.value(field, kind, tree)?,
+            };
+            if read.insert(std::mem::take(key), value.unwrap_or_else(|| zero(kind))).is_some() {
+                Finding::Duplicate(self.path.clone()).note(&mut self.findings);
+            }
+            self.path.truncate(back);
+        }
+        Ok(Value::Object(read))
+    }
+
+    /// Goes into a member, and says where to come back to.
+    fn enter(&mut self, key: &str) -> usize {
+        let back = self.path.len();
+        if back > 0 {
+            self.path.push('.');
+        }
+        self.path.push_str(key);
+        back
+    }
+
+    fn mistyped(&mut self, field: &Field, kind: &Type, noun: &str) -> Option<Value> {
+        let problem = self.type_error(field.json, kind, noun);
+        self.wrong(problem)
+    }
+
+    /// Remembers the first problem; the value counts as not set.
+    fn wrong(&mut self, problem: String) -> Option<Value> {
+        self.wrong_type.get_or_insert(problem);
+        None
+    }
+
+    fn type_error(&self, field: &str, kind: &Type, noun: &str) -> String {
+        let holder = self.holder.rsplit('.').next().unwrap_or(self.holder);
+        let path = self.fields.join(".");
+        let wanted = go_types::name(self.holder, field, kind);
+        format!("json: cannot unmarshal {noun} into Go struct field {holder}.{path} of type {wanted}")
+    }
+}
+
+/// The Go struct that brings a field into the struct in which it is embedded; type errors name it in the path.
+fn embedded(id: MessageId, json: &str) -> Option<&'static str> {
+    schema().inlined(id, json).map(|inlined| schema().message(inlined).short_name())
+}
+
+/// What every object may have, although the schema does not say so.
+const TYPE_FIELDS: [&str; 2] = ["kind", "apiVersion"];
+
+fn integer(text: &str) -> Value {
+    text.parse::<i64>().map_or(Value::Null, Value::from)
+}
+
+fn written(time: Option<String>) -> Value {
+    time.map_or(Value::Null, Value::String)
+}
+
+/// An amount of a resource.
+fn amount(tree: &Tree) -> Result<String, String> {
+    quantity(tree).map(|quantity| quantity.in_thousandths().to_string())
+}
+
+fn quantity(tree: &Tree) -> Result<Quantity, String> {
+    let text = match tree {
+        Tree::String(text) | Tree::Number(text) => text.trim(),
+        _ => "",
+    };
+    Quantity::parse(text).map_err(|problem| problem.to_string())
+}

@@ -1,0 +1,298 @@
+//! JSONPath as Kubernetes has it: text with `{.paths}` in it, `{range}` … `{end}`, filters, slices, recursive descent.
+//!
+//! What is not there is not found, which is no problem; an element beyond the end of its list is one. How results are
+//! laid out is up to whoever asked.
+
+mod find;
+mod parse;
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::encode;
+pub use gantry_primitives::go_print::as_go_prints;
+
+/// A template that was understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template(Vec<Part>);
+
+/// Where to look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Path(Vec<Step>);
+
+/// A part of what a template says about an object.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece<'t, 'v> {
+    /// Text as it stands.
+    Text(&'t str),
+    /// Everything that a path finds.
+    Found(Vec<&'v Value>),
+}
+
+/// Why a template makes no sense, or does not fit an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem(String);
+
+/// One part of a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    /// Text as it stands.
+    Text(String),
+    /// What a path finds.
+    Path(Path),
+    /// Its parts for everything that a path finds.
+    Range(Path, Vec<Part>),
+}
+
+/// One step of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    Member(String),
+    /// Everything inside.
+    Each,
+    /// One element, from the end if negative.
+    Nth(i64),
+    /// Elements by number: from, to, by.
+    Slice(Option<i64>, Option<i64>, Option<i64>),
+    /// Several paths, one after the other.
+    Union(Vec<Path>),
+    /// This and everything below it.
+    Descend,
+    Filter(Operand, Option<(Comparison, Operand)>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Operand {
+    Path(Path),
+    Value(Value),
+    /// A word without quotes, which means nothing.
+    Word(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Comparison {
+    Equal,
+    Unequal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Template {
+    /// Reads a template.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        parse::template(text).map(Self)
+    }
+
+    /// Everything that its paths find.
+    pub fn find<'v>(&self, object: &'v Value) -> Result<Vec<&'v Value>, Problem> {
+        let mut found = Vec::new();
+        for part in &self.0 {
+            if let Part::Path(path) | Part::Range(path, _) = part {
+                found.extend(path.find(object)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// What it says about an object, piece by piece.
+    pub fn pieces<'t, 'v>(&'t self, object: &'v Value) -> Result<Vec<Piece<'t, 'v>>, Problem> {
+        let mut pieces = Vec::new();
+        collect(&self.0, object, &mut pieces)?;
+        Ok(pieces)
+    }
+}
+
+impl Path {
+    /// Reads a single path without braces: `.spec.replicas`.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        parse::path(text)
+    }
+
+    /// Everything that it finds.
+    pub fn find<'v>(&self, object: &'v Value) -> Result<Vec<&'v Value>, Problem> {
+        find::all(&self.0, vec![object])
+    }
+}
+
+/// A value as text: what is text itself without quotes, anything deeper as JSON.
+pub fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        Value::Bool(_) | Value::Number(_) => as_go_prints(value),
+        Value::Array(_) | Value::Object(_) => String::from_utf8_lossy(&encode::plain(value)).into_owned(),
+    }
+}
+
+fn collect<'t, 'v>(
+    parts: &'t [Part],
+    here: &'v Value,
+    pieces: &mut Vec<Piece<'t, 'v>>,
+) -> Result<(), Problem> {
+    for part in parts {
+        match part {
+            Part::Text(text) => pieces.push(Piece::Text(text)),
+            Part::Path(path) => pieces.push(Piece::Found(path.find(here)?)),
+            Part::Range(path, inside) => {
+                for one in path.find(here)? {
+                    collect(inside, one, pieces)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+impl From<String> for Problem {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<&str> for Problem {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn said(template: &str, object: &Value) -> Result<String, Problem> {
+        let template = Template::parse(template)?;
+        let pieces = template.pieces(object)?.into_iter().map(|piece| match piece {
+            Piece::Text(text) => text.to_owned(),
+            Piece::Found(found) => found.into_iter().map(shown).collect::<Vec<_>>().join(" "),
+        });
+        Ok(pieces.collect())
+    }
+
+    fn pods() -> Value {
+        json!({"kind": "List", "none": null, "items": [
+            {"metadata": {"name": "a", "labels": {"x.y/z": "1"}},
+             "spec": {"n": 1, "c": [{"image": "i1"}, {"image": "i2"}], "empty": []}},
+            {"metadata": {"name": "b"},
+             "spec": {"n": 2, "f": 2.0, "c": [{"image": "i3"}], "paused": true, "empty": [1]}}]})
+    }
+
+    /// K2.2: `-o jsonpath=`.
+    #[test]
+    fn paths_find_what_they_say() {
+        let cases = [
+            ("{.kind}", "List"),
+            ("{$.kind}/{.nope}", "List/"),
+            ("kind: {.kind}{\"\\n\"}", "kind: List\n"),
+            ("{.items[*].metadata.name}", "a b"),
+            ("{.items.*.metadata.name}", "a b"),
+            ("{.items[0].metadata.labels['x\\.y/z']}", "1"),
+            ("{.items[0].metadata.labels.x\\.y/z}", "1"),
+            ("{.items[0]['metadata.name']}", "a"),
+            ("{.items[-1].metadata.name}", "b"),
+            ("{.items[].metadata.name}", "a"),
+            ("{.items[0:1].metadata.name}", "a"),
+            ("{.items[1:].metadata.name}", "b"),
+            ("{.items[:-1].metadata.name}", "a"),
+            ("{.items[::2].metadata.name}", "a"),
+            ("{.items[5:5].metadata.name}", ""),
+            ("{.items[0,1].metadata.name}", "a b"),
+            ("{.items[*]['metadata.name','spec.n']}", "a b 1 2"),
+            ("{..image}", "i1 i2 i3"),
+            ("{...image}", "i1 i2 i3"),
+            ("{.none.a}{.none[0]}", ""),
+            ("{.nope[0]}{.nope[?(@.a)]}", ""),
+            ("{.items[?(@.spec.n==2)].metadata.name}", "b"),
+            ("{.items[?(@.spec.n>=1)].metadata.name}", "a b"),
+            ("{.items[?(@.metadata.name!=\"a\")].spec.n}", "2"),
+            ("{.items[?(@.metadata.name=='a')].spec.n}", "1"),
+            ("{.items[?(.metadata.name==\"a\")].spec.n}", "1"),
+            ("{.items[?(@.spec.paused==true)].metadata.name}", "b"),
+            ("{.items[?(@.spec.paused)].metadata.name}", "b"),
+            ("{.items[?(@.nope==nothing)].metadata.name}", ""),
+            // What the path began with is not known inside of a filter.
+            ("{.items[?($.kind==\"List\")].metadata.name}", ""),
+            ("{range .items[*]}{.metadata.name}={.spec.n}{\"\\n\"}{end}", "a=1\nb=2\n"),
+            ("{range .items[*]}{range .spec.c[*]}{.image},{end};{end}", "i1,i2,;i3,;"),
+            ("{.items[0].spec.c[0]}", "{\"image\":\"i1\"}"),
+            ("{.items[1].spec.paused} {.items[1].spec.f}", "true 2"),
+            // No elements of one list are no elements of those after it, either.
+            ("{.items[*].spec.empty[*]}", ""),
+            ("{.}", ""),
+        ];
+        for (template, text) in cases {
+            assert_eq!(said(template, &pods()).unwrap(), text, "{template}");
+        }
+        assert_eq!(said("{@}", &json!({"b": "<", "a": 1})).unwrap(), "{\"a\":1,\"b\":\"\\u003c\"}");
+    }
+
+    #[test]
+    fn a_template_that_makes_no_sense_is_refused() {
+        let deep = |open: &str| format!("{{{}", open.repeat(1000));
+        let cases = [
+            ("{.a", "unclosed action"),
+            ("{.a[}", "unterminated array"),
+            ("{.a[\"b\"]}", "invalid array index \"b\""),
+            ("{.a[b]}", "invalid array index b"),
+            ("{range .a}", "unterminated range"),
+            ("{end}", "not in range, nothing to end"),
+            ("{.a[?(@.b==)]}", "a filter compares with nothing"),
+            ("{.a[?(@.b==1 && @.c==2)]}", "unterminated filter"),
+            ("{\"open}", "unterminated quoted string"),
+            ("{....a}", "invalid multiple recursive descent"),
+            (&deep(".a[?(@"), "nested too deeply"),
+            (&"{range .a}".repeat(1000), "nested too deeply"),
+        ];
+        for (template, problem) in cases {
+            assert_eq!(Template::parse(template), Err(problem.into()), "{template}");
+        }
+        for path in ["", "a", ".a}{.b", ".a}", "{.a}", "range .a", ".a[?(@.b"] {
+            assert!(Path::parse(path).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_path_may_not_fit_an_object() {
+        let cases = [
+            ("{.items[3]}", "array index out of bounds: index 3, length 2"),
+            ("{.items[-5]}", "array index out of bounds: index -3, length 2"),
+            ("{.items[0:5]}", "array index out of bounds: index 4, length 2"),
+            ("{.items[1:0]}", "starting index 1 is greater than ending index 0"),
+            ("{.items[0:2:0]}", "step must be > 0"),
+            ("{.items[0].spec[0]}", "map[string]interface {} is not array or slice"),
+            ("{.kind[*]}", "string is not array or slice"),
+            ("{.items[0].spec.n[?(@.a)]}", "1 is not array or slice and cannot be filtered"),
+            ("{.items[?(@.metadata.name==a)]}", "unrecognized identifier a"),
+            ("{.items[?(@.metadata.name==2)]}", "incompatible types for comparison"),
+            ("{.items[?(@.spec.n>1.5)]}", "incompatible types for comparison"),
+            ("{.items[?(@.spec==\"x\")]}", "invalid type for comparison"),
+            ("{.items[?(@.spec.paused<true)]}", "invalid type for comparison"),
+            ("{.items[?(@.spec.c[*].image==\"i1\")]}", "can only compare one element at a time"),
+        ];
+        for (template, problem) in cases {
+            assert_eq!(said(template, &pods()), Err(problem.into()), "{template}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_template_is_too_strange(text in "[{}\\[\\]().?@$*'\"=<!:,0-9ab\\\\ -]{0,24}") {
+            if let Ok(template) = Template::parse(&text) {
+                let _ = template.pieces(&pods());
+            }
+            let _ = Path::parse(&text).map(|path| path.find(&pods()).is_ok());
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! What objects look like: every field of every kind that is served, and how objects are read and written.
+//!
+//! Objects are JSON values, and what is known of their shape is data: [`schema`] has every field of the built-in kinds
+//! with its type, its protobuf number, whether zero and absent are the same, and how lists of it merge; [`kinds`] has
+//! every served resource. [`custom`] reads both from a CustomResourceDefinition. [`decode`] and [`encode`] convert
+//! between objects and JSON, YAML and protobuf.
+//!
+//! *Invariant:* this crate changes no object on behalf of a request: it knows no defaults, admission or lifecycle, and of
+//! validation only what a schema declares.
+
+pub mod custom;
+pub mod decode;
+pub mod empties;
+pub mod encode;
+pub mod jsonpath;
+pub mod kinds;
+mod same;
+pub mod schema;
+
+pub use same::same;

@@ -1,0 +1,121 @@
+//! No bytes do harm, and every object survives being written and read.
+
+use gantry_schema::decode::{self, Format, Gvk};
+use gantry_schema::empties::{self, Form};
+use gantry_schema::encode;
+use gantry_schema::kinds::kinds;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::any_object::{Choices, object};
+use crate::protobuf_writer;
+
+fn gvks() -> Vec<Gvk<'static>> {
+    let all = kinds().all().map(|kind| Gvk::new(kind.group, kind.version, kind.kind));
+    all.filter(|gvk| gvk.message().is_some()).collect()
+}
+
+/// Any object of any kind, not in normal form yet.
+fn any_object() -> impl Strategy<Value = (Gvk<'static>, Value)> {
+    (proptest::sample::select(gvks()), proptest::collection::vec(any::<u8>(), 0..1500)).prop_map(
+        |(gvk, row)| {
+            let mut value = object(gvk.message().unwrap(), &mut Choices { left: row.iter() });
+            value["kind"] = json!(gvk.kind);
+            value["apiVersion"] = json!(gvk.api_version());
+            (gvk, value)
+        },
+    )
+}
+
+/// A body that looks like JSON here and there.
+fn scraps() -> impl Strategy<Value = Vec<u8>> {
+    let scrap = proptest::sample::select(vec![
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "\"",
+        "\\",
+        "null",
+        "true",
+        "1",
+        "-0",
+        "1.5e3",
+        "\"metadata\":",
+        "\"spec\":{",
+        "\"containers\":[{",
+        "\"name\":",
+        "\"a\"",
+        "\"\\ud800\"",
+        "- ",
+        "a: ",
+        "\n",
+        "  ",
+        "&a ",
+        "*a",
+        "<<: ",
+        "'",
+        "|\n",
+    ]);
+    proptest::collection::vec(scrap, 0..40).prop_map(|scraps| scraps.concat().into_bytes())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// A2.7: the normal form is its own normal form, whichever way it goes.
+    #[test]
+    fn an_object_survives_being_written_and_read((gvk, sent) in any_object()) {
+        let id = gvk.message().unwrap();
+        let first = decode::object(sent.to_string().as_bytes(), Format::Json, gvk).unwrap();
+        prop_assert_eq!(&first.findings, &[]);
+        let written = encode::object(&first.object, &id.into());
+        // JSON omits some empty lists and maps; nothing else gets lost.
+        let kept = empties::in_form(Form::Written, &id.into(), &first.object).into_owned();
+        let again = decode::object(&written, Format::Json, gvk).unwrap();
+        prop_assert_eq!(&again.object, &kept);
+        let laid_out = decode::object(&encode::pretty(&written), Format::Yaml, gvk).unwrap();
+        prop_assert_eq!(&laid_out.object, &kept);
+        prop_assert_eq!(&decode::value(first.object.clone(), &id.into()).unwrap().object, &first.object);
+    }
+
+    /// A9.5: JSON and protobuf lead to the same object.
+    #[test]
+    fn protobuf_leads_to_the_same_object((gvk, sent) in any_object()) {
+        let text = decode::object(sent.to_string().as_bytes(), Format::Json, gvk).unwrap();
+        let body = protobuf_writer::body(&text.object, gvk.message().unwrap());
+        let binary = decode::object(&body, Format::Protobuf, gvk).unwrap();
+        let kept = empties::in_form(Form::Stored, &gvk.message().unwrap().into(), &text.object).into_owned();
+        prop_assert_eq!(binary.object, kept);
+    }
+
+    /// A2.12, A9.4: whatever the bytes are, there is an answer.
+    #[test]
+    fn no_bytes_do_harm(gvk in proptest::sample::select(gvks()), bytes in proptest::collection::vec(any::<u8>(), 0..200), scraps in scraps()) {
+        for body in [&bytes, &scraps] {
+            for format in [Format::Json, Format::Yaml, Format::Protobuf] {
+                let _answered = decode::object(body, format, gvk).is_ok();
+                let _read = decode::plain(body, format).is_ok();
+            }
+        }
+        let envelope = protobuf_writer::body(&json!({"kind": gvk.kind, "apiVersion": gvk.api_version()}), gvk.message().unwrap());
+        let _answered = decode::object(&[&envelope[..], b"\x12\x00", &bytes].concat(), Format::Protobuf, gvk).is_ok();
+    }
+
+    /// A9.4: a message with bytes that were turned over is read or refused.
+    #[test]
+    fn no_damage_does_harm((gvk, sent) in any_object(), place in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let text = decode::object(sent.to_string().as_bytes(), Format::Json, gvk).unwrap();
+        for (mut body, format) in [
+            (protobuf_writer::body(&text.object, gvk.message().unwrap()), Format::Protobuf),
+            (encode::object(&text.object, &gvk.message().unwrap().into()), Format::Json),
+        ] {
+            let at = place.index(body.len());
+            body[at] = byte;
+            let _answered = decode::object(&body, format, gvk).is_ok();
+            let _cut = decode::object(&body[..at], format, gvk).is_ok();
+        }
+    }
+}
