@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gantry_model::quantity::in_nanos;
+use gantry_formats::quantity::parse_billionths;
 use gantry_runtime::{Clock, Metrics};
 
 use crate::behaviour::Profile;
@@ -78,7 +78,7 @@ impl Options {
             return Err(InvalidOptions::Pods(self.capacity.pods));
         }
         for (resource, written) in [("cpu", &self.capacity.cpu), ("memory", &self.capacity.memory)] {
-            if in_nanos(written).is_none_or(|amount| amount < 0) {
+            if parse_billionths(written).is_none_or(|amount| amount < 0) {
                 return Err(InvalidOptions::Quantity { resource, written: written.clone() });
             }
         }

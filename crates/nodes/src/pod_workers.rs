@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::behaviour::Profile;
 use crate::lookups::Lookups;
 use crate::node_state::NodeState;
-use crate::pod_lifecycle::{self, Completion, NodeContext, Pod, PodRun, References, PodSyncResult};
+use crate::pod_lifecycle::{self, Completion, NodeContext, Pod, PodRun, PodSyncResult, References};
 use crate::status_patch;
 
 /// The component that events name as their source.

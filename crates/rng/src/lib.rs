@@ -99,7 +99,10 @@ mod tests {
     fn numbers_are_those_of_splitmix64() {
         let mut rng = Rng::new(1_234_567);
         let numbers = [rng.number(), rng.number(), rng.number()];
-        assert_eq!(numbers, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+        assert_eq!(
+            numbers,
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
+        );
     }
 
     #[test]

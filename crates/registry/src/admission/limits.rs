@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Denied;
 use crate::defaults::setting::{default, each, ensure, object};
 use crate::kinds::Kind;
-use crate::quantity::Quantity;
+use gantry_formats::quantity::Quantity;
 
 /// Says what was filled in.
 const NOTE: &str = "kubernetes.io/limit-ranger";

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::error_list::{ErrorList, Path, list, members, text};
 use super::names::qualified_name;
 use super::resource_names::{can_overcommit, for_container, known, parse};
-use crate::quantity::Quantity;
+use gantry_formats::quantity::Quantity;
 
 const TYPES: [&str; 3] = ["Pod", "Container", "PersistentVolumeClaim"];
 const BILLION: i128 = 1_000_000_000;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::addresses;
 use super::error_list::{ErrorList, Path, list, text};
 use super::names::{label_value, qualified_name};
-use crate::quantity::Quantity;
+use gantry_formats::quantity::Quantity;
 
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 

@@ -8,7 +8,7 @@ use super::super::names::{label, qualified_name, subdomain};
 use super::super::resource_names::{is_fraction, is_native, parse};
 use super::super::{same, selector};
 use super::{CLASS_ANNOTATION, VOLUME_MODES, access_modes};
-use crate::quantity::Quantity;
+use gantry_formats::quantity::Quantity;
 
 const SPEC: &str = "core/v1.PersistentVolumeClaimSpec";
 const RESIZE_STATUSES: [&str; 5] = [

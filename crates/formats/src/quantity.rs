@@ -1,10 +1,8 @@
-//! Quantities such as `500m` and `1Gi`, and their normal form.
+//! Resource quantities such as `500m` and `1Gi`, and their canonical form.
 //!
 //! A quantity belongs to the family in which it was written: decimal suffixes, binary suffixes or an exponent. Its
-//! normal form stays in the family, has no fraction, and has the largest suffix that keeps the number whole. What is
-//! finer than a billionth is rounded away from zero.
-//!
-//! Quotas add and compare them; that is all the arithmetic there is.
+//! canonical form stays in the family, has no fraction, and has the largest suffix that keeps the number an integer.
+//! Digits below a billionth are rounded away from zero.
 
 use std::fmt;
 
@@ -17,16 +15,21 @@ pub struct Quantity {
     family: Family,
 }
 
-/// Why a text is no quantity, in Kubernetes' words.
+/// Why a text is not a quantity, with Kubernetes' message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotAQuantity {
-    /// It does not look like a number with a suffix.
+pub enum InvalidQuantity {
+    /// It does not have the form of a number with a suffix.
     Form,
-    /// There is no such suffix.
+    /// The suffix is unknown.
     Suffix,
 }
 
-/// How a quantity is written.
+/// Returns the value of a quantity in billionths; `None` if it is invalid or too large.
+pub fn parse_billionths(text: &str) -> Option<i128> {
+    Quantity::parse(text).ok()?.checked_billionths()
+}
+
+/// The notation of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
     /// `500m`, `2`, `3M`.
@@ -37,9 +40,9 @@ enum Family {
     Exponent,
 }
 
-/// More digits than these change nothing that could be stored.
+/// The number of significant digits that are kept.
 const DIGITS_KEPT: usize = 19;
-/// Numbers written with more digits are held below this.
+/// The maximum of numbers with many digits.
 const MOST: i128 = i64::MAX as i128;
 const NANO: i32 = -9;
 const MILLI: i32 = -3;
@@ -48,8 +51,8 @@ const DECIMAL: [(i32, &str); 10] =
 const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
 impl Quantity {
-    /// Reads a quantity.
-    pub fn parse(text: &str) -> Result<Self, NotAQuantity> {
+    /// Parses a quantity.
+    pub fn parse(text: &str) -> Result<Self, InvalidQuantity> {
         let (negative, rest) = match text.as_bytes().first() {
             Some(b'-') => (true, &text[1..]),
             Some(b'+') => (false, &text[1..]),
@@ -58,42 +61,47 @@ impl Quantity {
         let number_ends = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
         let (number, suffix) = rest.split_at(number_ends);
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-        if number.is_empty() || fraction.contains('.') || !looks_like_a_suffix(suffix) {
-            return Err(NotAQuantity::Form);
+        if number.is_empty() || fraction.contains('.') || !is_suffix(suffix) {
+            return Err(InvalidQuantity::Form);
         }
-        let (family, scale) = scale_of(suffix).ok_or(NotAQuantity::Suffix)?;
+        let (family, scale) = scale_of(suffix).ok_or(InvalidQuantity::Suffix)?;
         let digits = Digits::read(whole, fraction);
         let quantity = match family {
             Family::Binary => Self::binary(&digits, scale),
             _ => Self::rounded(digits.value, digits.exponent.saturating_add(scale), NANO, family)
-                .held_below_the_most(digits.many),
+                .capped(digits.many),
         };
         Ok(if negative { Self { mantissa: -quantity.mantissa, ..quantity } } else { quantity })
     }
 
-    /// The quantity in whole thousandths, rounded away from zero: how amounts of resources are kept.
+    /// Rounds to thousandths, away from zero, as amounts of resources are stored.
     pub fn in_thousandths(self) -> Self {
         Self::rounded(self.mantissa, self.exponent, MILLI, self.family)
     }
 
-    /// One of something.
+    /// One.
     pub const ONE: Self = Self { mantissa: 1, exponent: 0, family: Family::Decimal };
-    /// No amount at all.
+    /// Zero.
     pub const ZERO: Self = Self { mantissa: 0, exponent: 0, family: Family::Decimal };
 
-    /// The quantity in billionths, by which any two compare; what is too large is held below the largest number.
+    /// Returns the value in billionths, by which quantities compare; saturates if it is too large.
     pub fn billionths(self) -> i128 {
-        let steps = self.exponent.saturating_sub(NANO).unsigned_abs();
-        let power = 10_i128.checked_pow(steps).unwrap_or(i128::MAX);
-        self.mantissa.saturating_mul(power)
+        self.checked_billionths().unwrap_or(if self.mantissa < 0 { i128::MIN } else { i128::MAX })
     }
 
-    /// The sum, written like the left one unless that is zero.
+    /// Returns the value in billionths; `None` if it is too large.
+    pub fn checked_billionths(self) -> Option<i128> {
+        let steps = self.exponent.saturating_sub(NANO).unsigned_abs();
+        let power = 10_i128.checked_pow(steps).or((self.mantissa == 0).then_some(1))?;
+        self.mantissa.checked_mul(power)
+    }
+
+    /// Returns the sum, in the family of the left one unless that is zero.
     pub fn plus(self, other: Self) -> Self {
         let family = if self.mantissa == 0 { other.family } else { self.family };
         let sum =
             Self { mantissa: self.billionths().saturating_add(other.billionths()), exponent: NANO, family };
-        // A binary quantity is whole; `1Ki` and `500m` make one that is not, which is then decimal.
+        // Binary quantities are integers; the sum of `1Ki` and `500m` is not and becomes decimal.
         if family != Family::Binary {
             return sum.reduced();
         }
@@ -104,12 +112,12 @@ impl Quantity {
         }
     }
 
-    /// The negative quantity.
+    /// Returns the negative quantity.
     pub fn negated(self) -> Self {
         Self { mantissa: self.mantissa.saturating_neg(), ..self }
     }
 
-    /// The same without trailing zeros below one.
+    /// Removes trailing zeros after the decimal point.
     fn reduced(mut self) -> Self {
         while self.exponent < 0 && self.mantissa % 10 == 0 {
             self.mantissa /= 10;
@@ -133,7 +141,7 @@ impl Quantity {
         whole
     }
 
-    /// The value with no power of ten below `finest`, rounded up.
+    /// Rounds away from zero to the power of ten `finest`.
     fn rounded(mantissa: i128, exponent: i32, finest: i32, family: Family) -> Self {
         if exponent >= finest {
             return Self { mantissa, exponent, family };
@@ -150,7 +158,7 @@ impl Quantity {
         Self { mantissa: sign * up, exponent: finest, family }
     }
 
-    fn held_below_the_most(self, many_digits: bool) -> Self {
+    fn capped(self, many_digits: bool) -> Self {
         let over = match u32::try_from(self.exponent) {
             Ok(exponent) => 10_i128.checked_pow(exponent).is_none_or(|power| self.mantissa > MOST / power),
             Err(_) => {
@@ -163,7 +171,7 @@ impl Quantity {
         self
     }
 
-    /// Mantissa and exponent with the exponent a multiple of three and as large as it can be.
+    /// Returns mantissa and exponent, with the largest exponent that is a multiple of three.
     fn by_thousands(self) -> (i128, i32) {
         let odd = self.exponent.rem_euclid(3);
         let (mut mantissa, mut exponent) = (self.mantissa, self.exponent - odd);
@@ -183,7 +191,7 @@ impl Quantity {
 struct Digits {
     value: i128,
     exponent: i32,
-    /// Whether there were more digits than a 64-bit integer holds for sure.
+    /// Whether there were more digits than always fit into a 64-bit integer.
     many: bool,
 }
 
@@ -202,7 +210,7 @@ impl Digits {
                 exponent += 1;
             }
         }
-        // What is dropped still rounds up.
+        // Dropped digits still round up.
         value += i128::from(dropped_something);
         let many = whole.len() + fraction.len() >= 18;
         let exponent = i32::try_from(exponent).unwrap_or(i32::MIN / 2);
@@ -210,13 +218,13 @@ impl Digits {
     }
 }
 
-fn looks_like_a_suffix(suffix: &str) -> bool {
+fn is_suffix(suffix: &str) -> bool {
     let rest = suffix.trim_start_matches(|c| "eEinumkKMGTP".contains(c));
     let digits = rest.strip_prefix(['-', '+']).unwrap_or(rest);
     digits.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// The family of a suffix and its power of ten, or of two for the binary ones.
+/// Returns the family of a suffix and its power of ten, or of two for binary ones.
 fn scale_of(suffix: &str) -> Option<(Family, i32)> {
     if let Some((exponent, _)) = DECIMAL.iter().find(|(_, name)| *name == suffix) {
         return Some((Family::Decimal, *exponent));
@@ -229,7 +237,7 @@ fn scale_of(suffix: &str) -> Option<(Family, i32)> {
 }
 
 impl fmt::Display for Quantity {
-    /// Writes the normal form.
+    /// Formats the canonical form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.family == Family::Binary {
             let (mut number, mut thousands) = (self.mantissa, 0);
@@ -248,7 +256,7 @@ impl fmt::Display for Quantity {
     }
 }
 
-impl fmt::Display for NotAQuantity {
+impl fmt::Display for InvalidQuantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Form => {
@@ -259,19 +267,19 @@ impl fmt::Display for NotAQuantity {
     }
 }
 
-impl std::error::Error for NotAQuantity {}
+impl std::error::Error for InvalidQuantity {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn normal(text: &str) -> String {
+    fn canonical(text: &str) -> String {
         Quantity::parse(text).unwrap().to_string()
     }
 
     /// A2.7, O1.2: the largest suffix of its own family that keeps the number whole.
     #[test]
-    fn quantities_are_written_in_normal_form() {
+    fn quantities_are_printed_in_canonical_form() {
         for (written, stored) in [
             ("1000m", "1"),
             ("0.5", "500m"),
@@ -305,13 +313,13 @@ mod tests {
             ("99999999999999999999", "9223372036854775807"),
             ("100Ei", "9223372036854775807"),
         ] {
-            assert_eq!(normal(written), stored, "{written}");
+            assert_eq!(canonical(written), stored, "{written}");
         }
     }
 
-    /// A2.7: amounts of resources have no more than three decimals, and are rounded up.
+    /// A2.7: amounts of resources have at most three decimals, and are rounded up.
     #[test]
-    fn resources_are_kept_in_thousandths() {
+    fn resources_are_stored_in_thousandths() {
         for (written, stored) in [
             ("100.5m", "101m"),
             ("5n", "1m"),
@@ -325,7 +333,7 @@ mod tests {
         }
     }
 
-    /// Quotas (2.6) are sums; a sum is written as its first part is, and is larger or smaller whatever the suffix.
+    /// Quotas (2.6) are sums: a sum is in the family of its first part, and comparison ignores suffixes.
     #[test]
     fn quantities_add_up_and_compare_across_suffixes() {
         let of = |text: &str| Quantity::parse(text).unwrap();
@@ -344,34 +352,65 @@ mod tests {
         assert_eq!(of("1").billionths(), of("1000m").billionths());
     }
 
-    /// A2.12: a binary amount that no power of 1024 divides has no suffix, and so is decimal to whoever reads it.
+    /// A2.12: a binary amount that no power of 1024 divides has no suffix, and is parsed as decimal again.
     #[test]
-    fn a_binary_amount_without_suffix_is_read_as_decimal() {
-        assert_eq!(normal(".54Ti"), "593736279000");
-        assert_eq!(normal("593736279000"), "593736279k");
+    fn a_binary_amount_without_suffix_is_parsed_as_decimal() {
+        assert_eq!(canonical(".54Ti"), "593736279000");
+        assert_eq!(canonical("593736279000"), "593736279k");
     }
 
-    /// A2.12: what is no quantity is refused.
+    /// A2.12: invalid quantities are refused.
     #[test]
-    fn words_are_no_quantities() {
+    fn invalid_quantities_are_refused() {
         for text in ["", "1x", "x", "1 Gi", "1.2.3", "--1", "1.5.", "Gi", "+"] {
-            assert_eq!(Quantity::parse(text), Err(NotAQuantity::Form), "{text}");
+            assert_eq!(Quantity::parse(text), Err(InvalidQuantity::Form), "{text}");
         }
         for text in ["1KM", "1e", "1e99999999999", "1ki"] {
-            assert_eq!(Quantity::parse(text), Err(NotAQuantity::Suffix), "{text}");
+            assert_eq!(Quantity::parse(text), Err(InvalidQuantity::Suffix), "{text}");
         }
+    }
+
+    /// Templates are compared by these values.
+    #[test]
+    fn equal_quantities_have_equal_values() {
+        for (a, b) in [
+            ("1000m", "1"),
+            ("1024Mi", "1Gi"),
+            ("0.5", "500m"),
+            (".5", "500m"),
+            ("1e3", "1k"),
+            ("1E3", "1000"),
+            ("+2", "2."),
+            ("1500000u", "1.5"),
+            ("0.0000000001", "1n"),
+            ("-0.5", "-500m"),
+            ("0", "0m"),
+        ] {
+            assert!(parse_billionths(a).is_some(), "{a}");
+            assert_eq!(parse_billionths(a), parse_billionths(b), "{a} and {b}");
+        }
+        assert_ne!(parse_billionths("1M"), parse_billionths("1Mi"));
+        assert_ne!(parse_billionths("1"), parse_billionths("-1"));
+        for text in ["", "-", "abc", "1.2.3", "1X", "1e", "1e99", "-1e99", "1ee3", "é"] {
+            assert_eq!(parse_billionths(text), None, "{text:?}");
+        }
+        assert_eq!(parse_billionths("0e99"), Some(0));
+        assert_eq!(
+            parse_billionths("99999999999999999999999999999Ei"),
+            parse_billionths("9223372036854775807")
+        );
     }
 
     proptest::proptest! {
-        /// Numbers of many digits are held below a bound that those of few are not, so these have few.
+        /// Numbers with many digits are capped, so these have few.
         #[test]
-        fn a_normal_form_is_its_own(
+        fn a_canonical_form_is_stable(
             text in "[+-]?[0-9]{0,7}\\.?[0-9]{0,7}([numkMGTPE]|[KMGTPE]i|[eE]-?[0-9]{1,9})?"
         ) {
             if let Ok(quantity) = Quantity::parse(&text) {
                 let own = |quantity: Quantity, again: Quantity| {
                     let written = quantity.to_string();
-                    // Read again, a binary amount that no 1024 divides looks like any other number.
+                    // Parsed again, a binary amount that 1024 does not divide is decimal.
                     if quantity.family == Family::Binary && !written.ends_with('i') {
                         proptest::prop_assert_eq!(again.billionths(), quantity.billionths());
                     } else {
@@ -386,7 +425,7 @@ mod tests {
         }
 
         #[test]
-        fn no_number_is_too_long(
+        fn long_numbers_are_parsed(
             text in "[+-]?[0-9]{0,60}\\.?[0-9]{0,60}([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,12})?"
         ) {
             if let Ok(quantity) = Quantity::parse(&text) {
