@@ -5,15 +5,13 @@
 mod cluster;
 mod dependencies;
 mod faulty;
-#[path = "../../../scheduler/tests/server/mod.rs"]
-mod server;
 
 use cluster::{Cluster, seconds};
 use faulty::{Faults, Faulty};
 use gantry_nodes::Options;
 use gantry_runtime::shutdown;
+use gantry_test_cluster::TestServer;
 use serde_json::json;
-use server::Server;
 
 /// A8.5, 2.6: nodes register, lose the taint of new nodes, renew their leases and report their conditions.
 #[tokio::test(start_paused = true)]
@@ -260,7 +258,7 @@ async fn failing_requests_do_not_change_the_final_state() {
     let faults = Faults::default();
     faults.set(4);
     let connect = |service| kube::Client::new(Faulty::new(service, faults.clone()), "default");
-    let mut cluster = Cluster::start_on(Server::start_with(connect).await, 3);
+    let mut cluster = Cluster::start_on(TestServer::start_with(connect).await, 3);
     for n in 0..30 {
         cluster.pod(&format!("web-{n}"), "nginx:1", &json!({})).await;
     }
@@ -288,7 +286,7 @@ async fn failing_requests_do_not_change_the_final_state() {
 
 #[tokio::test(start_paused = true)]
 async fn invalid_options_are_rejected_with_an_explanation() {
-    let server = Server::start().await;
+    let server = TestServer::start().await;
     let refused = async |change: fn(&mut Options)| {
         let mut options = Options::new(1, server.metrics.clone());
         change(&mut options);

@@ -1,23 +1,23 @@
-//! The protocol of `cargo xtask bench`, as a benchmark speaks it.
+//! The command line of a benchmark that `cargo xtask bench` runs.
 //!
 //! `--list` prints the case names; `--case NAME --iterations N` sets a case up, runs it N times and prints
-//! `NAME <ns per iteration>`. Other arguments are ignored, for cargo passes some of its own. A benchmark in another
-//! crate includes this file with `#[path = "../../../xtask/benches/protocol/mod.rs"] mod protocol;`.
+//! `NAME <ns per iteration>`. Other arguments are ignored, because cargo passes some of its own.
 
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// One thing to measure.
-pub(crate) struct Case {
-    /// What it is called, without spaces.
-    pub(crate) name: &'static str,
-    /// Sets up, always in the same way, and returns the work of one iteration.
-    pub(crate) set_up: fn() -> Box<dyn FnMut()>,
+/// One benchmark case.
+#[derive(Debug)]
+pub struct Case {
+    /// Its name, without spaces.
+    pub name: &'static str,
+    /// Sets the case up, always in the same way, and returns the work of one iteration.
+    pub set_up: fn() -> Box<dyn FnMut()>,
 }
 
-/// Answers what the command line asks of these cases.
-pub(crate) fn answer(cases: &[Case]) -> ExitCode {
+/// Lists these cases or runs one of them, as the command line says.
+pub fn main(cases: &[Case]) -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let after = |flag: &str| arguments.iter().skip_while(|argument| *argument != flag).nth(1);
     if arguments.iter().any(|argument| argument == "--list") {
@@ -32,10 +32,6 @@ pub(crate) fn answer(cases: &[Case]) -> ExitCode {
     }
 }
 
-#[allow(
-    clippy::disallowed_methods,
-    reason = "a benchmark has a clock, also where the crate it measures has none"
-)]
 fn run(case: &Case, iterations: u32) -> f64 {
     let mut work = (case.set_up)();
     let started = Instant::now();

@@ -1,12 +1,7 @@
 //! One namespace of a cluster without nodes; the test acts as user and as kubelet, over the API.
 //!
-//! Nothing becomes ready, and no terminating pod is deleted, unless the test does it. The tests of `gantry` use it as
-//! well, on a real clock and through a socket.
-
-#![allow(dead_code, reason = "each test uses another part of this")]
-
-mod names;
-pub(crate) mod nodes;
+//! Nothing becomes ready, and no terminating pod is deleted, unless the test does it. It also works on a real clock and
+//! through a socket.
 
 use std::time::Duration;
 
@@ -15,7 +10,7 @@ use kube::Client;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use names::Names;
+use crate::names::Names;
 
 /// How long nothing may change until the cluster counts as settled.
 const QUIET: Duration = Duration::from_millis(500);
@@ -24,47 +19,57 @@ const POLL: Duration = Duration::from_millis(100);
 /// The timeout of settling.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(180);
 
-pub(crate) struct Stage {
+/// A namespace in which the test acts as user and as kubelet.
+#[expect(missing_debug_implementations, reason = "kube\'s client has none")]
+pub struct TestNamespace {
     client: Client,
-    pub(crate) namespace: String,
-    clock: Clock,
+    /// Its name.
+    pub namespace: String,
+    pub(crate) clock: Clock,
     names: Names,
     /// What happens to terminating pods.
-    pub(crate) terminations: Terminations,
+    pub terminations: Terminations,
     /// How long nothing may change while a controller has work to do. On a real clock and a busy machine it may have
     /// to wait for the CPU.
-    pub(crate) starved: Duration,
+    pub starved: Duration,
     /// The number of pods that were bound.
-    placed: usize,
+    pub(crate) placed: usize,
 }
 
 /// What happens to terminating pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Terminations {
+pub enum Terminations {
     /// They are deleted at the next poll.
     AtOnce,
     /// They stay until the test deletes them.
     Manually,
 }
 
+/// The type of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub enum PatchType {
+    /// Strategic merge patch.
     Strategic,
+    /// JSON merge patch.
     Merge,
+    /// JSON patch.
     Json,
 }
 
 /// An error response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    pub(crate) code: u16,
-    pub(crate) reason: String,
-    pub(crate) message: String,
+pub struct ErrorResponse {
+    /// The HTTP status code.
+    pub code: u16,
+    /// The reason of the Status.
+    pub reason: String,
+    /// The message of the Status.
+    pub message: String,
 }
 
-impl Stage {
-    /// A new namespace, with what every namespace has.
-    pub(crate) async fn new(client: Client, namespace: &str, clock: Clock) -> Self {
+impl TestNamespace {
+    /// Creates a namespace and waits until the controllers have prepared it.
+    pub async fn new(client: Client, namespace: &str, clock: Clock) -> Self {
         let namespace = namespace.to_owned();
         let (names, terminations) = (Names::default(), Terminations::AtOnce);
         let mut stage = Self { client, namespace, clock, names, terminations, starved: QUIET, placed: 0 };
@@ -74,44 +79,47 @@ impl Stage {
         stage
     }
 
-    pub(crate) async fn create(&self, plural: &str, object: &Value) -> Result<Value, Refusal> {
+    /// Creates an object.
+    pub async fn create(&self, plural: &str, object: &Value) -> Result<Value, ErrorResponse> {
         self.send("POST", &self.path(plural), "application/json", object).await
     }
 
     /// Patches an object (`web`) or a subresource (`web/scale`).
-    pub(crate) async fn patch(
+    pub async fn patch(
         &self,
         plural: &str,
         name: &str,
-        form: Form,
+        form: PatchType,
         patch: &Value,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Value, ErrorResponse> {
         self.send("PATCH", &format!("{}/{name}", self.path(plural)), form.content_type(), patch).await
     }
 
-    pub(crate) async fn delete(&self, plural: &str, name: &str, options: &Value) -> Result<Value, Refusal> {
+    /// Deletes an object.
+    pub async fn delete(&self, plural: &str, name: &str, options: &Value) -> Result<Value, ErrorResponse> {
         self.send("DELETE", &format!("{}/{name}", self.path(plural)), "application/json", options).await
     }
 
-    pub(crate) async fn list(&self, plural: &str) -> Vec<Value> {
+    /// Lists objects.
+    pub async fn list(&self, plural: &str) -> Vec<Value> {
         items(self.collection(plural).await)
     }
 
-    /// The ReplicaSets in the order in which they were first seen.
-    pub(crate) async fn sets(&mut self) -> Vec<Value> {
+    /// Returns the ReplicaSets in the order in which they were first seen.
+    pub async fn sets(&mut self) -> Vec<Value> {
         let mut sets = self.list("replicasets").await;
         self.names.add_new(&sets);
         sets.sort_by_key(|set| self.names.index(set["metadata"]["name"].as_str().unwrap()));
         sets
     }
 
-    /// The text with `set0` for the name of a set, `set0-POD` for that of a pod of it and `NS` for the namespace.
-    pub(crate) fn mask(&self, text: &str) -> String {
+    /// Returns the text with `set0` for the name of a set, `set0-POD` for that of a pod of it and `NS` for the namespace.
+    pub fn mask(&self, text: &str) -> String {
         self.names.mask(&text.replace(&self.namespace, "NS"))
     }
 
     /// Waits until nothing has changed in the cluster for a while.
-    pub(crate) async fn settle(&mut self) {
+    pub async fn settle(&mut self) {
         let began = Instant::now();
         let (mut seen, mut since) = (Value::Null, began);
         loop {
@@ -170,12 +178,18 @@ impl Stage {
         format!("{group}/namespaces/{}/{plural}", self.namespace)
     }
 
-    async fn send(&self, method: &str, path: &str, content: &str, body: &Value) -> Result<Value, Refusal> {
+    async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        content: &str,
+        body: &Value,
+    ) -> Result<Value, ErrorResponse> {
         let bytes = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
         let request = http::Request::builder().method(method).uri(path).header("content-type", content);
         match self.client.request(request.body(bytes).unwrap()).await {
             Ok(answer) => Ok(answer),
-            Err(kube::Error::Api(status)) => Err(Refusal {
+            Err(kube::Error::Api(status)) => Err(ErrorResponse {
                 code: status.code,
                 reason: status.reason.clone(),
                 message: status.message.clone(),
@@ -185,7 +199,7 @@ impl Stage {
     }
 }
 
-impl Form {
+impl PatchType {
     fn content_type(self) -> &'static str {
         match self {
             Self::Strategic => "application/strategic-merge-patch+json",

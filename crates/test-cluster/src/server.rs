@@ -1,6 +1,4 @@
-//! An API server in process on tokio's clock, so that hours pass in a moment.
-//!
-//! The tests of `gantry-nodes` use it as well.
+//! An API server in process on tokio's clock, which tests pause.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,21 +12,25 @@ use gantry_runtime::{Api, Clock, Deletion, Form, Metrics, Target};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use serde_json::{Value, json};
 
-/// A cluster with a client that may do everything.
-pub(crate) struct Server {
-    pub(crate) client: kube::Client,
-    pub(crate) clock: Clock,
-    pub(crate) metrics: Metrics,
+/// An API server with an administrator's client.
+#[expect(missing_debug_implementations, reason = "kube\'s client has none")]
+pub struct TestServer {
+    /// The client of the component under test.
+    pub client: kube::Client,
+    /// The clock of the server.
+    pub clock: Clock,
+    /// The metrics of the component under test.
+    pub metrics: Metrics,
     api: Api,
 }
 
 #[derive(Debug)]
-struct World {
+struct TestEnvironment {
     clock: Clock,
     count: AtomicU64,
 }
 
-impl Surroundings for World {
+impl Surroundings for TestEnvironment {
     fn now(&self) -> Moment {
         Moment::from_secs(self.clock.now().as_nanos() / 1_000_000_000)
     }
@@ -40,17 +42,18 @@ impl Surroundings for World {
     }
 }
 
-impl Server {
-    pub(crate) async fn start() -> Self {
+impl TestServer {
+    /// Starts a server.
+    pub async fn start() -> Self {
         Self::start_with(|service| kube::Client::new(service, "default")).await
     }
 
-    /// `connect` makes the client of the component under test; the test itself uses the server directly.
-    pub(crate) async fn start_with(connect: impl FnOnce(ApiService) -> kube::Client) -> Self {
+    /// Starts a server; `connect` makes the client of the component under test, and the test uses the server directly.
+    pub async fn start_with(connect: impl FnOnce(ApiService) -> kube::Client) -> Self {
         let clock = Clock::of_tokio(Timestamp::from_secs(1_767_268_800));
-        let world = World { clock: clock.clone(), count: AtomicU64::new(1) };
+        let environment = TestEnvironment { clock: clock.clone(), count: AtomicU64::new(1) };
         let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
-        let server = ApiServer::new(store, Arc::new(world), Settings::default());
+        let server = ApiServer::new(store, Arc::new(environment), Settings::default());
         server.prepare().await.unwrap();
         let client = connect(ApiService::for_master(server.clone(), "test"));
         let metrics = Metrics::new();
@@ -68,35 +71,40 @@ impl Server {
         server
     }
 
-    pub(crate) async fn create(&self, plural: &str, object: &Value) -> Value {
+    /// Creates an object.
+    pub async fn create(&self, plural: &str, object: &Value) -> Value {
         self.api
             .create(&Target::collection(&resource(plural), Some(&"default".into())), object)
             .await
             .unwrap()
     }
 
-    pub(crate) async fn get(&self, plural: &str, name: &str) -> Option<Value> {
+    /// Gets an object; `None` if there is none.
+    pub async fn get(&self, plural: &str, name: &str) -> Option<Value> {
         self.api.get(&target(plural, name)).await.ok()
     }
 
-    pub(crate) async fn patch(&self, plural: &str, name: &str, part: Option<&str>, body: &Value) {
+    /// Patches an object, or a subresource of it.
+    pub async fn patch(&self, plural: &str, name: &str, part: Option<&str>, body: &Value) {
         let target = target(plural, name);
         let target = part.map_or(target.clone(), |part| target.part(part));
         self.api.patch::<Value>(&target, PatchForm::StrategicMerge, body).await.unwrap();
     }
 
-    pub(crate) async fn delete(&self, plural: &str, name: &str) {
+    /// Deletes an object.
+    pub async fn delete(&self, plural: &str, name: &str) {
         self.api.delete(&target(plural, name), &Deletion::default()).await.unwrap();
     }
 
-    pub(crate) async fn list(&self, plural: &str) -> Vec<Value> {
+    /// Lists the objects of the namespace `default`.
+    pub async fn list(&self, plural: &str) -> Vec<Value> {
         let target = Target::collection(&resource(plural), Some(&"default".into()));
         let list: Value = self.api.list(&target, Form::Whole, &[]).await.unwrap();
         list["items"].as_array().unwrap().clone()
     }
 
-    /// The events about an object, `Reason message xCount`, in the order of their first occurrence.
-    pub(crate) async fn events(&self, name: &str) -> Vec<String> {
+    /// Returns the events about an object, `Reason message`, in the order of their first occurrence.
+    pub async fn events(&self, name: &str) -> Vec<String> {
         let mut events = self.list("events").await;
         events.retain(|event| event["involvedObject"]["name"] == name);
         events.sort_by_key(|event| event["metadata"]["name"].as_str().unwrap().to_owned());

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{Form, Stage};
+use crate::{PatchType, TestNamespace};
 
 /// The most pods that are made ready one after the other.
 const DRAIN_MAX: usize = 60;
 
-impl Stage {
-    /// The pods that are not terminating, oldest set first.
-    pub(crate) async fn pods(&mut self) -> Vec<Value> {
+impl TestNamespace {
+    /// Returns the pods that are not terminating, oldest set first.
+    pub async fn pods(&mut self) -> Vec<Value> {
         let order: Vec<Value> = self.sets().await.iter().map(|set| set["metadata"]["uid"].clone()).collect();
         let mut pods = self.list("pods").await;
         pods.retain(|pod| pod["metadata"]["deletionTimestamp"].is_null());
@@ -24,21 +24,22 @@ impl Stage {
         pods
     }
 
-    pub(crate) async fn unready_pods(&mut self) -> Vec<Value> {
+    /// Returns the pods that are neither ready nor terminating.
+    pub async fn unready_pods(&mut self) -> Vec<Value> {
         let mut pods = self.pods().await;
         pods.retain(|pod| !is_ready(pod));
         pods
     }
 
     /// Makes all existing pods ready.
-    pub(crate) async fn ready_all(&mut self) {
+    pub async fn ready_all(&mut self) {
         for pod in self.unready_pods().await {
             self.report(&pod, "Running", true).await;
         }
     }
 
     /// Makes the first unready pod ready, and waits until the cluster has settled. Returns false if there is none.
-    pub(crate) async fn ready_one(&mut self) -> bool {
+    pub async fn ready_one(&mut self) -> bool {
         let first = self.unready_pods().await.into_iter().next();
         if let Some(pod) = &first {
             self.report(pod, "Running", true).await;
@@ -48,7 +49,7 @@ impl Stage {
     }
 
     /// Makes one pod after the other ready, until all are.
-    pub(crate) async fn drain(&mut self) {
+    pub async fn drain(&mut self) {
         for _ in 0..DRAIN_MAX {
             if !self.ready_one().await {
                 return;
@@ -58,18 +59,18 @@ impl Stage {
     }
 
     /// Makes the first pod fail.
-    pub(crate) async fn fail_one(&mut self) {
+    pub async fn fail_one(&mut self) {
         let pods = self.pods().await;
         self.report(&pods[0], "Failed", false).await;
     }
 
     /// Deletes all terminating pods.
-    pub(crate) async fn delete_terminating(&self) {
+    pub async fn delete_terminating(&self) {
         self.delete_terminated(&self.list("pods").await).await;
     }
 
     /// Deletes the terminating ones of these pods.
-    pub(super) async fn delete_terminated(&self, pods: &[Value]) {
+    pub(crate) async fn delete_terminated(&self, pods: &[Value]) {
         for pod in pods.iter().filter(|pod| !pod["metadata"]["deletionTimestamp"].is_null()) {
             let at_once = json!({"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0});
             let name = pod["metadata"]["name"].as_str().unwrap();
@@ -88,7 +89,7 @@ impl Stage {
             self.create(&format!("pods/{name}/binding"), &binding).await.unwrap();
         }
         let status = self.status(pod, phase, is_ready);
-        self.patch("pods", &format!("{name}/status"), Form::Strategic, &status).await.unwrap();
+        self.patch("pods", &format!("{name}/status"), PatchType::Strategic, &status).await.unwrap();
     }
 
     fn status(&self, pod: &Value, phase: &str, is_ready: bool) -> Value {
@@ -108,7 +109,8 @@ impl Stage {
     }
 }
 
-pub(crate) fn is_ready(pod: &Value) -> bool {
+/// Whether a pod is ready.
+pub fn is_ready(pod: &Value) -> bool {
     let conditions = pod["status"]["conditions"].as_array();
     conditions.is_some_and(|all| all.iter().any(|one| one["type"] == "Ready" && one["status"] == "True"))
 }

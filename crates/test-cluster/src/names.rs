@@ -10,13 +10,13 @@ const SUFFIX: usize = 5;
 
 /// The sets that were seen, by name, with their index.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     indices: BTreeMap<String, usize>,
 }
 
 impl Names {
     /// Gives every new set an index.
-    pub(super) fn add_new(&mut self, sets: &[Value]) {
+    pub(crate) fn add_new(&mut self, sets: &[Value]) {
         let name = |set: &Value| set["metadata"]["name"].as_str().unwrap().to_owned();
         let mut new: Vec<_> = sets.iter().filter(|set| !self.indices.contains_key(&name(set))).collect();
         new.sort_by_key(|set| {
@@ -29,12 +29,12 @@ impl Names {
     }
 
     /// The index of a set; after all others when it was never seen.
-    pub(super) fn index(&self, set: &str) -> usize {
+    pub(crate) fn index(&self, set: &str) -> usize {
         self.indices.get(set).copied().unwrap_or(usize::MAX)
     }
 
     /// The text with masked names.
-    pub(super) fn mask(&self, text: &str) -> String {
+    pub(crate) fn mask(&self, text: &str) -> String {
         let mut longest_first: Vec<_> = self.indices.iter().collect();
         longest_first.sort_by_key(|(name, _)| Reverse(name.len()));
         longest_first.into_iter().fold(text.to_owned(), |text, (name, index)| masked(&text, name, *index))
@@ -42,7 +42,7 @@ impl Names {
 }
 
 /// The revision annotation of an object.
-pub(super) fn revision(object: &Value) -> u64 {
+pub(crate) fn revision(object: &Value) -> u64 {
     let written = object["metadata"]["annotations"]["deployment.kubernetes.io/revision"].as_str();
     written.and_then(|revision| revision.parse().ok()).unwrap_or(0)
 }
