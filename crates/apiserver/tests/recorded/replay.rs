@@ -18,7 +18,7 @@ use super::part;
 
 /// How long events may take that must come.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long is waited for events that must not come.
+/// How long is waited for events that must not come. The clock is paused, so it passes when every task is idle.
 const LINGER: Duration = Duration::from_millis(30);
 
 /// The headers that are compared on every answer.

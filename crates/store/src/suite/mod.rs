@@ -92,9 +92,6 @@ pub type StoreUnderTest = Arc<dyn Store>;
 /// The timeout for what must come: long enough for a slow disk and a busy machine.
 const SOON: Duration = Duration::from_secs(120);
 
-/// How long a story waits for what must not come.
-const A_MOMENT: Duration = Duration::from_millis(150);
-
 /// The key of this name.
 pub fn key(name: impl Into<String>) -> Key {
     Key::new(name.into()).unwrap()
