@@ -1,15 +1,18 @@
-//! Query strings, and the options that every write understands.
+//! Query parameters, and the options of writes.
 
+use gantry_formats::percent;
 use gantry_managed_fields::apply::OnConflict;
-use gantry_registry::admission::services::Allotment;
-use gantry_registry::{FieldError, Refusal, Wrong};
+use gantry_registry::admission::services::AllocationMode;
+use gantry_registry::{FieldError, Wrong};
 use serde_json::json;
 
-/// The parameters of a request, in the order in which they were written.
+use crate::error::ApiError;
+
+/// The query parameters of a request, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query(pub(crate) Vec<(String, String)>);
 
-/// What a client wants done about fields that do not exist.
+/// The handling of unknown and duplicate fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Validation {
     Ignore,
@@ -17,13 +20,13 @@ pub(crate) enum Validation {
     Strict,
 }
 
-/// Options of a write.
+/// The options of a write.
 #[derive(Clone, Debug)]
 pub(crate) struct WriteOptions {
     pub(crate) dry_run: bool,
     pub(crate) validation: Validation,
     pub(crate) manager: String,
-    /// Whether the client named the manager itself.
+    /// Whether the client named the manager explicitly.
     pub(crate) manager_given: bool,
     pub(crate) force: Option<bool>,
 }
@@ -34,7 +37,7 @@ impl Query {
     pub(crate) fn parse(query: &str) -> Self {
         let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            (unescape(key), unescape(value))
+            (percent::decode_query(key).into_owned(), percent::decode_query(value).into_owned())
         });
         Self(pairs.collect())
     }
@@ -48,8 +51,8 @@ impl Query {
         self.first(name).is_some_and(gantry_registry::paging::flag)
     }
 
-    /// The options of a write; `kind` is that of the options, such as `CreateOptions`.
-    pub(crate) fn write_options(&self, kind: &str, user_agent: &str) -> Result<WriteOptions, Refusal> {
+    /// Parses the options of a write; `kind` is their kind, such as `CreateOptions`.
+    pub(crate) fn write_options(&self, kind: &str, user_agent: &str) -> Result<WriteOptions, ApiError> {
         let mut errors = Vec::new();
         let dry_run: Vec<&str> =
             self.0.iter().filter(|(key, _)| key == "dryRun").map(|(_, value)| value.as_str()).collect();
@@ -76,7 +79,7 @@ impl Query {
             }
         };
         if !errors.is_empty() {
-            return Err(Refusal::invalid(kind, "meta.k8s.io", "", &errors));
+            return Err(ApiError::invalid(kind, "meta.k8s.io", "", &errors));
         }
         let force = self.first("force").map(gantry_registry::paging::flag);
         let manager = if given.is_empty() { manager_of(user_agent) } else { given.to_owned() };
@@ -91,49 +94,22 @@ impl Query {
 }
 
 impl WriteOptions {
-    /// Whether services are given addresses and ports for good.
-    pub(crate) fn allotment(&self) -> Allotment {
-        if self.dry_run { Allotment::DryRun } else { Allotment::Real }
+    /// Whether addresses and ports of services are allocated or only checked.
+    pub(crate) fn allotment(&self) -> AllocationMode {
+        if self.dry_run { AllocationMode::DryRun } else { AllocationMode::Real }
     }
 
-    /// What server-side apply does about values that others own.
+    /// The handling of conflicts in server-side apply.
     pub(crate) fn on_conflict(&self) -> OnConflict {
         if self.force == Some(true) { OnConflict::Force } else { OnConflict::Refuse }
     }
 }
 
-/// Who writes, if nobody says: the program's name.
+/// The default field manager: the first word of the user agent.
 fn manager_of(user_agent: &str) -> String {
     let program = user_agent.split('/').next().unwrap_or_default();
     let printable: String = program.chars().filter(|c| !c.is_control()).collect();
     printable.chars().take(MANAGER_LENGTH_MAX).collect()
-}
-
-/// Resolves `%41` and `+` of a query; what is malformed stays as it is.
-fn unescape(text: &str) -> String {
-    resolve(text, b' ')
-}
-
-/// Resolves `%41` of a path, in which a `+` is a `+`; what is malformed stays as it is.
-pub(crate) fn unescape_path(text: &str) -> String {
-    resolve(text, b'+')
-}
-
-fn resolve(text: &str, plus: u8) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut index = 0;
-    while index < bytes.len() {
-        let escaped = (bytes[index] == b'%').then(|| text.get(index + 1..index + 3)).flatten();
-        if let Some(byte) = escaped.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            out.push(byte);
-            index += 3;
-        } else {
-            out.push(if bytes[index] == b'+' { plus } else { bytes[index] });
-            index += 1;
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 #[cfg(test)]
@@ -145,21 +121,14 @@ mod tests {
         let query = Query::parse("labelSelector=app%3Dweb%2Cb+in+(1)&watch=&x");
         assert_eq!(query.first("labelSelector"), Some("app=web,b in (1)"));
         assert!(query.flag("watch") && query.flag("x"), "A0.9: an empty value is true");
-        assert_eq!(unescape("100%"), "100%");
-        assert_eq!(unescape("%zz%4"), "%zz%4");
     }
 
-    /// A0.5: only queries write blanks as `+`.
+    /// A2.15, A2.22, A2.23: invalid options are rejected with their name.
     #[test]
-    fn a_plus_in_a_path_is_a_plus() {
-        assert_eq!(unescape_path("/api/v1/a+b%2Bc%20d"), "/api/v1/a+b+c d");
-    }
-
-    /// A2.15, A2.22, A2.23: what is not understood is refused by name.
-    #[test]
-    fn options_that_make_no_sense_are_refused() {
-        let refused =
-            |query: &str| Query::parse(query).write_options("CreateOptions", "").unwrap_err().message;
+    fn invalid_options_are_refused() {
+        let refused = |query: &str| {
+            Query::parse(query).write_options("CreateOptions", "").unwrap_err().refusal().message
+        };
         assert!(
             refused("dryRun=Foo")
                 .ends_with("dryRun: Unsupported value: [\"Foo\"]: supported values: \"All\"")

@@ -1,17 +1,17 @@
-//! What is served, as clients find it out.
+//! Discovery.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
 mod harness;
 
 use gantry_apiserver::ApiServer;
-use harness::{Told, ask, server, sha512};
+use harness::{ReceivedResponse, ask, server, sha512};
 use http::Method;
 use serde_json::{Value, json};
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-async fn get(server: &ApiServer, path: &str, headers: &[(&str, &str)]) -> Told {
+async fn get(server: &ApiServer, path: &str, headers: &[(&str, &str)]) -> ReceivedResponse {
     ask(server, Method::GET, path, headers, "").await
 }
 
@@ -20,15 +20,15 @@ fn recorded(name: &str) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// A1.1, A1.2: the legacy documents are those that Kubernetes gave.
+/// A1.1, A1.2: the legacy documents equal those of Kubernetes.
 #[tokio::test]
 async fn legacy_documents_are_served_as_recorded() {
     let server = server().await;
     for exchange in recorded("one_group").as_array().unwrap() {
         let path = exchange["request"].as_str().unwrap().strip_prefix("GET ").unwrap();
-        let told = get(&server, path, &[]).await;
+        let response = get(&server, path, &[]).await;
         assert_eq!(
-            (told.header("content-type"), told.json()),
+            (response.header("content-type"), response.json()),
             ("application/json", exchange["body"].clone())
         );
     }
@@ -40,17 +40,17 @@ async fn legacy_documents_are_served_as_recorded() {
     assert_eq!((&apps["apiVersion"], &apps["groupVersion"]), (&json!("v1"), &json!("apps/v1")));
 }
 
-/// A1.3, A1.4, A1.5: both aggregated documents say by their type what they are, and are not sent twice.
+/// A1.3, A1.4, A1.5: the aggregated documents have their content type and ETag.
 #[tokio::test]
 async fn aggregated_documents_are_sent_once() {
     let server = server().await;
     for path in ["/api", "/apis"] {
         let asked = format!("{AGGREGATED},application/json;q=0.9");
-        let told = get(&server, path, &[("accept", &asked)]).await;
-        assert_eq!((told.status, told.header("content-type")), (200, AGGREGATED));
-        assert_eq!((told.header("vary"), told.header("cache-control")), ("Accept", "public"));
-        let etag = told.header("etag").to_owned();
-        assert_eq!(etag, format!("\"{}\"", sha512(&told.body)));
+        let response = get(&server, path, &[("accept", &asked)]).await;
+        assert_eq!((response.status, response.header("content-type")), (200, AGGREGATED));
+        assert_eq!((response.header("vary"), response.header("cache-control")), ("Accept", "public"));
+        let etag = response.header("etag").to_owned();
+        assert_eq!(etag, format!("\"{}\"", sha512(&response.body)));
         let again = get(&server, path, &[("accept", AGGREGATED), ("if-none-match", &etag)]).await;
         assert_eq!((again.status, again.body.len(), again.header("etag")), (304, 0, etag.as_str()));
         let other = get(&server, path, &[("accept", AGGREGATED), ("if-none-match", "\"0000\"")]).await;
@@ -62,7 +62,7 @@ async fn aggregated_documents_are_sent_once() {
     assert_eq!(fallback["kind"], "APIGroupList");
 }
 
-/// A1.6, A1.10: what is advertised as a list can be listed and watched, plain stored kinds among them.
+/// A1.6, A1.10: every advertised list can be listed and watched.
 #[tokio::test]
 async fn everything_advertised_is_served() {
     let server = server().await;
@@ -75,12 +75,12 @@ async fn everything_advertised_is_served() {
             if name.contains('/') || !verbs.contains(&json!("list")) {
                 continue;
             }
-            let told = get(&server, &format!("{prefix}/{name}"), &[]).await;
-            assert_eq!(told.status, 200, "{prefix}/{name}");
+            let response = get(&server, &format!("{prefix}/{name}"), &[]).await;
+            assert_eq!(response.status, 200, "{prefix}/{name}");
             if verbs.contains(&json!("watch")) {
                 let query = format!("{prefix}/{name}?watch=1&resourceVersion=99999999&timeoutSeconds=1");
                 let request = http::Request::get(query).body(bytes::Bytes::new()).unwrap();
-                assert_eq!(server.answer(request).await.status(), 200, "{prefix}/{name}");
+                assert_eq!(server.handle(request).await.status(), 200, "{prefix}/{name}");
             }
             listed += 1;
         }
@@ -99,14 +99,14 @@ async fn prefixes(server: &ApiServer) -> Vec<String> {
     std::iter::once("/api/v1".to_owned()).chain(named).collect()
 }
 
-/// A1.7, A1.9: version and the list of paths, laid out for people, with and without a slash.
+/// A1.7, A1.9: version and the list of paths are pretty-printed, with and without a trailing slash.
 #[tokio::test]
-async fn version_and_paths_are_told() {
+async fn version_and_paths_are_listed() {
     let server = server().await;
     for path in ["/version", "/version/"] {
-        let told = get(&server, path, &[]).await;
-        assert!(told.text().starts_with("{\n  \""), "{}", told.text());
-        let version = told.json();
+        let response = get(&server, path, &[]).await;
+        assert!(response.text().starts_with("{\n  \""), "{}", response.text());
+        let version = response.json();
         assert_eq!((&version["major"], &version["minor"]), (&json!("1"), &json!("37")));
         assert!(version["gitVersion"].as_str().unwrap().starts_with("v1.37."));
     }
@@ -123,7 +123,7 @@ async fn version_and_paths_are_told() {
     }
 }
 
-/// A1.12: what is deprecated says so to whoever reads it.
+/// A1.12: deprecated kinds get a warning.
 #[tokio::test]
 async fn deprecated_kinds_say_so() {
     let server = server().await;
@@ -139,28 +139,32 @@ async fn deprecated_kinds_say_so() {
     }
 }
 
-/// A0.5, A0.6, A0.8, A0.15: what is not there, inside the API and outside of it, and methods nobody has.
+/// A0.5, A0.6, A0.8, A0.15: absent resources, paths and unsupported methods.
 #[tokio::test]
-async fn what_is_not_there_is_told_in_two_ways() {
+async fn there_are_two_kinds_of_404() {
     let server = server().await;
     for path in ["/foo", "/apis/nope.example.com", "/apis/nope.example.com/v1/foos", "/version/more"] {
-        let told = get(&server, path, &[]).await;
-        assert_eq!((told.status, told.text()), (404, "404 page not found\n"), "{path}");
-        assert_eq!(told.header("x-content-type-options"), "nosniff");
-        assert_eq!(told.header("content-type"), "text/plain; charset=utf-8");
+        let response = get(&server, path, &[]).await;
+        assert_eq!((response.status, response.text()), (404, "404 page not found\n"), "{path}");
+        assert_eq!(response.header("x-content-type-options"), "nosniff");
+        assert_eq!(response.header("content-type"), "text/plain; charset=utf-8");
     }
     for path in ["/api/v2/pods", "/apis/apps/v9", "/apis/apps/v1/foos", "/api/v1/nodes/x/y/z"] {
-        let told = get(&server, path, &[]).await;
-        let status = told.json();
+        let response = get(&server, path, &[]).await;
+        let status = response.json();
         assert_eq!(
-            (told.status, &status["reason"], &status["details"]),
+            (response.status, &status["reason"], &status["details"]),
             (404, &json!("NotFound"), &json!({}))
         );
         assert_eq!(status["message"], "the server could not find the requested resource", "{path}");
     }
     for method in [Method::HEAD, Method::OPTIONS, Method::TRACE, Method::POST] {
-        let told = ask(&server, method.clone(), "/api/v1/namespaces/default", &[], "").await;
-        assert_eq!((told.status, &told.json()["reason"]), (405, &json!("MethodNotAllowed")), "{method}");
+        let response = ask(&server, method.clone(), "/api/v1/namespaces/default", &[], "").await;
+        assert_eq!(
+            (response.status, &response.json()["reason"]),
+            (405, &json!("MethodNotAllowed")),
+            "{method}"
+        );
     }
     let everywhere = ask(&server, Method::DELETE, "/api/v1/configmaps", &[], "").await;
     assert_eq!(everywhere.status, 405, "only a namespace can be emptied");

@@ -1,24 +1,30 @@
-//! Whether the server says that it is well.
+//! Health endpoints.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
 mod harness;
 
-use gantry_apiserver::{ApiServer, Health};
-use harness::{ask, server};
+use std::sync::Arc;
+
+use gantry_apiserver::{ApiServer, Health, Settings};
+use gantry_store::memory::MemoryStore;
+use gantry_store::{
+    Answer, Bounds, Error, Fetched, Key, ListRequest, Page, Prefix, Revision, Store, Transaction, Watch,
+};
+use harness::{Noon, ask, server};
 use http::Method;
 
 async fn get(server: &ApiServer, path: &str) -> (u16, String) {
-    let told = ask(server, Method::GET, path, &[("accept", "application/json")], "").await;
-    assert_eq!(told.header("content-type"), "text/plain; charset=utf-8", "{path}");
-    (told.status, told.text().to_owned())
+    let response = ask(server, Method::GET, path, &[("accept", "application/json")], "").await;
+    assert_eq!(response.header("content-type"), "text/plain; charset=utf-8", "{path}");
+    (response.status, response.text().to_owned())
 }
 
 fn ok() -> (u16, String) {
     (200, "ok".to_owned())
 }
 
-/// A1.8: all checks, one of them, all of them in words, all but one.
+/// A1.8: all checks, a single one, verbose output, excluded checks.
 #[tokio::test]
 async fn a_ready_server_passes_every_check() {
     let server = server().await;
@@ -40,7 +46,7 @@ async fn a_ready_server_passes_every_check() {
     assert_eq!(get(&server, "/livez/nope").await.0, 404);
 }
 
-/// A1.8: a server that is not there yet, or about to leave, is alive but not ready.
+/// A1.8: a starting or stopping server is live but not ready.
 #[tokio::test]
 async fn a_server_that_starts_or_stops_is_alive_but_not_ready() {
     let server = server().await;
@@ -57,4 +63,44 @@ async fn a_server_that_starts_or_stops_is_alive_but_not_ready() {
     assert_eq!(get(&server, "/readyz?exclude=shutdown").await, ok());
     server.set_health(Health::Ready);
     assert_eq!(get(&server, "/readyz").await, ok());
+}
+
+/// A store that reads and does not write, as on a read-only file system.
+#[derive(Debug, Default)]
+struct ReadOnlyStore(MemoryStore);
+
+impl Store for ReadOnlyStore {
+    fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched> {
+        self.0.get(key)
+    }
+    fn list(&self, request: ListRequest) -> Answer<'_, Page> {
+        self.0.list(request)
+    }
+    fn commit(&self, _: Transaction) -> Answer<'_, Revision> {
+        Box::pin(async { Err(Error::Unavailable { why: "the file system is read-only".to_owned() }) })
+    }
+    fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch> {
+        self.0.watch(prefix, after)
+    }
+    fn compact(&self, through: Revision) -> Answer<'_, ()> {
+        self.0.compact(through)
+    }
+    fn bounds(&self) -> Answer<'_, Bounds> {
+        self.0.bounds()
+    }
+    fn health(&self) -> Answer<'_, ()> {
+        Box::pin(async { Err(Error::Unavailable { why: "the file system is read-only".to_owned() }) })
+    }
+}
+
+/// A1.8: a server whose store cannot write is neither alive nor ready.
+#[tokio::test]
+async fn a_server_whose_store_cannot_write_fails_every_endpoint() {
+    let server =
+        ApiServer::new(Arc::new(ReadOnlyStore::default()), Arc::new(Noon::default()), Settings::default());
+    for endpoint in ["healthz", "livez", "readyz"] {
+        let (status, text) = get(&server, &format!("/{endpoint}")).await;
+        assert_eq!(status, 500);
+        assert!(text.contains("[-]etcd failed: reason withheld\n"), "{text}");
+    }
 }

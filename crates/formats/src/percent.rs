@@ -7,9 +7,34 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 /// All bytes but the unreserved characters of RFC 3986.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// The bytes that Go encodes in the path of a URL.
+const NOT_IN_PATH: &AsciiSet = &RESERVED
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b'/')
+    .remove(b':')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b'@')
+    .remove(b'!')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b'%')
+    .remove(b'[')
+    .remove(b']');
+
 /// Encodes a text for a path segment or a query.
 pub fn encode(text: &str) -> Cow<'_, str> {
     utf8_percent_encode(text, RESERVED).into()
+}
+
+/// Encodes the path of a URL as Go's `EscapedPath` does: existing escapes and separators stay.
+pub fn encode_path(path: &str) -> Cow<'_, str> {
+    utf8_percent_encode(path, NOT_IN_PATH).into()
 }
 
 /// Decodes a path, in which `+` is literal. Malformed escapes stay unchanged.
@@ -34,6 +59,7 @@ mod tests {
         assert_eq!(encode("a-._~Z9"), "a-._~Z9");
         assert_eq!(encode("x in (a, b)"), "x%20in%20%28a%2C%20b%29");
         assert_eq!(encode("é/%"), "%C3%A9%2F%25");
+        assert_eq!(encode_path("/a b/%20;x=[1]?#\""), "/a%20b/%20;x=[1]%3F%23%22");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use gantry_model::patch::PatchForm;
 use gantry_model::{Name, ObjectKey, RefusalKind, Timestamp};
 use gantry_rng::Rng;
 use gantry_runtime::informer::{Cached as _, Plain, resource_of};
-use gantry_runtime::{Api, Clock, Deletion, Failure, Informer, Queue, Target};
+use gantry_runtime::{Api, Clock, DeleteParams, Informer, Queue, RequestError, ResourcePath};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1 as core;
 use serde_json::{Value, json};
@@ -72,22 +72,22 @@ impl Heartbeats {
     }
 
     /// Deletes a node that a previous, larger simulation left behind, so that no pods are scheduled to it.
-    async fn remove_leftover(&self, name: &Name) -> Result<Wake, Failure> {
+    async fn remove_leftover(&self, name: &Name) -> Result<Wake, RequestError> {
         let key = ObjectKey { namespace: "".into(), name: name.clone() };
         let object = self.nodes.read().get(&key).cloned();
         let Some(object) = object.filter(|object| node_spec::is_simulated(&object.wire, &self.prefix)) else {
             return Ok(Wake::OnChange);
         };
         tracing::info!(node = %name, "deleting a simulated node beyond the configured number");
-        let target = Target::object(self.nodes.resource(), None, name);
-        let deletion = Deletion { uid: Some(object.uid().clone()), ..Deletion::default() };
+        let target = ResourcePath::object(self.nodes.resource(), None, name);
+        let deletion = DeleteParams { uid: Some(object.uid().clone()), ..DeleteParams::default() };
         match self.api.delete(&target, &deletion).await {
             Err(failure) if failure.kind() != RefusalKind::NotFound => Err(failure),
             _ => Ok(Wake::OnChange),
         }
     }
 
-    async fn advance(&self, name: &Name, node: &NodeState) -> Result<Wake, Failure> {
+    async fn advance(&self, name: &Name, node: &NodeState) -> Result<Wake, RequestError> {
         let spec = &node.spec;
         let known = self.states().get(name).cloned();
         let mut state = match known {
@@ -145,7 +145,7 @@ impl Heartbeats {
     }
 
     /// Creates a node, or takes over the existing one of its name.
-    async fn register(&self, spec: &NodeSpec) -> Result<HeartbeatState, Failure> {
+    async fn register(&self, spec: &NodeSpec) -> Result<HeartbeatState, RequestError> {
         let now = self.clock.now();
         match self.api.get::<core::Node>(&target(spec)).await {
             // A failed node stays failed across restarts of the simulation.
@@ -156,7 +156,7 @@ impl Heartbeats {
                 self.patch(&target(spec).part("status"), &json!({"status": status})).await?;
             }
             Err(failure) if failure.kind() == RefusalKind::NotFound => {
-                let nodes = Target::collection(&resource_of::<core::Node>(), None);
+                let nodes = ResourcePath::collection(&resource_of::<core::Node>(), None);
                 self.api.create::<Value>(&nodes, &spec.object(now)).await?;
             }
             Err(failure) => return Err(failure),
@@ -171,9 +171,9 @@ impl Heartbeats {
         spec: &NodeSpec,
         node: &CachedNode,
         known: Option<Value>,
-    ) -> Result<Value, Failure> {
+    ) -> Result<Value, RequestError> {
         let (resource, namespace) = (resource_of::<Lease>(), "kube-node-lease".into());
-        let target = Target::object(&resource, Some(&namespace), &spec.name.as_str().into());
+        let target = ResourcePath::object(&resource, Some(&namespace), &spec.name.as_str().into());
         let fresh = spec.lease(node.uid(), self.clock.now());
         let known = match known {
             Some(known) => Some(known),
@@ -189,11 +189,11 @@ impl Heartbeats {
                 lease["metadata"]["ownerReferences"] = fresh["metadata"]["ownerReferences"].clone();
                 self.api.replace(&target, &lease).await
             }
-            None => self.api.create(&Target::collection(&resource, Some(&namespace)), &fresh).await,
+            None => self.api.create(&ResourcePath::collection(&resource, Some(&namespace)), &fresh).await,
         }
     }
 
-    async fn patch(&self, target: &Target, body: &Value) -> Result<(), Failure> {
+    async fn patch(&self, target: &ResourcePath, body: &Value) -> Result<(), RequestError> {
         self.api.patch::<Value>(target, PatchForm::StrategicMerge, body).await.map(drop)
     }
 
@@ -228,6 +228,6 @@ fn first_interval(spec: &NodeSpec) -> Duration {
     Duration::from_millis(Rng::keyed(&spec.name, "lease").below(most))
 }
 
-fn target(spec: &NodeSpec) -> Target {
-    Target::object(&resource_of::<core::Node>(), None, &spec.name.as_str().into())
+fn target(spec: &NodeSpec) -> ResourcePath {
+    ResourcePath::object(&resource_of::<core::Node>(), None, &spec.name.as_str().into())
 }

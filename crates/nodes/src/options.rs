@@ -3,7 +3,7 @@
 use std::fmt;
 
 use gantry_formats::quantity::parse_billionths;
-use gantry_runtime::{Clock, Metrics};
+use gantry_runtime::{Clock, Informers, Metrics};
 
 use crate::behaviour::Profile;
 use crate::node_spec;
@@ -22,6 +22,8 @@ pub struct Options {
     pub profile: Profile,
     /// The maximum number of pods that are synced concurrently.
     pub reports_max: usize,
+    /// The informers of the process, which other components may share.
+    pub informers: Informers,
     /// The clock.
     pub clock: Clock,
     /// The metrics of requests and queues.
@@ -64,6 +66,7 @@ impl Options {
             capacity: Capacity::default(),
             profile: Profile::built_in(),
             reports_max: 32,
+            informers: Informers::new(),
             clock: Clock::system(),
             metrics,
         }

@@ -10,7 +10,7 @@ use gantry_decide::queue::Outcome;
 use gantry_model::patch::PatchForm;
 use gantry_model::{ObjectKey, RefusalKind, Timestamp};
 use gantry_runtime::informer::{Cached as _, Plain};
-use gantry_runtime::{Api, Clock, Deletion, Failure, Informer, Target};
+use gantry_runtime::{Api, Clock, DeleteParams, Informer, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 use serde_json::Value;
 
@@ -178,10 +178,10 @@ impl PodWorkers {
         key: &ObjectKey,
         worker: &PodWorker,
         synced: &PodSyncResult,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>, RequestError> {
         let mut version = None;
         let uid = worker.object.uid();
-        let target = Target::object(self.pods.resource(), Some(&key.namespace), &key.name);
+        let target = ResourcePath::object(self.pods.resource(), Some(&key.namespace), &key.name);
         if status_patch::is_needed(&worker.reported, &synced.status) {
             let body = status_patch::patch(uid.as_str(), &synced.status);
             let stored: Value =
@@ -189,7 +189,8 @@ impl PodWorkers {
             version = stored["metadata"]["resourceVersion"].as_str().map(str::to_owned);
         }
         if synced.completion == Completion::Remove {
-            let deletion = Deletion { uid: Some(uid.clone()), grace_seconds: Some(0), ..Deletion::default() };
+            let deletion =
+                DeleteParams { uid: Some(uid.clone()), grace_seconds: Some(0), ..DeleteParams::default() };
             self.api.delete(&target, &deletion).await?;
         }
         Ok(version)
@@ -219,7 +220,7 @@ fn is_terminated(status: &core::PodStatus) -> bool {
 }
 
 /// Decides how to continue after a failed request.
-fn after_failure(key: &ObjectKey, failure: &Failure) -> (Outcome, Wake) {
+fn after_failure(key: &ObjectKey, failure: &RequestError) -> (Outcome, Wake) {
     match failure.kind() {
         // The pod was deleted or replaced; the informer will deliver the change.
         RefusalKind::NotFound | RefusalKind::Conflict | RefusalKind::Invalid => {

@@ -305,10 +305,16 @@ fn describe(schema: &mut Value, message: &str, field: &str) {
     }
 }
 
+/// Lists the values that a field, the elements of a list or the values of a map may have.
 fn enumerate(schema: &mut Value, message: &str, field: &str) {
     static VALUES: LazyLock<Rows> = LazyLock::new(|| rows(include_str!("enums.tsv")));
     if let Some(values) = VALUES.get(&(message, field)) {
-        schema["enum"] = values.split(',').collect();
+        let within = ["items", "additionalProperties"].into_iter().find(|part| schema.get(part).is_some());
+        let described = match within {
+            Some(part) => &mut schema[part],
+            None => schema,
+        };
+        described["enum"] = values.split(',').collect();
     }
 }
 
@@ -325,13 +331,20 @@ fn rows(table: &'static str) -> Rows {
     columns.collect()
 }
 
-/// What is always written must be given, but for a few that have a default.
+/// Whether a field must be given: one that is always written, but for the fields that the two tables list.
 fn is_required(message: &str, field: &Field) -> bool {
-    static OPTIONAL: LazyLock<BTreeSet<(&str, &str)>> = LazyLock::new(|| {
-        let rows = include_str!("optional.tsv").lines().filter_map(|line| line.split_once('\t'));
-        rows.flat_map(|(message, fields)| fields.split(',').map(move |field| (message, field))).collect()
-    });
-    field.omit == Omit::Never && field.kind != Type::Raw && !OPTIONAL.contains(&(message, field.json))
+    static OPTIONAL: LazyLock<FieldSet> = LazyLock::new(|| field_set(include_str!("optional.tsv")));
+    static REQUIRED: LazyLock<FieldSet> = LazyLock::new(|| field_set(include_str!("required.tsv")));
+    let key = (message, field.json);
+    if field.omit == Omit::Never { !OPTIONAL.contains(&key) } else { REQUIRED.contains(&key) }
+}
+
+/// Fields by message and name.
+type FieldSet = BTreeSet<(&'static str, &'static str)>;
+
+fn field_set(table: &'static str) -> FieldSet {
+    let rows = table.lines().filter_map(|line| line.split_once('\t'));
+    rows.flat_map(|(message, fields)| fields.split(',').map(move |field| (message, field))).collect()
 }
 
 /// Messages that are owned as a whole wherever they stand.

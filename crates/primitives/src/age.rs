@@ -1,4 +1,4 @@
-//! How long ago something was, in few letters: `75s`, `5m30s`, `3d4h`, `2y30d`.
+//! Short forms of durations: `75s`, `5m30s`, `3d4h`, `2y30d`.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const YEAR: i64 = 365 * DAY;
 
-/// Reads a time of an object, with or without a fraction of a second, which is left out.
+/// Parses a timestamp; drops a fraction of a second.
 pub fn moment(text: &str) -> Option<Moment> {
     match text.split_once('.') {
         Some((whole, _)) => Moment::parse(&format!("{whole}Z")),
@@ -17,13 +17,13 @@ pub fn moment(text: &str) -> Option<Moment> {
     }
 }
 
-/// How long ago a time was, in short; a time that is not set was at an unknown one.
+/// Formats the time since a timestamp; `<unknown>` if it is not set.
 pub fn since(now: Moment, then: &Value) -> String {
     let then = then.as_str().and_then(moment);
     then.map_or_else(|| "<unknown>".to_owned(), |then| short(now.seconds_after(then)))
 }
 
-/// A duration in at most two units, the coarser the longer.
+/// Formats a duration in at most two units.
 pub fn short(seconds: i64) -> String {
     let two = |whole: i64, unit: &str, rest: i64, smaller: &str| match rest {
         0 => format!("{whole}{unit}"),
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(since(now, &Value::from("2026-01-01T00:00:01Z")), "9s");
     }
 
-    /// What a printed duration says, in seconds.
+    /// Parses a printed duration to seconds.
     fn meaning(text: &str) -> i64 {
         let mut total = 0;
         let mut digits = String::new();

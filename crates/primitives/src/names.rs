@@ -1,4 +1,4 @@
-//! What texts may look like: names, labels, keys, ports. Each rule says what is wrong, in Kubernetes' words.
+//! Validates strings: names, labels, keys, ports. Each function returns the errors in Kubernetes' words.
 
 const LABEL_MAX: usize = 63;
 const SUBDOMAIN_MAX: usize = 253;
@@ -9,7 +9,7 @@ const SEARCH_DOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lowe
 const QUALIFIED_FORM: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
-/// What is wrong with a name; empty if it is valid.
+/// A function that returns the errors in a string; none if it is valid.
 pub type Rule = fn(&str) -> Vec<String>;
 
 /// Names such as `web` and `web.example.com`.
@@ -29,7 +29,7 @@ pub fn subdomain(name: &str) -> Vec<String> {
     wrong
 }
 
-/// Names such as `*.example.com`, where the star stands for one label.
+/// Names such as `*.example.com`, where the star is one label.
 pub fn wildcard_subdomain(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > SUBDOMAIN_MAX {
@@ -84,7 +84,7 @@ pub fn label_from_a_letter(name: &str) -> Vec<String> {
     wrong
 }
 
-/// Domains in which names are looked up; unlike other names they may hold underscores.
+/// DNS search domains; unlike other names they may contain underscores.
 pub fn search_domain(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > SUBDOMAIN_MAX {
@@ -105,7 +105,7 @@ pub fn search_domain(name: &str) -> Vec<String> {
     wrong
 }
 
-/// Names of headers, such as `X-Header-Name`.
+/// Names of HTTP headers, such as `X-Header-Name`.
 pub fn header_name(name: &str) -> Vec<String> {
     if !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-') {
         return Vec::new();
@@ -114,7 +114,7 @@ pub fn header_name(name: &str) -> Vec<String> {
     vec![with_examples(what, &["X-Header-Name"], "[-A-Za-z0-9]+")]
 }
 
-/// Names that need only fit into a path.
+/// Names that are valid as a path segment.
 pub fn path_segment(name: &str) -> Vec<String> {
     let whole = [".", ".."].into_iter().filter(|bad| name == *bad).map(|bad| format!("may not be '{bad}'"));
     let part =
@@ -122,7 +122,7 @@ pub fn path_segment(name: &str) -> Vec<String> {
     whole.chain(part).collect()
 }
 
-/// Keys of labels, and other names with an optional domain before a slash.
+/// Qualified names, such as keys of labels: an optional domain, a slash and a name.
 pub fn qualified_name(key: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     let parts: Vec<_> = key.split('/').collect();
@@ -173,7 +173,7 @@ pub fn label_value(value: &str) -> Vec<String> {
     wrong
 }
 
-/// Keys of configuration and secrets.
+/// Keys of ConfigMaps and Secrets.
 pub fn config_key(key: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if key.len() > SUBDOMAIN_MAX {
@@ -230,7 +230,7 @@ pub fn port_name(name: &str) -> Vec<String> {
     wrong
 }
 
-/// Users and groups.
+/// Ids of users and groups.
 pub fn user_id(id: i64) -> Vec<String> {
     within(id, 0, i64::from(i32::MAX))
 }
@@ -252,7 +252,7 @@ pub fn percent(text: &str) -> Vec<String> {
     vec![with_examples(why, &["1%", "93%"], "[0-9]+%")]
 }
 
-/// The number of a percentage; one too large to hold is as large as can be held.
+/// Returns the number of a percentage; saturates.
 pub fn percentage(text: &str) -> Option<i64> {
     let digits = text.strip_suffix('%')?;
     let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());

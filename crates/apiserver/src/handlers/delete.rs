@@ -1,84 +1,83 @@
-//! Deletion of one object, or of all that match.
+//! Delete and deletecollection.
 
+use gantry_registry::decode;
 use gantry_registry::kinds::{DeleteAnswer, Kind, Scope, Verb};
 use gantry_registry::lifecycle::{self, DeleteOptions};
 use gantry_registry::paging::{ListOptions, integer};
-use gantry_registry::{Details, Refusal, decode};
 use serde_json::{Value, json};
 
 use super::call::Call;
-use super::namespaces::other_namespace;
-use super::{allowed, method_not_allowed, read};
-use crate::answer::Answer;
-use crate::objects::{Change, Outcome, Place};
+use super::namespaces::namespace_precondition_failed;
+use super::{read, require_verb};
+use crate::error::{ApiError, ObjectName};
+use crate::metadata::Metadata;
+use crate::objects::{Change, ChangeResult, ObjectRef};
+use crate::response::ApiResponse;
 
-/// What is said to whoever deletes a job without saying what becomes of its pods.
+/// The warning of deleting a job without a propagation policy.
 const PODS_STAY: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
                          remove them or set propagationPolicy=Orphan to suppress this warning";
 
 impl Call<'_> {
-    pub(super) async fn delete(&self) -> Result<Answer, Refusal> {
-        allowed(self.kind, Verb::Delete)?;
+    pub(super) async fn delete(&self) -> Result<ApiResponse, ApiError> {
+        require_verb(self.kind, Verb::Delete)?;
         let options = self.delete_options()?;
-        // The warning depends on the request alone: it comes with a refusal, too.
-        let answer = self.delete_one(&options).await.unwrap_or_else(|refusal| Answer::refused(&refusal));
-        Ok(self.told_of_orphans(answer, &options))
+        // The warning depends only on the request, so errors have it, too.
+        let response = self.delete_one(&options).await.unwrap_or_else(|error| ApiResponse::error(&error));
+        Ok(self.with_orphan_warning(response, &options))
     }
 
-    async fn delete_one(&self, options: &DeleteOptions) -> Result<Answer, Refusal> {
-        self.check_mortal(self.place())?;
-        match self.delete_object(self.place(), options).await? {
-            Outcome::Removed(object) => match self.kind.deleted {
-                DeleteAnswer::Object => self.render_shown(200, &object),
-                DeleteAnswer::Status => Ok(Answer::value(200, &self.gone(&object))),
+    async fn delete_one(&self, options: &DeleteOptions) -> Result<ApiResponse, ApiError> {
+        self.check_deletable(self.object_ref())?;
+        match self.delete_object(self.object_ref(), options).await? {
+            ChangeResult::Removed(object) => match self.kind.deleted {
+                DeleteAnswer::Object => self.render_response(200, &object),
+                DeleteAnswer::Status => Ok(ApiResponse::value(200, &self.deleted_status(&object))),
             },
-            Outcome::Kept(object) | Outcome::Stored(object) => {
-                self.render_shown(if options.legacy_background { 202 } else { 200 }, &object)
+            ChangeResult::Kept(object) | ChangeResult::Stored(object) => {
+                self.render_response(if options.legacy_background { 202 } else { 200 }, &object)
             }
         }
     }
 
-    pub(super) async fn delete_collection(&self) -> Result<Answer, Refusal> {
+    pub(super) async fn delete_collection(&self) -> Result<ApiResponse, ApiError> {
         if self.kind.scope == Scope::Namespaced && self.namespace.is_none() {
-            return Err(method_not_allowed());
+            return Err(ApiError::MethodNotAllowed);
         }
-        let list_options = ListOptions::read(&self.query.0, self.selectable())?;
+        let list_options = ListOptions::read(&self.info.query.0, self.selectable())?;
         let options = self.delete_options()?;
-        let found = read::scan(self, &list_options).await?;
+        let found = read::list(self, &list_options).await?;
         let items = found.values(self.kind)?;
         for object in &items {
-            let text = |field: &str| object["metadata"][field].as_str();
-            let place = Place {
-                kind: self.kind,
-                namespace: text("namespace"),
-                name: text("name").unwrap_or_default(),
-            };
-            match self.delete_object(place, &options).await {
-                Err(refusal) if refusal.code != 404 => return Err(refusal),
-                Ok(_) | Err(_) => {}
+            let object_ref = ObjectRef::of(self.kind, object);
+            match self.delete_object(object_ref, &options).await {
+                Ok(_) | Err(ApiError::NotFound(_)) => {}
+                Err(error) => return Err(error),
             }
         }
-        Ok(self.told_of_orphans(self.render_list(&found.metadata, &items)?, &options))
+        Ok(self.with_orphan_warning(self.render_list(&found.metadata, &items)?, &options))
     }
 
-    /// Deletes an object, or says what would become of it.
+    /// Deletes an object, or returns the result of a dry run.
     pub(super) async fn delete_object(
         &self,
-        place: Place<'_>,
+        object_ref: ObjectRef<'_>,
         options: &DeleteOptions,
-    ) -> Result<Outcome, Refusal> {
-        let now = self.server.surroundings.now();
+    ) -> Result<ChangeResult, ApiError> {
+        let now = self.server.environment.now();
         let mut would = None;
-        let outcome = self.server.objects.change(place, |stored| {
-            self.check_preconditions(place, stored, options)?;
+        let outcome = self.server.objects.change(object_ref, |stored| {
+            self.check_preconditions(object_ref, stored, options)?;
             let change = lifecycle::delete(stored, options, self.kind, now).into();
             if !options.dry_run {
                 return Ok(change);
             }
             would = Some(match change {
-                Change::Keep | Change::Renew => Outcome::Kept(stored.clone().into()),
-                Change::Store(object) => Outcome::Stored(object.into()),
-                Change::Remove(before) => Outcome::Removed(before.unwrap_or_else(|| stored.clone()).into()),
+                Change::Keep | Change::Renew => ChangeResult::Kept(stored.clone().into()),
+                Change::Store(object) => ChangeResult::Stored(object.into()),
+                Change::Remove(before) => {
+                    ChangeResult::Removed(before.unwrap_or_else(|| stored.clone()).into())
+                }
             });
             Ok(Change::Keep)
         });
@@ -86,70 +85,69 @@ impl Call<'_> {
         Ok(would.unwrap_or(outcome))
     }
 
-    /// Refuses to delete another object, or another version of it, than the options name.
+    /// Returns 409 if the uid or version differs from that of the options.
     pub(super) fn check_preconditions(
         &self,
-        place: Place<'_>,
+        object_ref: ObjectRef<'_>,
         stored: &Value,
         options: &DeleteOptions,
-    ) -> Result<(), Refusal> {
-        let text = |field: &str| stored["metadata"][field].as_str().unwrap_or_default();
+    ) -> Result<(), ApiError> {
+        let metadata = Metadata::of(stored);
         let problem = match (&options.uid, &options.resource_version) {
-            (Some(uid), _) if uid != text("uid") => format!(
+            (Some(uid), _) if uid != metadata.uid() => format!(
                 "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been \
                  deleted and then recreated",
-                text("uid")
+                metadata.uid()
             ),
-            (_, Some(version)) if version != text("resourceVersion") => format!(
+            (_, Some(version)) if version != metadata.resource_version() => format!(
                 "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). \
                  The object might have been modified",
-                text("resourceVersion")
+                metadata.resource_version()
             ),
             _ => return Ok(()),
         };
-        if self.is_of_namespaces() {
-            return Err(other_namespace(place, stored, options));
+        if self.is_namespace() {
+            return Err(namespace_precondition_failed(object_ref, stored, options));
         }
-        let Kind { kind, group, .. } = self.kind.as_ref();
-        let what = if group.is_empty() { (*kind).to_owned() } else { format!("{kind}.{group}") };
-        let message = format!("Operation cannot be fulfilled on {what} \"{}\": {problem}", place.name);
-        let details = Details { kind: self.kind.kind.to_owned(), ..place.details() };
-        Err(Refusal { code: 409, reason: "Conflict", message, details: Some(Box::new(details)) })
+        let Kind { kind, group, .. } = *self.kind.as_ref();
+        // Kubernetes prints the kind here and not the resource.
+        let object = ObjectName { group, resource: kind, name: object_ref.name.to_owned() };
+        Err(ApiError::conflict(object, problem))
     }
 
-    /// Options from the body, or from the query where there is none.
-    fn delete_options(&self) -> Result<DeleteOptions, Refusal> {
+    /// Parses the options in the body, or in the query if there is none.
+    fn delete_options(&self) -> Result<DeleteOptions, ApiError> {
         if !self.body.is_empty() {
             let options =
                 decode::delete_options(&self.body, self.format()?, self.kind.group, self.kind.version)?;
-            return DeleteOptions::parse(&options);
+            return Ok(DeleteOptions::parse(&options)?);
         }
         let mut options = json!({});
-        if let Some(seconds) = self.query.first("gracePeriodSeconds") {
+        if let Some(seconds) = self.info.query.first("gracePeriodSeconds") {
             options["gracePeriodSeconds"] = json!(integer(seconds)?);
         }
-        if let Some(policy) = self.query.first("propagationPolicy") {
+        if let Some(policy) = self.info.query.first("propagationPolicy") {
             options["propagationPolicy"] = json!(policy);
         }
-        if self.query.first("orphanDependents").is_some() {
-            options["orphanDependents"] = json!(self.query.flag("orphanDependents"));
+        if self.info.query.first("orphanDependents").is_some() {
+            options["orphanDependents"] = json!(self.info.query.flag("orphanDependents"));
         }
-        if let Some(uid) = self.query.first("uid") {
+        if let Some(uid) = self.info.query.first("uid") {
             options["preconditions"] = json!({"uid": uid});
         }
-        let stages = self.query.0.iter().filter(|(key, _)| key == "dryRun");
+        let stages = self.info.query.0.iter().filter(|(key, _)| key == "dryRun");
         options["dryRun"] = stages.map(|(_, value)| json!(value)).collect();
-        DeleteOptions::parse(&options)
+        Ok(DeleteOptions::parse(&options)?)
     }
 
-    /// Says that a job leaves its pods behind, to those who did not ask for it.
-    fn told_of_orphans(&self, answer: Answer, options: &DeleteOptions) -> Answer {
+    /// Adds the warning about orphaned pods when a job is deleted without a propagation policy.
+    fn with_orphan_warning(&self, response: ApiResponse, options: &DeleteOptions) -> ApiResponse {
         let is_job = (self.kind.group, self.kind.resource) == ("batch", "jobs");
-        if is_job && options.propagation.is_none() { answer.warning(PODS_STAY) } else { answer }
+        if is_job && options.propagation.is_none() { response.warning(PODS_STAY) } else { response }
     }
 
-    /// What is said of an object that is gone.
-    fn gone(&self, object: &Value) -> Value {
+    /// The Status of a successful deletion.
+    fn deleted_status(&self, object: &Value) -> Value {
         let mut details = json!({
             "name": object["metadata"]["name"], "kind": self.kind.resource, "uid": object["metadata"]["uid"],
         });

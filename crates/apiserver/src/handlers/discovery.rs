@@ -1,4 +1,4 @@
-//! What is served: the groups, their versions, their resources. Every document is made once for each catalogue.
+//! Discovery: groups, versions, resources. The documents are built once per catalogue.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,116 +6,123 @@ use std::fmt::Write as _;
 use aws_lc_rs::digest::{SHA512, digest};
 use bytes::Bytes;
 use gantry_openapi as openapi;
+use gantry_registry::encode;
 use gantry_registry::kinds::discovery as render;
 use gantry_registry::kinds::{Kinds, kinds};
-use gantry_registry::{Refusal, encode};
 use http::Method;
-use http::header::{ACCEPT, CACHE_CONTROL, ETAG, HOST, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS};
-use http::request::Parts;
+use http::header::{CACHE_CONTROL, ETAG, HOST, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS};
 use serde_json::{Value, json};
 
-use super::{health, method_not_allowed, metrics, no_such_resource, openapi as documents};
+use super::{health, metrics, openapi as documents};
 use crate::ApiServer;
 use crate::accept::{Offer, View, negotiate};
-use crate::answer::Answer;
 use crate::catalogue::Catalogue;
-use crate::finish::header;
+use crate::error::ApiError;
+use crate::request_info::RequestInfo;
+use crate::response::ApiResponse;
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/// A document, and what clients know it by.
+/// A document and its ETag.
 #[derive(Debug)]
-struct Tagged {
+struct TaggedDocument {
     bytes: Bytes,
     etag: String,
 }
 
-/// Everything that is said about what is served.
+/// All discovery documents of a catalogue.
 #[derive(Debug)]
-pub(crate) struct Listing {
+pub(crate) struct DiscoveryDocuments {
     groups: Bytes,
     group: BTreeMap<&'static str, Bytes>,
     resources: BTreeMap<(&'static str, &'static str), Bytes>,
-    aggregated_core: Tagged,
-    aggregated_groups: Tagged,
+    aggregated_core: TaggedDocument,
+    aggregated_groups: TaggedDocument,
 }
 
-impl Listing {
+impl DiscoveryDocuments {
     pub(crate) fn of(kinds: &Kinds) -> Self {
         let named = kinds.groups().iter().filter_map(|group| {
-            render::group(kinds, group.name).map(|document| (group.name, written(&document)))
+            render::group(kinds, group.name).map(|document| (group.name, encode_line(&document)))
         });
         let versions = openapi::group_versions(kinds).into_iter().filter_map(|one| {
             let document = render::resource_list(kinds, one.group, one.version)?;
-            Some(((one.group, one.version), written(&document)))
+            Some(((one.group, one.version), encode_line(&document)))
         });
         Self {
-            groups: written(&render::group_list(kinds)),
+            groups: encode_line(&render::group_list(kinds)),
             group: named.collect(),
             resources: versions.collect(),
-            aggregated_core: tagged(&render::aggregated_core(kinds)),
-            aggregated_groups: tagged(&render::aggregated_groups(kinds)),
+            aggregated_core: with_etag(&render::aggregated_core(kinds)),
+            aggregated_groups: with_etag(&render::aggregated_groups(kinds)),
         }
     }
 }
 
-/// A path that is about no objects.
-pub(super) async fn path(server: &ApiServer, path: &str, parts: &Parts) -> Result<Answer, Refusal> {
-    if let Some(answer) = health::path(server, path, parts).await {
-        return Ok(answer);
+/// Handles a path that is not about resources.
+pub(super) async fn path(
+    server: &ApiServer,
+    path: &str,
+    info: &RequestInfo<'_>,
+) -> Result<ApiResponse, ApiError> {
+    if let Some(response) = health::path(server, path, info).await {
+        return Ok(response);
     }
-    if let Some(answer) = documents::path(server, path, parts).await {
-        return Ok(answer);
+    if let Some(response) = documents::path(server, path, info).await {
+        return Ok(response);
     }
     match path.trim_end_matches('/') {
-        "" => for_people(&json!({"paths": paths(&server.catalogue().await.kinds)}), parts),
-        "/version" => for_people(&version(), parts),
-        "/metrics" => Ok(metrics::answer(server).await),
-        _ => Ok(nowhere()),
+        "" => pretty_json(&json!({"paths": paths(&server.catalogue().await.kinds)}), info),
+        "/version" => pretty_json(&version(), info),
+        "/metrics" => Ok(metrics::respond(server).await),
+        _ => Ok(page_not_found()),
     }
 }
 
-/// The list of groups, or all of them in one document.
-pub(super) fn groups(catalogue: &Catalogue, parts: &Parts) -> Result<Answer, Refusal> {
-    reading(parts)?;
-    let listing = catalogue.listing();
-    Ok(match view(parts)? {
-        View::Discovery => aggregated(&listing.aggregated_groups, parts),
-        _ => Answer::json(200, listing.groups.clone()),
+/// The list of groups, or aggregated discovery.
+pub(super) fn groups(catalogue: &Catalogue, info: &RequestInfo<'_>) -> Result<ApiResponse, ApiError> {
+    require_get(info)?;
+    let documents = catalogue.documents();
+    Ok(match view(info)? {
+        View::Discovery => aggregated(&documents.aggregated_groups, info),
+        _ => ApiResponse::json(200, documents.groups.clone()),
     })
 }
 
-/// One group, or the resources of one version of it.
+/// A group, or the resources of one version of it.
 pub(super) fn group(
     catalogue: &Catalogue,
     group: &str,
     version: Option<&str>,
-    parts: &Parts,
-) -> Result<Answer, Refusal> {
-    reading(parts)?;
-    let (view, listing) = (view(parts)?, catalogue.listing());
+    info: &RequestInfo<'_>,
+) -> Result<ApiResponse, ApiError> {
+    require_get(info)?;
+    let (view, documents) = (view(info)?, catalogue.documents());
     match version {
         None if group.is_empty() && view == View::Discovery => {
-            Ok(aggregated(&listing.aggregated_core, parts))
+            Ok(aggregated(&documents.aggregated_core, info))
         }
-        None if group.is_empty() => Ok(Answer::value(200, &render::legacy_root(header(parts, HOST)))),
-        None => Ok(listing.group.get(group).map_or_else(nowhere, |body| Answer::json(200, body.clone()))),
-        Some(version) => match listing.resources.get(&(group, version)) {
-            Some(body) => Ok(Answer::json(200, body.clone())),
-            None if kinds().group(group).is_some() => Err(no_such_resource()),
-            None => Ok(nowhere()),
+        None if group.is_empty() => Ok(ApiResponse::value(200, &render::legacy_root(info.header(HOST)))),
+        None => Ok(documents
+            .group
+            .get(group)
+            .map_or_else(page_not_found, |body| ApiResponse::json(200, body.clone()))),
+        Some(version) => match documents.resources.get(&(group, version)) {
+            Some(body) => Ok(ApiResponse::json(200, body.clone())),
+            None if kinds().group(group).is_some() => Err(ApiError::ResourceNotFound),
+            None => Ok(page_not_found()),
         },
     }
 }
 
-/// Nothing is there at all.
-pub(super) fn nowhere() -> Answer {
-    Answer::text(404, "404 page not found\n").with(X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned())
+/// Returns 404 as plain text.
+pub(super) fn page_not_found() -> ApiResponse {
+    ApiResponse::text(404, "404 page not found\n").with(X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned())
 }
 
-/// Whether a client has what bears this tag.
-pub(super) fn is_known(parts: &Parts, etag: &str) -> bool {
-    header(parts, IF_NONE_MATCH).split(',').any(|tag| tag.trim().trim_start_matches("W/") == etag)
+/// Whether the client has the document with this ETag.
+pub(super) fn is_known(info: &RequestInfo<'_>, etag: &str) -> bool {
+    info.header(IF_NONE_MATCH).split(',').any(|tag| tag.trim().trim_start_matches("W/") == etag)
 }
 
 /// The quoted SHA-512 of a document.
@@ -130,44 +137,44 @@ pub(super) fn etag(document: &[u8]) -> String {
     etag
 }
 
-fn aggregated(document: &Tagged, parts: &Parts) -> Answer {
-    let answer = if is_known(parts, &document.etag) {
-        Answer::empty(304)
+fn aggregated(document: &TaggedDocument, info: &RequestInfo<'_>) -> ApiResponse {
+    let response = if is_known(info, &document.etag) {
+        ApiResponse::empty(304)
     } else {
-        Answer::json(200, document.bytes.clone()).of_type(AGGREGATED)
+        ApiResponse::json(200, document.bytes.clone()).of_type(AGGREGATED)
     };
-    answer
+    response
         .with(ETAG, document.etag.clone())
         .with(VARY, "Accept".to_owned())
         .with(CACHE_CONTROL, "public".to_owned())
 }
 
-fn written(document: &Value) -> Bytes {
+fn encode_line(document: &Value) -> Bytes {
     let mut bytes = encode::plain(document);
     bytes.push(b'\n');
     bytes.into()
 }
 
-fn tagged(document: &Value) -> Tagged {
-    let bytes = written(document);
-    Tagged { etag: etag(&bytes), bytes }
+fn with_etag(document: &Value) -> TaggedDocument {
+    let bytes = encode_line(document);
+    TaggedDocument { etag: etag(&bytes), bytes }
 }
 
-/// What Kubernetes always lays out for people.
-fn for_people(document: &Value, parts: &Parts) -> Result<Answer, Refusal> {
-    reading(parts)?;
-    Ok(Answer::json(200, encode::pretty(&encode::plain(document))))
+/// Responds with pretty-printed JSON, as Kubernetes does for these documents.
+fn pretty_json(document: &Value, info: &RequestInfo<'_>) -> Result<ApiResponse, ApiError> {
+    require_get(info)?;
+    Ok(ApiResponse::json(200, encode::pretty(&encode::plain(document))))
 }
 
-fn view(parts: &Parts) -> Result<View, Refusal> {
-    negotiate(header(parts, ACCEPT), Offer::Discovery)
+fn view(info: &RequestInfo<'_>) -> Result<View, ApiError> {
+    negotiate(info.accept, Offer::Discovery)
 }
 
-fn reading(parts: &Parts) -> Result<(), Refusal> {
-    if parts.method == Method::GET { Ok(()) } else { Err(method_not_allowed()) }
+fn require_get(info: &RequestInfo<'_>) -> Result<(), ApiError> {
+    if *info.method == Method::GET { Ok(()) } else { Err(ApiError::MethodNotAllowed) }
 }
 
-/// Every path that is no object's, in alphabetical order.
+/// All non-resource paths, sorted.
 fn paths(kinds: &Kinds) -> Vec<String> {
     let fixed = ["/api", "/apis", "/metrics", "/openapi/v2", "/openapi/v3", "/version"];
     let mut all: Vec<_> = fixed.into_iter().map(str::to_owned).chain(health::paths()).collect();

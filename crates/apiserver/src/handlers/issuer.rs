@@ -1,32 +1,32 @@
-//! What others need to check service account tokens themselves: who signs them, and with which key.
+//! The OpenID discovery documents, with which others verify service account tokens.
 
-use gantry_registry::Refusal;
 use http::header::HOST;
-use http::request::Parts;
 use serde_json::json;
 
 use crate::ApiServer;
-use crate::answer::Answer;
+use crate::error::ApiError;
+use crate::request_info::RequestInfo;
+use crate::response::ApiResponse;
 
 const CONFIGURATION: &str = "/.well-known/openid-configuration";
 const KEYS: &str = "/openid/v1/jwks";
 
-/// Answers the two documents of an OpenID issuer; any other path is somebody else's.
+/// Responds to the two paths of an OpenID issuer; `None` for others.
 pub(super) async fn document(
     server: &ApiServer,
     path: &str,
-    parts: &Parts,
-) -> Option<Result<Answer, Refusal>> {
+    info: &RequestInfo<'_>,
+) -> Option<Result<ApiResponse, ApiError>> {
     match path {
-        CONFIGURATION => Some(Ok(configuration(server, parts))),
+        CONFIGURATION => Some(Ok(configuration(server, info))),
         KEYS => Some(keys(server).await),
         _ => None,
     }
 }
 
-fn configuration(server: &ApiServer, parts: &Parts) -> Answer {
-    let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    Answer::value(
+fn configuration(server: &ApiServer, info: &RequestInfo<'_>) -> ApiResponse {
+    let host = info.header(HOST);
+    ApiResponse::value(
         200,
         &json!({
             "issuer": server.settings.access.issuer, "jwks_uri": format!("https://{host}{KEYS}"),
@@ -36,7 +36,7 @@ fn configuration(server: &ApiServer, parts: &Parts) -> Answer {
     )
 }
 
-async fn keys(server: &ApiServer) -> Result<Answer, Refusal> {
-    let key = server.guard.keys.ensured(server.objects.store.as_ref()).await?;
-    Ok(Answer::value(200, &json!({"keys": [key.public()]})).of_type("application/jwk-set+json"))
+async fn keys(server: &ApiServer) -> Result<ApiResponse, ApiError> {
+    let key = server.signing_keys.get_or_create(server.objects.store.as_ref()).await?;
+    Ok(ApiResponse::value(200, &json!({"keys": [key.public()]})).of_type("application/jwk-set+json"))
 }

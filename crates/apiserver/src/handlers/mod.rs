@@ -1,4 +1,4 @@
-//! From a request to an answer.
+//! Dispatches requests to handlers.
 
 mod call;
 mod custom;
@@ -12,75 +12,83 @@ mod openapi;
 mod patch;
 mod pods;
 mod read;
-mod rendering;
+mod render;
 mod reviews;
 mod scale;
-mod stored;
 mod token;
+mod update;
 mod watch;
 mod write;
 
 use bytes::Bytes;
 use gantry_registry::kinds::{Kind, Verb, kinds};
+use gantry_registry::strategies;
 use gantry_registry::target::{Objects as Path, Target};
-use gantry_registry::{Refusal, strategies};
 use http::Method;
-use http::request::Parts;
 
 use crate::ApiServer;
-use crate::answer::Answer;
-use crate::query::unescape_path;
+use crate::error::ApiError;
+use crate::request_info::RequestInfo;
+use crate::response::ApiResponse;
 use call::Call;
 
-pub(crate) use discovery::Listing;
-pub(crate) use openapi::Shelf;
-pub(crate) use stored::reset_fields;
+pub(crate) use discovery::DiscoveryDocuments;
+pub(crate) use openapi::OpenApiCache;
+pub(crate) use update::reset_fields;
 
-/// The largest body that is read.
+/// The size limit of request bodies.
 pub(crate) const BODY_BYTES_MAX: usize = 3 << 20;
 
-/// Answers a request.
-pub(crate) async fn dispatch(server: &ApiServer, parts: &Parts, body: Bytes) -> Result<Answer, Refusal> {
+/// Handles an authorized request.
+pub(crate) async fn dispatch(
+    server: &ApiServer,
+    info: &RequestInfo<'_>,
+    body: Bytes,
+) -> Result<ApiResponse, ApiError> {
     if body.len() > BODY_BYTES_MAX {
-        return Err(too_large());
+        return Err(ApiError::BodyTooLarge);
     }
-    let path = unescape_path(parts.uri.path());
-    match Target::parse(&path) {
-        Target::Path(path) => match issuer::document(server, path, parts).await {
-            Some(answer) => answer,
-            None => discovery::path(server, path, parts).await,
+    match &info.target {
+        Target::Path(path) => match issuer::document(server, path, info).await {
+            Some(response) => response,
+            None => discovery::path(server, path, info).await,
         },
-        Target::Groups => discovery::groups(server.catalogue().await.as_ref(), parts),
+        Target::Groups => discovery::groups(server.catalogue().await.as_ref(), info),
         Target::Group { group, version } => {
-            discovery::group(server.catalogue().await.as_ref(), group, version, parts)
+            discovery::group(server.catalogue().await.as_ref(), group, *version, info)
         }
-        Target::Objects(path) => objects(server, &path, parts, body).await,
+        Target::Objects(path) => objects(server, path, info, body).await,
     }
 }
 
-async fn objects(server: &ApiServer, path: &Path<'_>, parts: &Parts, body: Bytes) -> Result<Answer, Refusal> {
+async fn objects(
+    server: &ApiServer,
+    path: &Path<'_>,
+    info: &RequestInfo<'_>,
+    body: Bytes,
+) -> Result<ApiResponse, ApiError> {
     let Some(kind) = server.kind(path.group, path.version, path.resource).await else {
         let is_built_in = kinds().group(path.group).is_some();
-        return if is_built_in { Err(no_such_resource()) } else { Ok(discovery::nowhere()) };
+        return if is_built_in { Err(ApiError::ResourceNotFound) } else { Ok(discovery::page_not_found()) };
     };
     let kind = &kind;
-    if let Some(answer) = custom::misuse(kind, path, &parts.method) {
-        return answer;
+    if let Some(response) = custom::check_request(kind, path, info.verb) {
+        return response;
     }
-    let call = Call::new(server, kind, path, parts, body)?;
+    let call = Call::new(server, kind, path, info, body)?;
     call.check_scope()?;
-    let answer = match (&parts.method, path.name, path.part) {
-        // The old form of a watch is for watching.
-        (method, _, None) if path.watch && *method != Method::GET => Err(method_not_allowed()),
+    let response = match (info.method, path.name, path.part) {
+        // The old watch form supports only GET.
+        (method, _, None) if path.watch && *method != Method::GET => Err(ApiError::MethodNotAllowed),
         (&Method::GET, None, None) => read::collection(&call).await,
         (&Method::GET, Some(_), None) if path.watch => read::collection(&call).await,
         (&Method::POST, None, None) if call.is_review() => call.review().await,
         (&Method::POST, None, None) if kind.kind == "Binding" && call.namespace.is_some() => {
             call.bind().await
         }
-        (&Method::POST, None, None) => allowed(kind, Verb::Create).map(|()| call)?.create().await,
+        (&Method::POST, None, None) => require_verb(kind, Verb::Create).map(|()| call)?.create().await,
         (&Method::DELETE, None, None) => {
-            allowed(kind, Verb::DeleteCollection).map(|()| call)?.delete_collection().await
+            require_verb(kind, Verb::DeleteCollection).map(|()| call)?.delete_collection().await
         }
         (&Method::GET, Some(_), None) => read::object(&call).await,
         (&Method::PUT, Some(_), None) => call.put(write::Part::Main).await,
@@ -90,53 +98,26 @@ async fn objects(server: &ApiServer, path: &Path<'_>, parts: &Parts, body: Bytes
             Method::GET => read::object(&call).await,
             Method::PUT => call.put(write::Part::Status).await,
             Method::PATCH => call.patch(write::Part::Status).await,
-            _ => Err(method_not_allowed()),
+            _ => Err(ApiError::MethodNotAllowed),
         },
         (method, Some(_), Some("scale")) if kind.subresource("scale").is_some() => call.scale(method).await,
         (&Method::POST, Some(_), Some("token")) if kind.subresource("token").is_some() => {
             call.create_token().await
         }
-        (method, Some(_), Some("finalize")) if call.is_of_namespaces() => call.finalize(method).await,
-        (_, Some(_), Some(part)) if pods::answers(kind, part) => pods::part(&call, parts, part).await,
-        (_, Some(_), Some(part)) if kind.subresource(part).is_none() => Err(no_such_resource()),
-        _ => Err(method_not_allowed()),
+        (method, Some(_), Some("finalize")) if call.is_namespace() => call.finalize(method).await,
+        (_, Some(_), Some(part)) if pods::handles(kind, part) => pods::part(&call, part).await,
+        (_, Some(_), Some(part)) if kind.subresource(part).is_none() => Err(ApiError::ResourceNotFound),
+        _ => Err(ApiError::MethodNotAllowed),
     };
-    if answer.is_ok() && parts.method != Method::GET {
-        // The write is done, whatever comes of this. Whoever runs the server tries again, and says why it does not work.
+    if response.is_ok() && *info.method != Method::GET {
+        // The write is done; a failure here is retried and reported by the periodic reconciliation.
         let _ = server.follow_write(kind).await;
     }
-    answer.map(|answer| (strategies::of(kind).deprecation)(kind).into_iter().fold(answer, Answer::warning))
+    response.map(|response| {
+        (strategies::of(kind).deprecation)(kind).into_iter().fold(response, ApiResponse::warning)
+    })
 }
 
-fn allowed(kind: &Kind, verb: Verb) -> Result<(), Refusal> {
-    if kind.allows(verb) { Ok(()) } else { Err(method_not_allowed()) }
-}
-
-/// What a client is told whose body is larger than what is read.
-pub(crate) fn too_large() -> Refusal {
-    Refusal {
-        code: 413,
-        reason: "RequestEntityTooLarge",
-        message: format!("Request entity too large: limit is {BODY_BYTES_MAX}"),
-        details: None,
-    }
-}
-
-/// What is asked for is of no kind that is served.
-pub(crate) fn no_such_resource() -> Refusal {
-    Refusal {
-        code: 404,
-        reason: "NotFound",
-        message: "the server could not find the requested resource".to_owned(),
-        details: Some(Box::default()),
-    }
-}
-
-fn method_not_allowed() -> Refusal {
-    Refusal {
-        code: 405,
-        reason: "MethodNotAllowed",
-        message: "the server does not allow this method on the requested resource".to_owned(),
-        details: Some(Box::default()),
-    }
+fn require_verb(kind: &Kind, verb: Verb) -> Result<(), ApiError> {
+    if kind.allows(verb) { Ok(()) } else { Err(ApiError::MethodNotAllowed) }
 }

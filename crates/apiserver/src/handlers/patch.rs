@@ -1,24 +1,28 @@
-//! Patches of all four kinds.
+//! JSON patch, merge patch, strategic merge patch and server-side apply.
 
 use gantry_managed_fields::apply;
 use gantry_patch::{self as patch, PatchKind};
 use gantry_registry::decode::{self, Finding, Format, strict_problem};
 use gantry_registry::kinds::{Nature, Verb};
-use gantry_registry::{FieldError, Refusal, defaults};
+use gantry_registry::{FieldError, defaults};
 use serde_json::{Value, json};
 
-use super::allowed;
 use super::call::Call;
-use super::stored::{Ownership, check_number, check_place, reset_fields, settle, writing};
-use super::write::{Part, forget_version};
-use crate::answer::Answer;
+use super::require_verb;
+use super::update::{
+    Ownership, check_namespace, check_version_syntax, field_write, plan_update, reset_fields,
+};
+use super::write::{Part, remove_version};
+use crate::error::ApiError;
+use crate::metadata::Metadata;
 use crate::query::{Validation, WriteOptions};
+use crate::response::ApiResponse;
 
 impl Call<'_> {
-    pub(super) async fn patch(&self, part: Part) -> Result<Answer, Refusal> {
-        allowed(self.kind, Verb::Patch)?;
+    pub(super) async fn patch(&self, part: Part) -> Result<ApiResponse, ApiError> {
+        require_verb(self.kind, Verb::Patch)?;
         let kind = self.patch_kind()?;
-        let options = self.query.write_options("PatchOptions", &self.user_agent)?;
+        let options = self.info.query.write_options("PatchOptions", self.info.user_agent)?;
         let (body, findings) = self.patch_body(kind, &options)?;
         match kind {
             Some(kind) => self.patch_by(kind, part, &options, &body, &findings).await,
@@ -26,26 +30,26 @@ impl Call<'_> {
         }
     }
 
-    /// Which kind of patch it is; `None` is server-side apply.
-    pub(super) fn patch_kind(&self) -> Result<Option<PatchKind>, Refusal> {
-        Ok(match self.content_type.as_str() {
+    /// The patch type; `None` is server-side apply.
+    pub(super) fn patch_kind(&self) -> Result<Option<PatchKind>, ApiError> {
+        Ok(match &*self.info.content_type {
             "application/json-patch+json" => Some(PatchKind::Json),
             "application/merge-patch+json" => Some(PatchKind::Merge),
             "application/strategic-merge-patch+json" if self.kind.nature.message().is_some() => {
                 Some(PatchKind::Strategic)
             }
             "application/apply-patch+yaml" => None,
-            "application/strategic-merge-patch+json" => return Err(patch::not_strategic()),
-            _ => return Err(unsupported()),
+            "application/strategic-merge-patch+json" => return Err(patch::not_strategic().into()),
+            _ => return Err(ApiError::UnknownPatchType),
         })
     }
 
-    /// The body of a patch, and what is odd about it, if its options make sense.
+    /// Decodes the body of a patch and checks its options.
     pub(super) fn patch_body(
         &self,
         kind: Option<PatchKind>,
         options: &WriteOptions,
-    ) -> Result<(Value, Vec<Finding>), Refusal> {
+    ) -> Result<(Value, Vec<Finding>), ApiError> {
         let wrong = match kind {
             Some(_) if options.force.is_some() => {
                 Some(FieldError::forbidden("force", "may not be specified for non-apply patch"))
@@ -56,7 +60,7 @@ impl Call<'_> {
             _ => None,
         };
         if let Some(wrong) = wrong {
-            return Err(Refusal::invalid("PatchOptions", "meta.k8s.io", "", &[wrong]));
+            return Err(ApiError::invalid("PatchOptions", "meta.k8s.io", "", &[wrong]));
         }
         if let Some(kind) = kind {
             let (body, twice) = decode::plain(&self.body, Format::Json).map_err(|why| patch::unread(&why))?;
@@ -64,9 +68,9 @@ impl Call<'_> {
             return Ok((body, findings));
         }
         let (statement, findings) = decode::plain(&self.body, Format::Yaml)
-            .map_err(|problem| Refusal::bad_request(format!("error encoding patch: {problem}")))?;
+            .map_err(|problem| ApiError::bad_request(format!("error encoding patch: {problem}")))?;
         match findings.first().filter(|_| options.validation == Validation::Strict) {
-            Some(twice) => Err(Refusal::bad_request(format!(
+            Some(twice) => Err(ApiError::bad_request(format!(
                 "error strict decoding patch: error converting YAML to JSON: {twice}"
             ))),
             None => Ok((statement, findings)),
@@ -80,18 +84,18 @@ impl Call<'_> {
         options: &WriteOptions,
         body: &Value,
         duplicates: &[Finding],
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ApiResponse, ApiError> {
         let mut findings = Vec::new();
         let changed = self.change(options, |stored| {
             findings = duplicates.to_vec();
             let wanted = self.patched(kind, body, stored, options, &mut findings)?;
-            settle(self, stored, wanted, part, options, Ownership::ByChange)
+            plan_update(self, stored, wanted, part, options, Ownership::ByChange)
         });
         let written = changed.await;
-        self.answer_or_refuse(200, written, options, &findings)
+        self.respond(200, written, options, &findings)
     }
 
-    /// The stored object as the patch wants it, decoded and with defaults; what was ignored is added to the findings.
+    /// Applies the patch to the stored object, decodes and defaults the result, and adds to the findings.
     fn patched(
         &self,
         kind: PatchKind,
@@ -99,9 +103,9 @@ impl Call<'_> {
         stored: &Value,
         options: &WriteOptions,
         findings: &mut Vec<Finding>,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Value, ApiError> {
         let mut patched = patch::apply(kind, stored, &self.kind.nature, body)?;
-        // Only a refusal shows the patched object, so it is made again for that and not kept for everybody.
+        // Only an error shows the patched object, so it is computed again for that instead of cloned.
         let undecodable = |why: &str| match patch::apply(kind, stored, &self.kind.nature, body) {
             Ok(patched) => patch::undecodable(kind, body, &patched, why),
             Err(refusal) => refusal,
@@ -109,7 +113,7 @@ impl Call<'_> {
         decode::check_kind(&patched, self.gvk(), &self.kind.nature).map_err(|why| undecodable(&why))?;
         if kind == PatchKind::Strategic {
             if let Some(why) = decode::type_mismatch(&patched, &self.kind.nature) {
-                return Err(undecodable(&why));
+                return Err(undecodable(&why).into());
             }
             patched = decode::wrap_int32(patched, &self.kind.nature);
         }
@@ -118,11 +122,11 @@ impl Call<'_> {
         if options.validation == Validation::Strict
             && let Some(problem) = strict_problem(findings)
         {
-            return Err(undecodable(&problem));
+            return Err(undecodable(&problem).into());
         }
         let mut object = decoded.object;
         self.check_name(&object)?;
-        check_place(self, &mut object)?;
+        check_namespace(self, &mut object)?;
         if matches!(self.kind.nature, Nature::Custom(_)) {
             decode::custom::check_type(&object, self.gvk())?;
         }
@@ -130,67 +134,55 @@ impl Call<'_> {
         Ok(object)
     }
 
-    /// Server-side apply: what a manager states, merged with what others do.
+    /// Server-side apply.
     async fn apply(
         &self,
         part: Part,
         options: &WriteOptions,
         statement: &Value,
         findings: &[Finding],
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ApiResponse, ApiError> {
         let on_conflict = options.on_conflict();
-        let (reset, now) = (reset_fields(self.kind, part), self.server.surroundings.now().to_string());
-        let write = writing(self, part, options, &reset, &now);
+        let (reset, now) = (reset_fields(self.kind, part), self.server.environment.now().to_string());
+        let write = field_write(self, part, options, &reset, &now);
         let changed = self.change(options, |stored| {
             let applied = apply::apply(Some(stored), statement, &write, on_conflict)?;
             let wanted = self.applied(applied.object)?;
-            settle(self, stored, wanted, part, options, Ownership::Settled)
+            plan_update(self, stored, wanted, part, options, Ownership::AlreadyTracked)
         });
         let (status, written) = match changed.await {
-            Err(absent) if absent.code == 404 && part == Part::Main => {
+            Err(ApiError::NotFound(_)) if part == Part::Main => {
                 let applied = apply::apply(None, statement, &write, on_conflict)?;
                 let mut object = self.applied(applied.object)?;
                 self.check_absent_uid(&object)?;
-                check_number(&object)?;
-                forget_version(&mut object);
+                check_version_syntax(&object)?;
+                remove_version(&mut object);
                 object["metadata"]["name"] = json!(self.name);
-                (201, self.create_object(object, options, Ownership::Settled).await?)
+                (201, self.create_object(object, options, Ownership::AlreadyTracked).await?)
             }
             other => (200, other?),
         };
-        self.answer(status, &written, options, findings)
+        self.response(status, &written, options, findings)
     }
 
-    /// Whoever names a uid means an object that exists.
-    fn check_absent_uid(&self, object: &Value) -> Result<(), Refusal> {
-        let Some(uid) = object["metadata"]["uid"].as_str() else { return Ok(()) };
-        let place = self.place();
-        let message = format!(
-            "Operation cannot be fulfilled on {} \"{}\": uid mismatch: the provided object specified uid {uid}, and no \
-             existing object was found",
-            place.kind.group_resource(),
-            place.name
+    /// Returns 409 if an object to be created has a uid.
+    fn check_absent_uid(&self, object: &Value) -> Result<(), ApiError> {
+        let uid = Metadata::of(object).uid();
+        if uid.is_empty() {
+            return Ok(());
+        }
+        let why = format!(
+            "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         );
-        let details = Some(Box::new(place.details()));
-        Err(Refusal { code: 409, reason: "Conflict", message, details })
+        Err(ApiError::conflict(self.object_ref(), why))
     }
 
-    fn applied(&self, object: Value) -> Result<Value, Refusal> {
-        let decoded = decode::assembled(object, &self.kind.nature).map_err(Refusal::server_error)?;
+    fn applied(&self, object: Value) -> Result<Value, ApiError> {
+        let decoded = decode::assembled(object, &self.kind.nature).map_err(ApiError::unclassified)?;
         let mut object = decoded.object;
         self.check_name(&object)?;
-        check_place(self, &mut object)?;
+        check_namespace(self, &mut object)?;
         defaults::apply_to_applied(self.kind, &mut object);
         Ok(object)
-    }
-}
-
-/// The content type is of no patch that is known.
-pub(super) fn unsupported() -> Refusal {
-    Refusal {
-        code: 415,
-        reason: "UnsupportedMediaType",
-        message: "415: Unsupported Media Type".to_owned(),
-        details: Some(Box::default()),
     }
 }

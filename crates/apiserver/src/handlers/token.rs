@@ -1,19 +1,19 @@
-//! The subresource `token` of service accounts: a token to act as the account, for some time.
+//! The subresource `token` of service accounts: issues tokens.
 
 use gantry_registry::decode::{self, Gvk};
 use gantry_registry::kinds::{Verb, kinds};
 use gantry_registry::schema::schema;
-use gantry_registry::{Details, FieldError, Refusal, encode};
+use gantry_registry::{FieldError, encode};
 use serde_json::{Value, json};
 
 use super::call::Call;
 use super::write::warn;
-use super::{method_not_allowed, no_such_resource};
-use crate::answer::Answer;
-use crate::identity::jwt;
-use crate::identity::service_account::Claims;
-use crate::objects::Place;
+use crate::authentication::jwt;
+use crate::authentication::service_account::Claims;
+use crate::error::{ApiError, ObjectName};
+use crate::objects::ObjectRef;
 use crate::query::Validation;
+use crate::response::ApiResponse;
 
 const GROUP: &str = "authentication.k8s.io";
 const SECONDS_DEFAULT: i64 = 3600;
@@ -21,30 +21,30 @@ const SECONDS_MIN: i64 = 600;
 const SECONDS_MAX: i64 = 1 << 32;
 
 impl Call<'_> {
-    /// Makes a token for the account in the path.
-    pub(super) async fn create_token(&self) -> Result<Answer, Refusal> {
-        let message = schema().find("authentication/v1.TokenRequest").ok_or_else(no_such_resource)?;
-        let kind = self.kind.subresource("token").ok_or_else(no_such_resource)?;
+    /// Issues a token for the service account.
+    pub(super) async fn create_token(&self) -> Result<ApiResponse, ApiError> {
+        let message = schema().find("authentication/v1.TokenRequest").ok_or(ApiError::ResourceNotFound)?;
+        let kind = self.kind.subresource("token").ok_or(ApiError::ResourceNotFound)?;
         if !kind.verbs.contains(&Verb::Create) {
-            return Err(method_not_allowed());
+            return Err(ApiError::MethodNotAllowed);
         }
-        let options = self.query.write_options("CreateOptions", &self.user_agent)?;
+        let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
         let gvk = Gvk::new(GROUP, "v1", "TokenRequest");
         let decoded = decode::object(&self.body, self.format()?, gvk)?;
         let findings = decoded.findings.clone();
         let mut request =
             if options.validation == Validation::Strict { decoded.strict(gvk)? } else { decoded.object };
         let (namespace, name) = (self.namespace.unwrap_or_default(), self.name.unwrap_or_default());
-        check_place(&request, namespace, name)?;
-        let account = self.server.objects.get(self.place()).await?;
+        check_metadata(&request, namespace, name)?;
+        let account = self.server.objects.get(self.object_ref()).await?;
         self.fill_in(&mut request);
         check_spec(&request["spec"])?;
         let bound = self.bound(&request["spec"]["boundObjectRef"]).await?;
-        let now = self.server.surroundings.now();
+        let now = self.server.environment.now();
         let lifetime_seconds = request["spec"]["expirationSeconds"].as_i64().unwrap_or(SECONDS_DEFAULT);
         let claims = Claims {
             issuer: &self.server.settings.access.issuer,
-            id: &self.server.surroundings.uid(),
+            id: &self.server.environment.uid(),
             namespace,
             account: &account,
             audiences: &request["spec"]["audiences"],
@@ -52,16 +52,16 @@ impl Call<'_> {
             lifetime_seconds,
             bound,
         };
-        let key = self.server.guard.keys.ensured(self.server.objects.store.as_ref()).await?;
+        let key = self.server.signing_keys.get_or_create(self.server.objects.store.as_ref()).await?;
         let token = jwt::sign(&claims.render(), &key)
-            .ok_or_else(|| Refusal::server_error("the token could not be signed"))?;
+            .ok_or_else(|| ApiError::unclassified("the token could not be signed"))?;
         request["metadata"] = json!({});
         for field in ["name", "namespace", "uid", "creationTimestamp"] {
             request["metadata"][field] = account["metadata"][field].clone();
         }
         request["status"] =
             json!({"token": token, "expirationTimestamp": now.plus(lifetime_seconds).to_string()});
-        Ok(warn(Answer::json(201, encode::object(&request, &message.into())), &options, &findings))
+        Ok(warn(ApiResponse::json(201, encode::object(&request, &message.into())), &options, &findings))
     }
 
     fn fill_in(&self, request: &mut Value) {
@@ -77,63 +77,63 @@ impl Call<'_> {
         }
     }
 
-    /// What the token is bound to, looked up: it must be there, and be the one that is meant.
-    async fn bound(&self, reference: &Value) -> Result<Vec<(&'static str, Value)>, Refusal> {
+    /// Looks up the objects that the token is bound to. Returns an error if one is absent or has another uid.
+    async fn bound(&self, reference: &Value) -> Result<Vec<(&'static str, Value)>, ApiError> {
         if reference.is_null() {
             return Ok(Vec::new());
         }
         let text = |field: &str| reference[field].as_str().unwrap_or_default();
-        let (claim, resource) = match (text("apiVersion"), text("kind")) {
-            ("v1", "Pod") => ("pod", "pods"),
-            ("v1", "Secret") => ("secret", "secrets"),
-            ("v1", "Node") => ("node", "nodes"),
+        let (kind, claim, resource) = match (text("apiVersion"), text("kind")) {
+            ("v1", "Pod") => ("Pod", "pod", "pods"),
+            ("v1", "Secret") => ("Secret", "secret", "secrets"),
+            ("v1", "Node") => ("Node", "node", "nodes"),
             (version, kind) => {
                 let group_version = version.rsplit_once('/').unwrap_or(("", version));
                 let shown = format!("{}/{}, Kind={kind}", group_version.0, group_version.1);
-                return Err(Refusal::bad_request(format!("cannot bind token to object of type {shown}")));
+                return Err(ApiError::bad_request(format!("cannot bind token to object of type {shown}")));
             }
         };
-        let object = self.neighbour(resource, text("name")).await?;
+        let object = self.get_core_object(resource, text("name")).await?;
         let (account, name) = (self.name.unwrap_or_default(), text("name"));
         if claim == "pod" && object["spec"]["serviceAccountName"] != account {
-            return Err(Refusal::bad_request(format!(
+            return Err(ApiError::bad_request(format!(
                 "cannot bind token for serviceaccount \"{account}\" to pod running with different serviceaccount name."
             )));
         }
         if !text("uid").is_empty() && reference["uid"] != object["metadata"]["uid"] {
-            return Err(another(text("kind"), name, text("uid")));
+            return Err(uid_mismatch(kind, name, text("uid")));
         }
         let node = object["spec"]["nodeName"].as_str().unwrap_or_default().to_owned();
         let mut bound = vec![(claim, object)];
         if claim == "pod" && !node.is_empty() {
-            // The node is told even if nobody knows it any more.
+            // The name of a deleted node is included as well.
             let unknown = json!({"metadata": {"name": node}});
-            bound.push(("node", self.neighbour("nodes", &node).await.unwrap_or(unknown)));
+            bound.push(("node", self.get_core_object("nodes", &node).await.unwrap_or(unknown)));
         }
         Ok(bound)
     }
 
-    /// An object of the core group, in the account's namespace if it is in any.
-    async fn neighbour(&self, resource: &str, name: &str) -> Result<Value, Refusal> {
-        let kind = kinds().resource("", "v1", resource).ok_or_else(no_such_resource)?;
-        self.server.objects.get(Place { kind, namespace: self.namespace, name }).await
+    /// Gets an object of the core group, in the account's namespace if it is namespaced.
+    async fn get_core_object(&self, resource: &str, name: &str) -> Result<Value, ApiError> {
+        let kind = kinds().resource("", "v1", resource).ok_or(ApiError::ResourceNotFound)?;
+        self.server.objects.get(ObjectRef { kind, namespace: self.namespace, name }).await
     }
 }
 
-/// The name and the namespace in the body, where given, must be those of the path.
-fn check_place(request: &Value, namespace: &str, name: &str) -> Result<(), Refusal> {
+/// Name and namespace in the body, if set, must be those of the path.
+fn check_metadata(request: &Value, namespace: &str, name: &str) -> Result<(), ApiError> {
     for (field, wanted, what) in [("name", name, "name"), ("namespace", namespace, "namespace")] {
         let given = &request["metadata"][field];
         if given.as_str().is_some_and(|given| !given.is_empty() && given != wanted) {
             let why = format!("must match the service account {what} if specified");
             let wrong = FieldError::invalid(format!("metadata.{field}"), given, why);
-            return Err(Refusal::invalid("TokenRequest", GROUP, name, &[wrong]));
+            return Err(ApiError::invalid("TokenRequest", GROUP, name, &[wrong]));
         }
     }
     Ok(())
 }
 
-fn check_spec(spec: &Value) -> Result<(), Refusal> {
+fn check_spec(spec: &Value) -> Result<(), ApiError> {
     let seconds = &spec["expirationSeconds"];
     let why = match seconds.as_i64().unwrap_or(0) {
         ..SECONDS_MIN => "may not specify a duration less than 10 minutes",
@@ -141,14 +141,13 @@ fn check_spec(spec: &Value) -> Result<(), Refusal> {
         _ => "may not specify a duration larger than 2^32 seconds",
     };
     let wrong = FieldError::invalid("spec.expirationSeconds", seconds, why);
-    Err(Refusal::invalid("TokenRequest", GROUP, "", &[wrong]))
+    Err(ApiError::invalid("TokenRequest", GROUP, "", &[wrong]))
 }
 
-fn another(kind: &str, name: &str, uid: &str) -> Refusal {
-    let message = format!(
-        "Operation cannot be fulfilled on {kind} \"{name}\": the UID in the bound object reference ({uid}) does not match \
-         the UID in record. The object might have been deleted and then recreated"
+fn uid_mismatch(kind: &'static str, name: &str, uid: &str) -> ApiError {
+    let why = format!(
+        "the UID in the bound object reference ({uid}) does not match the UID in record. The object might have been \
+         deleted and then recreated"
     );
-    let details = Details { name: name.to_owned(), kind: kind.to_owned(), ..Details::default() };
-    Refusal { code: 409, reason: "Conflict", message, details: Some(Box::new(details)) }
+    ApiError::conflict(ObjectName { group: "", resource: kind, name: name.to_owned() }, why)
 }

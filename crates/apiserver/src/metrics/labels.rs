@@ -1,18 +1,15 @@
-//! What sort of request one is, as far as it is counted.
+//! The labels of request metrics.
 //!
-//! Every label is a word of ours or of the tables, so that nobody can make the server remember their words.
+//! Every value is from a fixed set or a table, so that clients cannot create series.
 
 use gantry_registry::kinds::{Kind, Scope};
 use gantry_registry::target::{Objects, Target};
 use http::Method;
-use http::header::CONTENT_TYPE;
-use http::request::Parts;
 
 use crate::catalogue::Catalogues;
-use crate::finish::header;
-use crate::query::{Query, unescape_path};
+use crate::request_info::RequestInfo;
 
-/// Requests that are counted together.
+/// The labels of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Labels {
     verb: &'static str,
@@ -22,17 +19,17 @@ pub(super) struct Labels {
     subresource: &'static str,
     scope: &'static str,
     dry_run: &'static str,
-    pub(super) lasting: Lasting,
+    pub(super) lifetime: Lifetime,
 }
 
-/// Whether a request ends soon.
+/// Whether a request is long-running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Lasting {
+pub(super) enum Lifetime {
     Short,
-    Long,
+    LongRunning,
 }
 
-/// Paths that are counted by themselves.
+/// Non-resource paths with a series of their own.
 const PATHS: [&str; 10] = [
     "/healthz",
     "/livez",
@@ -47,42 +44,34 @@ const PATHS: [&str; 10] = [
 ];
 
 impl Labels {
-    pub(super) fn of(parts: &Parts, catalogues: &Catalogues) -> Self {
-        let path = unescape_path(parts.uri.path());
-        let query = parts.uri.query().unwrap_or_default();
-        if let Target::Objects(objects) = Target::parse(&path)
+    pub(super) fn of(info: &RequestInfo<'_>, catalogues: &Catalogues) -> Self {
+        if let Target::Objects(objects) = &info.target
             && let Some(kind) = catalogues.known(objects.group, objects.version, objects.resource)
         {
-            let labels = Self::of_objects(&kind, &objects, &parts.method, query);
-            let applies =
-                labels.verb == "PATCH" && header(parts, CONTENT_TYPE).starts_with("application/apply-patch");
-            return Self { verb: if applies { "APPLY" } else { labels.verb }, ..labels };
+            return Self::of_objects(&kind, objects, info);
         }
-        let known = PATHS.iter().find(|known| path.starts_with(**known)).copied();
+        let known = PATHS.iter().find(|known| info.path.starts_with(**known)).copied();
         Self {
-            verb: verb_of(&parts.method),
+            verb: method_name(info.method),
             group: "",
             version: "",
             resource: "",
             subresource: known.unwrap_or_default(),
             scope: "",
             dry_run: "",
-            lasting: Lasting::Short,
+            lifetime: Lifetime::Short,
         }
     }
 
-    fn of_objects(kind: &Kind, objects: &Objects<'_>, method: &Method, query: &str) -> Self {
-        // Most requests say neither, and need not be taken apart to find out.
-        let says_more = query.contains("watch") || query.contains("dryRun");
-        let query = if says_more { Query::parse(query) } else { Query::default() };
+    fn of_objects(kind: &Kind, objects: &Objects<'_>, info: &RequestInfo<'_>) -> Self {
         let part = objects.part.and_then(|part| part.split('/').next());
         let subresource = part.and_then(|part| kind.subresource(part)).map_or("", |found| found.name);
-        let watches = objects.name.is_none() && query.flag("watch") || objects.watch;
-        let verb = match (method, objects.name) {
-            (&Method::GET, _) if watches => "WATCH",
-            (&Method::GET, None) => "LIST",
-            (&Method::DELETE, None) => "DELETECOLLECTION",
-            (method, _) => verb_of(method),
+        let verb = match (info.method, info.verb) {
+            (&Method::GET, "watch") => "WATCH",
+            (&Method::GET, "list") => "LIST",
+            (_, "deletecollection") => "DELETECOLLECTION",
+            (_, "patch") if info.content_type.starts_with("application/apply-patch") => "APPLY",
+            (method, _) => method_name(method),
         };
         let scope = match (objects.name, objects.namespace, kind.scope) {
             (Some(_), ..) => "resource",
@@ -97,8 +86,8 @@ impl Labels {
             resource: kind.resource,
             subresource,
             scope,
-            dry_run: if query.first("dryRun").is_some() { "All" } else { "" },
-            lasting: if watches || streams { Lasting::Long } else { Lasting::Short },
+            dry_run: if info.query.first("dryRun").is_some() { "All" } else { "" },
+            lifetime: if info.verb == "watch" || streams { Lifetime::LongRunning } else { Lifetime::Short },
         }
     }
 
@@ -128,7 +117,7 @@ impl Labels {
     }
 }
 
-fn verb_of(method: &Method) -> &'static str {
+fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::POST => "POST",

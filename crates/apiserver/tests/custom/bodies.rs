@@ -1,12 +1,12 @@
-//! What is odd about a body: told, refused or ignored, as the client asks.
+//! Unknown and duplicate fields of a body: warned about, refused or ignored, as the client requests.
 
 use super::*;
-use crate::harness::{Told, ask};
+use crate::harness::{ReceivedResponse, ask};
 
 const CRANES: &str = "/apis/example.com/v1/namespaces/default/cranes";
 const JSON_PATCH: &str = "application/json-patch+json";
 
-/// A server on which cranes are defined, which hold an object; unknown members of their spec may be kept.
+/// A server that defines cranes with an embedded object; unknown fields of their spec may be preserved.
 async fn with_cranes(keeps_unknown: bool) -> ApiServer {
     let server = server().await;
     let mut spec = json!({
@@ -41,13 +41,13 @@ async fn with_cranes(keeps_unknown: bool) -> ApiServer {
     server
 }
 
-async fn sent(server: &ApiServer, method: Method, path: &str, kind: &str, body: &str) -> Told {
+async fn sent(server: &ApiServer, method: Method, path: &str, kind: &str, body: &str) -> ReceivedResponse {
     ask(server, method, path, &[("content-type", kind), ("user-agent", "story/1")], body.to_owned()).await
 }
 
-/// The warnings of an answer, each by itself.
-fn warnings(told: &Told) -> Vec<String> {
-    let headers = told.headers.get_all("warning").iter();
+/// The warnings of a response.
+fn warnings(response: &ReceivedResponse) -> Vec<String> {
+    let headers = response.headers.get_all("warning").iter();
     let texts = headers.map(|header| header.to_str().unwrap().trim_start_matches("299 - "));
     texts.map(|text| serde_json::from_str(text).unwrap()).collect()
 }
@@ -79,10 +79,10 @@ spec:
     metadata:
       colour: red"#;
 
-/// Appendix E, A2.23: what stands twice comes first, then unknown metadata, unknown fields, and what is unknown in the
-/// metadata of embedded objects.
+/// Appendix E, A2.23: the order is duplicate fields, unknown metadata, unknown fields, unknown metadata of embedded
+/// objects.
 #[tokio::test]
-async fn what_is_odd_is_told_in_its_order() {
+async fn warnings_have_an_order() {
     let twice = ["metadata.name", "spec.twice", "spec.known", "spec.ports[0].host"];
     let twice: Vec<_> = twice.iter().map(|path| format!("duplicate field \"{path}\"")).collect();
     let in_yaml = [r#"line 6: key "name" already set in map"#, r#"line 11: key "twice" already set in map"#];
@@ -100,17 +100,22 @@ async fn what_is_odd_is_told_in_its_order() {
             let name = format!("{}-{keeps_unknown}", kind.trim_start_matches("application/"));
             let path = |validation: &str| format!("{CRANES}?fieldValidation={validation}");
             let body = body.replace("NAME", &name);
-            let told = sent(&server, Method::POST, &path("Strict"), kind, &body).await;
-            assert_eq!(told.status, 400, "{}", told.text());
-            let message = told.json()["message"].as_str().unwrap().to_owned();
+            let response = sent(&server, Method::POST, &path("Strict"), kind, &body).await;
+            assert_eq!(response.status, 400, "{}", response.text());
+            let message = response.json()["message"].as_str().unwrap().to_owned();
             let said = message.split_once("strict decoding error: ").unwrap().1;
             let said = said.strip_prefix("yaml: unmarshal errors:\n  ").unwrap_or(said).replace("\n  ", ", ");
             assert_eq!(said, expected.join(", "));
-            let told = sent(&server, Method::POST, CRANES, kind, &body).await;
-            assert_eq!((told.status, warnings(&told)), (201, expected.clone()), "{}", told.text());
-            let mut stored = told.json();
+            let response = sent(&server, Method::POST, CRANES, kind, &body).await;
+            assert_eq!(
+                (response.status, warnings(&response)),
+                (201, expected.clone()),
+                "{}",
+                response.text()
+            );
+            let mut stored = response.json();
             assert!(stored["spec"]["held"]["metadata"].get("colour").is_none(), "{stored}");
-            // And the same when it is put.
+            // The same on PUT.
             stored["spec"]["weight"] = json!(1);
             let path = |validation: &str| format!("{CRANES}/{name}?fieldValidation={validation}");
             let version = stored["metadata"]["resourceVersion"].as_str().unwrap();
@@ -120,17 +125,17 @@ async fn what_is_odd_is_told_in_its_order() {
                 }
                 _ => body.replace("  height: 1", &format!("  height: 1\n  resourceVersion: \"{version}\"")),
             };
-            let told = sent(&server, Method::PUT, &path("Strict"), kind, &body).await;
-            assert_eq!(told.status, 400, "{}", told.text());
-            let told = sent(&server, Method::PUT, &path("Ignore"), kind, &body).await;
-            assert_eq!((told.status, warnings(&told)), (200, Vec::new()), "{}", told.text());
+            let response = sent(&server, Method::PUT, &path("Strict"), kind, &body).await;
+            assert_eq!(response.status, 400, "{}", response.text());
+            let response = sent(&server, Method::PUT, &path("Ignore"), kind, &body).await;
+            assert_eq!((response.status, warnings(&response)), (200, Vec::new()), "{}", response.text());
         }
     }
 }
 
-/// Appendix E, A2.23: patches are told what is odd about them, and about what they lead to.
+/// Appendix E, A2.23: patches get warnings about themselves and about their result.
 #[tokio::test]
-async fn odd_patches_are_told() {
+async fn patches_get_warnings() {
     let server = with_cranes(false).await;
     let body = r#"{"kind": "Crane", "apiVersion": "example.com/v1", "metadata": {"name": "a"}, "spec": {"ports": [{"port": 1}]}}"#;
     assert_eq!(sent(&server, Method::POST, CRANES, "application/json", body).await.status, 201);
@@ -156,41 +161,49 @@ async fn odd_patches_are_told() {
     for (kind, body, expected) in
         [(MERGE, merge, &expected_of_merge[..]), (JSON_PATCH, operations, &expected_of_operations[..])]
     {
-        let told = sent(&server, Method::PATCH, &path("Strict"), kind, body).await;
-        assert_eq!((told.status, &told.json()["reason"]), (422, &json!("Invalid")), "{}", told.text());
-        let message = told.json()["message"].as_str().unwrap().to_owned();
+        let response = sent(&server, Method::PATCH, &path("Strict"), kind, body).await;
+        assert_eq!(
+            (response.status, &response.json()["reason"]),
+            (422, &json!("Invalid")),
+            "{}",
+            response.text()
+        );
+        let message = response.json()["message"].as_str().unwrap().to_owned();
         assert!(message.ends_with(&format!("strict decoding error: {}", expected.join(", "))), "{message}");
-        let told = sent(&server, Method::PATCH, &path("Ignore"), kind, body).await;
-        assert_eq!((told.status, warnings(&told)), (200, Vec::new()));
-        let told = sent(&server, Method::PATCH, &path("Warn"), kind, body).await;
-        assert_eq!((told.status, warnings(&told)), (200, expected.iter().map(ToString::to_string).collect()));
+        let response = sent(&server, Method::PATCH, &path("Ignore"), kind, body).await;
+        assert_eq!((response.status, warnings(&response)), (200, Vec::new()));
+        let response = sent(&server, Method::PATCH, &path("Warn"), kind, body).await;
+        assert_eq!(
+            (response.status, warnings(&response)),
+            (200, expected.iter().map(ToString::to_string).collect())
+        );
     }
 }
 
-/// A2.23: what is applied is YAML, and what stands twice in it is told in the words of its reader.
+/// A2.23: apply configurations are YAML, and duplicate keys get the YAML parser's messages.
 #[tokio::test]
-async fn odd_statements_are_told() {
+async fn apply_configurations_get_warnings() {
     let server = with_cranes(false).await;
     let body =
         "kind: Crane\napiVersion: example.com/v1\nmetadata: {name: a}\nspec:\n  known: a\n  known: b\n";
     let path = |validation: &str| format!("{CRANES}/a?fieldManager=m&fieldValidation={validation}");
-    let told = sent(&server, Method::PATCH, &path("Strict"), APPLY, body).await;
-    assert_eq!(told.status, 400);
+    let response = sent(&server, Method::PATCH, &path("Strict"), APPLY, body).await;
+    assert_eq!(response.status, 400);
     assert_eq!(
-        told.json()["message"],
+        response.json()["message"],
         "error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  line 6: key \"known\" \
          already set in map"
     );
-    let told = sent(&server, Method::PATCH, &path("Warn"), APPLY, body).await;
+    let response = sent(&server, Method::PATCH, &path("Warn"), APPLY, body).await;
     assert_eq!(
-        (told.status, warnings(&told)),
+        (response.status, warnings(&response)),
         (201, vec![r#"line 6: key "known" already set in map"#.to_owned()])
     );
 }
 
-/// Appendix E: a body is of the very kind and version that it is sent to.
+/// Appendix E: a body must have the kind and version of the path.
 #[tokio::test]
-async fn a_body_says_what_it_is() {
+async fn a_body_has_kind_and_version() {
     let server = with_widgets().await;
     let table = [
         (
@@ -222,8 +235,12 @@ async fn a_body_says_what_it_is() {
         ),
     ];
     for (body, status, message) in table {
-        let told = sent(&server, Method::POST, WIDGETS, "application/json", body).await;
-        assert_eq!((told.status, told.json()["message"].as_str().unwrap()), (status, message), "{body}");
+        let response = sent(&server, Method::POST, WIDGETS, "application/json", body).await;
+        assert_eq!(
+            (response.status, response.json()["message"].as_str().unwrap()),
+            (status, message),
+            "{body}"
+        );
     }
     make(&server, "a", json!({"size": 1})).await;
     let path = format!("{WIDGETS}/a");
@@ -250,7 +267,7 @@ async fn a_body_says_what_it_is() {
     );
 }
 
-/// A0.11: what could be stored, but not read again, is refused; the deepest that is taken is read, changed and owned.
+/// A0.11: an object that could not be read back is refused; the deepest accepted one is read, changed and owned.
 #[tokio::test]
 async fn very_deep_objects_are_refused() {
     let server = with_widgets().await;
@@ -265,10 +282,10 @@ async fn very_deep_objects_are_refused() {
         let body = widget("b", json!({"size": 1})).to_string();
         let deep = format!("{}{}", "{\"a\":".repeat(levels - 1), "{}".to_owned() + &"}".repeat(levels - 1));
         let body = body.replace("\"size\":1", &format!("\"size\":1,\"free\":{deep}"));
-        let told = sent(&server, Method::POST, WIDGETS, "application/json", &body).await;
-        assert_eq!(told.status, 400, "{levels}: {}", told.text());
+        let response = sent(&server, Method::POST, WIDGETS, "application/json", &body).await;
+        assert_eq!(response.status, 400, "{levels}: {}", response.text());
         assert_eq!(
-            told.json()["message"],
+            response.json()["message"],
             "Widget in version \"v1\" cannot be handled as a Widget: exceeded max depth"
         );
     }
@@ -296,7 +313,7 @@ async fn very_deep_objects_are_refused() {
     assert_eq!(status, 200, "{answer}");
 }
 
-/// A0.11: the same holds of the free parts of other kinds.
+/// A0.11: the same limit applies to schemaless parts of other kinds.
 #[tokio::test]
 async fn very_deep_revisions_are_refused() {
     let server = server().await;

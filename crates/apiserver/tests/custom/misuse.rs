@@ -1,11 +1,11 @@
-//! Requests for custom kinds that make no sense, and the words in which they are refused.
+//! Unsupported requests for custom kinds, and their messages.
 
 use super::*;
 use crate::harness::ask;
 
 const MACHINES: &str = "/apis/example.com/v1/machines";
 
-/// A server on which machines are defined, which live beside namespaces.
+/// A server that defines cluster-scoped machines.
 async fn with_machines() -> ApiServer {
     let server = server().await;
     let mut machines = definition();
@@ -16,9 +16,9 @@ async fn with_machines() -> ApiServer {
     server
 }
 
-/// A1.2: in a group of custom kinds, what is not defined is nowhere, as is what is asked for in the wrong scope.
+/// A1.2: in a group of custom kinds, undefined resources and the wrong scope get 404 as plain text.
 #[tokio::test]
-async fn what_is_not_defined_is_nowhere() {
+async fn undefined_resources_are_not_found() {
     let server = with_widgets().await;
     for (method, path) in [
         (Method::GET, "/apis/example.com/v9"),
@@ -29,8 +29,8 @@ async fn what_is_not_defined_is_nowhere() {
         (Method::GET, "/apis/example.com/v1/widgets/a"),
         (Method::PUT, "/apis/example.com/v1/widgets/a/status"),
     ] {
-        let told = ask(&server, method.clone(), path, &[], "").await;
-        assert_eq!((told.status, told.text()), (404, "404 page not found\n"), "{method} {path}");
+        let response = ask(&server, method.clone(), path, &[], "").await;
+        assert_eq!((response.status, response.text()), (404, "404 page not found\n"), "{method} {path}");
     }
     assert_eq!(get(&server, "/apis/example.com/v1/widgets").await.0, 200, "all namespaces can be listed");
     let (status, answer) = get(&server, "/apis/apps/v1/nonsense").await;
@@ -45,15 +45,15 @@ async fn what_is_not_defined_is_nowhere() {
     for (method, part) in
         [(Method::GET, ""), (Method::POST, ""), (Method::GET, "/a"), (Method::PUT, "/a/scale")]
     {
-        let told = ask(&server, method, &format!("{elsewhere}{part}"), &[], "").await;
-        assert_eq!((told.status, told.text()), (404, "404 page not found\n"), "{part}");
+        let response = ask(&server, method, &format!("{elsewhere}{part}"), &[], "").await;
+        assert_eq!((response.status, response.text()), (404, "404 page not found\n"), "{part}");
     }
     assert_eq!(get(&server, MACHINES).await.0, 200);
 }
 
-/// What cannot be done is refused with the verb and the kind.
+/// Unsupported verbs are refused with the verb and the kind.
 #[tokio::test]
-async fn what_cannot_be_done_is_said_by_name() {
+async fn unsupported_verbs_are_named() {
     let server = with_widgets().await;
     make(&server, "a", json!({"size": 1})).await;
     let one = format!("{WIDGETS}/a");
@@ -74,7 +74,7 @@ async fn what_cannot_be_done_is_said_by_name() {
     assert_eq!((status, &answer["message"]), (400, &json!("name must be provided")));
 }
 
-/// Appendix E: a body of another version is refused at once; one of another kind is invalid as what it says to be.
+/// Appendix E: a body of another version is refused; one of another kind is invalid.
 #[tokio::test]
 async fn a_body_of_another_kind_is_invalid() {
     let server = with_widgets().await;
@@ -104,7 +104,7 @@ async fn a_body_of_another_kind_is_invalid() {
     assert!(answer["message"].as_str().unwrap().contains("Object 'Kind' is missing in"), "{answer}");
 }
 
-/// A9.3: bodies are JSON or YAML; of protobuf there are no messages for what users define.
+/// A9.3: bodies are JSON or YAML; there is no protobuf of custom kinds.
 #[tokio::test]
 async fn bodies_are_text() {
     let server = with_widgets().await;
@@ -112,13 +112,13 @@ async fn bodies_are_text() {
     let of = |kind| [("content-type", kind)];
     assert_eq!(ask(&server, Method::POST, WIDGETS, &of("application/yaml"), yaml).await.status, 201);
     let kind = of("application/vnd.kubernetes.protobuf");
-    let told = ask(&server, Method::POST, WIDGETS, &kind, &b"k8s\0"[..]).await;
-    assert_eq!(told.status, 400);
-    let message = told.json()["message"].as_str().unwrap().to_owned();
+    let response = ask(&server, Method::POST, WIDGETS, &kind, &b"k8s\0"[..]).await;
+    assert_eq!(response.status, 400);
+    let message = response.json()["message"].as_str().unwrap().to_owned();
     assert!(message.contains("does not implement the protobuf marshalling interface"), "{message}");
-    let told = ask(&server, Method::POST, WIDGETS, &of("application/cbor"), "x").await;
-    assert_eq!(told.status, 415);
+    let response = ask(&server, Method::POST, WIDGETS, &of("application/cbor"), "x").await;
+    assert_eq!(response.status, 415);
     let options = &b"k8s\0\x0a\x13\x0a\x02v1\x12\x0dDeleteOptions"[..];
-    let told = ask(&server, Method::DELETE, &format!("{WIDGETS}/a"), &kind, options).await;
-    assert_eq!(told.status, 200, "options of a delete are of a kind of our own: {}", told.text());
+    let response = ask(&server, Method::DELETE, &format!("{WIDGETS}/a"), &kind, options).await;
+    assert_eq!(response.status, 200, "options of a delete are of a kind of our own: {}", response.text());
 }

@@ -1,4 +1,4 @@
-//! Definitions that come and go while others use what they define.
+//! Definitions that are created and deleted while clients use them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -34,7 +34,7 @@ async fn create(server: ApiServer, who: usize, is_over: Arc<AtomicBool>, made: A
     }
 }
 
-/// Appendix E: whatever happens at the same time, no object outlives its definition, and none holds it for good.
+/// Appendix E: no object outlives its definition, and none blocks it forever, under concurrency.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_object_outlives_its_definition() {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));

@@ -34,7 +34,7 @@ fn refused(directory: &Path) -> String {
 }
 
 #[test]
-fn the_second_start_finds_what_the_first_has_made() {
+fn the_second_start_reuses_the_certificates_of_the_first() {
     let scratch = Scratch::new("again");
     let first = open_at(&scratch.0, now()).unwrap();
     let second = open_at(&scratch.0, now()).unwrap();
@@ -53,6 +53,10 @@ fn keys_are_for_their_owner_alone() {
         assert_eq!(mode(&format!("{name}.crt")), 0o644);
     }
     assert_eq!(fs::metadata(&scratch.0).unwrap().permissions().mode() & 0o777, 0o700);
+
+    fs::set_permissions(scratch.0.join("ca.key"), fs::Permissions::from_mode(0o644)).unwrap();
+    open_at(&scratch.0, now()).unwrap();
+    assert_eq!(mode("ca.key"), 0o600, "a key that was readable by others no longer is");
 }
 
 /// A0.2: the certificate covers the address that clients use.
@@ -84,7 +88,7 @@ fn certificates_are_made_anew_a_month_before_they_expire() {
 }
 
 #[test]
-fn an_authority_that_expired_is_named_with_what_to_do() {
+fn an_expired_ca_is_named_with_a_remedy() {
     let scratch = Scratch::new("expired");
     open_at(&scratch.0, now() - 4000 * DAY).unwrap();
     let error = refused(&scratch.0);
@@ -92,7 +96,7 @@ fn an_authority_that_expired_is_named_with_what_to_do() {
 }
 
 #[test]
-fn damage_is_named_with_the_file_and_what_to_do() {
+fn damage_is_named_with_the_file_and_a_remedy() {
     for (file, text, found) in [
         ("ca.crt", "garbage", "ca.crt holds no PEM"),
         ("ca.key", "garbage", "ca.key holds no private key"),
@@ -122,7 +126,7 @@ fn a_key_of_another_authority_is_refused_and_so_is_none() {
 }
 
 #[test]
-fn what_another_authority_signed_is_made_anew() {
+fn certificates_of_another_ca_are_replaced() {
     let (scratch, other) = (Scratch::new("own"), Scratch::new("other"));
     open_at(&scratch.0, now()).unwrap();
     let foreign = open_at(&other.0, now()).unwrap();

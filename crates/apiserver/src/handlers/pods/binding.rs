@@ -1,38 +1,40 @@
-//! Bindings: the scheduler says where a pod runs.
+//! Bindings of pods to nodes.
 
-use gantry_registry::Refusal;
 use gantry_registry::decode::Gvk;
 use gantry_registry::kinds::kinds;
 use gantry_registry::pods::binding;
 
 use super::super::call::Call;
-use super::{check_posted_name, done};
-use crate::answer::Answer;
-use crate::objects::{Change, Place};
+use super::{check_posted_name, created_status};
+use crate::error::ApiError;
+use crate::metadata::Metadata;
+use crate::objects::{Change, ObjectRef};
+use crate::response::ApiResponse;
 
 impl Call<'_> {
-    /// Binds the pod of the path, or of the body where the path names none.
-    pub(in crate::handlers) async fn bind(&self) -> Result<Answer, Refusal> {
-        let options = self.query.write_options("CreateOptions", &self.user_agent)?;
-        let (object, findings) = self.posted(Gvk::new("", "v1", "Binding"), &[], &options).await?;
+    /// Binds the pod of the path, or of the body if the path names none.
+    pub(in crate::handlers) async fn bind(&self) -> Result<ApiResponse, ApiError> {
+        let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
+        let (object, findings) = self.decode_posted(Gvk::new("", "v1", "Binding"), &[], &options).await?;
         let name = match self.name {
             Some(name) => {
                 check_posted_name(name, &object, "Binding")?;
                 name
             }
-            None => object["metadata"]["name"].as_str().unwrap_or_default(),
+            None => Metadata::of(&object).name(),
         };
         if name.is_empty() {
-            return Err(Refusal::bad_request("Name parameter required."));
+            return Err(ApiError::bad_request("Name parameter required."));
         }
         binding::check(&object)?;
-        let kind = kinds().resource("", "v1", "pods").ok_or_else(super::no_such_resource)?;
-        let (place, now) = (Place { kind, namespace: self.namespace, name }, self.server.surroundings.now());
-        let bound = self.server.objects.change(place, |pod| {
+        let kind = kinds().resource("", "v1", "pods").ok_or(ApiError::ResourceNotFound)?;
+        let (object_ref, now) =
+            (ObjectRef { kind, namespace: self.namespace, name }, self.server.environment.now());
+        let bound = self.server.objects.change(object_ref, |pod| {
             let bound = binding::bind(pod, &object, now)?;
             Ok(if options.dry_run { Change::Keep } else { Change::Store(bound) })
         });
         bound.await?;
-        Ok(done(&options, &findings))
+        Ok(created_status(&options, &findings))
     }
 }

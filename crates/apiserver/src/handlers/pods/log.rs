@@ -1,52 +1,48 @@
-//! Logs: what containers wrote, if anybody can tell.
+//! Pod logs.
 
 use gantry_registry::kinds::kinds;
+use gantry_registry::pods;
 use gantry_registry::pods::logs::LogOptions;
-use gantry_registry::{Refusal, pods};
 
 use super::super::call::Call;
-use super::no_such_resource;
-use crate::answer::Answer;
-use crate::logs::{LogRequest, Reading};
-use crate::objects::Place;
+use crate::error::ApiError;
+use crate::logs::{LogChunks, LogRequest};
+use crate::metadata::Metadata;
+use crate::objects::ObjectRef;
+use crate::response::ApiResponse;
 
 impl Call<'_> {
-    pub(super) async fn log(&self) -> Result<Answer, Refusal> {
-        let place = self.place();
-        let options = LogOptions::read(&self.query.0, place.name)?;
-        let pod = self.server.objects.get(place).await?;
+    pub(super) async fn log(&self) -> Result<ApiResponse, ApiError> {
+        let object_ref = self.object_ref();
+        let options = LogOptions::read(&self.info.query.0, object_ref.name)?;
+        let pod = self.server.objects.get(object_ref).await?;
         let container = pods::container(&pod, &options.container)?;
         let Some(node) = pods::node(&pod) else {
-            // Nobody runs it yet, so nobody wrote anything.
-            return Ok(Answer::text(204, ""));
+            // An unbound pod has no logs.
+            return Ok(ApiResponse::text(204, ""));
         };
         let Some(logs) = &self.server.settings.logs else {
             self.check_node(node).await?;
-            return Err(unavailable(format!(
+            return Err(ApiError::Unavailable(format!(
                 "the logs of pod {} cannot be read: no node agent answers for node {node}",
-                place.name
+                object_ref.name
             )));
         };
         let wanted = LogRequest {
             node,
             namespace: self.namespace.unwrap_or_default(),
-            pod: place.name,
-            uid: pod["metadata"]["uid"].as_str().unwrap_or_default(),
+            pod: object_ref.name,
+            uid: Metadata::of(&pod).uid(),
             container,
             options: &options,
         };
         let stream = logs.open(wanted).await?;
-        Ok(Answer::stream(Reading(stream)).of_type("text/plain"))
+        Ok(ApiResponse::stream(LogChunks(stream)).of_type("text/plain"))
     }
 
-    /// Refuses what needs a node that does not exist.
-    pub(super) async fn check_node(&self, name: &str) -> Result<(), Refusal> {
-        let kind = kinds().resource("", "v1", "nodes").ok_or_else(no_such_resource)?;
-        self.server.objects.fetch(Place { kind, namespace: None, name }).await.map(drop)
+    /// Returns 404 if the node does not exist.
+    pub(super) async fn check_node(&self, name: &str) -> Result<(), ApiError> {
+        let kind = kinds().resource("", "v1", "nodes").ok_or(ApiError::ResourceNotFound)?;
+        self.server.objects.fetch(ObjectRef { kind, namespace: None, name }).await.map(drop)
     }
-}
-
-/// What is said when somebody else would have to do it and is not there.
-pub(super) fn unavailable(message: String) -> Refusal {
-    Refusal { code: 503, reason: "ServiceUnavailable", message, details: None }
 }

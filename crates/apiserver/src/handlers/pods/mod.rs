@@ -1,101 +1,105 @@
-//! Parts of pods that only pods have.
+//! Subresources of pods, and connections to pods, services and nodes.
 
 mod binding;
 mod connect;
 mod eviction;
 mod log;
 
-use gantry_registry::Refusal;
 use gantry_registry::decode::{self, Finding, Gvk};
 use gantry_registry::kinds::Kind;
 use http::Method;
-use http::request::Parts;
 use serde_json::{Value, json};
 
 use super::call::Call;
-use super::stored::check_place;
+use super::read;
+use super::update::check_namespace;
 use super::write::{Part, warn};
-use super::{method_not_allowed, no_such_resource, read};
 use crate::admission;
-use crate::answer::Answer;
+use crate::error::ApiError;
+use crate::metadata::Metadata;
 use crate::query::{Validation, WriteOptions};
+use crate::response::ApiResponse;
 
-/// Answers a request for a part of a pod, or for a connection to anything that has one.
-pub(super) async fn part(call: &Call<'_>, parts: &Parts, path: &str) -> Result<Answer, Refusal> {
-    let part = first_of(path);
+/// Handles a request for such a subresource.
+pub(super) async fn part(call: &Call<'_>, path: &str) -> Result<ApiResponse, ApiError> {
+    let part = first_segment(path);
     if call.kind.subresource(part).is_none() || (part != path && part != "proxy") {
-        return Err(no_such_resource());
+        return Err(ApiError::ResourceNotFound);
     }
-    match (part, &parts.method) {
+    match (part, call.info.method) {
         ("binding", &Method::POST) => call.bind().await,
         ("eviction", &Method::POST) => call.evict().await,
-        ("ephemeralcontainers", method) => call.own_part(method, Part::EphemeralContainers).await,
-        ("resize", method) => call.own_part(method, Part::Resize).await,
+        ("ephemeralcontainers", method) => call.read_or_write_part(method, Part::EphemeralContainers).await,
+        ("resize", method) => call.read_or_write_part(method, Part::Resize).await,
         ("log", &Method::GET) => call.log().await,
-        ("attach" | "exec" | "portforward", &Method::GET | &Method::POST) => call.stream(parts, part).await,
-        ("proxy", _) => call.proxy(parts).await,
-        _ => Err(method_not_allowed()),
+        ("attach" | "exec" | "portforward", &Method::GET | &Method::POST) => call.stream(part).await,
+        ("proxy", _) => call.proxy().await,
+        _ => Err(ApiError::MethodNotAllowed),
     }
 }
 
-/// Whether this path behind an object's name is answered here.
-pub(super) fn answers(kind: &Kind, path: &str) -> bool {
-    let is_written = matches!(first_of(path), "binding" | "ephemeralcontainers" | "eviction" | "resize");
-    kind.subresource(first_of(path)).is_some() && (is_written || answers_in_its_own_way(kind, Some(path)))
+/// Whether the subresource is handled here.
+pub(super) fn handles(kind: &Kind, path: &str) -> bool {
+    let is_written = matches!(first_segment(path), "binding" | "ephemeralcontainers" | "eviction" | "resize");
+    kind.subresource(first_segment(path)).is_some() && (is_written || is_raw_response(kind, Some(path)))
 }
 
-/// Whether what is answered is no object, so that nobody can ask for another form of it.
-pub(super) fn answers_in_its_own_way(kind: &Kind, path: Option<&str>) -> bool {
-    let part = path.map(first_of).unwrap_or_default();
+/// Whether the response is not an object, so that `Accept` does not apply.
+pub(super) fn is_raw_response(kind: &Kind, path: Option<&str>) -> bool {
+    let part = path.map(first_segment).unwrap_or_default();
     matches!(part, "attach" | "exec" | "log" | "portforward" | "proxy") && kind.subresource(part).is_some()
 }
 
-fn first_of(path: &str) -> &str {
+fn first_segment(path: &str) -> &str {
     path.split_once('/').map_or(path, |(part, _)| part)
 }
 
 impl Call<'_> {
-    /// A part of the pod that is read and written on its own.
-    async fn own_part(&self, method: &Method, part: Part) -> Result<Answer, Refusal> {
+    /// A subresource that is read and written like the pod.
+    async fn read_or_write_part(&self, method: &Method, part: Part) -> Result<ApiResponse, ApiError> {
         match *method {
             Method::GET => read::object(self).await,
             Method::PUT => self.put(part).await,
             Method::PATCH => self.patch(part).await,
-            _ => Err(method_not_allowed()),
+            _ => Err(ApiError::MethodNotAllowed),
         }
     }
 
-    /// What is posted to a part: an object of another kind, for the object of the path. And what was ignored in it.
-    async fn posted(
+    /// Decodes an object of another kind that is posted to a subresource; returns the ignored fields as findings.
+    async fn decode_posted(
         &self,
         expected: Gvk<'_>,
         former: &[&str],
         options: &WriteOptions,
-    ) -> Result<(Value, Vec<Finding>), Refusal> {
+    ) -> Result<(Value, Vec<Finding>), ApiError> {
         let decoded = decode::object_or_former(&self.body, self.format()?, expected, former)?;
         let (mut object, findings) = match options.validation {
             Validation::Strict => (decoded.strict(expected)?, Vec::new()),
             Validation::Warn | Validation::Ignore => (decoded.object, decoded.findings),
         };
-        check_place(self, &mut object)?;
-        let name = self.name.or_else(|| object["metadata"]["name"].as_str()).unwrap_or_default();
-        admission::grounds(&self.server.objects, self.place_of(name), &json!({"metadata": {"name": name}}))
-            .await?;
+        check_namespace(self, &mut object)?;
+        let name = self.name.unwrap_or_else(|| Metadata::of(&object).name());
+        admission::preconditions(
+            &self.server.objects,
+            self.object_ref_of(name),
+            &json!({"metadata": {"name": name}}),
+        )
+        .await?;
         Ok((object, findings))
     }
 }
 
-/// What is said when a part did what it was asked to.
-fn done(options: &WriteOptions, findings: &[Finding]) -> Answer {
+/// The Status of a successful POST.
+fn created_status(options: &WriteOptions, findings: &[Finding]) -> ApiResponse {
     let success =
         json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
-    warn(Answer::value(201, &success), options, findings)
+    warn(ApiResponse::value(201, &success), options, findings)
 }
 
-/// A name in the body that is not the one in the path.
-fn check_posted_name(url_name: &str, object: &Value, kind: &str) -> Result<(), Refusal> {
-    if object["metadata"]["name"].as_str().unwrap_or_default() == url_name {
+/// Returns 400 if the name in the body is not that of the path.
+fn check_posted_name(url_name: &str, object: &Value, kind: &str) -> Result<(), ApiError> {
+    if Metadata::of(object).name() == url_name {
         return Ok(());
     }
-    Err(Refusal::bad_request(format!("name in URL does not match name in {kind} object")))
+    Err(ApiError::bad_request(format!("name in URL does not match name in {kind} object")))
 }

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use super::condition::{self, APPROVED, Condition, ESTABLISHED, NAMES_ACCEPTED, TERMINATING, Truth};
 use super::{CLEANUP, approval, certificates};
 use crate::kinds::kinds;
-use crate::same;
+use crate::semantically_equal;
 use gantry_primitives::Moment;
 
 /// What becomes of a definition that is being deleted.
@@ -40,7 +40,7 @@ pub fn settle(definition: &Value, others: &[&Value], now: Moment) -> Option<Valu
     if !status.is_object() {
         status = json!({});
     }
-    if !same(NAMES, &definition["spec"]["names"], &status["acceptedNames"]) {
+    if !semantically_equal(NAMES, &definition["spec"]["names"], &status["acceptedNames"]) {
         let (names, conflict) = Taken::of(definition, others).share(definition);
         status["acceptedNames"] = names;
         accept(&mut status, conflict, now);

@@ -1,0 +1,107 @@
+//! Impersonation: the `Impersonate-…` headers, and the permissions they require.
+
+use std::collections::BTreeMap;
+
+use gantry_registry::access::{
+    ANONYMOUS, AUTHENTICATED, RequestAttributes, RequestTarget, UNAUTHENTICATED, User,
+};
+use http::HeaderMap;
+
+use crate::error::ApiError;
+
+const EXTRA: &str = "impersonate-extra-";
+const AUTHENTICATION: &str = "authentication.k8s.io";
+
+/// The user to impersonate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Impersonation {
+    name: String,
+    groups: Vec<String>,
+    uid: String,
+    extra: BTreeMap<String, Vec<String>>,
+}
+
+impl Impersonation {
+    /// Parses the headers; `None` without any.
+    pub(crate) fn read(headers: &HeaderMap) -> Result<Option<Self>, ApiError> {
+        let texts = |name: &str| -> Vec<String> {
+            let values = headers.get_all(name).iter();
+            values.filter_map(|value| value.to_str().ok()).map(str::to_owned).collect()
+        };
+        let first = |name: &str| texts(name).into_iter().next().unwrap_or_default();
+        let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (name, value) in headers {
+            if let (Some(key), Ok(value)) = (name.as_str().strip_prefix(EXTRA), value.to_str()) {
+                extra
+                    .entry(gantry_formats::percent::decode_path(key).into_owned())
+                    .or_default()
+                    .push(value.to_owned());
+            }
+        }
+        let impersonation = Self {
+            name: first("impersonate-user"),
+            groups: texts("impersonate-group"),
+            uid: first("impersonate-uid"),
+            extra,
+        };
+        if !impersonation.name.is_empty() {
+            return Ok(Some(impersonation));
+        }
+        if impersonation.groups.is_empty() && impersonation.uid.is_empty() && impersonation.extra.is_empty() {
+            return Ok(None);
+        }
+        Err(ApiError::unclassified("requested groups, a uid or extras without impersonating a user"))
+    }
+
+    /// The requests that the caller must be allowed to make in order to impersonate this user.
+    pub(crate) fn required_permissions(&self) -> Vec<RequestAttributes> {
+        let permission =
+            |group: &str, resource: &str, part: Option<&str>, namespace: Option<&str>, name: &str| {
+                let target = RequestTarget::Resource {
+                    group: group.to_owned(),
+                    resource: resource.to_owned(),
+                    subresource: part.map(str::to_owned),
+                    namespace: namespace.map(str::to_owned),
+                    name: Some(name.to_owned()),
+                };
+                RequestAttributes { verb: "impersonate".to_owned(), target }
+            };
+        let named = User { name: self.name.clone(), ..User::default() };
+        let user = match named.service_account() {
+            Some((namespace, name)) => permission("", "serviceaccounts", None, Some(namespace), name),
+            None => permission("", "users", None, None, &self.name),
+        };
+        let mut required_permissions = vec![user];
+        required_permissions
+            .extend(self.groups.iter().map(|group| permission("", "groups", None, None, group)));
+        for (key, values) in &self.extra {
+            let each = values.iter();
+            required_permissions
+                .extend(each.map(|value| permission(AUTHENTICATION, "userextras", Some(key), None, value)));
+        }
+        if !self.uid.is_empty() {
+            required_permissions.push(permission(AUTHENTICATION, "uids", None, None, &self.uid));
+        }
+        required_permissions
+    }
+
+    /// Returns the impersonated user.
+    pub(crate) fn user(self) -> User {
+        let Self { name, mut groups, uid, extra } = self;
+        let named = User { name, ..User::default() };
+        if groups.is_empty()
+            && let Some((namespace, account)) = named.service_account()
+        {
+            groups = User::of_service_account(namespace, account).groups;
+        }
+        let has = |wanted: &str| groups.iter().any(|group| group == wanted);
+        if named.name == ANONYMOUS {
+            if !has(UNAUTHENTICATED) {
+                groups.push(UNAUTHENTICATED.to_owned());
+            }
+        } else if !has(AUTHENTICATED) && !has(UNAUTHENTICATED) {
+            groups.push(AUTHENTICATED.to_owned());
+        }
+        User { groups, uid, extra, ..named }
+    }
+}

@@ -1,0 +1,161 @@
+//! Authorization: every request is authenticated and authorized before anything is looked up for it.
+//!
+//! ```text
+//! authenticate ─► impersonate ─► authorize ─► the handler, with the Caller
+//!     401            403           403
+//! ```
+//!
+//! Requests for resources that do not exist are authorized, too: a 404 would disclose that they do not exist. The RBAC
+//! rules are in the registry; the roles and bindings are cached from the store.
+
+mod policies;
+mod settings;
+
+pub use settings::{Access, Anonymous, Authorization, StaticToken};
+
+use std::sync::{Arc, LazyLock};
+
+use gantry_registry::access::{EscalationCheck, Policy, RequestAttributes, User, Verdict};
+use gantry_registry::kinds::Kind;
+use gantry_registry::target::Target;
+use http::Method;
+use serde_json::Value;
+
+use crate::ApiServer;
+use crate::authentication::authenticate;
+use crate::authentication::impersonation::Impersonation;
+use crate::catalogue::DEFINITIONS;
+use crate::error::ApiError;
+use crate::request_info::RequestInfo;
+use crate::store_cache::PendingWrite;
+
+/// The API group of roles and bindings.
+const RBAC: &str = "rbac.authorization.k8s.io";
+
+/// Paths that every user may read: health and version.
+const PUBLIC_PATHS: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
+
+/// The user of a request and their permissions.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    pub(crate) user: Arc<User>,
+    pub(crate) permissions: Permissions,
+}
+
+/// The permissions of a user.
+#[derive(Clone, Debug)]
+pub(crate) enum Permissions {
+    /// Everything is allowed.
+    All,
+    /// The permissions that these roles and bindings grant.
+    Rbac(Arc<Policy>),
+}
+
+/// An authorized request. While it exists, a write to roles, bindings or definitions is pending; caches include it
+/// afterwards.
+pub(crate) struct AuthorizedRequest<'a>(
+    #[expect(dead_code, reason = "dropping it is what it is for")] Option<PendingWrite<'a>>,
+);
+
+/// Whether every user may read the path.
+pub(crate) fn is_public(path: &str) -> bool {
+    PUBLIC_PATHS.contains(&path)
+}
+
+/// Authenticates and authorizes a request, and sets its [`Caller`].
+pub(crate) async fn authorize<'s>(
+    server: &'s ApiServer,
+    info: &mut RequestInfo<'_>,
+) -> Result<AuthorizedRequest<'s>, ApiError> {
+    let user = user(server, info).await?;
+    info.caller = if is_public(info.path) && *info.method == Method::GET {
+        // These paths need no store access, so that they respond while the store is down.
+        Caller::without_permissions(user)
+    } else {
+        let caller = Caller::new(server, user).await?;
+        if let Permissions::Rbac(_) = caller.permissions {
+            caller.check(&info.access_request())?;
+        }
+        caller
+    };
+    Ok(AuthorizedRequest(match &info.target {
+        Target::Objects(objects) if *info.method != Method::GET => match objects.group {
+            RBAC => Some(server.policies.pending_write()),
+            DEFINITIONS => Some(server.objects.catalogues.pending_write()),
+            _ => None,
+        },
+        _ => None,
+    }))
+}
+
+/// Returns the authenticated or impersonated user.
+async fn user(server: &ApiServer, info: &RequestInfo<'_>) -> Result<User, ApiError> {
+    let user = authenticate(server, info).await?;
+    let Some(impersonation) = Impersonation::read(info.headers)? else { return Ok(user) };
+    let caller = Caller::new(server, user).await?;
+    for permission in impersonation.required_permissions() {
+        caller.check(&permission)?;
+    }
+    Ok(impersonation.user())
+}
+
+impl Caller {
+    async fn new(server: &ApiServer, user: User) -> Result<Self, ApiError> {
+        let permissions = Permissions::of(server, &user).await?;
+        Ok(Self { user: Arc::new(user), permissions })
+    }
+
+    /// An anonymous caller without permissions.
+    pub(crate) fn anonymous() -> Self {
+        static ANONYMOUS: LazyLock<Caller> = LazyLock::new(|| Caller::without_permissions(User::anonymous()));
+        ANONYMOUS.clone()
+    }
+
+    fn without_permissions(user: User) -> Self {
+        Self { user: Arc::new(user), permissions: Permissions::Rbac(Arc::default()) }
+    }
+
+    /// Returns 403 for a role or binding that grants more than the caller has.
+    pub(crate) fn check_escalation(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        path_name: Option<&str>,
+        old: Option<&Value>,
+        new: &Value,
+    ) -> Result<(), ApiError> {
+        match &self.permissions {
+            Permissions::All => Ok(()),
+            Permissions::Rbac(policy) => {
+                Ok(EscalationCheck { policy, user: &self.user, kind, namespace, path_name }
+                    .check(old, new)?)
+            }
+        }
+    }
+
+    /// Returns 403 if the caller may not make this request.
+    pub(crate) fn check(&self, request: &RequestAttributes) -> Result<(), ApiError> {
+        match self.permissions.authorize(&self.user, request) {
+            Verdict::Allowed(_) => Ok(()),
+            Verdict::Denied(why) => Err(request.forbidden(&self.user, why.as_deref()).into()),
+        }
+    }
+}
+
+impl Permissions {
+    /// The permissions of the user, including all writes acknowledged so far.
+    pub(crate) async fn of(server: &ApiServer, user: &User) -> Result<Self, ApiError> {
+        if server.settings.access.authorization == Authorization::AlwaysAllow || user.is_master() {
+            return Ok(Self::All);
+        }
+        let policy = server.policies.current(server.objects.store.as_ref()).await;
+        Ok(Self::Rbac(policy?))
+    }
+
+    pub(crate) fn authorize(&self, user: &User, request: &RequestAttributes) -> Verdict {
+        match self {
+            Self::All => Verdict::Allowed(None),
+            Self::Rbac(policy) => policy.authorize(user, request),
+        }
+    }
+}

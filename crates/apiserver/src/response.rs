@@ -1,0 +1,149 @@
+//! Responses: a status, headers, and a body that is complete or a stream.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use gantry_registry::encode;
+use http::{HeaderValue, Response, StatusCode, header};
+use http_body::Frame;
+use serde_json::Value;
+
+use crate::error::ApiError;
+
+/// The body of a response.
+pub enum Body {
+    /// A complete body.
+    Whole(Option<Bytes>),
+    /// A stream, such as a watch.
+    Stream(Pin<Box<dyn Chunks>>),
+}
+
+/// A stream of bytes.
+pub trait Chunks: Send {
+    /// The next bytes; `None` at the end.
+    fn poll_chunk(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>>;
+}
+
+/// A response of a handler.
+pub(crate) struct ApiResponse {
+    status: u16,
+    content_type: &'static str,
+    headers: Vec<(header::HeaderName, String)>,
+    body: Body,
+}
+
+impl ApiResponse {
+    /// A response with encoded JSON.
+    pub(crate) fn json(status: u16, body: impl Into<Bytes>) -> Self {
+        let body = Body::Whole(Some(body.into()));
+        Self { status, content_type: "application/json", headers: Vec::new(), body }
+    }
+
+    /// A response with a value as JSON.
+    pub(crate) fn value(status: u16, value: &Value) -> Self {
+        let mut bytes = encode::plain(value);
+        bytes.push(b'\n');
+        Self::json(status, bytes)
+    }
+
+    pub(crate) fn text(status: u16, text: impl Into<Bytes>) -> Self {
+        let body = Body::Whole(Some(text.into()));
+        Self { status, content_type: "text/plain; charset=utf-8", headers: Vec::new(), body }
+    }
+
+    /// A response without a body.
+    pub(crate) fn empty(status: u16) -> Self {
+        Self { status, content_type: "", headers: Vec::new(), body: Body::Whole(None) }
+    }
+
+    pub(crate) fn stream(chunks: impl Chunks + 'static) -> Self {
+        let body = Body::Stream(Box::pin(chunks));
+        Self { status: 200, content_type: "application/json", headers: Vec::new(), body }
+    }
+
+    /// The response for an error.
+    pub(crate) fn error(error: &ApiError) -> Self {
+        let refusal = error.refusal();
+        let response = Self::value(refusal.code, &refusal.status());
+        match refusal.details.as_ref().map(|details| details.retry_after_seconds) {
+            Some(seconds @ 1..) => response.with(header::RETRY_AFTER, seconds.to_string()),
+            _ => response,
+        }
+    }
+
+    pub(crate) fn with(mut self, name: header::HeaderName, value: String) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    pub(crate) fn of_type(mut self, content_type: &'static str) -> Self {
+        self.content_type = content_type;
+        self
+    }
+
+    /// Adds a `Warning` header, which kubectl prints.
+    pub(crate) fn warning(self, text: &str) -> Self {
+        let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
+        self.with(header::WARNING, format!("299 - \"{escaped}\""))
+    }
+
+    pub(crate) fn into_response(self) -> Response<Body> {
+        let mut response = Response::new(self.body);
+        *response.status_mut() =
+            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let headers = response.headers_mut();
+        if !self.content_type.is_empty() {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        }
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+        for (name, value) in self.headers {
+            // A value that is not a valid header is left out.
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                if name == header::WARNING {
+                    headers.append(name, value);
+                } else {
+                    headers.insert(name, value);
+                }
+            }
+        }
+        response
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match self.get_mut() {
+            Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Self::Stream(chunks) => {
+                chunks.as_mut().poll_chunk(context).map(|chunk| chunk.map(|bytes| Ok(Frame::data(bytes))))
+            }
+        }
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        match self {
+            Self::Whole(bytes) => {
+                http_body::SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
+            }
+            Self::Stream(_) => http_body::SizeHint::default(),
+        }
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(bytes) => write!(f, "Whole({bytes:?})"),
+            Self::Stream(_) => f.write_str("Stream"),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Filters of all responses: pretty-printing, YAML, compression, common headers.
+//!
+//! They do not depend on the meaning of a response. Streams only get headers.
+
+use std::io::Write as _;
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use gantry_registry::encode;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, VARY, X_CONTENT_TYPE_OPTIONS};
+use http::{Response, StatusCode};
+
+use crate::Environment;
+use crate::accept::{Media, media};
+use crate::error::ApiError;
+use crate::request_info::RequestInfo;
+use crate::response::{ApiResponse, Body};
+
+const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+
+/// Larger bodies are compressed.
+const COMPRESS_FROM: usize = 128 << 10;
+
+/// Converts a handler's result into the final response.
+pub(crate) fn apply(
+    result: Result<ApiResponse, ApiError>,
+    info: &RequestInfo<'_>,
+    environment: &dyn Environment,
+) -> Response<Body> {
+    let response = result.unwrap_or_else(|error| ApiResponse::error(&error));
+    let mut response = response.into_response();
+    format_body(&mut response, info);
+    compress(&mut response, info);
+    let given = info.headers.get(AUDIT_ID).cloned();
+    if let Some(id) = given.or_else(|| HeaderValue::from_str(&environment.uid()).ok()) {
+        response.headers_mut().insert(AUDIT_ID, id);
+    }
+    if response.status() == StatusCode::FORBIDDEN {
+        response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    }
+    response
+}
+
+/// Compresses with the fastest level.
+pub(crate) fn gzip(bytes: &[u8]) -> Option<Bytes> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), Compression::fast());
+    encoder.write_all(bytes).ok()?;
+    encoder.finish().ok().map(Bytes::from)
+}
+
+/// Converts JSON to YAML or pretty-prints it, where requested.
+fn format_body(response: &mut Response<Body>, info: &RequestInfo<'_>) {
+    let is_json = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
+    let refused = response.status() == StatusCode::NOT_ACCEPTABLE;
+    let Body::Whole(Some(body)) = response.body_mut() else { return };
+    if !is_json {
+        return;
+    }
+    if info.accept.contains("yaml") && media(info.accept) == Media::Yaml {
+        if let Some(yaml) = encode::yaml(body) {
+            *body = yaml.into();
+            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/yaml"));
+        }
+    } else if refused || info.wants_pretty() {
+        *body = encode::pretty(body).into();
+    }
+}
+
+fn compress(response: &mut Response<Body>, info: &RequestInfo<'_>) {
+    let done = response.headers().contains_key(CONTENT_ENCODING);
+    let Body::Whole(Some(body)) = response.body_mut() else { return };
+    if done || body.len() <= COMPRESS_FROM || !info.accepts_gzip() {
+        return;
+    }
+    let Some(compressed) = gzip(body) else { return };
+    *body = compressed;
+    response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    response.headers_mut().append(VARY, HeaderValue::from_static("Accept-Encoding"));
+}

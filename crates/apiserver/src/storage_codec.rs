@@ -1,0 +1,391 @@
+//! Encodes objects for the store: as they are served, without the resource version.
+//!
+//! ```text
+//! stored  {"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"…",                       "labels":…
+//! served  {"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"…","resourceVersion":"7","labels":…
+//! item    {                                     "metadata":{"name":"a","uid":"…","resourceVersion":"7","labels":…
+//! ```
+//!
+//! A read inserts the version and parses nothing. Values that another server wrote have another layout: they are
+//! decoded, defaulted and encoded on each read. So are objects of custom kinds, since their definition may have
+//! changed.
+
+use std::borrow::Cow;
+use std::io::Write as _;
+
+use bytes::Bytes;
+use gantry_registry::custom::{Custom, Holds};
+use gantry_registry::decode::{self, Format, Gvk};
+use gantry_registry::empties::{self, Form};
+use gantry_registry::kinds::{Kind, Nature};
+use gantry_registry::{conversion, defaults, encode};
+use gantry_store::Revision;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::error::ApiError;
+use crate::metadata::Metadata;
+
+/// The fields before the version in an object's metadata, in this order; all are strings.
+const BEFORE_VERSION: [&[u8]; 5] = [b"name", b"generateName", b"namespace", b"selfLink", b"uid"];
+
+/// The end of a PersistentVolumeClaim that was not updated since its creation.
+const NO_PHASE: &[u8] = b",\"status\":{}}";
+
+/// Where stored bytes are split to insert the version.
+struct SplicePoints {
+    /// The start of `"metadata"`, after kind and version.
+    metadata: usize,
+    /// The position of the resource version.
+    version: usize,
+}
+
+/// Encodes an object without its version. Removes its empty lists and maps.
+pub(crate) fn encode(kind: &Kind, object: &mut Value) -> Bytes {
+    empties::drop_empties(Form::Stored, &kind.nature, object);
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("resourceVersion");
+    }
+    let mut bytes = Vec::with_capacity(2048);
+    match (&kind.nature, conversion::stored_kind(kind)) {
+        (Nature::Custom(custom), _) => {
+            let version = std::mem::replace(&mut object["apiVersion"], json!(custom.stored_as));
+            encode::object_into(object, &kind.nature, &mut bytes);
+            object["apiVersion"] = version;
+        }
+        (Nature::BuiltIn(_), Some(other)) => {
+            let mut object = conversion::to_storage(kind, object.clone());
+            defaults::apply(other, &mut object);
+            encode::object_into(&object, &other.nature, &mut bytes);
+        }
+        (Nature::BuiltIn(_), None) => encode::object_into(object, &kind.nature, &mut bytes),
+    }
+    // Stored values live long: no spare capacity.
+    bytes.into_boxed_slice().into()
+}
+
+/// Encodes a new object without the fields that Kubernetes adds after storing it and that defaulting adds on each
+/// read: the phase of a claim, the labels that a Job gets with its selector. The first update stores them, and so
+/// creates a new version even if it changes nothing else.
+pub(crate) fn encode_new(kind: &Kind, object: &mut Value) -> Bytes {
+    empties::drop_empties(Form::Stored, &kind.nature, object);
+    if is_volume_claim(kind) {
+        let mut without_phase = object.clone();
+        without_phase["status"] = json!({});
+        return encode(kind, &mut without_phase);
+    }
+    if is_job(kind) && has_generated_labels_only(object) {
+        let mut bare = object.clone();
+        if let Some(metadata) = bare.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.remove("labels");
+        }
+        let mut bytes = encode(kind, &mut bare).to_vec();
+        // The trailing newline differs from the regular layout, so the object is defaulted when it is read.
+        bytes.push(b'\n');
+        return bytes.into_boxed_slice().into();
+    }
+    encode(kind, object)
+}
+
+/// Whether an unchanged object is written again if its encoding differs from the stored bytes.
+pub(crate) fn must_reencode(kind: &Kind) -> bool {
+    matches!(kind.nature, Nature::Custom(_)) || is_volume_claim(kind) || is_job(kind)
+}
+
+fn is_volume_claim(kind: &Kind) -> bool {
+    (kind.group, kind.kind) == ("", "PersistentVolumeClaim")
+}
+
+fn is_job(kind: &Kind) -> bool {
+    (kind.group, kind.kind) == ("batch", "Job")
+}
+
+/// Whether the labels of a Job equal those of its template, and all of them were generated.
+fn has_generated_labels_only(job: &Value) -> bool {
+    let (labels, of_pods) = (&job["metadata"]["labels"], &job["spec"]["template"]["metadata"]["labels"]);
+    let is_generated = |label: &String| {
+        let name = label.strip_prefix("batch.kubernetes.io/").unwrap_or(label);
+        matches!(name, "controller-uid" | "job-name")
+    };
+    let is_bare = |labels: &serde_json::Map<_, _>| !labels.is_empty() && labels.keys().all(is_generated);
+    labels == of_pods && labels.as_object().is_some_and(is_bare)
+}
+
+/// Decodes a stored object and sets its version.
+pub(crate) fn decode(kind: &Kind, stored: &[u8], revision: Revision) -> Result<Value, ApiError> {
+    let object = if splice_points(kind, stored).is_some() {
+        serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?
+    } else {
+        decode_foreign(kind, stored)?
+    };
+    Ok(with_version(object, revision))
+}
+
+/// Whether a stored object is being deleted; of objects in our own layout, only the metadata is parsed.
+pub(crate) fn is_deleting(kind: &Kind, stored: &[u8], revision: Revision) -> Result<bool, ApiError> {
+    if splice_points(kind, stored).is_none() {
+        return Ok(Metadata::of(&decode(kind, stored, revision)?).deletion_timestamp().is_some());
+    }
+    let head: Head<'_> = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
+    Ok(head.metadata.deletion_timestamp.is_some())
+}
+
+/// The part of a stored object that is read without decoding all of it.
+#[derive(Deserialize)]
+struct Head<'s> {
+    #[serde(borrow)]
+    metadata: StoredMetadata<'s>,
+}
+
+#[derive(Deserialize)]
+struct StoredMetadata<'s> {
+    #[serde(borrow, rename = "deletionTimestamp")]
+    deletion_timestamp: Option<Cow<'s, str>>,
+}
+
+/// Sets the resource version.
+pub(crate) fn with_version(mut object: Value, revision: Revision) -> Value {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.insert("resourceVersion".to_owned(), json!(revision.get().to_string()));
+    }
+    object
+}
+
+/// Writes a stored object as a single object.
+pub(crate) fn write_object(
+    kind: &Kind,
+    stored: &[u8],
+    revision: Revision,
+    out: &mut Vec<u8>,
+) -> Result<(), ApiError> {
+    if let Some(at) = splice_points(kind, stored) {
+        write_with_version(&stored[..at.version], &stored[at.version..], revision, out);
+    } else {
+        let object = with_version(decode_foreign(kind, stored)?, revision);
+        encode::object_into(&object, &kind.nature, out);
+    }
+    Ok(())
+}
+
+/// Writes a stored object as an item of a list.
+pub(crate) fn write_item(
+    kind: &Kind,
+    stored: &[u8],
+    revision: Revision,
+    out: &mut Vec<u8>,
+) -> Result<(), ApiError> {
+    if let Some(at) = splice_points(kind, stored) {
+        out.push(b'{');
+        write_with_version(&stored[at.metadata..at.version], &stored[at.version..], revision, out);
+    } else {
+        let object = with_version(decode_foreign(kind, stored)?, revision);
+        encode::item_into(&object, &kind.nature, out);
+    }
+    Ok(())
+}
+
+fn write_with_version(before: &[u8], after: &[u8], revision: Revision, out: &mut Vec<u8>) {
+    out.extend_from_slice(before);
+    if before.last() != Some(&b'{') {
+        out.push(b',');
+    }
+    out.extend_from_slice(b"\"resourceVersion\":\"");
+    // Writing to memory does not fail.
+    let _ = write!(out, "{}", revision.get());
+    out.push(b'"');
+    if before.last() == Some(&b'{') && after.first() != Some(&b'}') {
+        out.push(b',');
+    }
+    out.extend_from_slice(after);
+}
+
+/// Returns where to split bytes in our own layout of this kind; `None` for everything else.
+fn splice_points(kind: &Kind, stored: &[u8]) -> Option<SplicePoints> {
+    let rest = stored.strip_prefix(b"{\"kind\":\"")?.strip_prefix(kind.kind.as_bytes())?;
+    let rest = rest.strip_prefix(b"\",\"apiVersion\":\"")?;
+    let rest = match kind.group {
+        "" => rest,
+        group => rest.strip_prefix(group.as_bytes())?.strip_prefix(b"/")?,
+    };
+    let rest = rest.strip_prefix(kind.version.as_bytes())?.strip_prefix(b"\",")?;
+    let metadata = stored.len() - rest.len();
+    let mut rest = rest.strip_prefix(b"\"metadata\":{")?;
+    // Our own layout has no whitespace after the last brace.
+    if stored.last() != Some(&b'}') || is_volume_claim(kind) && stored.ends_with(NO_PHASE) {
+        return None;
+    }
+    let mut version = stored.len() - rest.len();
+    for name in BEFORE_VERSION {
+        let Some(after) = text_member(rest, name) else { continue };
+        version = stored.len() - after.len();
+        match after.strip_prefix(b",") {
+            Some(next) => rest = next,
+            None => break,
+        }
+    }
+    Some(SplicePoints { metadata, version })
+}
+
+/// The rest after a string member of this name.
+fn text_member<'a>(bytes: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let value = bytes.strip_prefix(b"\"")?.strip_prefix(name)?.strip_prefix(b"\":\"")?;
+    let end = value.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+    // Our own layout has no escapes in names.
+    (value[end] == b'"').then(|| &value[end + 1..])
+}
+
+/// Decodes an object of a custom kind by its current definition.
+fn decode_custom(kind: &Kind, custom: &Custom, stored: &[u8]) -> Result<Value, ApiError> {
+    let mut object: Value = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
+    if !object.is_object() {
+        return Err(unreadable("it is no object"));
+    }
+    let stored_as = object["apiVersion"].as_str().unwrap_or_default();
+    custom.check_conversion(kind.kind, stored_as, kind.api_version)?;
+    let is_of_another_shape = custom.otherwise.contains_key(stored_as);
+    if stored_as == kind.api_version && custom.structure.holds == Holds::None {
+        custom.structure.prune(&mut object);
+    } else {
+        object = decode::value(object, &kind.nature).map_err(|problem| unreadable(&problem))?.object;
+    }
+    // An object that is stored in a version of another schema has that version's defaults.
+    if !is_of_another_shape {
+        defaults::apply(kind, &mut object);
+    }
+    object["apiVersion"] = json!(kind.api_version);
+    Ok(object)
+}
+
+/// Decodes an object that is stored as another kind, or in the layout of another server.
+fn decode_foreign(kind: &Kind, stored: &[u8]) -> Result<Value, ApiError> {
+    if let Nature::Custom(definition) = &kind.nature {
+        return decode_custom(kind, definition, stored);
+    }
+    match conversion::stored_kind(kind) {
+        Some(other) if splice_points(other, stored).is_some() => {
+            let object = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
+            return Ok(conversion::from_storage(kind, object));
+        }
+        Some(other) => return Ok(conversion::from_storage(kind, decode_foreign(other, stored)?)),
+        None => {}
+    }
+    let of_store = conversion::stored_kind(kind).unwrap_or(kind);
+    let read = if stored.starts_with(b"k8s\0") {
+        let expected = Gvk::new(of_store.group, of_store.version, of_store.kind);
+        decode::object(stored, Format::Protobuf, expected)?.object
+    } else {
+        let read: Value = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
+        decode::value(read, &of_store.nature).map_err(|problem| unreadable(&problem))?.object
+    };
+    let mut object = conversion::from_storage(kind, read);
+    defaults::apply(kind, &mut object);
+    empties::drop_empties(Form::Stored, &kind.nature, &mut object);
+    if let Value::Object(members) = &mut object {
+        members.insert("kind".to_owned(), json!(kind.kind));
+        members.insert("apiVersion".to_owned(), json!(kind.api_version));
+    }
+    Ok(object)
+}
+
+fn unreadable(problem: &str) -> ApiError {
+    ApiError::unclassified(format!("a stored object cannot be read: {problem}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use gantry_registry::kinds::kinds;
+
+    use super::*;
+
+    fn maps() -> &'static Kind {
+        kinds().resource("", "v1", "configmaps").unwrap()
+    }
+
+    fn seven() -> Revision {
+        Revision::new(7).unwrap()
+    }
+
+    fn written(stored: &[u8]) -> (String, String) {
+        let (mut object, mut item) = (Vec::new(), Vec::new());
+        write_object(maps(), stored, seven(), &mut object).unwrap();
+        write_item(maps(), stored, seven(), &mut item).unwrap();
+        (String::from_utf8(object).unwrap(), String::from_utf8(item).unwrap())
+    }
+
+    /// A2.1, A2.2: the version is in its place, and items have no kind.
+    #[test]
+    fn the_version_is_inserted_after_the_uid() {
+        let mut object = json!({
+            "kind": "ConfigMap", "apiVersion": "v1", "data": {"k": "\"}"},
+            "metadata": {"name": "a", "namespace": "n", "uid": "u", "resourceVersion": "3", "labels": {"l": ""}},
+        });
+        let stored = encode(maps(), &mut object);
+        assert!(!stored.windows(15).any(|part| part == b"resourceVersion"), "{stored:?}");
+        let (whole, item) = written(&stored);
+        let metadata =
+            r#""metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7","labels":{"l":""}}"#;
+        assert_eq!(
+            whole,
+            format!(r#"{{"kind":"ConfigMap","apiVersion":"v1",{metadata},"data":{{"k":"\"}}"}}}}"#)
+        );
+        assert_eq!(item, format!(r#"{{{metadata},"data":{{"k":"\"}}"}}}}"#));
+    }
+
+    #[test]
+    fn metadata_with_nothing_before_or_after_the_version_is_spliced() {
+        let splice = |metadata: &str| {
+            written(
+                format!("{}{metadata}}}", r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":"#).as_bytes(),
+            )
+            .1
+        };
+        assert_eq!(splice("{}"), r#"{"metadata":{"resourceVersion":"7"}}"#);
+        assert_eq!(
+            splice(r#"{"labels":{"a":"b"}}"#),
+            r#"{"metadata":{"resourceVersion":"7","labels":{"a":"b"}}}"#
+        );
+        assert_eq!(splice(r#"{"uid":"u"}"#), r#"{"metadata":{"uid":"u","resourceVersion":"7"}}"#);
+    }
+
+    /// A2.7: an object of another server, with other key order and empty maps, is served in our layout.
+    #[test]
+    fn objects_of_other_servers_are_converted_to_our_form() {
+        let foreign =
+            br#"{"metadata":{"uid":"u","name":"a","labels":{}}, "apiVersion":"v1","kind":"ConfigMap"}"#;
+        let (whole, item) = written(foreign);
+        assert_eq!(
+            whole,
+            r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"u","resourceVersion":"7"}}"#
+        );
+        assert_eq!(item, r#"{"metadata":{"name":"a","uid":"u","resourceVersion":"7"}}"#);
+        let pods = kinds().resource("", "v1", "pods").unwrap();
+        let bare = br#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}"#;
+        assert_eq!(
+            decode(pods, bare, seven()).unwrap()["spec"]["restartPolicy"],
+            "Always",
+            "defaults are for reads, too"
+        );
+        let mut out = Vec::new();
+        assert!(write_object(maps(), b"nonsense", seven(), &mut out).is_err(), "and never a panic");
+    }
+
+    /// The labels that a Job gets with its selector are stored with its first update.
+    #[test]
+    fn generated_labels_of_a_job_are_a_default_until_its_first_update() {
+        let jobs = kinds().resource("batch", "v1", "jobs").unwrap();
+        let labels = json!({"controller-uid": "u", "job-name": "j"});
+        let mut job = json!({
+            "kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "j", "uid": "u", "labels": labels},
+            "spec": {"template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}},
+        });
+        let first = encode_new(jobs, &mut job);
+        let read = decode(jobs, &first, seven()).unwrap();
+        assert_eq!(read["metadata"]["labels"], labels);
+        assert_ne!(
+            encode(jobs, &mut read.clone()),
+            first,
+            "so that an update which changes nothing is written"
+        );
+        assert!(must_reencode(jobs));
+    }
+}
