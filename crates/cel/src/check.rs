@@ -236,7 +236,9 @@ impl Checker {
                 }
                 return Type::List(Arc::new(Type::Dyn));
             }
-            ("duration", Node::Literal(Literal::Text(text))) if time::duration(text).is_none() => {
+            ("duration", Node::Literal(Literal::Text(text)))
+                if gantry_formats::duration::parse(text).is_err() =>
+            {
                 self.complain(arg.at, "invalid duration argument".to_owned());
             }
             ("timestamp", Node::Literal(Literal::Text(text))) if time::timestamp(text).is_none() => {

@@ -9,7 +9,7 @@ use std::ops::Deref;
 use std::rc::Rc;
 
 use super::meter::{Fault, Meter};
-use gantry_primitives::base64;
+use gantry_formats::base64;
 
 /// A text that is judged or written in an expression, or one that was made.
 #[derive(Clone)]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use gantry_formats::duration;
 use gantry_primitives::moment;
 
 pub(super) const SECOND: i64 = 1_000_000_000;
@@ -31,26 +32,12 @@ pub(super) fn in_range(nanos: i128) -> Option<i128> {
     (FIRST..=LAST).contains(&nanos).then_some(nanos)
 }
 
-/// `1h30m`, `-1.5s`, `0`.
-pub(super) fn duration(text: &str) -> Option<i64> {
-    let (negative, rest) = match text.as_bytes().first()? {
-        b'-' => (true, &text[1..]),
-        b'+' => (false, &text[1..]),
-        _ => (false, text),
-    };
-    if rest == "0" {
-        return Some(0);
-    }
-    let total = amounts(rest, false)?;
-    i64::try_from(if negative { -total } else { total }).ok()
-}
-
-/// As a field has it: like [`duration`], or in words: `2 weeks`.
+/// Parses a duration of a field: Go's format, or in words: `2 weeks`.
 pub(super) fn written_duration(text: &str) -> Option<i64> {
-    duration(text).or_else(|| i64::try_from(amounts(&text.to_lowercase(), true)?).ok())
+    duration::parse(text).ok().or_else(|| i64::try_from(amounts(&text.to_lowercase())?).ok())
 }
 
-fn amounts(text: &str, words: bool) -> Option<i128> {
+fn amounts(text: &str) -> Option<i128> {
     let (mut rest, mut total) = (text.trim(), 0_i128);
     if rest.is_empty() {
         return None;
@@ -58,12 +45,12 @@ fn amounts(text: &str, words: bool) -> Option<i128> {
     while !rest.is_empty() {
         let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
         let (number, after) = rest.split_at(end);
-        let after = if words { after.trim_start() } else { after };
+        let after = after.trim_start();
         let end =
             after.find(|letter: char| letter.is_ascii_digit() || letter == '.' || letter.is_whitespace());
         let (name, after) = after.split_at(end.unwrap_or(after.len()));
-        total = total.checked_add(amount(number, unit(name, words)?)?)?;
-        rest = if words { after.trim_start() } else { after };
+        total = total.checked_add(amount(number, unit(name)?)?)?;
+        rest = after.trim_start();
     }
     (total <= i128::from(i64::MAX)).then_some(total)
 }
@@ -81,7 +68,7 @@ fn amount(number: &str, unit: i64) -> Option<i128> {
     Some(whole * i128::from(unit) + part * i128::from(unit) / scale)
 }
 
-fn unit(name: &str, words: bool) -> Option<i64> {
+fn unit(name: &str) -> Option<i64> {
     let seconds = match name {
         "ns" => return Some(1),
         "us" | "µs" | "μs" => return Some(1_000),
@@ -89,7 +76,6 @@ fn unit(name: &str, words: bool) -> Option<i64> {
         "s" => 1,
         "m" => 60,
         "h" => 3600,
-        _ if !words => return None,
         "sec" | "second" | "seconds" => 1,
         "min" | "minute" | "minutes" => 60,
         "hr" | "hour" | "hours" => 3600,

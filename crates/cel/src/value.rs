@@ -12,7 +12,7 @@ use super::meter::{Fault, Meter};
 use super::text::{Bytes, Text};
 use super::{data, time};
 use crate::schema::{Lists, Schema};
-use gantry_primitives::quantity::Quantity;
+use gantry_formats::quantity::Quantity;
 
 /// A value.
 #[derive(Clone, Debug)]

@@ -20,5 +20,5 @@ pub mod target;
 pub mod validation;
 
 use gantry_primitives::moment;
-pub use gantry_primitives::{Cause, Details, FieldError, Moment, Refusal, Wrong, base64url, quantity};
+pub use gantry_primitives::{Cause, Details, FieldError, Moment, Refusal, Wrong};
 pub use gantry_schema::{custom, decode, empties, encode, jsonpath, kinds, schema};

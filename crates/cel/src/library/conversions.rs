@@ -7,6 +7,7 @@ use crate::meter::{Fault, Meter};
 use crate::text::Bytes;
 use crate::time;
 use crate::value::Value;
+use gantry_formats::duration;
 use gantry_primitives::refusal::go_float;
 
 pub(super) const FUNCTIONS: &[&str] = &[
@@ -78,7 +79,7 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
             Value::Duration(_) => Ok(value.clone()),
             Value::Int(nanos) => Ok(Value::Duration(*nanos)),
             Value::Text(text) => {
-                time::duration(text).map(Value::Duration).ok_or_else(|| bad("duration", text))
+                duration::parse(text).map(Value::Duration).map_err(|_| bad("duration", text))
             }
             _ => return None,
         },

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::Called;
 use crate::meter::{Fault, Meter};
 use crate::value::Value;
-use gantry_primitives::quantity::{NotAQuantity, Quantity};
+use gantry_formats::quantity::{InvalidQuantity, Quantity};
 
 pub(super) const FUNCTIONS: &[&str] = &[
     "quantity(string) Quantity",
@@ -34,12 +34,12 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
             match (name, Quantity::parse(text)) {
                 ("isQuantity", read) => Value::Bool(read.is_ok()),
                 (_, Ok(quantity)) => Value::Quantity(quantity),
-                (_, Err(NotAQuantity::Form)) => {
+                (_, Err(InvalidQuantity::Form)) => {
                     let why = "quantities must match the regular expression \
                                '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
                     return Some(Err(Fault::new(why)));
                 }
-                (_, Err(NotAQuantity::Suffix)) => {
+                (_, Err(InvalidQuantity::Suffix)) => {
                     return Some(Err(Fault::new("unable to parse quantity's suffix")));
                 }
             }

@@ -1,12 +1,12 @@
 //! URLs: `url(self.endpoint).getScheme() == 'https'`.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::rc::Rc;
 
 use super::Called;
 use crate::meter::{Fault, Meter};
 use crate::value::{Key, Value};
+use gantry_formats::percent;
 use gantry_primitives::text_formats as texts;
 
 pub(super) const FUNCTIONS: &[&str] = &[
@@ -52,7 +52,7 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
             "getHost" => Value::text(url.host.clone()),
             "getHostname" => Value::text(url.split_host().0.to_owned()),
             "getPort" => Value::text(url.split_host().1.to_owned()),
-            "getEscapedPath" => Value::text(escaped(&url.path)),
+            "getEscapedPath" => Value::text(percent::encode_path(&url.path).into_owned()),
             "getQuery" => url.query(),
             _ => return None,
         },
@@ -106,32 +106,11 @@ impl Url {
         let mut found: BTreeMap<Key<'a>, Vec<Value<'a>>> = BTreeMap::new();
         for pair in self.query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            found.entry(Key::Text(unescaped(key).into())).or_default().push(Value::text(unescaped(value)));
+            found
+                .entry(Key::Text(percent::decode_query(key).into_owned().into()))
+                .or_default()
+                .push(Value::text(percent::decode_query(value).into_owned()));
         }
         Value::map(found.into_iter().map(|(key, values)| (key, Value::list(values))).collect())
     }
-}
-
-fn escaped(path: &str) -> String {
-    let mut out = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"$&+,/:;=@-_.~!'()*%[]".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
-}
-
-fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let code = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let code = code.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        rest = if code.is_some() { &after[2..] } else { after };
-        bytes.push(code.unwrap_or(if *first == b'+' { b' ' } else { *first }));
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

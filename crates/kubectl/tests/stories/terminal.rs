@@ -16,8 +16,8 @@ use gantry_runtime::{Clock, Switch, shutdown};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
 use crate::wire::Wire;
+use gantry_test_cluster::TestNamespace;
 
 /// When all stories begin: 2026-01-01T12:00:00Z.
 const NOON: i64 = 1_767_268_800;
@@ -33,7 +33,7 @@ pub(crate) struct CommandOutput {
 /// A client context with captured output.
 pub(crate) struct Terminal {
     pub(crate) ctx: ClientContext,
-    pub(crate) stage: Stage,
+    pub(crate) stage: TestNamespace,
     pub(crate) wire: Wire,
     out: SharedBuffer,
     err: SharedBuffer,
@@ -126,7 +126,7 @@ impl Terminal {
             tokio::spawn(run(quiet(), options, signal));
             switch
         });
-        let stage = Stage::new(quiet(), "shop", clock).await;
+        let stage = TestNamespace::new(quiet(), "shop", clock).await;
         let (out, err, wire) = (SharedBuffer::default(), SharedBuffer::default(), Wire::to(service));
         let streams = OutputStreams { out: Box::new(out.clone()), err: Box::new(err.clone()) };
         let client = kube::Client::new(wire.clone(), "shop");

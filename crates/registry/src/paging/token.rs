@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::Refusal;
-use gantry_primitives::base64url::{decode, encode};
+use gantry_formats::base64::{decode_url, encode_url};
 
 const FORMAT: &str = "meta.k8s.io/v1";
 
@@ -25,7 +25,7 @@ impl Continue {
     /// The token.
     pub fn encode(&self) -> String {
         let version = self.version.map_or(json!(-1), |version| json!(version));
-        encode(json!({"v": FORMAT, "rv": version, "start": self.start}).to_string().as_bytes())
+        encode_url(json!({"v": FORMAT, "rv": version, "start": self.start}).to_string().as_bytes())
     }
 
     /// Reads a token; what did not come from [`Continue::encode`] is refused.
@@ -37,7 +37,7 @@ impl Continue {
 }
 
 fn read(token: &str) -> Result<Continue, String> {
-    let bytes = decode(token).ok_or("it is not base64")?;
+    let bytes = decode_url(token).ok_or("it is not base64")?;
     let content: Value = serde_json::from_slice(&bytes).map_err(|problem| problem.to_string())?;
     if content["v"] != FORMAT {
         let version = content["v"].as_str().unwrap_or("");
@@ -67,21 +67,21 @@ mod tests {
     #[test]
     fn a_token_is_unpadded_base64url_of_json() {
         let page = Continue::after(332, "/cm2");
-        let content = decode(&page.encode()).unwrap();
+        let content = decode_url(&page.encode()).unwrap();
         assert_eq!(
             String::from_utf8(content).unwrap(),
             r#"{"rv":332,"start":"/cm2\u0000","v":"meta.k8s.io/v1"}"#
         );
-        assert_eq!(encode(b"f"), "Zg");
-        assert_eq!(encode(b"fo"), "Zm8");
-        assert_eq!(encode(b"foo"), "Zm9v");
-        assert_eq!(encode(&[0xfb, 0xff]), "-_8");
+        assert_eq!(encode_url(b"f"), "Zg");
+        assert_eq!(encode_url(b"fo"), "Zm8");
+        assert_eq!(encode_url(b"foo"), "Zm9v");
+        assert_eq!(encode_url(&[0xfb, 0xff]), "-_8");
     }
 
     /// A4.4: the reference's own order of fields is understood.
     #[test]
     fn a_token_of_the_reference_is_understood() {
-        let token = encode(br#"{"v":"meta.k8s.io/v1","rv":332,"start":"/cm2\u0000"}"#);
+        let token = encode_url(br#"{"v":"meta.k8s.io/v1","rv":332,"start":"/cm2\u0000"}"#);
         assert_eq!(Continue::decode(&token).unwrap(), Continue::after(332, "/cm2"));
     }
 
@@ -98,7 +98,7 @@ mod tests {
             "[]",
         ];
         for token in
-            forged.map(|text| encode(text.as_bytes())).iter().map(String::as_str).chain(["abc", "?", "a"])
+            forged.map(|text| encode_url(text.as_bytes())).iter().map(String::as_str).chain(["abc", "?", "a"])
         {
             let refusal = Continue::decode(token).unwrap_err();
             assert!(
@@ -117,7 +117,7 @@ mod tests {
 
         #[test]
         fn bytes_survive_base64(bytes: Vec<u8>) {
-            prop_assert_eq!(decode(&encode(&bytes)), Some(bytes));
+            prop_assert_eq!(decode_url(&encode_url(&bytes)), Some(bytes));
         }
 
         #[test]

@@ -32,7 +32,7 @@ mod yaml_errors;
 pub use complete::zero;
 pub use depth::TOO_DEEP;
 pub use field_annotations::UNREADABLE;
-pub use gantry_primitives::base64;
+use gantry_formats::base64;
 pub use key_order::KeyOrder;
 pub use kind::Gvk;
 pub use type_mismatch::{type_mismatch, wrap_int32};

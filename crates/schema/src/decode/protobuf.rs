@@ -13,7 +13,7 @@ use super::tree::{MOST_NESTED, SHALLOW};
 use super::wire::{CUT_SHORT, Wire, fields, varint};
 use super::{base64, float, json};
 use crate::schema::{Field, MessageId, Other, Type, schema};
-use gantry_primitives::quantity::Quantity;
+use gantry_formats::quantity::Quantity;
 
 /// What comes before every body.
 const MAGIC: &[u8] = b"k8s\0";

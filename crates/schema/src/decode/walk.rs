@@ -11,7 +11,7 @@ use super::time::{self, Precision};
 use super::tree::{MOST_NESTED, SHALLOW, Tree};
 use super::{Finding, base64, float, go_types, kind};
 use crate::schema::{Field, MessageId, Other, Type, schema};
-use gantry_primitives::quantity::Quantity;
+use gantry_formats::quantity::Quantity;
 
 /// Reads an object of this message; the error is Go's text.
 pub(super) fn object(root: &mut Tree, id: MessageId) -> Result<(Map<String, Value>, Vec<Finding>), String> {

@@ -2,7 +2,7 @@
 //!
 //! Whether a certificate is good is the business of whoever connects.
 
-use gantry_primitives::base64;
+use gantry_formats::base64;
 
 /// What is wrong with a bundle, as base64 in a field; `None` for an empty one too.
 pub fn problem(bundle: &str) -> Option<String> {
