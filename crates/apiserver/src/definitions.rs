@@ -8,7 +8,7 @@ use std::sync::Arc;
 use gantry_registry::custom::{self, Ending};
 use gantry_registry::kinds::{Kind, Nature, kinds};
 use gantry_registry::lifecycle::{self, DeleteOptions};
-use gantry_registry::{Moment, Refusal};
+use gantry_registry::{Refusal, Timestamp};
 use gantry_store::ListRequest;
 use serde_json::Value;
 
@@ -104,7 +104,7 @@ impl ApiServer {
         &self,
         definition: &Definition,
         kind: &Arc<Kind>,
-        now: Moment,
+        now: Timestamp,
     ) -> Result<usize, Refusal> {
         let mut request = ListRequest::all(Objects::prefix(kind, None)).limit(PAGE);
         let mut held = 0;
@@ -126,7 +126,7 @@ impl ApiServer {
     }
 
     /// Deletes an object, and says whether it is held.
-    async fn delete_one(&self, kind: &Arc<Kind>, object: &Value, now: Moment) -> Result<bool, Refusal> {
+    async fn delete_one(&self, kind: &Arc<Kind>, object: &Value, now: Timestamp) -> Result<bool, Refusal> {
         let options = DeleteOptions::default();
         let text = |field: &str| object["metadata"][field].as_str();
         let place = Place { kind, namespace: text("namespace"), name: text("name").unwrap_or_default() };
@@ -187,7 +187,7 @@ impl ApiServer {
             // The last object that is held may be what its definition waits for, perhaps since a moment ago.
             Nature::Custom(_) => {
                 let now = self.kind(kind.group, kind.version, kind.resource).await;
-                now.is_some_and(|now| matches!(&now.nature, Nature::Custom(custom) if custom.goes))
+                now.is_some_and(|now| matches!(&now.nature, Nature::Custom(custom) if custom.is_terminating))
             }
         };
         if concerns_definitions { self.settle_definitions().await } else { Ok(()) }

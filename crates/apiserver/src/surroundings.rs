@@ -2,12 +2,12 @@
 
 use std::fmt::Debug;
 
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 
 /// The world around a server.
 pub trait Surroundings: Debug + Send + Sync {
     /// The time.
-    fn now(&self) -> Moment;
+    fn now(&self) -> Timestamp;
     /// A uid that nobody has.
     fn uid(&self) -> String;
     /// Five letters that end a generated name.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use gantry_apiserver::{ApiServer, Body, Settings, Surroundings};
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use gantry_store::memory::MemoryStore;
 use http::Method;
 use http_body_util::BodyExt as _;
@@ -163,7 +163,7 @@ struct Told {
 }
 
 impl Surroundings for Told {
-    fn now(&self) -> Moment {
+    fn now(&self) -> Timestamp {
         Noon::NOW.plus(self.seconds.load(Ordering::Relaxed))
     }
     fn uid(&self) -> String {

@@ -5,7 +5,7 @@
 use std::io::{ErrorKind, Write};
 use std::time::Duration;
 
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use http::{HeaderMap, Response};
 use http_body_util::BodyExt as _;
 use kube::Client;
@@ -28,7 +28,7 @@ pub struct ClientContext {
     /// Whether the namespace was given by a flag.
     pub namespace_is_explicit: bool,
     streams: OutputStreams,
-    clock: fn() -> Moment,
+    clock: fn() -> Timestamp,
     resources: Option<Resources>,
     started: Instant,
     has_printed_yaml: bool,
@@ -74,7 +74,7 @@ impl ClientContext {
         client: Client,
         server: impl Into<String>,
         streams: OutputStreams,
-        clock: fn() -> Moment,
+        clock: fn() -> Timestamp,
     ) -> Self {
         let namespace = client.default_namespace().to_owned();
         let server = server.into();
@@ -111,7 +111,7 @@ impl ClientContext {
     }
 
     /// The current time.
-    pub(crate) fn now(&self) -> Moment {
+    pub(crate) fn now(&self) -> Timestamp {
         (self.clock)()
     }
 

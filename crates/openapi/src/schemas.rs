@@ -10,19 +10,19 @@ use super::{Dialect, Parts, Writing};
 use gantry_schema::kinds::{Kind, Kinds, Nature};
 use gantry_schema::schema::{Field, MessageId, Omit, Other, Owning, StrategicMerge, Type, schema};
 
-/// The schemas that a document refers to, each made once.
+/// The schemas that a document refers to.
 pub(super) struct Schemas {
     pub(super) dialect: Dialect,
     pub(super) writing: Writing,
     made: Parts,
-    /// What was referred to and is still to be made.
+    /// Messages that were referred to and are not rendered yet.
     wanted: Vec<MessageId>,
     seen: BTreeSet<MessageId>,
-    /// Group, version and kind of messages that are kinds of their own.
+    /// The group, version and kind of messages that are kinds.
     kinds: BTreeMap<MessageId, Value>,
 }
 
-/// Messages that are kinds although no resource has them.
+/// Messages that are kinds without a resource.
 const KINDS_WITHOUT_RESOURCE: [(&str, &str, &str, &str); 5] = [
     ("autoscaling/v1.Scale", "autoscaling", "v1", "Scale"),
     ("policy/v1.Eviction", "policy", "v1", "Eviction"),
@@ -32,7 +32,7 @@ const KINDS_WITHOUT_RESOURCE: [(&str, &str, &str, &str); 5] = [
 ];
 
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
-/// Under what a schema says of which kind it is.
+/// The extension with group, version and kind.
 const NAMED: &str = "x-kubernetes-group-version-kind";
 const DEFINITIONS: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1";
 
@@ -50,7 +50,7 @@ impl Schemas {
         Self { dialect, writing, made: Parts::new(), wanted: Vec::new(), seen: BTreeSet::new(), kinds }
     }
 
-    /// A reference to a message, which will be among the schemas.
+    /// A reference to a message, which will be rendered.
     pub(super) fn message(&mut self, id: MessageId) -> Value {
         if self.seen.insert(id) {
             self.wanted.push(id);
@@ -100,7 +100,7 @@ impl Schemas {
         self.reference(&name)
     }
 
-    /// A reference to a patch, which may be anything.
+    /// A reference to a patch, which has no schema.
     pub(super) fn patch(&mut self) -> Value {
         self.well_known(&format!("{META}.Patch"), &json!({"type": "object"}))
     }
@@ -127,7 +127,7 @@ impl Schemas {
                 describe(&mut property, schema().message(*metadata).name, field.json);
             }
             describe(&mut property, message.name, field.json);
-            // Clients that read OpenAPI 2 do not look at it.
+            // Clients of OpenAPI 2 ignore it.
             if self.dialect == Dialect::V3 {
                 enumerate(&mut property, message.name, field.json);
             }
@@ -155,7 +155,7 @@ impl Schemas {
         object
     }
 
-    /// What every object or list has, with metadata of this sort.
+    /// The properties of every object or list, with this kind of metadata.
     fn head(&mut self, metadata: &str) -> Head {
         let mut head = type_meta();
         if let Some(id) = schema().find(metadata) {
@@ -184,7 +184,7 @@ impl Schemas {
         property
     }
 
-    /// A type where it is used. OpenAPI 3 has nothing beside a reference, so it is wrapped there.
+    /// A type in a field. OpenAPI 3 allows nothing beside a reference, so it is wrapped there.
     fn within(&mut self, kind: &Type) -> Value {
         let plain = |word: &str| json!({"type": word});
         let formatted = |word: &str, format: &str| json!({"type": word, "format": format});
@@ -217,13 +217,13 @@ impl Schemas {
         }
     }
 
-    /// A part of a definition that may be of several types.
+    /// A part of a definition that has several types.
     fn untyped(&mut self, name: &str) -> Value {
         let reference = self.well_known(&format!("{DEFINITIONS}.{name}"), &json!({}));
         self.wrapped(reference)
     }
 
-    /// Types that have rules of their own, and what they are in JSON.
+    /// Types with special JSON representations.
     fn text_in_disguise(&self, kind: &Type) -> (String, Value) {
         let date = json!({"type": "string", "format": "date-time"});
         let v3 = self.dialect == Dialect::V3;
@@ -268,7 +268,7 @@ impl Schemas {
     }
 }
 
-/// What tells one kind from another, which no message has as a field.
+/// `apiVersion` and `kind`, which are not fields of messages.
 fn type_meta() -> Head {
     let property = |name: &str| {
         let mut property = json!({"type": "string"});
@@ -282,7 +282,7 @@ fn named(group: &str, version: &str, kind: &str) -> Value {
     json!([{"group": group, "version": version, "kind": kind}])
 }
 
-/// What documents call a custom kind, or its list: `com.example.v1.Widget`.
+/// The name of a custom kind or its list in documents: `com.example.v1.Widget`.
 fn custom_name(kind: &Kind, word: &str) -> String {
     let group: Vec<_> = kind.group.rsplit('.').collect();
     format!("{}.{}.{word}", group.join("."), kind.version)
@@ -297,7 +297,7 @@ fn definition_name(message: &str) -> String {
     }
 }
 
-/// Says what a message or a field is for, where somebody has written that down.
+/// Adds the description of a message or a field, if there is one.
 fn describe(schema: &mut Value, message: &str, field: &str) {
     static SENTENCES: LazyLock<Rows> = LazyLock::new(|| rows(include_str!("descriptions.tsv")));
     if let Some(sentence) = SENTENCES.get(&(message, field)) {
@@ -312,7 +312,7 @@ fn enumerate(schema: &mut Value, message: &str, field: &str) {
     }
 }
 
-/// What a table says about a field of a message.
+/// The row of a table for a field of a message.
 type Rows = BTreeMap<(&'static str, &'static str), &'static str>;
 
 fn rows(table: &'static str) -> Rows {
@@ -325,7 +325,7 @@ fn rows(table: &'static str) -> Rows {
     columns.collect()
 }
 
-/// What is always written must be given, but for a few that have a default.
+/// Whether a field is required: those that are always written, except a few with a default.
 fn is_required(message: &str, field: &Field) -> bool {
     static OPTIONAL: LazyLock<BTreeSet<(&str, &str)>> = LazyLock::new(|| {
         let rows = include_str!("optional.tsv").lines().filter_map(|line| line.split_once('\t'));
@@ -334,7 +334,7 @@ fn is_required(message: &str, field: &Field) -> bool {
     field.omit == Omit::Never && field.kind != Type::Raw && !OPTIONAL.contains(&(message, field.json))
 }
 
-/// Messages that are owned as a whole wherever they stand.
+/// Messages that are owned as a whole everywhere.
 static ATOMIC: LazyLock<BTreeSet<MessageId>> = LazyLock::new(|| {
     let fields = schema().messages().flat_map(|(_, message)| &message.fields);
     let whole = fields.filter_map(|field| match (&field.kind, field.merging.owning) {

@@ -1,8 +1,8 @@
-//! Base64 as JSON carries bytes: the standard alphabet, padded, line breaks ignored.
+//! Base64 in JSON: the standard alphabet, padded, line breaks ignored.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Writes bytes.
+/// Encodes bytes.
 pub fn encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
@@ -17,7 +17,7 @@ pub fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// Reads text; the error is the place of the first byte that is wrong.
+/// Decodes text; the error is the offset of the first invalid byte.
 pub fn decode(text: &str) -> Result<Vec<u8>, usize> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut group, mut letters, mut padding) = (0_u32, 0, 0);
@@ -42,7 +42,7 @@ pub fn decode(text: &str) -> Result<Vec<u8>, usize> {
         (0, 0) => {}
         (2, 2) => bytes.push((group << 12).to_be_bytes()[1]),
         (3, 1) => bytes.extend_from_slice(&(group << 6).to_be_bytes()[1..3]),
-        // A group that ends too early is wrong from its beginning, one that is padded too little at its end.
+        // An incomplete group is invalid at its start, one with too little padding at its end.
         (_, 0) => return Err(begin),
         _ => return Err(text.len()),
     }
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(decode("AA\nEC\n/w=="), Ok(vec![0, 1, 2, 255]));
     }
 
-    /// A2.12: bytes that are no base64 are refused by their place.
+    /// A2.12: invalid base64 is refused with its offset.
     #[test]
     fn what_is_no_base64_is_refused_by_its_place() {
         assert_eq!(decode("not base64"), Err(3));

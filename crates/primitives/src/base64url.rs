@@ -1,8 +1,8 @@
-//! Base64 as URLs and tokens carry bytes: `-` and `_`, no padding.
+//! Base64 in URLs and tokens: `-` and `_`, no padding.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Writes bytes.
+/// Encodes bytes.
 pub fn encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
@@ -16,7 +16,7 @@ pub fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// Reads text; what is no base64url is nothing.
+/// Decodes text; `None` if it is invalid.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);
     for chunk in text.as_bytes().chunks(4) {

@@ -1,14 +1,14 @@
-//! Quantities such as `500m` and `1Gi`, and their normal form.
+//! Quantities such as `500m` and `1Gi`, and their canonical form.
 //!
-//! A quantity belongs to the family in which it was written: decimal suffixes, binary suffixes or an exponent. Its
-//! normal form stays in the family, has no fraction, and has the largest suffix that keeps the number whole. What is
-//! finer than a billionth is rounded away from zero.
+//! A quantity has the format in which it was written: decimal suffixes, binary suffixes or an exponent. Its canonical
+//! form has the same format, no fraction, and the largest suffix that keeps the number an integer. Values finer than a
+//! billionth are rounded away from zero.
 //!
-//! Quotas add and compare them; that is all the arithmetic there is.
+//! The only arithmetic is addition and comparison, for quotas.
 
 use std::fmt;
 
-/// A quantity: `mantissa` times a power of ten, of the family it was written in.
+/// A quantity: `mantissa` times a power of ten, with the format in which it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantity {
     mantissa: i128,
@@ -17,7 +17,7 @@ pub struct Quantity {
     family: Family,
 }
 
-/// Why a text is no quantity, in Kubernetes' words.
+/// Why a text is not a quantity, with Kubernetes' wording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotAQuantity {
     /// It does not look like a number with a suffix.
@@ -26,7 +26,7 @@ pub enum NotAQuantity {
     Suffix,
 }
 
-/// How a quantity is written.
+/// The format of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
     /// `500m`, `2`, `3M`.
@@ -37,9 +37,9 @@ enum Family {
     Exponent,
 }
 
-/// More digits than these change nothing that could be stored.
+/// The most digits that are kept.
 const DIGITS_KEPT: usize = 19;
-/// Numbers written with more digits are held below this.
+/// The limit of numbers with more digits.
 const MOST: i128 = i64::MAX as i128;
 const NANO: i32 = -9;
 const MILLI: i32 = -3;
@@ -48,7 +48,7 @@ const DECIMAL: [(i32, &str); 10] =
 const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
 impl Quantity {
-    /// Reads a quantity.
+    /// Parses a quantity.
     pub fn parse(text: &str) -> Result<Self, NotAQuantity> {
         let (negative, rest) = match text.as_bytes().first() {
             Some(b'-') => (true, &text[1..]),
@@ -71,29 +71,29 @@ impl Quantity {
         Ok(if negative { Self { mantissa: -quantity.mantissa, ..quantity } } else { quantity })
     }
 
-    /// The quantity in whole thousandths, rounded away from zero: how amounts of resources are kept.
+    /// The quantity in whole thousandths, rounded away from zero, as amounts of resources are stored.
     pub fn in_thousandths(self) -> Self {
         Self::rounded(self.mantissa, self.exponent, MILLI, self.family)
     }
 
-    /// One of something.
+    /// One.
     pub const ONE: Self = Self { mantissa: 1, exponent: 0, family: Family::Decimal };
-    /// No amount at all.
+    /// Zero.
     pub const ZERO: Self = Self { mantissa: 0, exponent: 0, family: Family::Decimal };
 
-    /// The quantity in billionths, by which any two compare; what is too large is held below the largest number.
+    /// The quantity in billionths, for comparison, saturating.
     pub fn billionths(self) -> i128 {
         let steps = self.exponent.saturating_sub(NANO).unsigned_abs();
         let power = 10_i128.checked_pow(steps).unwrap_or(i128::MAX);
         self.mantissa.saturating_mul(power)
     }
 
-    /// The sum, written like the left one unless that is zero.
+    /// The sum, in the format of the left operand unless that is zero.
     pub fn plus(self, other: Self) -> Self {
         let family = if self.mantissa == 0 { other.family } else { self.family };
         let sum =
             Self { mantissa: self.billionths().saturating_add(other.billionths()), exponent: NANO, family };
-        // A binary quantity is whole; `1Ki` and `500m` make one that is not, which is then decimal.
+        // A binary quantity is an integer; the sum of `1Ki` and `500m` is not, and becomes decimal.
         if family != Family::Binary {
             return sum.reduced();
         }
@@ -109,7 +109,7 @@ impl Quantity {
         Self { mantissa: self.mantissa.saturating_neg(), ..self }
     }
 
-    /// The same without trailing zeros below one.
+    /// The same without trailing zeros of the fraction.
     fn reduced(mut self) -> Self {
         while self.exponent < 0 && self.mantissa % 10 == 0 {
             self.mantissa /= 10;
@@ -179,11 +179,11 @@ impl Quantity {
     }
 }
 
-/// The digits of a number: `value` times ten to the `exponent`.
+/// The digits of a number: `value` times ten to the power of `exponent`.
 struct Digits {
     value: i128,
     exponent: i32,
-    /// Whether there were more digits than a 64-bit integer holds for sure.
+    /// Whether there were more digits than a 64-bit integer can always hold.
     many: bool,
 }
 
@@ -202,7 +202,7 @@ impl Digits {
                 exponent += 1;
             }
         }
-        // What is dropped still rounds up.
+        // Dropped digits still round up.
         value += i128::from(dropped_something);
         let many = whole.len() + fraction.len() >= 18;
         let exponent = i32::try_from(exponent).unwrap_or(i32::MIN / 2);
@@ -216,7 +216,7 @@ fn looks_like_a_suffix(suffix: &str) -> bool {
     digits.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// The family of a suffix and its power of ten, or of two for the binary ones.
+/// The format of a suffix and its power of ten, or of two for binary suffixes.
 fn scale_of(suffix: &str) -> Option<(Family, i32)> {
     if let Some((exponent, _)) = DECIMAL.iter().find(|(_, name)| *name == suffix) {
         return Some((Family::Decimal, *exponent));
@@ -229,7 +229,7 @@ fn scale_of(suffix: &str) -> Option<(Family, i32)> {
 }
 
 impl fmt::Display for Quantity {
-    /// Writes the normal form.
+    /// Writes the canonical form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.family == Family::Binary {
             let (mut number, mut thousands) = (self.mantissa, 0);
@@ -269,7 +269,7 @@ mod tests {
         Quantity::parse(text).unwrap().to_string()
     }
 
-    /// A2.7, O1.2: the largest suffix of its own family that keeps the number whole.
+    /// A2.7, O1.2: the largest suffix of its own format that keeps the number an integer.
     #[test]
     fn quantities_are_written_in_normal_form() {
         for (written, stored) in [
@@ -325,7 +325,7 @@ mod tests {
         }
     }
 
-    /// Quotas (2.6) are sums; a sum is written as its first part is, and is larger or smaller whatever the suffix.
+    /// Quotas (2.6) are sums; a sum has the format of its first operand, and compares by value whatever the suffix.
     #[test]
     fn quantities_add_up_and_compare_across_suffixes() {
         let of = |text: &str| Quantity::parse(text).unwrap();
@@ -344,14 +344,14 @@ mod tests {
         assert_eq!(of("1").billionths(), of("1000m").billionths());
     }
 
-    /// A2.12: a binary amount that no power of 1024 divides has no suffix, and so is decimal to whoever reads it.
+    /// A2.12: a binary amount that 1024 does not divide has no suffix, and so reads as decimal.
     #[test]
     fn a_binary_amount_without_suffix_is_read_as_decimal() {
         assert_eq!(normal(".54Ti"), "593736279000");
         assert_eq!(normal("593736279000"), "593736279k");
     }
 
-    /// A2.12: what is no quantity is refused.
+    /// A2.12: an invalid quantity is refused.
     #[test]
     fn words_are_no_quantities() {
         for text in ["", "1x", "x", "1 Gi", "1.2.3", "--1", "1.5.", "Gi", "+"] {
@@ -363,7 +363,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Numbers of many digits are held below a bound that those of few are not, so these have few.
+        /// Numbers with few digits, since those with many are limited.
         #[test]
         fn a_normal_form_is_its_own(
             text in "[+-]?[0-9]{0,7}\\.?[0-9]{0,7}([numkMGTPE]|[KMGTPE]i|[eE]-?[0-9]{1,9})?"
@@ -371,7 +371,7 @@ mod tests {
             if let Ok(quantity) = Quantity::parse(&text) {
                 let own = |quantity: Quantity, again: Quantity| {
                     let written = quantity.to_string();
-                    // Read again, a binary amount that no 1024 divides looks like any other number.
+                    // A binary amount that 1024 does not divide reads as decimal.
                     if quantity.family == Family::Binary && !written.ends_with('i') {
                         proptest::prop_assert_eq!(again.billionths(), quantity.billionths());
                     } else {

@@ -1,10 +1,10 @@
-//! Whether two objects mean the same: an empty list is no list, and zero is nothing unless the schema says otherwise.
+//! Semantic equality: an empty list equals an absent one, and zero equals absent unless the field is a pointer.
 
 use serde_json::{Map, Value};
 
 use crate::schema::{Field, MessageId, Type, schema};
 
-/// Whether two values of this message mean the same.
+/// Whether two values of this message are semantically equal.
 pub fn same(message: &str, old: &Value, new: &Value) -> bool {
     match schema().find(message) {
         Some(id) => same_message(id, old, new),

@@ -1,7 +1,7 @@
 //! Tokens of service accounts: what is claimed, and whether it is still true.
 
-use gantry_registry::Moment;
 use gantry_registry::Refusal;
+use gantry_registry::Timestamp;
 use gantry_registry::access::User;
 use gantry_registry::kinds::kinds;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ pub(crate) struct Claims<'a> {
     pub(crate) namespace: &'a str,
     pub(crate) account: &'a Value,
     pub(crate) audiences: &'a Value,
-    pub(crate) now: Moment,
+    pub(crate) now: Timestamp,
     pub(crate) lifetime_seconds: i64,
     /// What else must exist for the token to hold, by kind in lower case: `pod`, `node`, `secret`.
     pub(crate) bound: Vec<(&'static str, Value)>,
@@ -122,7 +122,7 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, BadToken> {
     Err(BadToken::Invalid(why.into()))
 }
 
-fn check_time(claims: &Value, now: Moment) -> Result<(), BadToken> {
+fn check_time(claims: &Value, now: Timestamp) -> Result<(), BadToken> {
     let now = seconds(now);
     match (claims["exp"].as_i64(), claims["nbf"].as_i64()) {
         (Some(ends), _) if now > ends.saturating_add(LEEWAY_SECONDS) => {
@@ -167,7 +167,7 @@ async fn check_exists(
     if found["metadata"]["uid"] != reference["uid"] {
         return invalid(format!("{resource} \"{name}\" is not the one that the token was made for"));
     }
-    let deleted = found["metadata"]["deletionTimestamp"].as_str().and_then(Moment::parse);
+    let deleted = found["metadata"]["deletionTimestamp"].as_str().and_then(Timestamp::parse);
     if deleted.is_some_and(|deleted| server.surroundings.now().seconds_after(deleted) > LEEWAY_SECONDS) {
         return invalid(format!("{resource} \"{name}\" is being deleted"));
     }
@@ -184,6 +184,6 @@ fn reference(object: &Value) -> Value {
 }
 
 /// Seconds since 1970.
-fn seconds(moment: Moment) -> i64 {
-    moment.seconds_after(Moment::from_secs(0))
+fn seconds(moment: Timestamp) -> i64 {
+    moment.seconds_after(Timestamp::from_secs(0))
 }

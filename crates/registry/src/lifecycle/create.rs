@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{Part, metadata_mut, text};
+use crate::Timestamp;
 use crate::kinds::{Generation, Kind};
-use crate::moment::Moment;
 use crate::strategies;
 
 /// What the server gives to a new object.
@@ -13,7 +13,7 @@ pub struct Stamp<'a> {
     /// Its identity.
     pub uid: &'a str,
     /// When it was created.
-    pub now: Moment,
+    pub now: Timestamp,
     /// The end of its name, if the client asked for one to be made.
     pub name_suffix: &'a str,
 }

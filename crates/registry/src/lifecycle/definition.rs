@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use super::deletion::{Deletion, delete_at_once, set_finalizers};
 use super::options::DeleteOptions;
 use super::{finalizers, metadata_mut, text};
+use crate::Timestamp;
 use crate::custom::condition::{Condition, Truth};
 use crate::custom::{CLEANUP, condition, storage_version};
 use crate::kinds::Kind;
-use crate::moment::Moment;
 
 /// Decides on a request to delete a definition.
-pub(crate) fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
+pub(crate) fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Timestamp) -> Deletion {
     if text(stored, "deletionTimestamp").is_none() {
         return Deletion::Linger(begin_deletion(stored, now));
     }
@@ -23,7 +23,7 @@ pub(crate) fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: 
 }
 
 /// The definition as the first request to delete it leaves it, whatever was said about dependents.
-fn begin_deletion(stored: &Value, now: Moment) -> Value {
+fn begin_deletion(stored: &Value, now: Timestamp) -> Value {
     let mut object = stored.clone();
     let mut held: Vec<String> = finalizers(stored).into_iter().map(str::to_owned).collect();
     if !held.iter().any(|finalizer| finalizer == CLEANUP) {

@@ -46,7 +46,7 @@ mod volume_attachment;
 
 use serde_json::Value;
 
-use crate::Moment;
+use crate::Timestamp;
 use crate::admission::quota::Usage;
 use crate::conversion::StorageForm;
 use crate::defaults::setting::Object;
@@ -80,7 +80,7 @@ pub struct Strategy {
     /// Whether finalizers without a domain are accepted.
     pub(crate) any_finalizers: bool,
     /// Decides on a request to delete an object.
-    pub(crate) delete: fn(&Value, &DeleteOptions, &Kind, Moment) -> Deletion,
+    pub(crate) delete: fn(&Value, &DeleteOptions, &Kind, Timestamp) -> Deletion,
     /// Whether something besides finalizers in the metadata holds an object that is being deleted.
     pub(crate) is_held: fn(&Value) -> bool,
     /// Adds what an object uses of the quotas of its namespace, besides itself.

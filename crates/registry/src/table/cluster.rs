@@ -8,7 +8,7 @@ use super::column::{AGE, CREATED, Column, NAME, text as column, wide};
 use super::field::{
     access_modes, age, at, created, has_condition, list, members, name, plain, text, text_or,
 };
-use crate::Moment;
+use crate::Timestamp;
 
 const ROLE_LABEL: &str = "node-role.kubernetes.io/";
 
@@ -55,15 +55,15 @@ pub(crate) const RESOURCE_DEFINITION: &[Column] = &[
     wide("Established"),
 ];
 
-pub(crate) fn any(object: &Value, _: Moment) -> Vec<Value> {
+pub(crate) fn any(object: &Value, _: Timestamp) -> Vec<Value> {
     vec![json!(name(object)), json!(created(object))]
 }
 
-pub(crate) fn namespace(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn namespace(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![json!(name(object)), json!(text(object, "status.phase")), json!(age(object, now))]
 }
 
-pub(crate) fn node(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn node(object: &Value, now: Timestamp) -> Vec<Value> {
     let address = |kind: &str| {
         let found = list(object, "status.addresses").iter().find(|address| address["type"] == kind);
         found.map_or("<none>", |address| text(address, "address"))
@@ -83,12 +83,12 @@ pub(crate) fn node(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn config_map(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn config_map(object: &Value, now: Timestamp) -> Vec<Value> {
     let keys = members(object, "data") + members(object, "binaryData");
     vec![json!(name(object)), json!(keys), json!(age(object, now))]
 }
 
-pub(crate) fn secret(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn secret(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(text(object, "type")),
@@ -97,15 +97,15 @@ pub(crate) fn secret(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn service_account(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn service_account(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![json!(name(object)), json!(age(object, now))]
 }
 
-pub(crate) fn lease(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn lease(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![json!(name(object)), json!(text(object, "spec.holderIdentity")), json!(age(object, now))]
 }
 
-pub(crate) fn role_binding(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn role_binding(object: &Value, now: Timestamp) -> Vec<Value> {
     let subjects = |kind: &str| {
         let chosen = list(object, "subjects").iter().filter(|subject| subject["kind"] == kind);
         let names = chosen.map(|subject| match kind {
@@ -125,7 +125,7 @@ pub(crate) fn role_binding(object: &Value, now: Moment) -> Vec<Value> {
 }
 
 /// Used and allowed amounts, as the status has them: what is not counted yet does not show.
-pub(crate) fn resource_quota(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn resource_quota(object: &Value, now: Timestamp) -> Vec<Value> {
     let (mut requests, mut limits) = (Vec::new(), Vec::new());
     for (resource, hard) in at(object, "status.hard").as_object().into_iter().flatten() {
         let used = plain(&object["status"]["used"][resource]).unwrap_or_else(|| "0".to_owned());
@@ -135,7 +135,7 @@ pub(crate) fn resource_quota(object: &Value, now: Moment) -> Vec<Value> {
     vec![json!(name(object)), json!(requests.join(", ")), json!(limits.join(", ")), json!(age(object, now))]
 }
 
-pub(crate) fn volume_claim(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn volume_claim(object: &Value, now: Timestamp) -> Vec<Value> {
     let deleted = !at(object, "metadata.deletionTimestamp").is_null();
     let bound = !text(object, "spec.volumeName").is_empty();
     let capacity = || plain(at(object, "status.capacity.storage")).unwrap_or_else(|| "0".to_owned());
@@ -152,7 +152,7 @@ pub(crate) fn volume_claim(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn resource_definition(object: &Value, _: Moment) -> Vec<Value> {
+pub(crate) fn resource_definition(object: &Value, _: Timestamp) -> Vec<Value> {
     let versions: Vec<_> = list(object, "spec.versions").iter().map(name_of).collect();
     let short: Vec<_> = list(object, "spec.names.shortNames").iter().filter_map(Value::as_str).collect();
     let established = if has_condition(object, "Established", "True") { "True" } else { "False" };
@@ -208,7 +208,7 @@ fn kernel(info: &Value) -> String {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(0);
+    const NOW: Timestamp = Timestamp::from_secs(0);
 
     /// Appendix C: quotas show what is used of what is allowed.
     #[test]

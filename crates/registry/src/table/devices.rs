@@ -4,17 +4,17 @@ use serde_json::{Value, json};
 
 use super::column::{AGE, Column, NAME, text as column};
 use super::field::{age, at, list, name, text};
-use crate::Moment;
+use crate::Timestamp;
 
 pub(crate) const NAMED: &[Column] = &[NAME, AGE];
 pub(crate) const CLAIM: &[Column] = &[NAME, column("State"), AGE];
 pub(crate) const SLICE: &[Column] = &[NAME, column("Node"), column("Driver"), column("Pool"), AGE];
 
-pub(crate) fn named(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn named(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![json!(name(object)), json!(age(object, now))]
 }
 
-pub(crate) fn claim(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn claim(object: &Value, now: Timestamp) -> Vec<Value> {
     let is_deleted = !at(object, "metadata.deletionTimestamp").is_null();
     let is_allocated = !at(object, "status.allocation").is_null();
     let is_reserved = is_allocated && !list(object, "status.reservedFor").is_empty();
@@ -28,7 +28,7 @@ pub(crate) fn claim(object: &Value, now: Moment) -> Vec<Value> {
     vec![json!(name(object)), json!(states.join(",")), json!(age(object, now))]
 }
 
-pub(crate) fn slice(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn slice(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(text(object, "spec.nodeName")),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::age::since;
-use crate::Moment;
+use crate::Timestamp;
 use crate::selector::LabelSelector;
 
 /// The value at a dotted path, or null.
@@ -42,7 +42,7 @@ pub(crate) fn name(object: &Value) -> &str {
 }
 
 /// How old the object is.
-pub(crate) fn age(object: &Value, now: Moment) -> String {
+pub(crate) fn age(object: &Value, now: Timestamp) -> String {
     since(now, at(object, "metadata.creationTimestamp"))
 }
 

@@ -25,7 +25,7 @@ pub use partial::{is_a_list, not_a_list, partial, partial_list};
 use crate::custom::Columns;
 use crate::kinds::{Kind, Nature};
 use crate::strategies;
-use crate::{FieldError, Moment, Refusal};
+use crate::{FieldError, Refusal, Timestamp};
 
 /// How objects of one kind become rows.
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ enum Cells<'k> {
 #[derive(Clone, Copy)]
 pub(crate) struct Rows {
     pub(crate) columns: &'static [Column],
-    pub(crate) cells: fn(&Value, Moment) -> Vec<Value>,
+    pub(crate) cells: fn(&Value, Timestamp) -> Vec<Value>,
     /// The conditions of a row, which clients use to style it.
     pub(crate) conditions: fn(&Value) -> Option<Value>,
 }
@@ -58,7 +58,7 @@ impl Rows {
     pub(crate) const DEFAULT: Self = Self::new(cluster::ANY, cluster::any);
 
     /// Rows without conditions.
-    pub(crate) const fn new(columns: &'static [Column], cells: fn(&Value, Moment) -> Vec<Value>) -> Self {
+    pub(crate) const fn new(columns: &'static [Column], cells: fn(&Value, Timestamp) -> Vec<Value>) -> Self {
         Self { columns, cells, conditions: |_| None }
     }
 }
@@ -136,7 +136,7 @@ impl<'k> Printer<'k> {
         metadata: &Value,
         objects: impl IntoIterator<Item = &'o Value>,
         layout: Layout,
-        now: Moment,
+        now: Timestamp,
     ) -> Value {
         let rows: Vec<_> = objects.into_iter().map(|object| self.row(object, layout, now)).collect();
         // Kubernetes writes no list at all where the kind has no columns of its own.
@@ -152,7 +152,7 @@ impl<'k> Printer<'k> {
     }
 
     /// The Table of one object: of a get, a write, an event of a watch or a bookmark.
-    pub fn table_of_one(&self, object: &Value, layout: Layout, now: Moment) -> Value {
+    pub fn table_of_one(&self, object: &Value, layout: Layout, now: Timestamp) -> Value {
         let metadata = match &object["metadata"]["resourceVersion"] {
             Value::Null => json!({}),
             version => json!({"resourceVersion": version}),
@@ -160,7 +160,7 @@ impl<'k> Printer<'k> {
         self.table(&metadata, [object], layout, now)
     }
 
-    fn row(&self, object: &Value, layout: Layout, now: Moment) -> Value {
+    fn row(&self, object: &Value, layout: Layout, now: Timestamp) -> Value {
         let included = match layout.include {
             IncludeObject::None => Value::Null,
             IncludeObject::Metadata => without_fields(partial(object, layout.version)),

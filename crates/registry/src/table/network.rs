@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::column::{AGE, Column, NAME, text as column, wide};
 use super::field::{age, at, few, labels, list, name, number, plain, selector, text, text_or};
-use crate::Moment;
+use crate::Timestamp;
 
 /// How many addresses, ports or hosts are shown.
 const MOST: usize = 3;
@@ -27,7 +27,7 @@ pub(crate) const INGRESS: &[Column] =
     &[NAME, column("Class"), column("Hosts"), column("Address"), column("Ports"), AGE];
 pub(crate) const NETWORK_POLICY: &[Column] = &[NAME, column("Pod-Selector"), AGE];
 
-pub(crate) fn service(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn service(object: &Value, now: Timestamp) -> Vec<Value> {
     let first_ip = at(object, "spec.clusterIPs")[0].as_str();
     vec![
         json!(name(object)),
@@ -40,7 +40,7 @@ pub(crate) fn service(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn endpoints(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn endpoints(object: &Value, now: Timestamp) -> Vec<Value> {
     let mut all = Vec::new();
     for subset in list(object, "subsets") {
         let addresses = || list(subset, "addresses").iter().map(|address| text(address, "ip"));
@@ -55,7 +55,7 @@ pub(crate) fn endpoints(object: &Value, now: Moment) -> Vec<Value> {
     vec![json!(name(object)), json!(or(few(&all, MOST, ","), "<none>")), json!(age(object, now))]
 }
 
-pub(crate) fn endpoint_slice(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn endpoint_slice(object: &Value, now: Timestamp) -> Vec<Value> {
     let port = |port: &Value| {
         plain(&port["port"]).or_else(|| plain(&port["name"])).unwrap_or_else(|| "*".to_owned())
     };
@@ -71,7 +71,7 @@ pub(crate) fn endpoint_slice(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn ingress(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn ingress(object: &Value, now: Timestamp) -> Vec<Value> {
     let hosts = list(object, "spec.rules").iter().map(|rule| text(rule, "host"));
     let hosts: Vec<_> = hosts.filter(|host| !host.is_empty()).map(str::to_owned).collect();
     let ports = if list(object, "spec.tls").is_empty() { "80" } else { "80, 443" };
@@ -85,7 +85,7 @@ pub(crate) fn ingress(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn network_policy(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn network_policy(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![json!(name(object)), json!(selector(object, "spec.podSelector")), json!(age(object, now))]
 }
 
@@ -137,7 +137,7 @@ fn or(text: String, empty: &str) -> String {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(0);
+    const NOW: Timestamp = Timestamp::from_secs(0);
 
     /// Appendix C: a load balancer is pending until it has an address.
     #[test]

@@ -8,7 +8,7 @@ use super::column::{AGE, Column, NAME, named, number as count, text as column, t
 use super::field::{
     access_modes, age, at, has_condition, joined, labels, list, name, number, plain, text, text_or,
 };
-use crate::Moment;
+use crate::Timestamp;
 
 const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
 
@@ -52,7 +52,7 @@ pub(crate) const POD_TEMPLATE: &[Column] =
     &[NAME, column("Containers"), column("Images"), column("Pod Labels")];
 pub(crate) const COMPONENT: &[Column] = &[NAME, column("Status"), column("Message"), column("Error")];
 
-pub(crate) fn storage_driver(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn storage_driver(object: &Value, now: Timestamp) -> Vec<Value> {
     let is = |field: &str, absent: bool| json!(at(object, field).as_bool().unwrap_or(absent));
     let tokens = match list(object, "spec.tokenRequests") {
         [] => "<unset>".to_owned(),
@@ -72,7 +72,7 @@ pub(crate) fn storage_driver(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn volume(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn volume(object: &Value, now: Timestamp) -> Vec<Value> {
     let deleted = !at(object, "metadata.deletionTimestamp").is_null();
     let claim = match text(object, "spec.claimRef.name") {
         "" => String::new(),
@@ -93,7 +93,7 @@ pub(crate) fn volume(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn storage_class(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn storage_class(object: &Value, now: Timestamp) -> Vec<Value> {
     let is_default = object["metadata"]["annotations"][DEFAULT_CLASS] == "true";
     vec![
         json!(format!("{}{}", name(object), if is_default { " (default)" } else { "" })),
@@ -105,7 +105,7 @@ pub(crate) fn storage_class(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn attachment(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn attachment(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(text(object, "spec.attacher")),
@@ -116,11 +116,11 @@ pub(crate) fn attachment(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn storage_node(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn storage_node(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![json!(name(object)), json!(list(object, "spec.drivers").len()), json!(age(object, now))]
 }
 
-pub(crate) fn priority_class(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn priority_class(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(number(object, "value")),
@@ -130,7 +130,7 @@ pub(crate) fn priority_class(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn pod_template(object: &Value, _: Moment) -> Vec<Value> {
+pub(crate) fn pod_template(object: &Value, _: Timestamp) -> Vec<Value> {
     let containers = list(object, "template.spec.containers");
     vec![
         json!(name(object)),
@@ -140,7 +140,7 @@ pub(crate) fn pod_template(object: &Value, _: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn component(object: &Value, _: Moment) -> Vec<Value> {
+pub(crate) fn component(object: &Value, _: Timestamp) -> Vec<Value> {
     let mut conditions = list(object, "conditions").iter();
     let healthy = conditions.find(|condition| condition["type"] == "Healthy");
     let said = |member: &str| healthy.map_or("", |condition| text(condition, member));
@@ -157,7 +157,7 @@ pub(crate) fn component(object: &Value, _: Moment) -> Vec<Value> {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(0);
+    const NOW: Timestamp = Timestamp::from_secs(0);
 
     /// Appendix C: a volume shows what it is and whose it is.
     #[test]
@@ -195,7 +195,7 @@ mod tests {
     /// Appendix C: every printer has as many cells as columns.
     #[test]
     fn rows_are_as_long_as_their_headings() {
-        type Cells = fn(&Value, Moment) -> Vec<Value>;
+        type Cells = fn(&Value, Timestamp) -> Vec<Value>;
         let printers: [(&[Column], Cells); 7] = [
             (VOLUME, volume),
             (STORAGE_CLASS, storage_class),

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::age::{moment, short, since};
+use super::age::{parse_time, short, since};
 use super::column::{AGE, Column, NAME, number as count, text as column, truth, wide};
 use super::field::{
     age, at, few, has_condition, joined, labels, list, name, number, plain, selector, text, text_or,
 };
 use crate::kinds::kinds;
-use crate::{Moment, conversion};
+use crate::{Timestamp, conversion};
 
 const TEMPLATE: &str = "spec.template.spec.containers";
 
@@ -82,7 +82,7 @@ pub(crate) const AUTOSCALER: &[Column] = &[
     AGE,
 ];
 
-pub(crate) fn deployment(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn deployment(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(ready(object)),
@@ -95,15 +95,15 @@ pub(crate) fn deployment(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn replica_set(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn replica_set(object: &Value, now: Timestamp) -> Vec<Value> {
     replicas(object, now, &selector(object, "spec.selector"))
 }
 
-pub(crate) fn replication_controller(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn replication_controller(object: &Value, now: Timestamp) -> Vec<Value> {
     replicas(object, now, &labels(object, "spec.selector"))
 }
 
-pub(crate) fn stateful_set(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn stateful_set(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(ready(object)),
@@ -113,7 +113,7 @@ pub(crate) fn stateful_set(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn daemon_set(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn daemon_set(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(number(object, "status.desiredNumberScheduled")),
@@ -129,13 +129,13 @@ pub(crate) fn daemon_set(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn controller_revision(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn controller_revision(object: &Value, now: Timestamp) -> Vec<Value> {
     let owner = list(object, "metadata.ownerReferences").iter().find(|owner| owner["controller"] == true);
     let controller = owner.map_or_else(|| "<none>".to_owned(), owner_name);
     vec![json!(name(object)), json!(controller), json!(number(object, "revision")), json!(age(object, now))]
 }
 
-pub(crate) fn job(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn job(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(job_status(object)),
@@ -148,7 +148,7 @@ pub(crate) fn job(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn cron_job(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn cron_job(object: &Value, now: Timestamp) -> Vec<Value> {
     let last = at(object, "status.lastScheduleTime");
     let containers = list(object, "spec.jobTemplate.spec.template.spec.containers");
     let suspend = match at(object, "spec.suspend").as_bool() {
@@ -170,7 +170,7 @@ pub(crate) fn cron_job(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn scale(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn scale(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(number(object, "spec.replicas")),
@@ -179,7 +179,7 @@ pub(crate) fn scale(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn disruption_budget(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn disruption_budget(object: &Value, now: Timestamp) -> Vec<Value> {
     let bound = |path| plain(at(object, path)).unwrap_or_else(|| "N/A".to_owned());
     vec![
         json!(name(object)),
@@ -190,7 +190,7 @@ pub(crate) fn disruption_budget(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-pub(crate) fn autoscaler(object: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn autoscaler(object: &Value, now: Timestamp) -> Vec<Value> {
     let target = at(object, "spec.scaleTargetRef");
     vec![
         json!(name(object)),
@@ -207,7 +207,7 @@ fn ready(object: &Value) -> String {
     format!("{}/{}", number(object, "status.readyReplicas"), number(object, "spec.replicas"))
 }
 
-fn replicas(object: &Value, now: Moment, selector: &str) -> Vec<Value> {
+fn replicas(object: &Value, now: Timestamp, selector: &str) -> Vec<Value> {
     vec![
         json!(name(object)),
         json!(number(object, "spec.replicas")),
@@ -249,9 +249,9 @@ fn completions(job: &Value) -> String {
     }
 }
 
-fn job_duration(job: &Value, now: Moment) -> String {
-    let Some(start) = moment(text(job, "status.startTime")) else { return String::new() };
-    let end = moment(text(job, "status.completionTime")).unwrap_or(now);
+fn job_duration(job: &Value, now: Timestamp) -> String {
+    let Some(start) = parse_time(text(job, "status.startTime")) else { return String::new() };
+    let end = parse_time(text(job, "status.completionTime")).unwrap_or(now);
     short(end.seconds_after(start))
 }
 
@@ -309,7 +309,7 @@ fn metric(spec: &Value, status: Option<&Value>) -> String {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(1_767_225_900);
+    const NOW: Timestamp = Timestamp::from_secs(1_767_225_900);
 
     /// Appendix C: jobs, in the order in which conditions count.
     #[test]

@@ -9,7 +9,6 @@ use gantry_apiserver::{ApiServer, ApiService, Settings, Surroundings};
 use gantry_decide::gc::{Resource, Scope};
 use gantry_model::Timestamp;
 use gantry_model::patch::PatchForm;
-use gantry_registry::Moment;
 use gantry_runtime::{Api, Clock, Deletion, Form, Metrics, Target};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use serde_json::{Value, json};
@@ -29,8 +28,8 @@ struct World {
 }
 
 impl Surroundings for World {
-    fn now(&self) -> Moment {
-        Moment::from_secs(self.clock.now().as_nanos() / 1_000_000_000)
+    fn now(&self) -> gantry_registry::Timestamp {
+        gantry_registry::Timestamp::from_secs(self.clock.now().as_nanos() / 1_000_000_000)
     }
     fn uid(&self) -> String {
         format!("{:08x}-0000-4000-8000-000000000000", self.count.fetch_add(1, Ordering::Relaxed))

@@ -1,4 +1,4 @@
-//! What subresources can do and what kind they speak; which resource has which is in the table.
+//! The verbs and kinds of subresources; which resource has which is in the table.
 
 use super::{GroupVersion, Subresource, Verb};
 
@@ -6,7 +6,7 @@ const READ_WRITE: &[Verb] = &[Verb::Get, Verb::Patch, Verb::Update];
 const STREAM: &[Verb] = &[Verb::Create, Verb::Get];
 const PROXY: &[Verb] = &[Verb::Create, Verb::Delete, Verb::Get, Verb::Patch, Verb::Update];
 
-/// Reads `name` or `name:kind` of a resource with this kind.
+/// Parses `name` or `name:kind` of a resource with this kind.
 pub(crate) fn subresource(word: &'static str, kind: &'static str) -> Result<Subresource, String> {
     let (name, named) = word.split_once(':').map_or((word, None), |(name, kind)| (name, Some(kind)));
     let (verbs, foreign, own): (&[Verb], _, _) = match name {

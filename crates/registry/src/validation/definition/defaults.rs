@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::custom_objects;
 use super::super::error_list::{ErrorList, Path, members};
-use crate::custom::Structure;
+use crate::custom::StructuralSchema;
 
 /// What every resource has, of which somebody else decides what is declared.
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
@@ -41,7 +41,7 @@ fn each(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, around: Around) {
 }
 
 fn one(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, default: &Value, around: Around) {
-    let structure = Structure::read(schema);
+    let structure = StructuralSchema::read(schema);
     if !around.in_metadata && !structure.declares(default) {
         errors.invalid(at, default, "must not have unknown fields");
     }
